@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verdicts and waits: what a test says, and how it waits for something."""
+import time
+
+
+class Failure(Exception):
+    """The test failed; the text is the reason, in one sentence."""
+
+
+class Skip(Exception):
+    """The test cannot run here; the text says why."""
+
+
+def wait_for(predicate, deadline, what, every=0.05):
+    """Call predicate until it returns something true, and return that.
+
+    After deadline seconds: Failure "<what>: not within N s".  This is the
+    only place where a test sleeps; scenarios wait for events through it.
+    """
+    end = time.monotonic() + deadline
+    while True:
+        value = predicate()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Failure(f"{what}: not within {deadline} s")
+        time.sleep(every)
+
+
+def equal(got, want, what):
+    """Fail unless got == want."""
+    if got != want:
+        raise Failure(f"{what}: {got!r}, expected {want!r}")
+
+
+def true(value, what):
+    """Fail unless value is true."""
+    if not value:
+        raise Failure(what)
+
+
+def within(got, want, share, what):
+    """Fail unless got is want give or take a share (0.01 is 1 %)."""
+    if abs(got - want) > share * max(abs(want), 1):
+        raise Failure(f"{what}: {got}, expected {want} within {share:.1%}")
+
+
+def at_most(got, limit, what):
+    """Fail unless got <= limit."""
+    if got > limit:
+        raise Failure(f"{what}: {got}, at most {limit} was expected")
+
+
+def at_least(got, limit, what):
+    """Fail unless got >= limit."""
+    if got < limit:
+        raise Failure(f"{what}: {got}, at least {limit} was expected")
