@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the set-up scripts: where downloads and kernel builds are kept,
+# and private apt states that leave the machine's own package lists alone
+# (so no root is needed to fetch a package, and no lock is shared).
+
+NSWAP_CACHE="${NSWAP_CACHE:-$HOME/.cache/nswap}"
+
+say() { printf '   %s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# apt_sources SUITE: the sources.list lines of a Debian release.
+apt_sources()
+{
+	local key=/usr/share/keyrings/debian-archive-keyring.gpg
+	local mirror="${NSWAP_DEBIAN_MIRROR:-http://deb.debian.org/debian}"
+	local deb="deb [signed-by=$key]"
+	case $1 in
+	trixie)
+		echo "$deb $mirror trixie-backports main"
+		echo "$deb $mirror trixie main"
+		;;
+	bookworm)
+		echo "$deb $mirror bookworm main"
+		echo "$deb $mirror-security bookworm-security main"
+		;;
+	*)
+		die "no package sources known for '$1'"
+		;;
+	esac
+}
+
+# private_apt SUITE PROG ARG…: apt-get or apt-cache against that release,
+# signed by this machine's debian-archive-keyring, state kept in the cache.
+private_apt()
+{
+	local state="$NSWAP_CACHE/apt-$1" suite=$1 prog=$2 quiet=-q
+	shift 2
+	[ -t 2 ] && quiet=
+	mkdir -p "$state/lists/partial" "$state/archives/partial"
+	apt_sources "$suite" > "$state/sources.list"
+	"$prog" ${quiet:+"$quiet"} \
+		-o Dir::Etc::SourceList="$state/sources.list" \
+		-o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State::Lists="$state/lists" \
+		-o Dir::Cache="$state" \
+		-o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
+		-o APT::Sandbox::User=root "$@"
+}
+
+# backports_apt PROG ARG…: the release that carries the lab's kernel source.
+backports_apt()
+{
+	private_apt trixie "$@"
+}
