@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * IPTable.
+ *
+ *            adopted             leaving
+ *   LISTED ----------> KNOWN <-----------> LEAVING
+ *     ^        new       |  not leaving       |
+ *     |    UNUSED -----> |                    |
+ *     |      ^           | another epoch      |
+ *     |      |           v                    |
+ *     +------+-------- GONE <-----------------+
+ *         released
+ *
+ * Invariants:
+ *  - At most one entry of an id is KNOWN or LEAVING: its present epoch. The
+ *    others of that id are GONE, and the slots that name them are lost.
+ *  - An index stands for one epoch until nswap_ipt_release(), which the caller
+ *    makes when no slot names it: what an old epoch held is never looked for
+ *    in a new one.
+ *  - Epochs have no order. A datagram that comes late may name one that is
+ *    over, so an announcement never brings back an epoch that is GONE; the
+ *    greeting on a live connection does, under a new index.
+ *  - Nothing here locks, sleeps or allocates after nswap_ipt_init().
+ */
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/siphash.h>
+#include <linux/slab.h>
+#include <linux/socket.h>
+#include <linux/string.h>
+
+#include "ip_table.h"
+
+/* part of every node's id, so it is as fixed as the wire protocol */
+static const siphash_key_t id_key = {
+	.key = { 0x6e73776170206964ull, 0x7632303236313131ull },
+};
+
+static size_t ip_bytes(const struct nswap_addr *a)
+{
+	return a->family == AF_INET ? 4 : sizeof(a->ip);
+}
+
+/**
+ * nswap_addr_equal() - do two addresses name the same place?
+ * @a: an address
+ * @b: an address
+ *
+ * Context: any.
+ * Return: true if family, port, scope and the bytes in use of the IP agree.
+ */
+bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	       a->scope == b->scope && !memcmp(a->ip, b->ip, ip_bytes(a));
+}
+
+/**
+ * nswap_addr_id() - the node id that belongs to an address
+ * @a: the address; its scope, which is local, does not count
+ *
+ * Context: any.
+ * Return: a number that is the same on every machine and never 0.
+ */
+u64 nswap_addr_id(const struct nswap_addr *a)
+{
+	__be64 ip[2] = {};
+	u64 id;
+
+	memcpy(ip, a->ip, ip_bytes(a));
+	id = siphash_3u64(be64_to_cpu(ip[0]), be64_to_cpu(ip[1]),
+			  (u64)a->family << 16 | a->port, &id_key);
+	return id ?: 1;
+}
+
+/**
+ * nswap_ipt_init() - make an empty table
+ * @t: the table
+ *
+ * Context: process context, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_ipt_init(struct nswap_ipt *t)
+{
+	t->top = 0;
+	t->entry = kvcalloc(NSWAP_MAX_PEERS + 1, sizeof(*t->entry), GFP_KERNEL);
+	return t->entry ? 0 : -ENOMEM;
+}
+
+/**
+ * nswap_ipt_exit() - free a table
+ * @t: the table; may be all zeros
+ *
+ * Context: process context, sleeps.
+ */
+void nswap_ipt_exit(struct nswap_ipt *t)
+{
+	kvfree(t->entry);
+	t->entry = NULL;
+	t->top = 0;
+}
+
+static bool alive(const struct nswap_ipt_entry *e)
+{
+	return e->state == NSWAP_IPT_KNOWN || e->state == NSWAP_IPT_LEAVING;
+}
+
+/**
+ * nswap_ipt_find() - the entry of a node's present epoch
+ * @t: the table
+ * @id: node id
+ *
+ * Context: any; the caller holds the table's lock.
+ * Return: its index, 0 if there is none.
+ */
+u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id)
+{
+	unsigned int i;
+
+	for (i = 1; i <= t->top; i++)
+		if (alive(&t->entry[i]) && t->entry[i].id == id)
+			return i;
+	return 0;
+}
+
+static bool epoch_is_over(const struct nswap_ipt *t, u64 id, u64 epoch)
+{
+	unsigned int i;
+
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (e->state == NSWAP_IPT_GONE && e->id == id &&
+		    e->epoch == epoch)
+			return true;
+	}
+	return false;
+}
+
+/* an unused entry, all zeros; 0 if there is none */
+static u16 take_unused(struct nswap_ipt *t)
+{
+	unsigned int i;
+
+	for (i = 1; i <= NSWAP_MAX_PEERS; i++) {
+		if (t->entry[i].state != NSWAP_IPT_UNUSED)
+			continue;
+		memset(&t->entry[i], 0, sizeof(t->entry[i]));
+		t->top = max(t->top, i);
+		return i;
+	}
+	return 0;
+}
+
+/* the entry for an epoch not in the table: the listed one, or an unused one */
+static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr)
+{
+	bool listed = false;
+	unsigned int i;
+	u16 index;
+
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (e->state == NSWAP_IPT_UNUSED || !e->listed ||
+		    !nswap_addr_equal(&e->addr, addr))
+			continue;
+		if (e->state == NSWAP_IPT_LISTED)
+			return i;
+		listed = true;
+	}
+	index = take_unused(t);
+	if (index)
+		t->entry[index].listed = listed;
+	return index;
+}
+
+/* record that node @id at @addr is in @epoch; the numbers are not touched */
+static struct nswap_ipt_heard learn(struct nswap_ipt *t, u64 id, u64 epoch,
+				    const struct nswap_addr *addr, u64 now_ms)
+{
+	struct nswap_ipt_heard h = { .news = NSWAP_IPT_SAME };
+	struct nswap_ipt_entry *e;
+	u16 live = nswap_ipt_find(t, id);
+
+	if (live && t->entry[live].epoch == epoch) {
+		t->entry[live].heard_ms = now_ms;
+		h.index = live;
+		return h;
+	}
+	h.index = take_for(t, addr);
+	if (!h.index) {
+		h.news = NSWAP_IPT_FULL;
+		return h;
+	}
+	h.news = live ? NSWAP_IPT_REBOOTED : NSWAP_IPT_NEW;
+	h.was = live;
+	if (live)
+		t->entry[live].state = NSWAP_IPT_GONE;
+	e = &t->entry[h.index];
+	e->state = NSWAP_IPT_KNOWN;
+	e->id = id;
+	e->epoch = epoch;
+	e->addr = *addr;
+	e->heard_ms = now_ms;
+	return h;
+}
+
+/**
+ * nswap_ipt_hear() - take an announcement in
+ * @t: the table
+ * @a: the announcement, its sender already found acceptable
+ * @now_ms: the time
+ *
+ * A node that leaves without ever having been known is not recorded, nor is an
+ * announcement of an epoch that is over: news SAME, and in the first case
+ * index 0.
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ * Return: what is new, and where.
+ */
+struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
+				      const struct nswap_announcement *a,
+				      u64 now_ms)
+{
+	struct nswap_ipt_heard h = { .news = NSWAP_IPT_SAME };
+	u16 live = nswap_ipt_find(t, a->id);
+	struct nswap_ipt_entry *e;
+
+	if (!live && a->leaving)
+		return h;
+	if (live && t->entry[live].epoch != a->epoch &&
+	    epoch_is_over(t, a->id, a->epoch)) {
+		h.index = live;
+		return h;
+	}
+	h = learn(t, a->id, a->epoch, &a->addr, now_ms);
+	if (!h.index)
+		return h;
+	e = &t->entry[h.index];
+	if (!e->listed)
+		e->addr = a->addr;
+	e->lent = a->lent;
+	e->free = min(a->free, a->lent);
+	e->used = a->used;
+	if (a->leaving && e->state == NSWAP_IPT_KNOWN &&
+	    h.news == NSWAP_IPT_SAME)
+		h.news = NSWAP_IPT_LEFT;
+	e->state = a->leaving ? NSWAP_IPT_LEAVING : NSWAP_IPT_KNOWN;
+	return h;
+}
+
+/**
+ * nswap_ipt_greeted() - take in who a connection turned out to lead to
+ * @t: the table
+ * @index: the used entry whose address was connected to
+ * @id: node id in the server's GREET
+ * @epoch: its boot epoch
+ * @now_ms: the time
+ *
+ * If the result names another index than @index, the node is known under that
+ * one, and the connection belongs there or is not needed. A greeting says
+ * nothing about leaving: that stays as it is.
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ * Return: what is new, and where; FULL also if @index is not in use.
+ */
+struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
+					 u64 id, u64 epoch, u64 now_ms)
+{
+	struct nswap_addr addr;
+
+	if (!index || index > t->top ||
+	    t->entry[index].state == NSWAP_IPT_UNUSED)
+		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
+	addr = t->entry[index].addr;
+	return learn(t, id, epoch, &addr, now_ms);
+}
+
+/**
+ * nswap_ipt_list() - enter an address named by the user
+ * @t: the table
+ * @addr: the address
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ * Return: its index, an old one if the address is there already; 0 if the
+ * table is full.
+ */
+u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
+{
+	struct nswap_ipt_entry *e;
+	unsigned int i;
+	u16 index;
+
+	for (i = 1; i <= t->top; i++) {
+		e = &t->entry[i];
+		if ((alive(e) || e->state == NSWAP_IPT_LISTED) &&
+		    nswap_addr_equal(&e->addr, addr)) {
+			e->listed = true;
+			return i;
+		}
+	}
+	index = take_unused(t);
+	if (index) {
+		e = &t->entry[index];
+		e->state = NSWAP_IPT_LISTED;
+		e->listed = true;
+		e->addr = *addr;
+	}
+	return index;
+}
+
+/**
+ * nswap_ipt_fresh() - was this peer heard of lately?
+ * @e: its entry
+ * @now_ms: the time
+ * @silent_ms: how long ago is too long
+ *
+ * A clock that jumped, either way, makes peers silent until they announce
+ * themselves again; it never keeps a dead one fresh.
+ *
+ * Context: any; the caller holds the table's lock.
+ * Return: true if it is alive and was heard of within @silent_ms.
+ */
+bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
+		     u64 silent_ms)
+{
+	u64 age = now_ms >= e->heard_ms ? now_ms - e->heard_ms :
+					  e->heard_ms - now_ms;
+
+	return alive(e) && age <= silent_ms;
+}
+
+/* does any entry but @but keep this address for the user? */
+static bool kept_elsewhere(const struct nswap_ipt *t,
+			   const struct nswap_addr *addr, u16 but)
+{
+	unsigned int i;
+
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (i != but && e->state != NSWAP_IPT_UNUSED && e->listed &&
+		    nswap_addr_equal(&e->addr, addr))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * nswap_ipt_release() - no slot names this entry any more
+ * @t: the table
+ * @index: an entry; one that is not GONE is left alone
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ */
+void nswap_ipt_release(struct nswap_ipt *t, u16 index)
+{
+	struct nswap_ipt_entry *e = &t->entry[index], old = *e;
+
+	if (old.state != NSWAP_IPT_GONE)
+		return;
+	memset(e, 0, sizeof(*e));
+	if (old.listed && !kept_elsewhere(t, &old.addr, index)) {
+		e->state = NSWAP_IPT_LISTED;
+		e->listed = true;
+		e->addr = old.addr;
+		return;
+	}
+	while (t->top && t->entry[t->top].state == NSWAP_IPT_UNUSED)
+		t->top--;
+}
