@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+# Verbs. What the module is made of stands in Kbuild.
+#
+#   make [KVER=release | KDIR=folder] [INJECT=1] [W=1] [C=2]
+#
+# A kernel's objects live in build/<release>/, a farm of symbolic links to the
+# sources, so one tree serves several kernels at once (MO= is not in 6.12; the
+# farm can go when 6.12 goes).
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+
+VERSION := $(shell sed -n 's/^NSWAP_VERSION := //p' Kbuild)
+CC ?= gcc
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr
+
+# -- the kernel to build for ------------------------------------------------
+# KDIR wins, then KVER, then the newest headers that are installed.
+ifndef KDIR
+ifdef KVER
+KDIR := $(firstword $(wildcard /lib/modules/$(KVER)/build \
+	/usr/src/linux-headers-$(KVER)))
+else
+KDIR := $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -V | tail -n 1)
+endif
+endif
+
+# The header says what `uname -r` will say; kernel.release of a distribution
+# may not.
+RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+UM = $(shell grep -s '^CONFIG_UML=y' $(KDIR)/.config)
+KARGS = $(if $(UM),ARCH=um) $(if $(INJECT),NSWAP_INJECT=1) \
+	$(if $(KUNIT),NSWAP_KUNIT=1)
+OUT = build/$(RELEASE)$(if $(INJECT),-inject)
+
+# -- building ---------------------------------------------------------------
+SOURCES := Kbuild $(wildcard nswap/*.[ch] policy/*.[ch] proc/*.[ch] \
+	compat/*.[ch] compat/Kbuild.include compat/include/*/*.h \
+	include/uapi/linux/*.h tests/kunit/*.[ch])
+
+all: module nswapctl
+
+kernel:
+	@if [ -z "$(RELEASE)" ]; then \
+		if [ -n "$(KDIR)" ]; then \
+			echo "error: $(KDIR) is no configured kernel tree (no include/generated/utsrelease.h)"; \
+		else \
+			echo "error: no kernel headers found: apt-get install linux-headers-$(or $(KVER),amd64)"; \
+		fi >&2; \
+		exit 1; \
+	fi
+
+farm: kernel
+	@tools/farm.sh $(OUT) $(SOURCES)
+
+# One build a folder at a time: people and tests build side by side.
+module: farm
+	+@flock $(OUT)/.lock $(MAKE) -C $(KDIR) M=$(CURDIR)/$(OUT) $(KARGS) modules
+	@echo "  built   $(OUT)/$(if $(KUNIT),nswap_kunit,nswap).ko"
+
+kunit:
+	+@$(MAKE) module KUNIT=1
+
+progs:
+	+@$(MAKE) -C tests/progs OUT=$(CURDIR)/build/progs
+
+nswapctl: build/nswapctl
+
+CTL_SOURCES := $(wildcard tools/nswapctl/*.c)
+build/nswapctl: $(CTL_SOURCES) $(wildcard tools/nswapctl/*.h) \
+		include/uapi/linux/nswap.h Kbuild
+	@pkg-config --exists libnl-genl-3.0 || { \
+		echo "error: libnl is missing: apt-get install libnl-genl-3-dev pkg-config" >&2; \
+		exit 1; \
+	}
+	@mkdir -p build
+	@echo "  CC      $@"
+	@$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
+		-D_GNU_SOURCE -DNSWAP_VERSION='"$(VERSION)"' -Iinclude/uapi \
+		-Itools/nswapctl $$(pkg-config --cflags libnl-genl-3.0) \
+		-o $@ $(CTL_SOURCES) $$(pkg-config --libs libnl-genl-3.0)
+
+all-kernels:
+	@tools/build_all.sh
+
+# -- checking ---------------------------------------------------------------
+test:
+	@tests/setup/setup.sh
+	@tests/run $(SUITE)
+
+check:
+	@tools/check.sh $(CHECK)
+
+demo:
+	@tests/setup/setup.sh
+	@tests/demo/demo
+
+bench:
+	@tests/setup/setup.sh
+	@bench/run $(BENCH)
+
+shell:
+	@tests/setup/setup.sh
+	@tests/lab/shell
+
+# -- installing -------------------------------------------------------------
+install: all
+	install -D -m 644 $(OUT)/nswap.ko \
+		$(DESTDIR)/lib/modules/$(RELEASE)/updates/nswap.ko
+	install -D -m 755 build/nswapctl $(DESTDIR)$(PREFIX)/sbin/nswapctl
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
+clean:
+	rm -rf build
+
+help:
+	@echo "nswap $(VERSION): swap to the idle RAM of other nodes"
+	@echo
+	@echo "  make                build nswap.ko and nswapctl into build/"
+	@echo "       KVER=release   for that kernel's installed headers (default: the newest)"
+	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
+	@echo "       W=1 C=2        with more warnings, with sparse"
+	@echo "  make all-kernels    build for every kernel within reach"
+	@echo "  make install        install both (DESTDIR and PREFIX apply)"
+	@echo "  make clean          remove build/"
+	@echo
+	@echo "  make demo           three kernels, one program bigger than its node's RAM"
+	@echo "  make test           all tests; SUITE=unit|lab|vm|pressure|debug for a part"
+	@echo "  make check          lints; CHECK=name for one of them"
+	@echo "  make bench          measurements; BENCH=device|swap for one of them"
+	@echo "  make shell          a prompt inside a 3-node lab cluster with swap on"
+	@echo
+	@echo "  make kunit          build nswap_kunit.ko"
+	@echo "  make INJECT=1       build nswap.ko with fault injection, for tests only"
+	@echo "  make nswapctl, make progs   the tool, the test programs"
+
+.PHONY: all kernel farm module kunit progs nswapctl all-kernels test check \
+	demo bench shell install clean help

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Makes the supported kernels (6.1, 6.12, 7.2) look like the newest of them.
+ *
+ * Force-included into every unit and named by none. What is missing was found
+ * by compiling (probes.c), not by version, except for the fence. Each entry:
+ * where it changed, the commit if known, when it may go.
+ *
+ * Where nothing can be made to look right, NSWAP_COMPAT_CANNOT_<x> is defined
+ * and the core asks for that; at most five of these may exist.
+ */
+#ifndef NSWAP_COMPAT_H
+#define NSWAP_COMPAT_H
+
+#include <linux/version.h>
+
+#include "probed.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "nswap needs Linux 6.1 or later"
+#endif
+
+/*
+ * sock->sk_use_task_frag: new in 6.2 (fb87bd47516d "net: Introduce
+ * sk_use_task_frag in struct sock"), carried back to 6.1.y. Sockets on the
+ * page-out path must clear it, so without it nothing is safe. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_TASK_FRAG
+#error "this kernel has no sk_use_task_frag: update it within its own series"
+#endif
+
+/*
+ * swap_slot_free_notify(): still there in 7.2, proposed for removal. Without
+ * it freed slots are known by discard only.
+ */
+#ifndef NSWAP_HAS_SLOT_FREE_NOTIFY
+#define NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
+#endif
+
+/*
+ * struct sockaddr_unsized in kernel_bind() and kernel_connect(): new in 6.19;
+ * may go when 6.12 goes.
+ */
+#ifndef NSWAP_HAS_SOCKADDR_UNSIZED
+#define sockaddr_unsized sockaddr
+#endif
+
+/*
+ * WQ_PERCPU: new in 6.17 (930c2ea566af "workqueue: Add new WQ_PERCPU flag"),
+ * carried back to 6.12.y; before, not WQ_UNBOUND means the same. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_WQ_PERCPU
+#define WQ_PERCPU 0
+#endif
+
+/*
+ * system_dfl_wq and system_percpu_wq: new names of 6.17 (128ea9f6ccfb
+ * "workqueue: Add system_percpu_wq and system_dfl_wq"). Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_SYSTEM_DFL_WQ
+#define system_dfl_wq system_unbound_wq
+#define system_percpu_wq system_wq
+#endif
+
+/*
+ * kmalloc_obj() and its family: new in 7.0, carried back to 6.12.y; the ones
+ * in use here. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_KMALLOC_OBJ
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#define nswap_compat_gfp(dummy, gfp, ...) gfp
+#define nswap_compat_objs(fn, type, n, ...) \
+	((typeof(type) *)fn(array_size(n, sizeof(type)), \
+			    nswap_compat_gfp(0, ##__VA_ARGS__, GFP_KERNEL)))
+#define kmalloc_obj(p, ...)	nswap_compat_objs(kmalloc, p, 1, ##__VA_ARGS__)
+#define kmalloc_objs(p, n, ...)	nswap_compat_objs(kmalloc, p, n, ##__VA_ARGS__)
+#define kzalloc_obj(p, ...)	nswap_compat_objs(kzalloc, p, 1, ##__VA_ARGS__)
+#define kzalloc_objs(p, n, ...)	nswap_compat_objs(kzalloc, p, n, ##__VA_ARGS__)
+#define kvmalloc_objs(p, n, ...) \
+	nswap_compat_objs(kvmalloc, p, n, ##__VA_ARGS__)
+#define kvzalloc_objs(p, n, ...) \
+	nswap_compat_objs(kvzalloc, p, n, ##__VA_ARGS__)
+#endif
+
+/*
+ * NL_SET_ERR_MSG_FMT(): new in 6.2 (51c352bdbcd2 "netlink: add support for
+ * formatted extack messages"). Before, an extack holds a pointer only, and the
+ * text must outlive the request until it has been answered: each place that
+ * refuses keeps its last sentences. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_EXTACK_FMT
+#include <linux/netlink.h>
+
+#ifndef NETLINK_MAX_FMTMSG_LEN
+#define NETLINK_MAX_FMTMSG_LEN 80
+#endif
+#define NL_SET_ERR_MSG_FMT(extack, fmt, args...) do {			\
+	static char __text[8][NETLINK_MAX_FMTMSG_LEN];			\
+	static atomic_t __turn;						\
+	struct netlink_ext_ack *__extack = (extack);			\
+	char *__msg = __text[(unsigned int)atomic_inc_return(&__turn) % 8]; \
+									\
+	if (!__extack)							\
+		break;							\
+	snprintf(__msg, NETLINK_MAX_FMTMSG_LEN, fmt, ##args);		\
+	__extack->_msg = __msg;						\
+} while (0)
+#define NL_SET_ERR_MSG_FMT_MOD(extack, fmt, args...) \
+	NL_SET_ERR_MSG_FMT(extack, KBUILD_MODNAME ": " fmt, ##args)
+#define GENL_SET_ERR_MSG_FMT(info, fmt, args...) \
+	NL_SET_ERR_MSG_FMT((info)->extack, fmt, ##args)
+#endif
+
+/*
+ * BLK_MQ_F_SHOULD_MERGE: gone in 6.14 (cc76ace465d6 "block: remove
+ * BLK_MQ_F_SHOULD_MERGE"), where every queue merges. Before, a driver had to
+ * ask for it. Goes with 6.12.
+ */
+#ifdef NSWAP_HAS_SHOULD_MERGE
+#include <linux/blk-mq.h>
+
+static inline int nswap_compat_alloc_tag_set(struct blk_mq_tag_set *set)
+{
+	set->flags |= BLK_MQ_F_SHOULD_MERGE;
+	return blk_mq_alloc_tag_set(set);
+}
+#define blk_mq_alloc_tag_set nswap_compat_alloc_tag_set
+#endif
+
+/*
+ * blk_mq_alloc_disk() takes the queue's limits since 6.9 (27e32cd23fed "block:
+ * pass a queue_limits argument to blk_mq_alloc_disk"), and features are part
+ * of them since 6.11 (1122c0c1cc71 "block: move cache control settings out of
+ * queue->flags" and those after it). Before, setters do it on the finished
+ * queue. Only what is listed here can be asked for; a limit of 0 keeps the
+ * kernel's default, as it does today. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_BLK_MQ_LIMITS
+#include <linux/blk-mq.h>
+
+struct nswap_compat_limits {
+	unsigned int logical_block_size;
+	unsigned int physical_block_size;
+	unsigned int io_min;
+	unsigned int io_opt;
+	unsigned int max_hw_sectors;
+	unsigned int max_segment_size;
+	unsigned int max_hw_discard_sectors;
+	unsigned int discard_granularity;
+	unsigned short max_segments;
+	unsigned short max_discard_segments;
+	unsigned long seg_boundary_mask;
+};
+
+static inline void
+nswap_compat_set_limits(struct request_queue *q,
+			const struct nswap_compat_limits *lim)
+{
+	if (lim->logical_block_size)
+		blk_queue_logical_block_size(q, lim->logical_block_size);
+	if (lim->physical_block_size)
+		blk_queue_physical_block_size(q, lim->physical_block_size);
+	if (lim->io_min)
+		blk_queue_io_min(q, lim->io_min);
+	if (lim->io_opt)
+		blk_queue_io_opt(q, lim->io_opt);
+	if (lim->max_hw_sectors)
+		blk_queue_max_hw_sectors(q, lim->max_hw_sectors);
+	if (lim->max_segments)
+		blk_queue_max_segments(q, lim->max_segments);
+	if (lim->max_segment_size)
+		blk_queue_max_segment_size(q, lim->max_segment_size);
+	if (lim->seg_boundary_mask)
+		blk_queue_segment_boundary(q, lim->seg_boundary_mask);
+	if (lim->max_discard_segments)
+		blk_queue_max_discard_segments(q, lim->max_discard_segments);
+	if (lim->discard_granularity)
+		q->limits.discard_granularity = lim->discard_granularity;
+	if (lim->max_hw_discard_sectors)
+		blk_queue_max_discard_sectors(q, lim->max_hw_discard_sectors);
+	/* no BLK_FEAT_ROTATIONAL, no BLK_FEAT_ADD_RANDOM */
+	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
+	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
+}
+
+/* Today's answer to failure is an ERR_PTR, and so was that of 6.1. */
+#undef blk_mq_alloc_disk
+#define blk_mq_alloc_disk(set, lim, queuedata)				\
+({									\
+	static struct lock_class_key __key;				\
+	struct gendisk *__disk;						\
+									\
+	__disk = __blk_mq_alloc_disk(set, queuedata, &__key);		\
+	if (!IS_ERR(__disk))						\
+		nswap_compat_set_limits(__disk->queue, lim);		\
+	__disk;								\
+})
+#define queue_limits nswap_compat_limits
+#endif
+
+#endif

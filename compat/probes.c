@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compile probes, one section each. Nothing here is ever linked: compat.h says
+ * what is done where a section does not compile, and when that can go.
+ */
+#if defined(NSWAP_PROBE_BLK_MQ_LIMITS)
+#include <linux/blk-mq.h>
+struct gendisk *probe(struct blk_mq_tag_set *set, struct queue_limits *lim);
+struct gendisk *probe(struct blk_mq_tag_set *set, struct queue_limits *lim)
+{
+	lim->features = 0;
+	return blk_mq_alloc_disk(set, lim, set);
+}
+
+#elif defined(NSWAP_PROBE_SHOULD_MERGE)
+#include <linux/blk-mq.h>
+unsigned int probe = BLK_MQ_F_SHOULD_MERGE;
+
+#elif defined(NSWAP_PROBE_SOCKADDR_UNSIZED)
+#include <linux/net.h>
+int probe(struct socket *sock, struct sockaddr_unsized *addr);
+int probe(struct socket *sock, struct sockaddr_unsized *addr)
+{
+	return kernel_bind(sock, addr, 0);
+}
+
+#elif defined(NSWAP_PROBE_EXTACK_FMT)
+#include <linux/netlink.h>
+#ifndef NL_SET_ERR_MSG_FMT
+#error no
+#endif
+void probe(struct netlink_ext_ack *ext);
+void probe(struct netlink_ext_ack *ext)
+{
+	ext->_msg_buf[0] = 0;
+}
+
+#elif defined(NSWAP_PROBE_KMALLOC_OBJ)
+#include <linux/slab.h>
+#ifndef kmalloc_obj
+#error no
+#endif
+
+#elif defined(NSWAP_PROBE_WQ_PERCPU)
+#include <linux/workqueue.h>
+unsigned int probe = WQ_PERCPU;
+
+#elif defined(NSWAP_PROBE_SYSTEM_DFL_WQ)
+#include <linux/workqueue.h>
+struct workqueue_struct **probe = &system_dfl_wq;
+
+#elif defined(NSWAP_PROBE_SLOT_FREE_NOTIFY)
+#include <linux/blkdev.h>
+static void notify(struct block_device *bdev, unsigned long slot) { }
+const struct block_device_operations probe = {
+	.swap_slot_free_notify = notify,
+};
+
+#elif defined(NSWAP_PROBE_TASK_FRAG)
+#include <net/sock.h>
+void probe(struct sock *sk);
+void probe(struct sock *sk)
+{
+	sk->sk_use_task_frag = false;
+}
+
+#endif
