@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The vm back end of the cluster API: a node is a stock kernel under QEMU.
+
+Invariants: node n has 10.77.0.(n+1)/24 and fd77::(n+1)/64 on eth0 and port n
+of the switch; its processes are the agent's children; a guest that ends
+without having been killed by the test is reported by close().
+"""
+import functools
+import itertools
+import os
+import pathlib
+import shutil
+import signal as signals
+import subprocess
+import sys
+import tempfile
+
+from nswaptest import check, dmesg
+from nswaptest import cluster as api
+from nswaptest.check import Failure, Skip
+
+from . import accel, guest, image, link
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+PROGRAMS = ("eater", "heartbeat", "blkverify")
+
+
+def say(text):
+    """A line for whoever watches; never read by a program."""
+    print(f"   {text}", file=sys.stderr, flush=True)
+
+
+def in_bytes(size):
+    """96M, 64K or a number of bytes, as a number; 0 for None."""
+    if size is None:
+        return 0
+    text = str(size)
+    if text[-1:] in UNITS:
+        return int(text[:-1]) * UNITS[text[-1]]
+    return int(text)
+
+
+def _make(*args):
+    done = subprocess.run(["make", "-s", "-C", image.ROOT, *args],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
+    if done.returncode:
+        raise Failure(f"'make {' '.join(args)}' failed: {done.stdout[-2000:]}")
+
+
+@functools.cache
+def built_module(series, inject=False):
+    """nswap.ko for a stock kernel, built if need be."""
+    release = image.kernel(series, "release")
+    _make(f"KDIR={image.kernel(series, 'kdir')}", f"KVER={release}",
+          *(["INJECT=1"] if inject else []), "module")
+    return image.BUILD / (release + "-inject" * inject) / "nswap.ko"
+
+
+@functools.cache
+def built_programs():
+    """nswapctl and the test programs."""
+    _make("nswapctl")
+    progs = image.BUILD / "progs"
+    _make("-C", "tests/progs", f"OUT={progs}")
+    return [image.BUILD / "nswapctl", *(progs / name for name in PROGRAMS)]
+
+
+class VmProcess(api.Process):
+    """A command that runs in a guest."""
+
+    def __init__(self, machine, command):
+        self._machine = machine
+        self._command = command
+
+    def poll(self):
+        if not self._command.ended.is_set():
+            return None
+        self._machine.wait(self._command, 0)
+        return self._command.code
+
+    def kill(self, signal=signals.SIGKILL):
+        self._machine.kill(self._command, signal)
+
+    def output(self):
+        return self._command.out.decode(errors="replace")
+
+    def done(self):
+        """The finished command as the API shows it."""
+        command = self._command
+        return api.Done(api.shown(command.cmd), command.code,
+                        command.out.decode(errors="replace"),
+                        command.err.decode(errors="replace"))
+
+    def wait(self, timeout):
+        limit = timeout * check.scale
+        if not self._machine.wait(self._command, limit):
+            raise Failure(f"'{api.shown(self._command.cmd)}' on "
+                          f"{self._machine.name} did not end within "
+                          f"{limit:g} s")
+        return self.done()
+
+
+class VmNode(api.Node):
+    """A guest as a node."""
+
+    iface = "eth0"
+
+    def __init__(self, index, boot):
+        self.index = index
+        self.name = f"node{index}"
+        self.addr = f"10.77.0.{index + 1}"
+        self.addr6 = f"fd77::{index + 1}"
+        self.machine = None
+        self.killed = False
+        self.boots = 0
+        self._boot = boot
+
+    def start(self):
+        """Start the guest; set_up() must follow."""
+        self.killed = False
+        self.boots += 1
+        self.machine = self._boot(self)
+
+    def set_up(self):
+        """Wait for the guest, configure its network, load the module."""
+        self.machine.wait_booted()
+        self.run("ip link set lo up; "
+                 f"echo 0 > /proc/sys/net/ipv6/conf/{self.iface}/accept_dad; "
+                 f"ip addr add {self.addr}/24 broadcast + dev {self.iface} && "
+                 f"ip link set {self.iface} up && "
+                 f"ip addr add {self.addr6}/64 dev {self.iface}")
+        self.run("if [ -f /nswap.ko ]; then insmod /nswap.ko; fi")
+
+    def popen(self, cmd, memory_max=None):
+        argv = ["sh", "-c", cmd] if isinstance(cmd, str) else cmd
+        command = self.machine.start(argv, in_bytes(memory_max))
+        command.cmd = cmd
+        return VmProcess(self.machine, command)
+
+    def run(self, cmd, timeout=60, check=True, memory_max=None):
+        done = self.popen(cmd, memory_max).wait(timeout)
+        return done.check() if check else done
+
+    def read(self, path):
+        return self.machine.read(path).decode(errors="replace")
+
+    def write(self, path, text):
+        self.machine.write(path, text.encode())
+
+    def prog(self, name):
+        return f"/bin/{name}"
+
+    def meminfo_kb(self, name):
+        """One figure of the guest's /proc/meminfo."""
+        for line in self.read("/proc/meminfo").splitlines():
+            key, value = line.split(":")
+            if key == name:
+                return int(value.split()[0])
+        raise Failure(f"{self.name}: no {name} in /proc/meminfo")
+
+
+class Cluster(api.Cluster):
+    """n stock kernels on one switch.
+
+    kernel is a series (or a list with one a node), memory_mb the RAM of each
+    guest in MB (or a list). bare leaves nswap out: guests without a module.
+    """
+
+    def __init__(self, test, n, inject=False, kernel="6.1", memory_mb=256,
+                 cpus=1, bare=False):
+        self._test = test
+        try:
+            self._prepare(pathlib.Path(test.dir), n, inject, kernel,
+                          memory_mb, cpus, bare)
+        except image.SetupError as error:
+            raise Skip(str(error)) from error
+        try:
+            for node in self.nodes:
+                node.start()
+            for node in self.nodes:
+                node.set_up()
+        except BaseException:
+            self._destroy()
+            raise
+
+    def _prepare(self, folder, n, inject, kernel, memory_mb, cpus, bare):
+        kernels = kernel if isinstance(kernel, list) else [kernel] * n
+        memory = memory_mb if isinstance(memory_mb, list) else [memory_mb] * n
+        self.dir = folder
+        self.accel = accel.choose(kernels[0], say)
+        self._sockets = tempfile.mkdtemp(prefix="nswap-vm-")
+        archives = {s: [image.base(s)] for s in set(kernels)}
+        if not bare:
+            for series, files in archives.items():
+                files.append(image.overlay(
+                    pathlib.Path(self._sockets) / f"{series}.cpio",
+                    built_programs(), built_module(series, inject)))
+        self.link = link.Link(self._sockets, n)
+
+        def boot(node):
+            series = kernels[node.index]
+            return guest.Guest(
+                node.name, self.dir / f"{node.name}-boot{node.boots}",
+                series, archives[series], memory[node.index], self.accel,
+                cpus, self.link.port(node.index))
+        self.nodes = [VmNode(i, boot) for i in range(n)]
+
+    @staticmethod
+    def _index(node):
+        return node if isinstance(node, int) else node.index
+
+    def cut(self, a, b):
+        self.link.cut(self._index(a), self._index(b))
+
+    def isolate(self, a):
+        for node in self.nodes:
+            if node.index != self._index(a):
+                self.link.cut(self._index(a), node.index)
+
+    def heal(self, a=None, b=None):
+        for x, y in itertools.combinations(range(len(self.nodes)), 2):
+            if (a is None or self._index(a) in (x, y)) and \
+               (b is None or self._index(b) in (x, y)):
+                self.link.heal(x, y)
+
+    def delay(self, a, b, us):
+        """From now on everything between a and b takes us microseconds
+        longer each way."""
+        self.link.delay(self._index(a), self._index(b), us)
+
+    def kill(self, a):
+        node = self.nodes[self._index(a)]
+        node.killed = True
+        node.machine.destroy()
+
+    def revive(self, a):
+        node = self.nodes[self._index(a)]
+        node.start()
+        node.set_up()
+
+    # -- the end -----------------------------------------------------------
+
+    def _tidy(self, node):
+        """Undo what the scenario left on a node; a list of complaints."""
+        wrong = []
+        for line in node.read("/proc/swaps").splitlines()[1:]:
+            node.run(["swapoff", line.split()[0]], timeout=180)
+        if "nswap " not in node.read("/proc/modules"):
+            return wrong
+        if node.run([node.prog("nswapctl"), "stat"], check=False).code == 0:
+            for device in node.devices():
+                node.device_del(device["device"])
+            node.down()
+        done = node.run(["rmmod", "nswap"], check=False)
+        if done.code:
+            wrong.append(f"{node}: the module does not unload: "
+                         f"{done.err.strip()}")
+        return wrong
+
+    def _farewell(self, node):
+        wrong = []
+        try:
+            wrong += self._tidy(node)
+        except Failure as error:
+            wrong.append(f"{node}: {error}")
+        try:
+            log = node.run(["dmesg"], check=False).out
+            folder = self.dir / f"{node.name}-boot{node.boots}"
+            (folder / "dmesg.log").write_text(log)
+            wrong += [f"{node}: {line}" for line in
+                      dmesg.problems(log, self._test.allow_oom)]
+        except Failure as error:
+            wrong.append(f"{node}: {error}")
+        return wrong
+
+    def _consoles(self):
+        wrong = []
+        for log in sorted(self.dir.glob("node*-boot*/console.log")):
+            wrong += [f"{log.parent.name}: {line}" for line in
+                      dmesg.problems(log.read_text(errors="replace"),
+                                     self._test.allow_oom)]
+        return wrong
+
+    def close(self):
+        wrong = []
+        self.heal()
+        for node in self.nodes:
+            if node.killed:
+                continue
+            if node.machine.alive():
+                wrong += self._farewell(node)
+            else:
+                wrong.append(f"{node}: the guest ended by itself, see its "
+                             "console log")
+        for node in self.nodes:
+            if not node.killed:
+                node.machine.power_off()
+        self._destroy()
+        return list(dict.fromkeys(wrong + self._consoles()))
+
+    def _destroy(self):
+        for node in self.nodes:
+            if node.machine is not None:
+                node.machine.destroy()
+        self.link.close()
+        for folder in self.dir.glob("node*-boot*"):
+            with_image = folder / "initramfs"
+            if with_image.exists():
+                os.unlink(with_image)
+        shutil.rmtree(self._sockets, ignore_errors=True)
