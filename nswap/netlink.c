@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink: the family, and the requests that change something.
+ *
+ * Invariants: a request is checked as a whole before anything is done, so one
+ * that is refused has changed nothing; every refusal carries one sentence.
+ * Rights are checked by the core: what changes something is marked admin-perm
+ * in the spec, which means CAP_NET_ADMIN in the initial user namespace.
+ * A node is found by the caller's namespace, or by its number: any node from
+ * the initial namespace, nobody else's from another one.
+ *
+ * Handlers run in process context, several at a time (parallel_ops), and take
+ * no lock: the functions they call serialise on the node.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "netlink.h"
+#include "netlink_gen.h"
+
+struct genl_family nswap_nl_family __ro_after_init = {
+	.name		= NSWAP_FAMILY_NAME,
+	.version	= NSWAP_FAMILY_VERSION,
+	.maxattr	= ARRAY_SIZE(nswap_nl_policy) - 1,
+	.policy		= nswap_nl_policy,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.small_ops	= nswap_nl_ops,
+	.n_small_ops	= ARRAY_SIZE(nswap_nl_ops),
+};
+
+/**
+ * nswap_nl_find_node() - the node a request means
+ * @net: namespace of the caller
+ * @number: NSWAP_A_NODE or NULL
+ * @ext: takes a sentence
+ *
+ * Context: process context.
+ * Return: the node, to be put by the caller; ERR_PTR(-ENODEV) if there is none
+ * that the caller may see.
+ */
+struct nswap_node *nswap_nl_find_node(struct net *net,
+				      const struct nlattr *number,
+				      struct netlink_ext_ack *ext)
+{
+	struct nswap_node *node;
+
+	if (!number) {
+		node = nswap_node_get(net);
+		if (node)
+			return node;
+		NL_SET_ERR_MSG(ext, "no node is up in this network namespace");
+		return ERR_PTR(-ENODEV);
+	}
+	node = nswap_node_get_number(nla_get_u32(number));
+	if (node && (net_eq(net, node->net) || net_eq(net, &init_net)))
+		return node;
+	if (node)
+		nswap_node_put(node);
+	NL_SET_ERR_MSG(ext, "no node of that number can be seen from here");
+	return ERR_PTR(-ENODEV);
+}
+
+static struct nswap_node *find_node(struct genl_info *info)
+{
+	return nswap_nl_find_node(genl_info_net(info),
+				  info->attrs[NSWAP_A_NODE], info->extack);
+}
+
+static int parse_addr(const struct nlattr *nest, struct nswap_addr *addr,
+		      struct netlink_ext_ack *ext)
+{
+	struct nlattr *tb[NSWAP_ADDR_A_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, ARRAY_SIZE(nswap_addr_nl_policy) - 1, nest,
+			       nswap_addr_nl_policy, ext);
+	if (err)
+		return err;
+	if (!tb[NSWAP_ADDR_A_FAMILY] || !tb[NSWAP_ADDR_A_IP]) {
+		NL_SET_ERR_MSG(ext, "an address needs a family and 16 bytes");
+		return -EINVAL;
+	}
+	memset(addr, 0, sizeof(*addr));
+	addr->family = nla_get_u16(tb[NSWAP_ADDR_A_FAMILY]);
+	memcpy(addr->ip, nla_data(tb[NSWAP_ADDR_A_IP]), sizeof(addr->ip));
+	if (tb[NSWAP_ADDR_A_PORT])
+		addr->port = nla_get_u16(tb[NSWAP_ADDR_A_PORT]);
+	if (tb[NSWAP_ADDR_A_SCOPE])
+		addr->scope = nla_get_u32(tb[NSWAP_ADDR_A_SCOPE]);
+	if (addr->family != AF_INET && addr->family != AF_INET6) {
+		NL_SET_ERR_MSG(ext, "an address is IPv4 or IPv6");
+		return -EAFNOSUPPORT;
+	}
+	if (addr->family == AF_INET &&
+	    (memchr_inv(addr->ip + 4, 0, sizeof(addr->ip) - 4) ||
+	     addr->scope)) {
+		NL_SET_ERR_MSG(ext, "an IPv4 address is 4 bytes, then zeros");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* name and value of a knob; the name is terminated, the policy saw to it */
+static int parse_knob(const struct nlattr *nest, const char **name, u32 *value,
+		      struct netlink_ext_ack *ext)
+{
+	struct nlattr *tb[NSWAP_KNOB_A_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, ARRAY_SIZE(nswap_knob_nl_policy) - 1, nest,
+			       nswap_knob_nl_policy, ext);
+	if (err)
+		return err;
+	if (!tb[NSWAP_KNOB_A_NAME] || !tb[NSWAP_KNOB_A_VALUE]) {
+		NL_SET_ERR_MSG(ext, "a knob needs a name and a value");
+		return -EINVAL;
+	}
+	*name = nla_data(tb[NSWAP_KNOB_A_NAME]);
+	*value = nla_get_u32(tb[NSWAP_KNOB_A_VALUE]);
+	return 0;
+}
+
+static int set_initial_knob(const struct nlattr *nest,
+			    struct nswap_knobs *knobs,
+			    struct netlink_ext_ack *ext)
+{
+	const struct nswap_knob *k;
+	const char *name;
+	u32 value;
+	int err;
+
+	err = parse_knob(nest, &name, &value, ext);
+	if (err)
+		return err;
+	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
+		if (strcmp(k->name, name))
+			continue;
+		if (value < k->min || value > k->max) {
+			NL_SET_ERR_MSG(ext, "the value is outside the knob's bounds, which 'nswapctl set' lists");
+			return -ERANGE;
+		}
+		*(u32 *)((char *)knobs + k->offset) = value;
+		return 0;
+	}
+	NL_SET_ERR_MSG(ext, "no knob of that name, 'nswapctl set' lists them");
+	return -ENOENT;
+}
+
+/* what may come more than once in one request */
+static int parse_lists(struct genl_info *info, struct nswap_node_config *cfg)
+{
+	const struct nlattr *a;
+	int rem, err = 0;
+
+	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem) {
+		switch (nla_type(a)) {
+		case NSWAP_A_LISTED:
+			err = parse_addr(a, &cfg->peers[cfg->nr_peers],
+					 info->extack);
+			cfg->nr_peers++;
+			break;
+		case NSWAP_A_KNOB:
+			err = set_initial_knob(a, &cfg->knobs, info->extack);
+			break;
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int alloc_listed(struct genl_info *info, struct nswap_node_config *cfg)
+{
+	const struct nlattr *a;
+	unsigned int nr = 0;
+	int rem;
+
+	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem)
+		nr += nla_type(a) == NSWAP_A_LISTED;
+	if (!nr)
+		return 0;
+	if (nr > NSWAP_MAX_PEERS) {
+		NL_SET_ERR_MSG(info->extack, "a node knows 1023 peers at most");
+		return -E2BIG;
+	}
+	cfg->peers = kvcalloc(nr, sizeof(*cfg->peers), GFP_KERNEL);
+	return cfg->peers ? 0 : -ENOMEM;
+}
+
+/**
+ * nswap_nl_node_up_doit() - NSWAP_CMD_NODE_UP
+ * @skb: request
+ * @info: request, parsed
+ *
+ * Context: process context.
+ * Return: 0; -EINVAL, -E2BIG, -ENOENT or -ERANGE for a bad request; what
+ * nswap_node_up() returns.
+ */
+int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **tb = info->attrs;
+	struct nswap_node_config cfg = {
+		.broadcast = !tb[NSWAP_A_NO_BROADCAST],
+	};
+	int err;
+
+	if (!tb[NSWAP_A_ADDR]) {
+		NL_SET_ERR_MSG(info->extack, "a node needs an address");
+		return -EINVAL;
+	}
+	err = parse_addr(tb[NSWAP_A_ADDR], &cfg.addr, info->extack);
+	if (err)
+		return err;
+	if (tb[NSWAP_A_LEND_PAGES])
+		cfg.lend_pages = nla_get_u64(tb[NSWAP_A_LEND_PAGES]);
+	if (tb[NSWAP_A_CONNS])
+		cfg.conns = nla_get_u32(tb[NSWAP_A_CONNS]);
+	err = alloc_listed(info, &cfg);
+	if (err)
+		return err;
+	err = parse_lists(info, &cfg);
+	if (!err)
+		err = nswap_node_up(genl_info_net(info), &cfg, info->extack);
+	kvfree(cfg.peers);
+	return err;
+}
+
+/**
+ * nswap_nl_node_down_doit() - NSWAP_CMD_NODE_DOWN
+ * @skb: request
+ * @info: request, parsed
+ *
+ * Context: process context; waits until the node is down.
+ * Return: 0; -ENODEV if there is no such node; what nswap_node_down() returns.
+ */
+int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nswap_node *node = find_node(info);
+	int err;
+
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	err = nswap_node_down(node, info->attrs[NSWAP_A_NOW], info->extack);
+	nswap_node_put(node);
+	return err;
+}
+
+static int set_one(struct nswap_node *node, struct genl_info *info)
+{
+	struct nlattr **tb = info->attrs;
+	const char *name;
+	u32 value;
+	int err;
+
+	if (tb[NSWAP_A_LEND_PAGES])
+		return nswap_node_lend(node,
+				       nla_get_u64(tb[NSWAP_A_LEND_PAGES]),
+				       info->extack);
+	if (tb[NSWAP_A_PLACE])
+		return nswap_node_set_place(node, nla_data(tb[NSWAP_A_PLACE]),
+					    info->extack);
+	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);
+	if (err)
+		return err;
+	return nswap_node_set_knob(node, name, value, info->extack);
+}
+
+/**
+ * nswap_nl_node_set_doit() - NSWAP_CMD_NODE_SET
+ * @skb: request
+ * @info: request, parsed
+ *
+ * One thing at a time, so that a refusal leaves nothing half done.
+ *
+ * Context: process context.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL if not exactly one
+ * thing is to be changed; what the function of that thing returns.
+ */
+int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nswap_node *node;
+	const struct nlattr *a;
+	unsigned int nr = 0;
+	int rem, err;
+
+	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem)
+		nr += nla_type(a) == NSWAP_A_LEND_PAGES ||
+		      nla_type(a) == NSWAP_A_PLACE ||
+		      nla_type(a) == NSWAP_A_KNOB;
+	if (nr != 1) {
+		NL_SET_ERR_MSG(info->extack, "one request changes one thing: what is lent, the policy or one knob");
+		return -EINVAL;
+	}
+	node = find_node(info);
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	err = set_one(node, info);
+	nswap_node_put(node);
+	return err;
+}
+
+/**
+ * nswap_nl_device_add_doit() - NSWAP_CMD_DEVICE_ADD
+ * @skb: request
+ * @info: request, parsed
+ *
+ * The reply is allocated first: once there is a device the caller is told.
+ *
+ * Context: process context.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL without a size;
+ * -ENOMEM; what nswap_device_add() returns.
+ */
+int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nswap_device_view v = {};
+	struct nswap_node *node;
+	struct sk_buff *reply;
+	void *hdr;
+	int err;
+
+	if (!info->attrs[NSWAP_A_SIZE]) {
+		NL_SET_ERR_MSG(info->extack, "a device needs a size");
+		return -EINVAL;
+	}
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	node = find_node(info);
+	if (IS_ERR(node)) {
+		err = PTR_ERR(node);
+		goto free;
+	}
+	err = nswap_device_add(node, nla_get_u64(info->attrs[NSWAP_A_SIZE]),
+			       &v, info->extack);
+	nswap_node_put(node);
+	if (err)
+		goto free;
+	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
+				NSWAP_CMD_DEVICE_ADD);
+	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, &v))) {
+		err = -EMSGSIZE;
+		goto free;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+free:
+	nlmsg_free(reply);
+	return err;
+}
+
+/**
+ * nswap_nl_device_del_doit() - NSWAP_CMD_DEVICE_DEL
+ * @skb: request
+ * @info: request, parsed
+ *
+ * Context: process context.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL without a name; what
+ * nswap_device_del() returns.
+ */
+int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nswap_node *node;
+	int err;
+
+	if (!info->attrs[NSWAP_A_DEVICE_NAME]) {
+		NL_SET_ERR_MSG(info->extack, "name the device to delete");
+		return -EINVAL;
+	}
+	node = find_node(info);
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	err = nswap_device_del(node, nla_data(info->attrs[NSWAP_A_DEVICE_NAME]),
+			       info->extack);
+	nswap_node_put(node);
+	return err;
+}
+
+/**
+ * nswap_netlink_init() - open the door for control
+ *
+ * Context: process context, at module load, after everything it leads to.
+ * Return: 0 or what genl_register_family() returns.
+ */
+int __init nswap_netlink_init(void)
+{
+	return genl_register_family(&nswap_nl_family);
+}
+
+/**
+ * nswap_netlink_exit() - close it; no handler runs any more
+ *
+ * Context: process context, before anything it leads to goes.
+ */
+void nswap_netlink_exit(void)
+{
+	genl_unregister_family(&nswap_nl_family);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/nswap: state to read, in fixed columns (docs/abi/proc-nswap).
+ *
+ * /proc/nswap leads to self/net/nswap, so every reader sees the files of its
+ * own network namespace. They are there as long as the module is loaded; a
+ * namespace without a node has only the header lines. The first column is the
+ * node's number: the initial namespace lists every node.
+ *
+ * Invariants: nothing is written here. A new column goes to the end.
+ * Context: process context; a node is kept while its lines are made, and none
+ * of its locks is taken here.
+ */
+#include <linux/in6.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/seq_file_net.h>
+#include <net/net_namespace.h>
+
+#include "../nswap/node.h"
+#include "../nswap/views.h"
+#include "proc.h"
+
+#define PROC_DIR	"nswap"
+
+/* "10.0.0.1 9611", or "fe80::1%2 9611" */
+static void show_addr(struct seq_file *m, const struct nswap_addr *a)
+{
+	if (a->family == AF_INET)
+		seq_printf(m, " %pI4", a->ip);
+	else
+		seq_printf(m, " %pI6c", a->ip);
+	if (a->scope)
+		seq_printf(m, "%%%u", a->scope);
+	seq_printf(m, " %u", a->port);
+}
+
+static void head_node(struct seq_file *m)
+{
+	unsigned int i;
+
+	seq_puts(m, "node id epoch addr port netns conns broadcast place lent held set_aside granted owners");
+	for (i = 0; i < nswap_nr_knobs; i++)
+		seq_printf(m, " %s", nswap_knobs[i].name);
+	seq_putc(m, '\n');
+}
+
+static void show_node(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_cache_view c = {};
+	unsigned int i;
+
+	nswap_cache_get_view(node, &c);
+	seq_printf(m, "%u %016llx %016llx", node->number, node->id,
+		   node->epoch);
+	show_addr(m, &node->addr);
+	seq_printf(m, " %u %u %u %s %llu %llu %llu %llu %u",
+		   nswap_node_netns(node), node->conns, node->broadcast,
+		   READ_ONCE(node->place)->name, c.lent, c.held, c.set_aside,
+		   c.granted, c.owners);
+	for (i = 0; i < nswap_nr_knobs; i++) {
+		const char *at = (const char *)&node->knobs +
+				 nswap_knobs[i].offset;
+
+		seq_printf(m, " %u", READ_ONCE(*(const u32 *)at));
+	}
+	seq_putc(m, '\n');
+}
+
+static void head_devices(struct seq_file *m)
+{
+	seq_puts(m, "node device instance slots remote lost map_bytes in_use\n");
+}
+
+static void show_devices(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_device_view v;
+	u32 after = 0;
+
+	while (nswap_device_next(node, after, &v)) {
+		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u\n",
+			   node->number, v.name, v.instance, v.slots, v.remote,
+			   v.lost, v.map_bytes, v.in_use);
+		after = v.instance;
+	}
+}
+
+static void head_peers(struct seq_file *m)
+{
+	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms\n");
+}
+
+static void show_peers(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_peer_view v;
+	u16 after = 0;
+
+	while (nswap_peer_next(node, after, &v)) {
+		seq_printf(m, "%u %u %016llx %016llx", node->number, v.index,
+			   v.id, v.epoch);
+		show_addr(m, &v.addr);
+		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu\n",
+			   nswap_peer_state_name(v.state), v.leaving, v.fresh,
+			   v.listed, v.lent, v.free, v.used, v.grants,
+			   v.inflight, v.slots, v.heard_ms);
+		after = v.index;
+	}
+}
+
+static void head_cache(struct seq_file *m)
+{
+	seq_puts(m, "node owner epoch connected held granted\n");
+}
+
+static void show_cache(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_owner_view v;
+	unsigned int after = 0;
+
+	while (nswap_owner_next(node, after++, &v))
+		seq_printf(m, "%u %016llx %016llx %u %llu %llu\n",
+			   node->number, v.id, v.epoch, v.connected, v.held,
+			   v.granted);
+}
+
+static void head_stats(struct seq_file *m)
+{
+	seq_puts(m, "node counter value\n");
+}
+
+static void show_stats(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_stats sum;
+
+	nswap_stats_sum(node->stats, &sum);
+#define SHOW_STAT(name) \
+	seq_printf(m, "%u " #name " %llu\n", node->number, sum.name);
+	NSWAP_STATS(SHOW_STAT)
+#undef SHOW_STAT
+}
+
+/**
+ * struct proc_view - one file
+ * @name: of the file
+ * @head: writes the header line
+ * @show: writes the lines of one node
+ */
+struct proc_view {
+	const char *name;
+	void (*head)(struct seq_file *m);
+	void (*show)(struct seq_file *m, struct nswap_node *node);
+};
+
+static const struct proc_view views[] = {
+	{ "node", head_node, show_node },
+	{ "devices", head_devices, show_devices },
+	{ "peers", head_peers, show_peers },
+	{ "cache", head_cache, show_cache },
+	{ "stats", head_stats, show_stats },
+};
+
+static int show_view(struct seq_file *m, void *unused)
+{
+	const struct proc_view *view = pde_data(file_inode(m->file));
+	struct net *net = seq_file_single_net(m);
+	struct nswap_node *node;
+	u32 after = 0;
+
+	view->head(m);
+	while ((node = nswap_node_next(net, after))) {
+		after = node->number;
+		view->show(m, node);
+		nswap_node_put(node);
+	}
+	return 0;
+}
+
+static int __net_init proc_net_init(struct net *net)
+{
+	struct proc_dir_entry *dir;
+	unsigned int i;
+
+	dir = proc_net_mkdir(net, PROC_DIR, net->proc_net);
+	if (!dir)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(views); i++) {
+		if (proc_create_net_single(views[i].name, 0444, dir, show_view,
+					   (void *)&views[i]))
+			continue;
+		remove_proc_subtree(PROC_DIR, net->proc_net);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __net_exit proc_net_exit(struct net *net)
+{
+	remove_proc_subtree(PROC_DIR, net->proc_net);
+}
+
+static struct pernet_operations proc_net_ops = {
+	.init	= proc_net_init,
+	.exit	= proc_net_exit,
+};
+
+/**
+ * nswap_proc_init() - make /proc/nswap and the files it leads to
+ *
+ * Context: process context, at module load.
+ * Return: 0; -ENOMEM, also when somebody else has a file of that name.
+ */
+int __init nswap_proc_init(void)
+{
+	int err;
+
+	err = register_pernet_subsys(&proc_net_ops);
+	if (err)
+		return err;
+	if (!proc_symlink(PROC_DIR, NULL, "self/net/" PROC_DIR)) {
+		unregister_pernet_subsys(&proc_net_ops);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * nswap_proc_exit() - remove them; waits for readers
+ *
+ * Context: process context, before the nodes go.
+ */
+void nswap_proc_exit(void)
+{
+	remove_proc_entry(PROC_DIR, NULL);
+	unregister_pernet_subsys(&proc_net_ops);
+}
