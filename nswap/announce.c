@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Announcements.
+ *
+ * The thread sends a round every announce_ms, sooner when nswap_announce_now()
+ * asks for it, and a last one, "leaving", when it is stopped: to each listed
+ * peer, and to the subnet if the node broadcasts. Between rounds it takes in
+ * what arrives.
+ *
+ * "Please answer" is set towards everybody in the first rounds, so that a new
+ * node need not wait a period to know its peers, and afterwards towards a
+ * listed peer not heard of lately, so that a list on one side is enough. An
+ * answer is one datagram to the asker; they are bounded per round.
+ *
+ * Invariants:
+ *  - The thread makes the socket, uses it and releases it; no caller's memory
+ *    cgroup is charged, and nobody else sees it.
+ *  - Nothing here waits for memory, uses reserves or is waited for by a
+ *    page-out: a datagram that finds no room is lost, and the next follows.
+ *  - Only neighbours in the interface's subnets and listed addresses count,
+ *    both as a sender and as an address to connect to.
+ */
+#include <linux/completion.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/kthread.h>
+#include <linux/net.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+
+#include "announce.h"
+#include "node.h"
+#include "peer.h"
+#include "sockaddr.h"
+#include "subnet.h"
+#include "views.h"
+
+#define FIRST_ROUNDS	3	/* that ask everybody for an answer */
+#define MAX_ANSWERS	64	/* between two rounds */
+#define MAX_SUBNETS	8
+#define BATCH		64	/* datagrams taken in before looking up */
+
+/* bits of struct nswap_announcer @wanted */
+#define SEND_NOW	0
+#define GOT_DATA	1
+
+/**
+ * struct nswap_announcer - the announcing half of a node
+ * @node: the node
+ * @thread: the thread
+ * @wait: where it sleeps
+ * @wanted: bits, set anywhere, cleared by the thread
+ * @started: the socket is bound, or @error says why not
+ * @error: write-once, before @started
+ * @sock: the socket; thread only, as all that follows
+ * @saved_ready: the socket's own sk_data_ready
+ * @asking: rounds left that ask everybody for an answer
+ * @answers: answers left until the next round
+ * @me: what is announced
+ * @out: a datagram to send
+ * @in: a datagram received
+ * @rcu: nswap_announce_now() may still be looking at it
+ */
+struct nswap_announcer {
+	struct nswap_node *node;
+	struct task_struct *thread;
+	wait_queue_head_t wait;
+	unsigned long wanted;
+	struct completion started;
+	int error;
+	struct socket *sock;
+	void (*saved_ready)(struct sock *sk);
+	unsigned int asking;
+	unsigned int answers;
+	struct nswap_announcement me;
+	struct nswap_wire_announce out;
+	struct nswap_wire_announce in;
+	struct rcu_head rcu;
+};
+
+static void want(struct nswap_announcer *a, int bit)
+{
+	set_bit(bit, &a->wanted);
+	wake_up(&a->wait);
+}
+
+static void data_ready(struct sock *sk)
+{
+	struct nswap_announcer *a;
+
+	rcu_read_lock();
+	a = rcu_dereference_sk_user_data(sk);
+	if (a)
+		want(a, GOT_DATA);
+	rcu_read_unlock();
+}
+
+/* what there is to say now */
+static void compose(struct nswap_announcer *a, bool leaving)
+{
+	struct nswap_cache_view v;
+
+	nswap_cache_get_view(a->node, &v);
+	a->me = (struct nswap_announcement){
+		.id = a->node->id,
+		.epoch = a->node->epoch,
+		.addr = a->node->addr,
+		.lent = v.lent,
+		.free = v.set_aside > v.granted ? v.set_aside - v.granted : 0,
+		.used = v.held,
+		.leaving = leaving,
+	};
+}
+
+/* the datagram's source is what is announced: a list at the peer matches it */
+static size_t put_source(struct cmsghdr *c, const struct nswap_addr *from)
+{
+	struct in6_pktinfo *info6 = CMSG_DATA(c);
+	struct in_pktinfo *info = CMSG_DATA(c);
+
+	if (from->family == AF_INET6) {
+		c->cmsg_level = SOL_IPV6;
+		c->cmsg_type = IPV6_PKTINFO;
+		c->cmsg_len = CMSG_LEN(sizeof(*info6));
+		memcpy(&info6->ipi6_addr, from->ip, sizeof(info6->ipi6_addr));
+		info6->ipi6_ifindex = from->scope;
+		return CMSG_SPACE(sizeof(*info6));
+	}
+	c->cmsg_level = SOL_IP;
+	c->cmsg_type = IP_PKTINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(*info));
+	memcpy(&info->ipi_spec_dst, from->ip, sizeof(info->ipi_spec_dst));
+	return CMSG_SPACE(sizeof(*info));
+}
+
+static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
+		    bool ask)
+{
+	union {
+		struct cmsghdr head;
+		u8 room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+	} control = {};
+	struct kvec vec = { .iov_base = &a->out, .iov_len = sizeof(a->out) };
+	struct sockaddr_storage ss;
+	struct msghdr msg = {
+		.msg_name = &ss,
+		.msg_control = &control,
+		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
+	};
+	int len = nswap_to_sockaddr(to, &ss);
+
+	if (len < 0 || to->family != a->node->addr.family)
+		return;
+	msg.msg_namelen = len;
+	msg.msg_controllen = put_source(&control.head, &a->node->addr);
+	a->me.answer = ask && !a->me.leaving;
+	nswap_wire_put_announce(&a->out, &a->me);
+	if (kernel_sendmsg(a->sock, &msg, &vec, 1, sizeof(a->out)) ==
+	    sizeof(a->out))
+		nswap_stat_inc(a->node, announced);
+}
+
+/* the listed peer after *@index; *@ask: it has not been heard of lately */
+static bool next_listed(struct nswap_node *node, unsigned int *index,
+			struct nswap_addr *addr, bool *ask)
+{
+	u64 lately = nswap_knob(node, silent_ms) / 2, now = nswap_now_ms();
+	unsigned long flags;
+	bool found = false;
+
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	while (!found && ++*index <= node->ipt.top) {
+		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
+
+		if (!e->listed || e->state == NSWAP_IPT_UNUSED ||
+		    e->state == NSWAP_IPT_GONE ||
+		    nswap_addr_equal(&e->addr, &node->addr))
+			continue;
+		*addr = e->addr;
+		*ask = !nswap_ipt_fresh(e, now, lately);
+		found = true;
+	}
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	return found;
+}
+
+static void announce_round(struct nswap_announcer *a, bool leaving)
+{
+	struct nswap_addr to[MAX_SUBNETS], addr;
+	bool ask, ask_all = a->asking;
+	unsigned int nr, index = 0;
+
+	compose(a, leaving);
+	while (next_listed(a->node, &index, &addr, &ask))
+		send_to(a, &addr, ask || ask_all);
+	if (a->node->broadcast) {
+		nr = nswap_subnet_all(a->node, to, ARRAY_SIZE(to));
+		while (nr--)
+			send_to(a, &to[nr], ask_all);
+	}
+	if (a->asking)
+		a->asking--;
+	a->answers = MAX_ANSWERS;
+}
+
+static bool is_listed(struct nswap_node *node, const struct nswap_addr *addr)
+{
+	struct nswap_addr a = *addr;
+	unsigned long flags;
+	unsigned int i;
+	bool found = false;
+
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	for (i = 1; i <= node->ipt.top && !found; i++) {
+		const struct nswap_ipt_entry *e = &node->ipt.entry[i];
+
+		a.port = e->addr.port;
+		found = e->state != NSWAP_IPT_UNUSED && e->listed &&
+			nswap_addr_equal(&e->addr, &a);
+	}
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	return found;
+}
+
+static bool acceptable(struct nswap_node *node, const struct nswap_addr *addr)
+{
+	return nswap_subnet_has(node, addr) || is_listed(node, addr);
+}
+
+/* a datagram of @len bytes from @ss is in @a->in */
+static void take_in(struct nswap_announcer *a, int len,
+		    const struct sockaddr_storage *ss)
+{
+	struct nswap_node *node = a->node;
+	struct nswap_announcement heard;
+	struct nswap_ipt_heard news;
+	struct nswap_addr from;
+	unsigned long flags;
+
+	if (nswap_wire_get_announce(&a->in, len, &heard) ||
+	    nswap_from_sockaddr(ss, &from)) {
+		nswap_stat_inc(node, announce_rejected);
+		return;
+	}
+	if (heard.id == node->id)
+		return;
+	if (nswap_addr_link_local(&heard.addr))
+		heard.addr.scope = from.scope;
+	if (!acceptable(node, &from) || !acceptable(node, &heard.addr) ||
+	    nswap_addr_equal(&heard.addr, &node->addr)) {
+		nswap_stat_inc(node, announce_rejected);
+		return;
+	}
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	nswap_stat_inc(node, heard);
+	if (news.index || news.news == NSWAP_IPT_FULL)
+		nswap_peer_heard(node, &news);
+	if (heard.answer && a->answers) {
+		a->answers--;
+		compose(a, false);
+		send_to(a, &heard.addr, false);
+	}
+}
+
+/* take in what there is; true if there may be more */
+static bool receive(struct nswap_announcer *a)
+{
+	struct kvec vec = { .iov_base = &a->in, .iov_len = sizeof(a->in) };
+	struct sockaddr_storage ss;
+	int i, len;
+
+	for (i = 0; i < BATCH; i++) {
+		struct msghdr msg = {
+			.msg_name = &ss,
+			.msg_namelen = sizeof(ss),
+		};
+
+		len = kernel_recvmsg(a->sock, &msg, &vec, 1, sizeof(a->in),
+				     MSG_DONTWAIT | MSG_TRUNC);
+		if (len < 0)
+			return false;
+		take_in(a, len, &ss);
+	}
+	return true;
+}
+
+static void listen_to(struct nswap_announcer *a, struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	a->saved_ready = sk->sk_data_ready;
+	rcu_assign_sk_user_data(sk, a);
+	WRITE_ONCE(sk->sk_data_ready, data_ready);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void close_socket(struct nswap_announcer *a)
+{
+	struct sock *sk = a->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(sk->sk_data_ready, a->saved_ready);
+	rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(a->sock);
+}
+
+/* at any address, else broadcasts would not come in */
+static int open_socket(struct nswap_announcer *a)
+{
+	const struct nswap_addr *own = &a->node->addr;
+	struct nswap_addr any = { .family = own->family, .port = own->port };
+	struct sockaddr_storage ss;
+	struct sock *sk;
+	int ret, len = nswap_to_sockaddr(&any, &ss);
+
+	if (len < 0)
+		return len;
+	ret = sock_create_kern(a->node->net, own->family, SOCK_DGRAM,
+			       IPPROTO_UDP, &a->sock);
+	if (ret)
+		return ret;
+	sk = a->sock->sk;
+	lock_sock(sk);
+	sk->sk_allocation = GFP_NOWAIT | __GFP_NOWARN;
+	sock_set_flag(sk, SOCK_BROADCAST);
+	release_sock(sk);
+	if (own->family == AF_INET6)
+		ret = ip6_sock_set_v6only(sk);
+	if (!ret)
+		ret = kernel_bind(a->sock, (struct sockaddr_unsized *)&ss, len);
+	if (ret) {
+		sock_release(a->sock);
+		return ret;
+	}
+	listen_to(a, sk);
+	return 0;
+}
+
+/* jiffies until the next round, 0 if it is due */
+static long until_round(struct nswap_announcer *a, unsigned long last)
+{
+	long left = last + msecs_to_jiffies(nswap_knob(a->node, announce_ms)) -
+		    jiffies;
+
+	return max(left, 0L);
+}
+
+static int announcer(void *data)
+{
+	struct nswap_announcer *a = data;
+	unsigned long last = jiffies;
+	long left;
+
+	a->error = open_socket(a);
+	complete(&a->started);
+	if (a->error) {
+		wait_event_idle(a->wait, kthread_should_stop());
+		return 0;
+	}
+	while (!kthread_should_stop()) {
+		if (test_and_clear_bit(SEND_NOW, &a->wanted) ||
+		    !until_round(a, last)) {
+			last = jiffies;
+			announce_round(a, false);
+		}
+		clear_bit(GOT_DATA, &a->wanted);
+		if (receive(a))
+			set_bit(GOT_DATA, &a->wanted);
+		left = until_round(a, last);
+		if (left)
+			wait_event_idle_timeout(a->wait,
+						READ_ONCE(a->wanted) ||
+						kthread_should_stop(), left);
+		cond_resched();
+	}
+	announce_round(a, true);
+	close_socket(a);
+	return 0;
+}
+
+static void explain(const struct nswap_node *node, int error,
+		    struct netlink_ext_ack *ext)
+{
+	u16 port = node->addr.port;
+
+	if (error == -EADDRINUSE)
+		NL_SET_ERR_MSG_FMT(ext,
+				   "port %u is taken in this network namespace: pick another",
+				   port);
+	else if (error == -EAFNOSUPPORT)
+		NL_SET_ERR_MSG(ext, "this kernel does not have that address family");
+	else
+		NL_SET_ERR_MSG_FMT(ext, "UDP port %u cannot be opened (error %d)",
+				   port, -error);
+}
+
+/**
+ * nswap_announce_start() - start to announce a node and to hear others
+ * @node: a node with its address, IPTable, cache and peers in place
+ * @ext: takes one sentence when it fails
+ *
+ * Peers may be heard, and nswap_peer_heard() called, before this returns.
+ *
+ * Context: process context, sleeps.
+ * Return: 0; -EADDRINUSE if the port is taken; another error of the socket
+ * layer; -ENOMEM.
+ */
+int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
+{
+	struct nswap_announcer *a = kzalloc_obj(*a);
+	int ret;
+
+	if (!a)
+		return -ENOMEM;
+	a->node = node;
+	a->asking = FIRST_ROUNDS;
+	a->wanted = BIT(SEND_NOW);
+	init_waitqueue_head(&a->wait);
+	init_completion(&a->started);
+	a->thread = kthread_run(announcer, a, "nswap-ann/%u", node->number);
+	if (IS_ERR(a->thread)) {
+		ret = PTR_ERR(a->thread);
+		kfree(a);
+		return ret;
+	}
+	wait_for_completion(&a->started);
+	ret = a->error;
+	if (ret) {
+		explain(node, ret, ext);
+		kthread_stop(a->thread);
+		kfree(a);
+		return ret;
+	}
+	/* complete before nswap_announce_now() finds it by READ_ONCE() */
+	smp_store_release(&node->announcer, a);
+	return 0;
+}
+
+/**
+ * nswap_announce_stop() - announce that the node leaves, and fall silent
+ * @node: the node; nothing happens if it was not started
+ *
+ * No nswap_peer_heard() is under way when this returns.
+ *
+ * Context: process context, sleeps; not together with itself or the start.
+ */
+void nswap_announce_stop(struct nswap_node *node)
+{
+	struct nswap_announcer *a = node->announcer;
+
+	if (!a)
+		return;
+	WRITE_ONCE(node->announcer, NULL);
+	kthread_stop(a->thread);
+	kfree_rcu(a, rcu);
+}
+
+/**
+ * nswap_announce_now() - send a round of announcements at once
+ * @node: the node; nothing happens if it does not announce
+ *
+ * For changes that peers should not wait a period for, such as another amount
+ * lent. Calls made before the thread gets to it melt into one round.
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_announce_now(struct nswap_node *node)
+{
+	struct nswap_announcer *a;
+
+	rcu_read_lock();
+	a = READ_ONCE(node->announcer);
+	if (a)
+		want(a, SEND_NOW);
+	rcu_read_unlock();
+}

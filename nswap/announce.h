@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Announcements: one thread per node that says who the node is and what it
+ * lends, and listens to what the others say.
+ */
+#ifndef NSWAP_ANNOUNCE_H
+#define NSWAP_ANNOUNCE_H
+
+#include "types.h"
+
+struct netlink_ext_ack;
+
+int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext);
+void nswap_announce_stop(struct nswap_node *node);
+void nswap_announce_now(struct nswap_node *node);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Addresses, to and from the socket layer.
+ *
+ * Invariant: what is not part of the address is zero in the result, so that
+ * addresses can be compared and hashed.
+ */
+#include <linux/errno.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/string.h>
+
+#include "sockaddr.h"
+
+/**
+ * nswap_to_sockaddr() - what kernel_bind() and the like want
+ * @a: an address
+ * @ss: result
+ *
+ * Context: any.
+ * Return: the length to pass beside it, -EAFNOSUPPORT for an unknown family.
+ */
+int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	ss->ss_family = a->family;
+	switch (a->family) {
+	case AF_INET:
+		in->sin_port = htons(a->port);
+		memcpy(&in->sin_addr, a->ip, sizeof(in->sin_addr));
+		return sizeof(*in);
+	case AF_INET6:
+		in6->sin6_port = htons(a->port);
+		in6->sin6_scope_id = a->scope;
+		memcpy(&in6->sin6_addr, a->ip, sizeof(in6->sin6_addr));
+		return sizeof(*in6);
+	default:
+		return -EAFNOSUPPORT;
+	}
+}
+
+/**
+ * nswap_from_sockaddr() - an address as the socket layer reports it
+ * @ss: filled in by the socket layer
+ * @a: result
+ *
+ * Context: any.
+ * Return: 0, -EAFNOSUPPORT for an unknown family.
+ */
+int nswap_from_sockaddr(const struct sockaddr_storage *ss,
+			struct nswap_addr *a)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
+
+	memset(a, 0, sizeof(*a));
+	a->family = ss->ss_family;
+	switch (a->family) {
+	case AF_INET:
+		a->port = ntohs(in->sin_port);
+		memcpy(a->ip, &in->sin_addr, sizeof(in->sin_addr));
+		return 0;
+	case AF_INET6:
+		a->port = ntohs(in6->sin6_port);
+		a->scope = in6->sin6_scope_id;
+		memcpy(a->ip, &in6->sin6_addr, sizeof(in6->sin6_addr));
+		return 0;
+	default:
+		return -EAFNOSUPPORT;
+	}
+}
+
+/**
+ * nswap_addr_link_local() - does this address mean nothing without a scope?
+ * @a: an address
+ *
+ * Context: any.
+ * Return: true for fe80::/10.
+ */
+bool nswap_addr_link_local(const struct nswap_addr *a)
+{
+	return a->family == AF_INET6 && a->ip[0] == 0xfe &&
+	       (a->ip[1] & 0xc0) == 0x80;
+}

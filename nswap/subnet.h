@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Subnet: what the interface that owns a node's address says about who is a
+ * neighbour and how to reach all of them at once.
+ */
+#ifndef NSWAP_SUBNET_H
+#define NSWAP_SUBNET_H
+
+#include "types.h"
+
+bool nswap_subnet_has(const struct nswap_node *node,
+		      const struct nswap_addr *a);
+unsigned int nswap_subnet_all(const struct nswap_node *node,
+			      struct nswap_addr *to, unsigned int max);
+
+#endif
