@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Memory pressure on both roles at once, with separate kernels.
+
+Two small guests lend each other a little and each runs a program bigger than
+itself; a third, larger guest holds the rest, or is left out. Invariants: the
+guests have no other swap; hung tasks panic the guest, so a hang ends the run
+as a lost guest; pages between the small guests are counted only between two
+moments at which both programs were eating.
+"""
+import json
+
+from nswaptest import check
+from nswaptest.check import Failure, wait_for
+
+EAT_SECONDS = 120
+RUN_LIMIT = 420
+LENT = "16M"
+BIG_MB = 512
+BIG_LENT = "340M"
+EACH_WAY = 2000
+LOCKED_GAP_S = 5
+ORDINARY_GAP_S = 20
+BEATS = {"locked": (["--mlock"], LOCKED_GAP_S),
+         "ordinary": ([], ORDINARY_GAP_S)}
+
+
+def watch_for_hangs(node):
+    """A task stuck for 20 s panics the guest."""
+    for name, value in (("hung_task_timeout_secs", 20),
+                        ("hung_task_check_interval_secs", 5),
+                        ("hung_task_panic", 1)):
+        node.write(f"/proc/sys/kernel/{name}", str(value))
+
+
+def read_json(node, path):
+    """A result file that its writer may be rewriting right now."""
+    def parsed():
+        try:
+            return json.loads(node.read(path))
+        except ValueError:
+            return None
+    return wait_for(parsed, 10, f"{node}: a whole line in {path}", every=0.02)
+
+
+class Eating:
+    """A small guest with its program and its two heartbeats."""
+
+    def __init__(self, node, seed):
+        self.node = node
+        self.beats = {
+            kind: node.popen([node.prog("heartbeat"), "--out",
+                              f"/beat-{kind}.json", *args])
+            for kind, (args, _) in BEATS.items()}
+        mb = node.meminfo_kb("MemTotal") // 1024 + 64
+        self.eater = node.popen([
+            node.prog("eater"), "--mb", str(mb), "--passes", "2",
+            "--seconds", str(EAT_SECONDS), "--seed", str(seed),
+            "--out", "/eater.json"])
+
+    def running(self):
+        """Whether the program still eats."""
+        return self.eater.poll() is None
+
+    def traffic(self):
+        """Pages this node took and gave back as a server so far."""
+        server = self.node.stat()["server"]
+        return server["pages_stored"] + server["pages_loaded"]
+
+    def check_beats(self):
+        """End the heartbeats; fail if one had too long a gap."""
+        for kind, (_, limit) in BEATS.items():
+            if self.beats[kind].poll() is not None:
+                raise Failure(f"{self.node}: the {kind} heartbeat is gone")
+            self.beats[kind].kill(15)
+            done = self.beats[kind].wait(30).check()
+            gap = json.loads(done.out)["max_gap_ms"] / 1000
+            check.at_most(gap, limit, f"{self.node}: longest gap of the "
+                                      f"{kind} heartbeat in seconds")
+
+    def result(self):
+        """The program's JSON result."""
+        done = self.eater.wait(1)
+        if done.code != 0:
+            raise Failure(f"{self.node}: the program ended with {done.code}: "
+                          f"{(done.err or done.out).strip()}")
+        return json.loads(done.out)
+
+
+def _start(t, series, small_mb, third):
+    memory = [small_mb, small_mb] + [BIG_MB] * third
+    cluster = t.cluster(len(memory), kernel=series, memory_mb=memory)
+    for node in cluster:
+        watch_for_hangs(node)
+        node.up(lend=BIG_LENT if node.index == 2 else LENT)
+    cluster.wait_connected()
+    for node in cluster.nodes[:2]:
+        node.ctl("policy", "place", "round-robin")
+        node.swapon(node.device_add(f"{small_mb + 96}M"))
+    return cluster
+
+
+def _end(cluster, devices):
+    """Swap off everywhere; then nobody holds a page for another."""
+    for node in cluster.nodes[:2]:
+        node.swapoff(devices)
+        node.device_del(devices)
+    wait_for(lambda: cluster.held_pages() == 0, 20,
+             "no node holds a page for another one")
+
+
+def with_third(t, series, small_mb):
+    """Two small guests and a large one: nothing at all may go wrong."""
+    cluster = _start(t, series, small_mb, True)
+    eating = [Eating(node, seed=7 + node.index) for node in
+              cluster.nodes[:2]]
+    wait_for(lambda: all(read_json(e.node, "/eater.json")["state"] ==
+                         "running" for e in eating),
+             RUN_LIMIT, "both programs have filled their memory", every=0.5)
+    first = [e.traffic() for e in eating]
+    last = first
+
+    def over():
+        nonlocal last
+        now = [e.traffic() for e in eating]
+        if all(e.running() for e in eating):
+            last = now
+        return not any(e.running() for e in eating)
+    wait_for(over, RUN_LIMIT, "the end of both programs", every=1)
+    for e in eating:
+        result = e.result()
+        t.log(f"{e.node}: {json.dumps(result)}")
+        check.equal(result["wrong_pages"], 0, f"{e.node}: wrong pages")
+        check.at_least(result["passes"], 2, f"{e.node}: passes")
+        e.check_beats()
+    for e, a, b in zip(eating, first, last):
+        t.log(f"{e.node}: {b - a} pages for the other small guest")
+        check.at_least(b - a, EACH_WAY,
+                       f"{e.node}: pages for the other small guest while "
+                       "both ate")
+    _end(cluster, "nswap0")
+
+
+def without_third(t, series, small_mb):
+    """Two small guests alone: the programs may be killed for want of
+    memory, nothing else may happen."""
+    t.expect_oom()
+    cluster = _start(t, series, small_mb, False)
+    eating = [Eating(node, seed=7 + node.index) for node in cluster]
+    wait_for(lambda: not any(e.running() for e in eating), RUN_LIMIT,
+             "both programs ended or were killed", every=1)
+    for e in eating:
+        done = e.eater.wait(1)
+        t.log(f"{e.node}: the program ended with {done.code}")
+        if done.code not in (0, -9):
+            raise Failure(f"{e.node}: the program ended with {done.code}: "
+                          f"{(done.err or done.out).strip()}")
+        e.check_beats()
+    _end(cluster, "nswap0")
