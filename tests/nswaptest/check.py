@@ -2,6 +2,10 @@
 """Verdicts and waits: what a test says, and how it waits for something."""
 import time
 
+# What a slow kernel (debug build, software emulation) multiplies every
+# deadline with; a back end sets it before the first test.
+scale = 1
+
 
 class Failure(Exception):
     """The test failed; the text is the reason, in one sentence."""
@@ -14,17 +18,24 @@ class Skip(Exception):
 def wait_for(predicate, deadline, what, every=0.05):
     """Call predicate until it returns something true, and return that.
 
-    After deadline seconds: Failure "<what>: not within N s".  This is the
-    only place where a test sleeps; scenarios wait for events through it.
+    After deadline seconds (times `scale`): Failure "<what>: not within N s".
+    Scenarios wait for events through it and never sleep themselves.
     """
-    end = time.monotonic() + deadline
+    limit = deadline * scale
+    end = time.monotonic() + limit
     while True:
         value = predicate()
         if value:
             return value
         if time.monotonic() > end:
-            raise Failure(f"{what}: not within {deadline} s")
+            raise Failure(f"{what}: not within {limit:g} s")
         time.sleep(every)
+
+
+def hold(seconds):
+    """Let time pass.  Only where time itself is under test: a cut that must
+    last shorter or longer than a knob."""
+    time.sleep(seconds)
 
 
 def equal(got, want, what):

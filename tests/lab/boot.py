@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Boot the lab's user-mode kernel on this machine's own root, read only.
+
+    boot.py [--debug] [COMMAND…]      run one command there (default: a shell)
+
+The kernel is an ordinary process; several may run at once: each has its own
+folder for its memory file, console and scratch disk, and none opens a port.
+Its console goes to a file and is only a log.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+
+TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
+SCRATCH_BYTES = 2 << 30
+MEMORY_MB = {"plain": 1800, "debug": 3000}
+
+
+def kernel_folder(flavour):
+    """The cached build folder of a lab kernel; built if it is not there."""
+    done = subprocess.run([str(HERE / "build_kernel.sh"), flavour],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return pathlib.Path(done.stdout.strip())
+
+
+def release(folder):
+    """The release name of a kernel build folder."""
+    return (folder / "include/config/kernel.release").read_text().strip()
+
+
+def memory_folder(folder, megabytes):
+    """Where the kernel's memory file goes: shared memory if it is large
+    enough, else the boot's own folder."""
+    room = shutil.disk_usage("/dev/shm").free if os.path.isdir("/dev/shm") else 0
+    return "/dev/shm" if room > (megabytes << 20) * 5 // 4 else str(folder)
+
+
+def hidden(path):
+    """Whether a path of the host disappears under a tmpfs inside."""
+    return any(str(path).startswith(t + "/") for t in TMPFS_INSIDE)
+
+
+class Boot:
+    """One running kernel; job is what nswaptest.guest finds in job.json and
+    extra goes to the end of the kernel's command line."""
+
+    def __init__(self, kernel, folder, job, flavour="plain", cpus=2,
+                 terminal=False, extra=()):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        memory = MEMORY_MB[flavour]
+        python = pathlib.Path(sys.executable).resolve()
+        needed = [ROOT, pathlib.Path(sys.prefix).resolve(), kernel]
+        job = dict(job)
+        job["readable"] = [str(p) for p in needed if hidden(p)]
+        job["writable"] = [str(self.folder), *job.get("writable", [])]
+        (self.folder / "job.json").write_text(json.dumps(job, indent=1))
+        init = self.folder / "init"
+        init.write_text("#!/bin/sh\n"
+                        "export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8\n"
+                        f"export PYTHONPATH='{HERE.parent}'\n"
+                        f"exec '{python}' -m nswaptest.guest '{self.folder}'\n")
+        init.chmod(0o755)
+        self.scratch = self.folder / "scratch.img"
+        with open(self.scratch, "wb") as file:
+            file.truncate(SCRATCH_BYTES)
+        self._console = None if terminal else open(self.folder / "console", "wb")
+        argv = [str(kernel / "linux"), f"mem={memory}M", f"ncpus={cpus}",
+                "seccomp=on", "root=/dev/root", "rootfstype=hostfs",
+                "rootflags=/", "ro", f"init={init}", f"ubd0d={self.scratch}",
+                f"uml_dir={self.folder}/", "umid=uml", "con=null",
+                "con0=fd:0,fd:1" if terminal else "con0=null,fd:1",
+                "log_buf_len=4M", "panic=-1", *extra]
+        if terminal:
+            argv.append("quiet")
+        env = dict(os.environ, TMPDIR=memory_folder(self.folder, memory))
+        self.process = subprocess.Popen(
+            argv, env=env, stdin=None if terminal else subprocess.DEVNULL,
+            stdout=self._console, stderr=self._console,
+            start_new_session=not terminal)
+
+    def running(self):
+        """Whether the kernel still runs."""
+        return self.process.poll() is None
+
+    def kill(self):
+        """End it, whatever it does."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.close()
+
+    def close(self):
+        """Wait for its end and drop what is not worth keeping."""
+        self.process.wait()
+        self.scratch.unlink(missing_ok=True)
+        if self._console:
+            self._console.close()
+
+    def console(self):
+        """The console's text so far."""
+        return (self.folder / "console").read_text(errors="replace")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="Run one command in the lab's user-mode kernel.")
+    parser.add_argument("--debug", action="store_true",
+                        help="the debug kernel")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    args = parser.parse_args()
+    flavour = "debug" if args.debug else "plain"
+    kernel = kernel_folder(flavour)
+    folder = ROOT / "build/test/shell" / str(os.getpid())
+    job = {"command": args.command or ["/bin/bash", "--norc"],
+           "hung_task": 60}
+    boot = Boot(kernel, folder, job, flavour, terminal=True)
+    boot.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Build the lab's user-mode kernel once and keep it in the cache.
+#
+# usage: build_kernel.sh [plain|debug|vtime]     prints the build folder
+#
+# plain  the everyday lab kernel
+# debug  the same with KASAN, lockdep, kmemleak and fault injection
+# vtime  the same for virtual time (UML_TIME_TRAVEL_SUPPORT)
+#
+# The build folder is named after the kernel version and a hash of the
+# configuration, so a changed fragment builds anew and an unchanged one never.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/setup/cache.sh
+. "$here/../setup/cache.sh"
+
+flavour=${1:-plain}
+series=7.2
+package=linux-source-$series
+
+fetch_source()
+{
+	local src="$NSWAP_CACHE/src/linux-source-$series"
+	if [ ! -f "$src/.unpacked" ]; then
+		say "downloading $package from Debian's backports (about 150 MB, once)"
+		backports_apt apt-get update >&2
+		mkdir -p "$NSWAP_CACHE/src/deb"
+		(cd "$NSWAP_CACHE/src/deb" &&
+			backports_apt apt-get download "$package" >&2)
+		say "unpacking it"
+		rm -rf "$src" "$src.tmp"
+		mkdir -p "$src.tmp"
+		local deb
+		deb=$(find "$NSWAP_CACHE/src/deb" -name "${package}_*.deb" |
+			sort -V | tail -n 1)
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -xO "./usr/src/$package.tar.xz" |
+			tar -xJ --strip-components=1 -C "$src.tmp"
+		touch "$src.tmp/.unpacked"
+		mv "$src.tmp" "$src"
+		rm -f "$deb"
+	fi
+	echo "$src"
+}
+
+fragments()
+{
+	echo "$here/kernel.config"
+	case $flavour in
+	plain) ;;
+	debug) echo "$here/debug.config" ;;
+	vtime) echo "$here/vtime.config" ;;
+	*) die "unknown flavour '$flavour': plain, debug or vtime" ;;
+	esac
+}
+
+main()
+{
+	local files hash out src
+	mapfile -t files < <(fragments)
+	[ ${#files[@]} -gt 0 ] || exit 1
+	hash=$(cat "${files[@]}" | sha256sum | cut -c1-12)
+	out="$NSWAP_CACHE/um-$series-$flavour-$hash"
+	if [ -f "$out/.built" ]; then
+		echo "$out"
+		return
+	fi
+	mkdir -p "$NSWAP_CACHE"
+	exec 9> "$NSWAP_CACHE/um-$flavour.lock"
+	flock 9
+	if [ ! -f "$out/.built" ]; then
+		src=$(fetch_source)
+		say "building the $flavour lab kernel (5 to 10 minutes on 2 cores, once)"
+		mkdir -p "$out"
+		local log="$out/build.log"
+		{
+			make -C "$src" O="$out" ARCH=um allnoconfig
+			"$src/scripts/kconfig/merge_config.sh" -m -O "$out" \
+				"$out/.config" "${files[@]}"
+			make -C "$src" O="$out" ARCH=um olddefconfig
+		} > "$log" 2>&1 || die "configuration failed, see $log"
+		make -C "$src" O="$out" ARCH=um -j"$(nproc)" >> "$log" 2>&1 ||
+			die "the kernel build failed, see $log"
+		touch "$out/.built"
+		say "done: $out"
+	fi
+	echo "$out"
+}
+
+main

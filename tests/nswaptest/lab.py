@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The lab back end: a cluster of network namespaces in one kernel.
+
+        node0        node1        node2     namespaces, eth0 inside
+          |v0          |v1          |v2     veth pairs
+        --+------------+------------+--     bridge lan0
+
+Runs inside the user-mode kernel.  A cut is a rule in both namespaces that
+drops what comes from the other one's interface address, so that nobody is
+told.  Swap and the module belong to the kernel, not to a node: one node's
+workload swaps at a time.
+"""
+import ctypes
+import itertools
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from . import check
+from .cluster import Cluster as Base
+from .cluster import Done, Node as BaseNode, Process as BaseProcess, shown
+
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+CLONE_NEWNET = 0x40000000
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_group_number = itertools.count()
+
+
+def sh(*argv, stdin=None):
+    """Run a set-up command; Failure if it fails."""
+    done = subprocess.run(argv, input=stdin, text=True, capture_output=True,
+                          env={"PATH": PATH}, check=False)
+    if done.returncode:
+        raise check.Failure(f"{shown(argv)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def attempt(*argv):
+    """Run a clean-up command whose failure does not matter."""
+    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env={"PATH": PATH}, check=False)
+
+
+def module_loaded(name="nswap"):
+    """Whether a module is in the kernel."""
+    return pathlib.Path(f"/sys/module/{name}/initstate").exists()
+
+
+class Process(BaseProcess):
+    """A process of this kernel, in a node's namespace."""
+
+    def __init__(self, cmd, popen, out, err, group):
+        self.cmd = shown(cmd)
+        self.popen = popen
+        self._out, self._err, self._group = out, err, group
+
+    def poll(self):
+        return self.popen.poll()
+
+    def kill(self, signal=signal.SIGKILL):
+        try:
+            os.killpg(self.popen.pid, signal)
+        except ProcessLookupError:
+            pass
+
+    def output(self):
+        return self._out.read_text(errors="replace")
+
+    def wait(self, timeout):
+        limit = timeout * check.scale
+        try:
+            self.popen.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise check.Failure(
+                f"'{self.cmd}' did not end within {limit:g} s") from None
+        if self._group:
+            remove_group(self._group)
+        return Done(self.cmd, self.popen.returncode, self.output(),
+                    self._err.read_text(errors="replace"))
+
+
+def make_group(memory_max):
+    """A fresh memory cgroup with a limit."""
+    group = CGROUPS / f"t{os.getpid()}.{next(_group_number)}"
+    group.mkdir()
+    (group / "memory.max").write_text(str(memory_max))
+    return group
+
+
+def remove_group(group):
+    """Remove a cgroup whose processes have ended."""
+    def gone():
+        try:
+            group.rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
+    check.wait_for(gone, 5, f"cgroup {group.name} is empty")
+
+
+class Node(BaseNode):
+    """A network namespace with one interface on the link."""
+
+    def __init__(self, cluster, index):
+        self.cluster = cluster
+        self.index = index
+        self.name = f"node{index}"
+        self.addr = f"10.77.0.{index + 1}"
+        self.addr6 = f"fd77::{index + 1:x}"
+        self.iface = "eth0"
+        self.mac = f"02:77:00:00:00:{index + 1:02x}"
+        self.port = f"v{index}"
+        self.alive = False
+        self._count = itertools.count()
+
+    def create(self):
+        """Make the namespace and plug it in."""
+        sh("ip", "netns", "add", self.name)
+        sh("ip", "-batch", "-", stdin=f"""
+            link add {self.port} type veth peer name eth0 netns {self.name}
+            link set {self.port} master lan0 up
+        """)
+        sh("ip", "-n", self.name, "-batch", "-", stdin=f"""
+            link set lo up
+            link set eth0 address {self.mac}
+            link set eth0 up
+            addr add {self.addr}/24 broadcast 10.77.0.255 dev eth0
+            addr add {self.addr6}/64 dev eth0 nodad
+        """)
+        if self.cluster.netem:
+            sh("tc", "-n", self.name, "qdisc", "add", "dev", "eth0", "root",
+               "netem", "limit", "100000", *self.cluster.netem)
+        self.alive = True
+
+    def destroy(self):
+        """Unplug it and delete the namespace."""
+        self.alive = False
+        attempt("ip", "link", "del", self.port)
+        attempt("ip", "netns", "del", self.name)
+
+    def popen(self, cmd, memory_max=None):
+        group = make_group(memory_max) if memory_max else None
+        stem = f"{self.name}.{next(self._count)}"
+        out = self.cluster.scratch / (stem + ".out")
+        err = self.cluster.scratch / (stem + ".err")
+        netns = os.open(f"/run/netns/{self.name}", os.O_RDONLY)
+
+        def enter():
+            os.setpgid(0, 0)
+            if _libc.setns(netns, CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "setns")
+            if group:
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+        argv = ["/bin/sh", "-c", cmd] if isinstance(cmd, str) \
+            else [str(a) for a in cmd]
+        try:
+            with open(out, "wb") as out_file, open(err, "wb") as err_file:
+                popen = subprocess.Popen(
+                    argv, stdin=subprocess.DEVNULL, stdout=out_file,
+                    stderr=err_file, preexec_fn=enter,
+                    env={"PATH": PATH, "LC_ALL": "C", "HOME": "/run"})
+        finally:
+            os.close(netns)
+        return Process(cmd, popen, out, err, group)
+
+    def run(self, cmd, timeout=60, check=True, memory_max=None):
+        process = self.popen(cmd, memory_max)
+        done = process.wait(timeout)
+        process._out.unlink()
+        process._err.unlink()
+        self.cluster.test.log(f"{self.name}: {done.cmd} -> {done.code}")
+        return done.check() if check else done
+
+    def read(self, path):
+        return pathlib.Path(path).read_text()
+
+    def write(self, path, text):
+        pathlib.Path(path).write_text(text)
+
+    def prog(self, name):
+        return self.cluster.test.settings["programs"][name]
+
+
+class Cluster(Base):
+    """n namespaces on a bridge."""
+
+    def __init__(self, test, n, inject=False, module=True, delay_us=0,
+                 rate_mbit=0, loss_percent=0):
+        self.test = test
+        self.netem = []
+        if delay_us:
+            self.netem += ["delay", f"{delay_us}us"]
+        if rate_mbit:
+            self.netem += ["rate", f"{rate_mbit}mbit"]
+        if loss_percent:
+            self.netem += ["loss", f"{loss_percent}%"]
+        self.scratch = pathlib.Path(f"/run/test.{os.getpid()}.{time.time_ns()}")
+        self.scratch.mkdir()
+        self._cuts = set()
+        self.module = module
+        self.nodes = [Node(self, i) for i in range(n)]
+        sh("ip", "link", "add", "lan0", "type", "bridge")
+        pathlib.Path("/proc/sys/net/ipv6/conf/lan0/disable_ipv6"
+                     ).write_text("1")
+        sh("ip", "link", "set", "lan0", "up")
+        for node in self.nodes:
+            node.create()
+        if module:
+            self.load("inject" if inject else "module")
+
+    def load(self, which="module", *parameters):
+        """insmod the module: "module" or "inject"."""
+        sh("insmod", self.test.settings["modules"][which], *parameters)
+
+    def unload(self):
+        """rmmod it; Failure with the reason if that is refused."""
+        sh("rmmod", "nswap")
+
+    # -- faults ------------------------------------------------------------
+
+    def _apply(self, node):
+        drops = [self.nodes[o].mac for pair in self._cuts if node.index in pair
+                 for o in pair if o != node.index]
+        rules = "".join(f"    ether saddr {mac} drop\n" for mac in drops)
+        sh("ip", "netns", "exec", node.name, "nft", "-f", "-", stdin=f"""
+            table inet lab {{
+                chain in {{ type filter hook input priority 0; }}
+            }}
+            flush chain inet lab in
+            table inet lab {{
+                chain in {{
+            {rules}
+                }}
+            }}
+        """)
+
+    def _change(self, change):
+        before = set(self._cuts)
+        change()
+        touched = {i for pair in before ^ self._cuts for i in pair}
+        for index in sorted(touched):
+            if self.nodes[index].alive:
+                self._apply(self.nodes[index])
+
+    def _others(self, a):
+        return {frozenset((a.index, o.index)) for o in self.nodes if o is not a}
+
+    def cut(self, a, b):
+        self.test.log(f"cut {a} from {b}")
+        self._change(lambda: self._cuts.add(frozenset((a.index, b.index))))
+
+    def isolate(self, a):
+        self.test.log(f"isolate {a}")
+        self._change(lambda: self._cuts.update(self._others(a)))
+
+    def heal(self, a=None, b=None):
+        self.test.log(f"heal {a or 'all'} {b or ''}".rstrip())
+        if a is None:
+            gone = set(self._cuts)
+        elif b is None:
+            gone = self._others(a)
+        else:
+            gone = {frozenset((a.index, b.index))}
+        self._change(lambda: self._cuts.difference_update(gone))
+
+    def kill(self, a):
+        self.test.log(f"kill {a}")
+        self._change(lambda: self._cuts.update(self._others(a)))
+        if module_loaded():
+            a.run([a.prog("nswapctl"), "down"], check=False)
+        a.destroy()
+
+    def revive(self, a):
+        self.test.log(f"revive {a}")
+        a.create()
+        self._change(lambda: self._cuts.difference_update(self._others(a)))
+
+    # -- the end -----------------------------------------------------------
+
+    def close(self):
+        wrong = []
+        for line in pathlib.Path("/proc/swaps").read_text().splitlines()[1:]:
+            dev = line.split()[0]
+            done = subprocess.run(["swapoff", dev], capture_output=True,
+                                  text=True, env={"PATH": PATH}, check=False)
+            if done.returncode:
+                wrong.append(f"swapoff {dev}: {done.stderr.strip()}")
+        if module_loaded():
+            for node in self.nodes:
+                if node.alive:
+                    wrong += self._take_down(node)
+            done = subprocess.run(["rmmod", "nswap"], capture_output=True,
+                                  text=True, env={"PATH": PATH}, check=False)
+            if done.returncode:
+                wrong.append(f"rmmod: {done.stderr.strip()}")
+        for node in self.nodes:
+            if node.alive:
+                node.destroy()
+        attempt("ip", "link", "del", "lan0")
+        return wrong
+
+    def _take_down(self, node):
+        wrong = []
+        ctl = node.prog("nswapctl")
+        stat = node.run([ctl, "--json", "stat"], check=False)
+        if stat.code:
+            return wrong
+        (self.test.dir / f"{node.name}.stat.json").write_text(stat.out)
+        for dev in node.devices() or []:
+            done = node.run([ctl, "device", "del", dev["device"]], check=False)
+            if done.code:
+                wrong.append(f"{node}: {done.err.strip()}")
+        done = node.run([ctl, "down"], check=False)
+        if done.code:
+            wrong.append(f"{node}: {done.err.strip()}")
+        return wrong

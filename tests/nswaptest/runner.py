@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tests/run: choose tests, build what they need, run them, say what came.
+
+One line a test, and at the end "N passed, N failed, N skipped".  Each test
+has a folder build/test/<suite>/<test>/ with its events, output, kernel log
+and console.  Lab suites share a few kernels that run side by side; a test
+that leaves its kernel unfit, or kills it, costs the others only a new boot.
+"""
+import argparse
+import collections
+import importlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from . import check, dmesg, scenario
+from .scenario import ROOT, Result
+
+SUITES = ("unit", "lab", "vm", "pressure", "kernels", "debug")
+LATER = {
+    "chaos": "random faults for hours come with a later change",
+    "model": "the model checker comes with a later change",
+}
+LAB = ("unit", "lab", "debug")
+SCALE = {"plain": 1, "debug": 5}
+HUNG_TASK = {"plain": 20, "debug": 60}
+GRACE = 30
+BUILDS = ("module", "inject", "kunit", "progs")
+OUT = ROOT / "build/test"
+
+
+class Totals:
+    """Counts and prints the results."""
+
+    def __init__(self):
+        self.count = collections.Counter()
+
+    def tell(self, suite, result):
+        """One line for one result."""
+        self.count[result.verdict] += 1
+        word = {"pass": "pass", "fail": "FAIL", "skip": "skip"}[result.verdict]
+        line = f"{word}  {suite}/{result.name}"
+        line = f"{line:<58} {result.seconds:7.1f} s"
+        if result.reason:
+            line += f"  {result.reason}"
+        print(line, flush=True)
+
+    def close(self):
+        """The closing line; returns the exit code."""
+        count = self.count
+        print(f"{count['pass']} passed, {count['fail']} failed, "
+              f"{count['skip']} skipped", flush=True)
+        return 1 if count["fail"] or not count["pass"] else 0
+
+
+def say(text):
+    """What is going on, for whoever waits."""
+    print(f"   {text}", file=sys.stderr, flush=True)
+
+
+def missing_program(case):
+    """The first program of NEEDS that is not installed, or None."""
+    for need in case.needs:
+        if need not in BUILDS and not shutil.which(
+                need, path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
+            return need
+    return None
+
+
+# -- the lab's suites --------------------------------------------------------
+
+class Builds:
+    """What is built for one lab kernel, each part at most once."""
+
+    def __init__(self, boot, flavour):
+        self.kernel = boot.kernel_folder(flavour)
+        self.release = boot.release(self.kernel)
+        self.failed = {}
+        self.log = OUT / f"build-{flavour}.log"
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.write_text("")
+
+    def _make(self, what, *args):
+        with open(self.log, "a", encoding="utf-8") as log:
+            done = subprocess.run(["make", *args], cwd=ROOT, stdout=log,
+                                  stderr=log, check=False)
+        if done.returncode:
+            self.failed[what] = f"make {' '.join(args)} failed, see {self.log}"
+
+    def build(self, needs):
+        """Build what a set of NEEDS asks for; failures are kept."""
+        kdir = f"KDIR={self.kernel}"
+        if needs & {"module", "inject"}:
+            self._make("module", "nswapctl")
+        if "module" in needs and "module" not in self.failed:
+            self._make("module", kdir, "module")
+        if "inject" in needs:
+            self._make("inject", kdir, "INJECT=1", "module")
+        if "kunit" in needs:
+            self._make("kunit", kdir, "kunit")
+        if "progs" in needs:
+            self._make("progs", "progs")
+
+    def settings(self, flavour, seed):
+        """What a test is told about them."""
+        build = ROOT / "build"
+        programs = {"nswapctl": str(build / "nswapctl")}
+        for source in (ROOT / "tests/progs").glob("*.c"):
+            programs[source.stem] = str(build / "progs" / source.stem)
+        plain, inject = build / self.release, build / f"{self.release}-inject"
+        return {"flavour": flavour, "seed": seed, "programs": programs,
+                "kernel": str(self.kernel),
+                "modules": {"module": str(plain / "nswap.ko"),
+                            "inject": str(inject / "nswap.ko"),
+                            "kunit": str(plain / "nswap_kunit.ko")}}
+
+
+class LabTest:
+    """One test on its way through the lab."""
+
+    def __init__(self, suite, source_suite, case):
+        self.suite, self.source, self.case = suite, source_suite, case
+        self.key = f"{source_suite}-{case.name}"
+        self.folder = OUT / suite / case.name
+        self.told = False
+
+    def job(self):
+        """How it stands in a boot's job.json."""
+        return {"name": self.case.name, "suite": self.source, "key": self.key,
+                "folder": str(self.folder)}
+
+
+class LabRun:
+    """Runs the tests of lab suites on one kernel flavour."""
+
+    def __init__(self, tests, flavour, options, totals):
+        import lab.boot
+        self.boot_module = lab.boot
+        self.tests = {t.key: t for t in tests}
+        self.flavour = flavour
+        self.options = options
+        self.totals = totals
+        self.folder = OUT / ("debug-boots" if flavour == "debug" else "boots")
+        self.claims = self.folder / "claims"
+        self.number = 0
+
+    def run(self):
+        """Build, boot, follow the verdicts."""
+        builds = Builds(self.boot_module, self.flavour)
+        needs = {n for t in self.tests.values() for n in t.case.needs}
+        builds.build(needs)
+        for test in self.tests.values():
+            self._prepare(test, builds)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.claims.mkdir(parents=True)
+        self.settings = builds.settings(self.flavour, self.options.seed)
+        self.kernel = builds.kernel
+        boots = [self._boot() for _ in range(min(self.options.jobs,
+                                                 len(self._open())))]
+        while boots:
+            for boot in list(boots):
+                self._follow(boot)
+                if boot.over:
+                    boots.remove(boot)
+                    if self._open() and len(boots) < self.options.jobs:
+                        boots.append(self._boot())
+            time.sleep(0.05)
+
+    def _prepare(self, test, builds):
+        shutil.rmtree(test.folder, ignore_errors=True)
+        test.folder.mkdir(parents=True)
+        case = test.case
+        broken = [builds.failed[n] for n in case.needs if n in builds.failed]
+        missing = missing_program(case)
+        if self.flavour == "debug" and case.not_in_debug:
+            self._tell(test, Result(case.name, "skip", case.not_in_debug))
+        elif broken:
+            self._tell(test, Result(case.name, "fail", broken[0]))
+        elif missing:
+            self._tell(test, Result(case.name, "skip",
+                                    f"{missing} is not installed"))
+
+    def _open(self):
+        return [t for t in self.tests.values() if not t.told and
+                not (self.claims / t.key).exists()]
+
+    def _tell(self, test, result):
+        test.told = True
+        self.totals.tell(test.suite, result)
+
+    def _boot(self):
+        self.number += 1
+        folder = self.folder / str(self.number)
+        todo = sorted((t for t in self._open()),
+                      key=lambda t: -t.case.timeout)
+        job = {"tests": [t.job() for t in todo], "claims": str(self.claims),
+               "suites": sorted({t.source for t in todo}),
+               "settings": self.settings, "scale": SCALE[self.flavour],
+               "hung_task": HUNG_TASK[self.flavour],
+               "writable": [str(OUT)]}
+        boot = self.boot_module.Boot(self.kernel, folder, job, self.flavour)
+        boot.offset, boot.current, boot.over = 0, None, False
+        boot.finished = False
+        boot.deadline = time.monotonic() + GRACE * SCALE[self.flavour]
+        return boot
+
+    def _follow(self, boot):
+        ended = not boot.running()
+        for line in self._news(boot):
+            self._event(boot, json.loads(line))
+        if ended:
+            boot.close()
+            self._ended(boot, "the kernel died")
+        elif time.monotonic() > boot.deadline:
+            boot.kill()
+            self._ended(boot, "the kernel did not answer any more")
+
+    def _news(self, boot):
+        path = boot.folder / "verdicts"
+        if not path.exists():
+            return []
+        with open(path, encoding="utf-8") as file:
+            file.seek(boot.offset)
+            text = file.read()
+        whole = text[:text.rfind("\n") + 1]
+        boot.offset += len(whole.encode())
+        return whole.splitlines()
+
+    def _event(self, boot, event):
+        kind = event.pop("event")
+        grace = GRACE * SCALE[self.flavour]
+        boot.deadline = time.monotonic() + grace
+        if kind == "booted" and event["problems"]:
+            self.totals.tell("boot", Result(f"boot-{boot.folder.name}", "fail",
+                                            event["problems"][0]))
+        elif kind == "start":
+            boot.current = self.tests[event["key"]]
+            boot.deadline += event["limit"]
+            link = boot.current.folder / "console"
+            link.unlink(missing_ok=True)
+            link.symlink_to(os.path.relpath(boot.folder / "console",
+                                            link.parent))
+        elif kind == "verdict":
+            test = self.tests[event.pop("key")]
+            self._tell(test, Result(**event))
+        elif kind == "end":
+            boot.current = None
+        elif kind == "leaks":
+            found = event["problems"]
+            self.totals.tell("debug", Result(
+                f"leaks-{boot.folder.name}", "fail" if found else "pass",
+                found[0] if found else ""))
+        elif kind in ("done", "unfit"):
+            boot.finished = True
+
+    def _ended(self, boot, why):
+        boot.over = True
+        test = boot.current
+        if boot.finished:
+            return
+        bad = dmesg.problems(boot.console())
+        why += f" ({bad[0]})" if bad else ""
+        if test:
+            self._tell(test, Result(test.case.name, "fail", why))
+            boot.current = None
+        elif boot.offset == 0:
+            for lost in self._open():
+                self._tell(lost, Result(lost.case.name, "fail",
+                           f"no lab kernel: {why}, see {boot.folder}/console"))
+        else:
+            self.totals.tell("boot", Result(f"boot-{boot.folder.name}",
+                                            "fail", why))
+
+
+def run_lab(suites, options, totals):
+    """unit and lab on the plain kernel in one go, debug on the other."""
+    plain = [LabTest(s, s, c) for s in suites if s != "debug"
+             for c in select(s, options)]
+    if plain:
+        LabRun(plain, "plain", options, totals).run()
+    if "debug" in suites:
+        tests = [LabTest("debug", s, c) for s in ("unit", "lab")
+                 for c in scenario.discover(s, options.only)]
+        if tests:
+            LabRun(tests, "debug", options, totals).run()
+
+
+# -- the suites on separate kernels -------------------------------------------
+
+def run_vm(suite, options, totals):
+    """Each test in a child here; the back end builds what it needs."""
+    cases = select(suite, options)
+    if not cases:
+        return
+    backend = importlib.import_module("vm.cluster")
+    if hasattr(backend, "prepare"):
+        backend.prepare(cases)
+    settings = {"flavour": "plain", "seed": options.seed, "suite": suite}
+    for case in cases:
+        folder = OUT / suite / case.name
+        shutil.rmtree(folder, ignore_errors=True)
+        missing = missing_program(case)
+        if missing:
+            totals.tell(suite, Result(case.name, "skip",
+                                      f"{missing} is not installed"))
+            continue
+        results, _, _ = scenario.execute(case, folder, backend.Cluster,
+                                         settings)
+        for result in results:
+            totals.tell(suite, result)
+
+
+# -- the command -----------------------------------------------------------------
+
+def select(suite, options):
+    """The tests of a suite that were asked for; a suite without any is an
+    error, never a pass."""
+    cases = scenario.discover(suite, options.only)
+    if not cases and not options.only:
+        raise SystemExit(f"error: suite {suite}: nothing here yet")
+    return cases
+
+
+def parse(argv):
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="tests/run", description="Run test suites.",
+        epilog="Suites: " + ", ".join(SUITES) + ". Without any: all of them.")
+    parser.add_argument("suite", nargs="*")
+    parser.add_argument("-k", dest="only", action="append", default=[],
+                        metavar="PATTERN",
+                        help="only these tests (swap, 'cuts.*'); may be given "
+                             "several times")
+    parser.add_argument("-j", dest="jobs", type=int, default=2,
+                        metavar="N", help="lab kernels side by side (2)")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="seed of everything random (1)")
+    parser.add_argument("--list", action="store_true",
+                        help="list the tests and what each is")
+    options = parser.parse_args(argv)
+    for suite in options.suite:
+        if suite in LATER:
+            parser.error(f"suite {suite}: nothing here yet, {LATER[suite]}")
+        if suite not in SUITES:
+            parser.error(f"no suite '{suite}': there are {', '.join(SUITES)}")
+    options.suite = options.suite or list(SUITES)
+    return options
+
+
+def main(argv):
+    """The runner; returns the exit code."""
+    options = parse(argv)
+    if options.list:
+        for suite in options.suite:
+            for case in scenario.discover(
+                    "lab" if suite == "debug" else suite, options.only):
+                print(f"{suite + '/' + case.name:<40} {case.description}")
+        return 0
+    totals = Totals()
+    start = time.monotonic()
+    try:
+        lab = [s for s in options.suite if s in LAB]
+        if lab:
+            run_lab(lab, options, totals)
+        for suite in options.suite:
+            if suite not in LAB:
+                run_vm(suite, options, totals)
+    except subprocess.CalledProcessError as why:
+        say(f"error: {why}")
+        totals.count["fail"] += 1
+    say(f"{time.monotonic() - start:.0f} s")
+    return totals.close()

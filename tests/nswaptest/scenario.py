@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenarios: finding them, and running one of their tests in a child.
+
+A scenario is one file in tests/scenarios/:
+
+    DESCRIPTION = "one line"
+    SUITES = ("lab",)            where it runs: unit, lab, vm, pressure, …
+    NEEDS = ("module", "fio")    what it needs, see below; may be left out
+    TIMEOUT = 60                 seconds for each of its tests
+    NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
+
+    def run(t): …                one test named like the file, or
+    def test_x(t): …             several, named <file>.x
+
+NEEDS may hold "module" (nswap.ko), "inject" (the fault-injection build),
+"kunit" (nswap_kunit.ko), "progs" (tests/progs) and names of programs that
+must be installed.  A missing program is a skip; a build that failed is not.
+"""
+import fnmatch
+import importlib.util
+import dataclasses
+import faulthandler
+import json
+import os
+import pathlib
+import select
+import signal
+import sys
+import time
+import traceback
+
+from . import check
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+ROOT = TESTS.parent
+FOLDER = TESTS / "scenarios"
+
+
+@dataclasses.dataclass
+class Case:
+    """One test: a function of a scenario file."""
+    name: str
+    path: str
+    function: str
+    suites: tuple
+    needs: tuple
+    timeout: float
+    description: str
+    not_in_debug: str
+
+    def load(self):
+        """The function itself."""
+        return getattr(load(pathlib.Path(self.path)), self.function)
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of a test: pass, fail or skip, with the reason."""
+    name: str
+    verdict: str
+    reason: str = ""
+    seconds: float = 0.0
+
+    def line(self):
+        """The result as a line of JSON."""
+        return json.dumps(dataclasses.asdict(self))
+
+
+def load(path):
+    """Import one scenario file."""
+    spec = importlib.util.spec_from_file_location("scenario_" + path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def discover(suite, patterns=()):
+    """The tests of a suite, by file and then in the order written.  Patterns
+    (shell style, "swap*" or "badinput.size_zero") choose among them."""
+    cases = []
+    for path in sorted(FOLDER.glob("[a-z]*.py")):
+        module = load(path)
+        if suite not in module.SUITES:
+            continue
+        found = [f for f in vars(module)
+                 if (f == "run" or f.startswith("test_")) and
+                 callable(getattr(module, f))]
+        for function in found:
+            name = path.stem
+            if function != "run":
+                name += "." + function.removeprefix("test_")
+            if patterns and not any(
+                    fnmatch.fnmatch(name, p) or path.stem == p
+                    for p in patterns):
+                continue
+            cases.append(Case(
+                name, str(path), function, tuple(module.SUITES),
+                tuple(getattr(module, "NEEDS", ())),
+                getattr(module, "TIMEOUT", 60), module.DESCRIPTION,
+                getattr(module, "NOT_IN_DEBUG", "")))
+    return cases
+
+
+class Test:
+    """What a scenario's function is handed.
+
+    name, dir   the test and the folder for its files
+    flavour     "plain" or "debug": the lab kernel it runs on
+    seed        for everything random; printed by log()
+    """
+
+    def __init__(self, name, folder, backend, settings):
+        self.name = name
+        self.dir = pathlib.Path(folder)
+        self.settings = settings
+        self.flavour = settings.get("flavour", "plain")
+        self.seed = settings.get("seed", 1)
+        self.allow_oom = False
+        self._backend = backend
+        self._subs = []
+        self._clusters = []
+        self._events = open(self.dir / "events", "a", buffering=1,
+                            encoding="utf-8")
+        self._start = time.monotonic()
+
+    def cluster(self, n, inject=False, **options):
+        """A new cluster of n nodes; closed, and asked what was wrong with
+        it, when the test ends."""
+        cluster = self._backend(self, n, inject=inject, **options)
+        self._clusters.append(cluster)
+        return cluster
+
+    def log(self, what):
+        """One line in the test's events file."""
+        passed = time.monotonic() - self._start
+        self._events.write(f"{passed:9.3f} {what}\n")
+
+    def skip(self, why):
+        """End the test as skipped."""
+        raise check.Skip(why)
+
+    def sub(self, name, ok, reason=""):
+        """Report a part of this test as a test of its own."""
+        verdict = "pass" if ok is True else "skip" if ok is None else "fail"
+        self._subs.append(Result(f"{self.name}.{name}", verdict, reason))
+
+    def expect_oom(self):
+        """OOM kills are part of this test: their log lines do not fail it."""
+        self.allow_oom = True
+
+    def close(self):
+        """Close what the test left open; returns what was wrong."""
+        wrong = []
+        while self._clusters:
+            wrong += self._clusters.pop().close()
+        return wrong
+
+    def run(self, function):
+        """Run the test function: (verdict, reason)."""
+        verdict, reason = "pass", ""
+        try:
+            function(self)
+        except check.Skip as why:
+            verdict, reason = "skip", str(why)
+        except check.Failure as why:
+            verdict, reason = "fail", str(why)
+            traceback.print_exc()
+        except Exception as why:  # a broken scenario is a failed test
+            verdict, reason = "fail", f"{type(why).__name__}: {why}"
+            traceback.print_exc()
+        self.log(f"{verdict} {reason}".strip())
+        try:
+            wrong = self.close()
+        except Exception as why:
+            wrong = [f"clean-up: {why}"]
+            traceback.print_exc()
+        if wrong and verdict == "pass":
+            verdict, reason = "fail", "; ".join(wrong)
+        elif wrong:
+            reason += " (then: " + "; ".join(wrong) + ")"
+        return verdict, reason
+
+    def verdicts(self, function):
+        """Run it and return a list: the parts if it reported parts and all
+        else went well, the test itself otherwise."""
+        verdict, reason = self.run(function)
+        told = {"allow_oom": self.allow_oom, "results": []}
+        if verdict != "pass" or not self._subs:
+            told["results"].append((self.name, verdict, reason))
+        told["results"] += [(r.name, r.verdict, r.reason) for r in self._subs]
+        return told
+
+
+def execute(case, folder, backend, settings):
+    """Run one test in a child process of its own session.
+
+    Returns (results, allow_oom, stuck); stuck tells that it hit its limit
+    and was killed.  Its output goes to <folder>/output; when it is stuck,
+    where it stood is written there too.
+    """
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    limit = case.timeout * check.scale
+    there, here = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(there)
+            _child(case, folder, backend, settings, here)
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(here)
+    said, stuck = b"", False
+    while True:
+        left = start + limit - time.monotonic()
+        if left <= 0 or not select.select([there], [], [], left)[0]:
+            stuck = True
+            break
+        part = os.read(there, 65536)
+        if not part:
+            break
+        said += part
+    os.close(there)
+    if stuck:
+        os.kill(child, signal.SIGUSR1)
+        time.sleep(0.2)
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    if not stuck:
+        os.waitpid(child, 0)
+    seconds = time.monotonic() - start
+    if stuck:
+        reason = f"ran into its limit of {limit:g} s"
+        return [Result(case.name, "fail", reason, seconds)], False, True
+    if not said:
+        return ([Result(case.name, "fail", "ended without a verdict", seconds)],
+                False, False)
+    told = json.loads(said)
+    results = [Result(*r, seconds / len(told["results"]))
+               for r in told["results"]]
+    return results, told["allow_oom"], False
+
+
+def _child(case, folder, backend, settings, pipe):
+    os.setsid()
+    out = os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    sys.stdout = os.fdopen(1, "w", buffering=1)
+    sys.stderr = os.fdopen(2, "w", buffering=1)
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    test = Test(case.name, folder, backend, settings)
+    told = test.verdicts(case.load())
+    os.write(pipe, json.dumps(told).encode())
