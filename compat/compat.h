@@ -126,6 +126,7 @@ static inline int nswap_compat_alloc_tag_set(struct blk_mq_tag_set *set)
 	set->flags |= BLK_MQ_F_SHOULD_MERGE;
 	return blk_mq_alloc_tag_set(set);
 }
+
 #define blk_mq_alloc_tag_set nswap_compat_alloc_tag_set
 #endif
 

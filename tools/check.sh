@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The lints, one line each. What a failed one said is in build/check/<name>.log
+# and its first lines are shown.
+#
+# usage: check.sh [NAME…]      names as printed, default all of them
+#
+# A tool that is missing is a failure, not a skip: tests/setup/setup.sh
+# installs it. Skipped is only what cannot be judged here, with the reason.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+logs=build/check
+mkdir -p "$logs"
+passed=0 failed=0 skipped=0
+
+# -- the checks: each writes to its log and returns 0, 1 or 77 (skipped, the
+#    reason on the last line) ------------------------------------------------
+
+# Every kernel within reach, all warnings on, any warning fails.
+check_build() { tools/build_all.sh; }
+
+# sparse 0.6.4 cannot read 7.2's headers (they use __typeof_unqual__), so it
+# looks at the stock kernels; the endian checks are on in all of them.
+check_sparse() { tools/build_all.sh sparse; }
+
+check_checkpatch() { tools/checkpatch.sh files; }
+
+check_commits() { tools/checkpatch.sh commits; }
+
+check_coccinelle() { tools/lint/cocci.sh; }
+
+check_kerneldoc()
+{
+	local tree out
+	tree=$(tools/kernel_source.sh) || return 1
+	out=$(python3 "$tree/scripts/kernel-doc" -none -Wall \
+		nswap/*.[ch] policy/*.[ch] proc/*.[ch] 2>&1) || {
+		echo "$out"
+		return 1
+	}
+	[ -z "$out" ] || { echo "$out"; return 1; }
+}
+
+check_layers() { python3 tools/lint/layers.py; }
+
+check_files() { python3 tools/lint/files.py; }
+
+check_tests() { python3 tools/lint/tests.py; }
+
+check_spec() { tools/ynl/regen.sh --check; }
+
+check_shell()
+{
+	local scripts
+	mapfile -t scripts < <(git ls-files -c -o --exclude-standard |
+		xargs -r grep -lE '^#!.*\b(ba)?sh\b' --)
+	shellcheck -x "${scripts[@]}" && shellcheck -s bash tests/setup/cache.sh
+}
+
+check_python()
+{
+	local files
+	mapfile -t files < <(git ls-files -c -o --exclude-standard | while read -r f; do
+		case $f in
+		*.py) echo "$f" ;;
+		*) head -c 60 "$f" | grep -aq '^#!.*python3' && echo "$f" ;;
+		esac
+	done)
+	[ ${#files[@]} -gt 0 ] || return 0
+	python3 - "${files[@]}" <<-'END' && pyflakes3 "${files[@]}"
+	import ast, sys
+	for name in sys.argv[1:]:
+	    with open(name, encoding="utf-8") as text:
+	        ast.parse(text.read(), name)
+	END
+}
+
+check_spelling()
+{
+	git ls-files -c -o --exclude-standard |
+		grep -vE '^(COPYING|bench/results/.*|.*\.(png|svg|json))$' |
+		xargs -r codespell -L "inout,crate,fo,ot,te"
+}
+
+all="build sparse checkpatch commits coccinelle kerneldoc layers files tests spec shell python spelling"
+
+say() { printf '  %-5s %-11s %s\n' "$@"; }
+
+# shellcheck disable=SC2086  # a list of words
+[ $# -gt 0 ] || set -- $all
+for name in "$@"; do
+	if ! declare -F "check_$name" > /dev/null; then
+		echo "error: no check '$name'; there are: $all" >&2
+		exit 2
+	fi
+	log=$logs/$name.log
+	start=$SECONDS
+	"check_$name" > "$log" 2>&1
+	code=$?
+	case $code in
+	0)
+		passed=$((passed + 1))
+		say OK "$name" "$((SECONDS - start)) s"
+		;;
+	77)
+		skipped=$((skipped + 1))
+		say SKIP "$name" "$(tail -n 1 "$log")"
+		;;
+	*)
+		failed=$((failed + 1))
+		say FAIL "$name" "see $log"
+		head -n 12 "$log" | sed 's/^/        /'
+		;;
+	esac
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

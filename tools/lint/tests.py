@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests wait for events, never for time.
+
+A sleep in Python may stand only in a function whose name starts with "wait"
+(it polls for something with a deadline) or in check.hold(), for scenarios in
+which time itself is under test; shell scripts of the tests may not sleep at
+all. tests/progs, which measures time, is not looked at.
+
+usage: tests.py          run from the top of the tree
+"""
+import ast
+import pathlib
+import re
+import sys
+
+SLEEP = re.compile(r"^\s*sleep\b|[;&|]\s*sleep\b", re.M)
+
+
+HOLD = ("tests/nswaptest/check.py", "hold")
+
+
+def python_sleeps(text, name):
+    """Lines of sleeps outside functions called wait…."""
+    found = []
+
+    def visit(node, waiting):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            waiting = waiting or node.name.lstrip("_").startswith("wait") \
+                or (name, node.name) == HOLD
+        if isinstance(node, ast.Call):
+            called = node.func
+            title = called.attr if isinstance(called, ast.Attribute) else \
+                getattr(called, "id", "")
+            if title == "sleep" and not waiting:
+                found.append(f"{name}:{node.lineno}: sleeps outside a "
+                             "function called wait…")
+        for child in ast.iter_child_nodes(node):
+            visit(child, waiting)
+
+    visit(ast.parse(text, name), False)
+    return found
+
+
+def main():
+    if not python_sleeps("import time\ntime.sleep(1)\n", "planted"):
+        print("self-test: the planted sleep was not found")
+        return 1
+    found = []
+    for path in sorted(pathlib.Path("tests").rglob("*")):
+        if not path.is_file() or path.parts[1] == "progs" or \
+                path.suffix in (".c", ".h", ".pyc"):
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.suffix == ".py" or "python3" in text[:60]:
+            found += python_sleeps(text, str(path))
+        elif path.suffix == ".sh" or re.match(r"#!.*\bsh\b", text):
+            found += [f"{path}: sleeps: {m.group(0).strip()}"
+                      for m in SLEEP.finditer(text)]
+    print("\n".join(found))
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
