@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table of policies: what is accepted, found and listed. */
+#include <kunit/test.h>
+
+#include "../../policy/policy.c"
+
+static int nobody(const struct nswap_place_view *view, unsigned int pages)
+{
+	return -1;
+}
+
+struct table {
+	const char *desc;
+	struct nswap_place_ops ops;
+	bool good;
+};
+
+static const struct table tables[] = {
+	{ "complete", { "mine", "help", nobody }, true },
+	{ "longest name", { "fifteen-letters", "help", nobody }, true },
+	{ "no name", { NULL, "help", nobody }, false },
+	{ "empty name", { "", "help", nobody }, false },
+	{ "name too long", { "sixteen--letters", "help", nobody }, false },
+	{ "no help", { "mine", NULL, nobody }, false },
+	{ "no pick", { "mine", "help", NULL }, false },
+};
+
+static void table_desc(const struct table *t, char *desc)
+{
+	strscpy(desc, t->desc, KUNIT_PARAM_DESC_SIZE);
+}
+KUNIT_ARRAY_PARAM(table, tables, table_desc);
+
+static void validated(struct kunit *test)
+{
+	const struct table *t = test->param_value;
+	const struct nswap_place_ops *good = &nswap_place_rr_ops;
+	const struct nswap_place_ops *table[] = { good, &t->ops };
+
+	KUNIT_EXPECT_EQ(test, place_validate(table, 2), t->good ? 0 : -EINVAL);
+}
+
+static void table_as_a_whole(struct kunit *test)
+{
+	const struct nswap_place_ops *twice[] = {
+		&nswap_place_rr_ops, &nswap_place_rr_ops,
+	};
+	const struct nswap_place_ops *hole[] = { &nswap_place_rr_ops, NULL };
+
+	KUNIT_EXPECT_EQ(test, place_validate(twice, 1), 0);
+	KUNIT_EXPECT_EQ(test, place_validate(twice, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, place_validate(hole, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, place_validate(twice, 0), -EINVAL);
+}
+
+static void ours_are_valid(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, nswap_policy_validate(), 0);
+}
+
+static void found_by_name(struct kunit *test)
+{
+	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("most-free"),
+			    &nswap_place_most_free_ops);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("round-robin"),
+			    &nswap_place_rr_ops);
+	KUNIT_EXPECT_NULL(test, nswap_place_find("round"));
+	KUNIT_EXPECT_NULL(test, nswap_place_find(""));
+	KUNIT_EXPECT_PTR_EQ(test, nswap_place_default(),
+			    &nswap_place_most_free_ops);
+}
+
+static void listed(struct kunit *test)
+{
+	char buf[64];
+
+	KUNIT_EXPECT_EQ(test, nswap_place_list(buf, sizeof(buf),
+					       &nswap_place_rr_ops), 23);
+	KUNIT_EXPECT_STREQ(test, buf, "most-free [round-robin]");
+	nswap_place_list(buf, sizeof(buf), nswap_place_default());
+	KUNIT_EXPECT_STREQ(test, buf, "[most-free] round-robin");
+	nswap_place_list(buf, sizeof(buf), NULL);
+	KUNIT_EXPECT_STREQ(test, buf, "most-free round-robin");
+}
+
+static void list_stays_in_its_room(struct kunit *test)
+{
+	char buf[64];
+	unsigned int size;
+
+	for (size = 1; size < 30; size++) {
+		int len;
+
+		memset(buf, 'x', sizeof(buf));
+		len = nswap_place_list(buf, size, &nswap_place_rr_ops);
+		KUNIT_EXPECT_LT(test, len, (int)size);
+		KUNIT_EXPECT_EQ(test, (int)strlen(buf), len);
+		KUNIT_EXPECT_EQ(test, buf[size], 'x');
+	}
+}
+
+static struct kunit_case policy_cases[] = {
+	KUNIT_CASE_PARAM(validated, table_gen_params),
+	KUNIT_CASE(table_as_a_whole),
+	KUNIT_CASE(ours_are_valid),
+	KUNIT_CASE(found_by_name),
+	KUNIT_CASE(listed),
+	KUNIT_CASE(list_stays_in_its_room),
+	{}
+};
+
+static struct kunit_suite policy_suite = {
+	.name = "nswap_policy",
+	.test_cases = policy_cases,
+};
+kunit_test_suite(policy_suite);
