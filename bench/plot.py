@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures from results: bars in one style, the spread as a line on each bar.
+
+Axes are logarithmic: the devices differ by more than a factor of ten.
+"""
+import math
+import pathlib
+
+import matplotlib
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
+COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
+           "zram": "#8a5bb0", "brd": "#4b9b5e"}
+
+
+def _order(rows):
+    seen = {row["device"] for row in rows}
+    return [name for name in COLOURS if name in seen]
+
+
+def _bars(axes, groups, names, values):
+    """Grouped bars; values[(group, name)] = (middle, low, high)."""
+    width = 0.8 / len(names)
+    for n, name in enumerate(names):
+        for g, group in enumerate(groups):
+            if (group, name) not in values:
+                continue
+            middle, low, high = values[group, name]
+            x = g - 0.4 + width * (n + 0.5)
+            axes.bar(x, middle, width * 0.92, color=COLOURS[name],
+                     label=name if g == 0 else None,
+                     yerr=[[max(0, middle - low)], [max(0, high - middle)]],
+                     error_kw={"elinewidth": 1, "ecolor": "#202020"})
+            axes.annotate(_short(middle), (x, high), ha="center", va="bottom",
+                          xytext=(0, 2), textcoords="offset points",
+                          fontsize=7)
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set_yscale("log")
+
+
+def _short(value):
+    if value >= 10000:
+        return f"{value / 1000:.0f}k"
+    if value >= 1000:
+        return f"{value / 1000:.1f}k"
+    return f"{value:.0f}"
+
+
+def _caption(figure, rows):
+    row = rows[0]
+    runs = max(r["runs"] for r in rows)
+    marked = sum(bool(r["marks"]) for r in rows)
+    text = (f"{row['lab']}, {row['kernel']}, commit {row['commit']}; "
+            f"median of {runs} runs, line: all runs")
+    if marked:
+        text += f"; {marked} of {len(rows)} rows are marked as disturbed"
+    figure.text(0.01, 0.005, text, fontsize=6.5, color="#505050")
+
+
+def _device(rows, path):
+    names = _order(rows)
+    panels = [("4 KiB at depth 1: IOPS", 1, "iops"),
+              ("4 KiB at depth 32: IOPS", 32, "iops"),
+              ("128 KiB in order: MiB/s", 8, "mib")]
+    figure, axes = pyplot.subplots(1, 3, figsize=(11, 4))
+    for panel, (title, qd, unit) in zip(axes, panels):
+        scale = 1 if unit == "iops" else 1 / 8
+        mine = [r for r in rows if r["qd"] == qd]
+        groups = list(dict.fromkeys(r["op"] for r in mine))
+        values = {(r["op"], r["device"]):
+                  tuple(r[k] * scale for k in ("iops", "iops_min", "iops_max"))
+                  for r in mine}
+        _bars(panel, groups, names, values)
+        panel.set_title(title)
+    axes[0].legend(loc="upper left", ncols=2)
+    _finish(figure, axes, rows, path)
+
+
+def _swap(rows, path):
+    names = _order(rows)
+    figure, axes = pyplot.subplots(1, 1, figsize=(7.5, 4))
+    titles = {"WL1": "WL1: in order", "WL2": "WL2: random"}
+    values = {(titles[r["workload"]], r["device"]):
+              (r["us_per_access"], r["us_min"], r["us_max"]) for r in rows}
+    _bars(axes, list(titles.values()), names, values)
+    axes.set_title(f"{rows[0]['mb']} MiB in a cgroup of {rows[0]['limit_mb']} "
+                   "MiB: microseconds an access, less is better")
+    axes.legend(loc="upper left", ncols=len(names))
+    _finish(figure, [axes], rows, path)
+
+
+def _finish(figure, axes, rows, path):
+    for panel in axes:
+        tops = [bar.get_height() for bar in panel.patches]
+        # Bars stand on a whole decade below the lowest of them.
+        panel.set_ylim(10 ** math.floor(math.log10(min(tops)) - 0.3),
+                       max(tops) * 3)
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def draw(bench, rows, path):
+    """Draw the figure of one benchmark."""
+    with pyplot.style.context(str(STYLE)):
+        {"device": _device, "swap": _swap}[bench](rows, path)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results as a table on the terminal."""
+
+
+def _print(head, lines):
+    widths = [max(len(row[i]) for row in [head, *lines])
+              for i in range(len(head))]
+    for row in [head, *lines]:
+        cells = [cell.ljust(w) if i < 2 else cell.rjust(w)
+                 for i, (cell, w) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def _number(value, digits=1):
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def _find(rows, **want):
+    for row in rows:
+        if all(row[k] == v for k, v in want.items()):
+            return row
+    return None
+
+
+def _device(rows):
+    lines = []
+    order = {}
+    for row in rows:
+        order.setdefault((row["op"], row["qd"]), len(order))
+    for row in sorted(rows, key=lambda r: order[r["op"], r["qd"]]):
+        lines.append([f"{row['op']} {row['bs']} depth {row['qd']}",
+                      row["device"], _number(row["iops"], 0),
+                      f"{row['iops_min']:,.0f}-{row['iops_max']:,.0f}",
+                      _number(row["mean_us"]), _number(row["p50_us"]),
+                      _number(row["p99_us"]), _number(row["peer_pages"], 0),
+                      f" {len(row['marks'])}" if row["marks"] else ""])
+    _print(["job", "device", "IOPS", "from-to", "mean us", "p50", "p99",
+            "by the peer", "marks"], lines)
+    for name in ("nswap", "nvme-tcp", "nbd"):
+        far = _find(rows, device=name, op="randread", qd=1)
+        near = _find(rows, device="brd", op="randread", qd=1)
+        if far and near:
+            print(f"{name} adds {far['mean_us'] - near['mean_us']:.1f} us to a "
+                  "random read at depth 1")
+
+
+def _swap(rows):
+    lines = []
+    for row in sorted(rows, key=lambda r: r["workload"]):
+        lines.append([row["workload"], row["device"],
+                      _number(row["us_per_access"]),
+                      f"{row['us_min']:.1f}-{row['us_max']:.1f}",
+                      _number(row["seconds"]), _number(row["pages_in"], 0),
+                      _number(row["pages_out"], 0), str(row["wrong_pages"]),
+                      _number(row["peer_pages"], 0),
+                      _number(row["load_per_1000"]),
+                      _number(row["store_per_1000"]),
+                      f" {len(row['marks'])}" if row["marks"] else ""])
+    _print(["load", "device", "us/access", "from-to", "seconds", "pages in",
+            "pages out", "wrong", "by the peer", "loads/1000", "stores/1000",
+            "marks"], lines)
+
+
+def show(bench, rows):
+    """Print the table of one benchmark and every mark in words."""
+    print()
+    {"device": _device, "swap": _swap}[bench](rows)
+    for row in rows:
+        for mark in row["marks"]:
+            what = row.get("op") or row["workload"]
+            print(f"  mark: {row['device']} {what}: {mark}")
