@@ -8,7 +8,7 @@ import pathlib
 
 import matplotlib
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
