@@ -294,7 +294,7 @@ class Cluster(abc.ABC):
                 for other in nodes:
                     if other is node:
                         continue
-                    peer = seen.get(other.addr)
+                    peer = seen.get(other.addr) or seen.get(other.addr6)
                     if not peer or peer["state"] != "up":
                         return False
             return True

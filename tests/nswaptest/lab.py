@@ -117,6 +117,7 @@ class Node(BaseNode):
         self.iface = "eth0"
         self.mac = f"02:77:00:00:00:{index + 1:02x}"
         self.port = f"v{index}"
+        self.netns = f"/run/netns/{self.name}"
         self.alive = False
         self._count = itertools.count()
 
@@ -150,7 +151,7 @@ class Node(BaseNode):
         stem = f"{self.name}.{next(self._count)}"
         out = self.cluster.scratch / (stem + ".out")
         err = self.cluster.scratch / (stem + ".err")
-        netns = os.open(f"/run/netns/{self.name}", os.O_RDONLY)
+        netns = os.open(self.netns, os.O_RDONLY)
 
         def enter():
             os.setpgid(0, 0)
@@ -168,7 +169,9 @@ class Node(BaseNode):
                     env={"PATH": PATH, "LC_ALL": "C", "HOME": "/run"})
         finally:
             os.close(netns)
-        return Process(cmd, popen, out, err, group)
+        process = Process(cmd, popen, out, err, group)
+        self.cluster.processes.append(process)
+        return process
 
     def run(self, cmd, timeout=60, check=True, memory_max=None):
         process = self.popen(cmd, memory_max)
@@ -188,8 +191,17 @@ class Node(BaseNode):
         return self.cluster.test.settings["programs"][name]
 
 
+class Outside(Node):
+    """The initial namespace: no node of the cluster, sees all of them."""
+
+    def __init__(self, cluster):
+        super().__init__(cluster, -1)
+        self.name = "outside"
+        self.netns = "/proc/1/ns/net"
+
+
 class Cluster(Base):
-    """n namespaces on a bridge."""
+    """n namespaces on a bridge; outside is the initial namespace."""
 
     def __init__(self, test, n, inject=False, module=True, delay_us=0,
                  rate_mbit=0, loss_percent=0):
@@ -204,8 +216,10 @@ class Cluster(Base):
         self.scratch = pathlib.Path(f"/run/test.{os.getpid()}.{time.time_ns()}")
         self.scratch.mkdir()
         self._cuts = set()
+        self.processes = []
         self.module = module
         self.nodes = [Node(self, i) for i in range(n)]
+        self.outside = Outside(self)
         sh("ip", "link", "add", "lan0", "type", "bridge")
         pathlib.Path("/proc/sys/net/ipv6/conf/lan0/disable_ipv6"
                      ).write_text("1")
@@ -274,7 +288,7 @@ class Cluster(Base):
         self.test.log(f"kill {a}")
         self._change(lambda: self._cuts.update(self._others(a)))
         if module_loaded():
-            a.run([a.prog("nswapctl"), "down"], check=False)
+            a.run([a.prog("nswapctl"), "down", "--now"], check=False)
         a.destroy()
 
     def revive(self, a):
@@ -282,42 +296,54 @@ class Cluster(Base):
         a.create()
         self._change(lambda: self._cuts.difference_update(self._others(a)))
 
+    def forget(self, a):
+        """Delete a node's namespace while it is in use, as `ip netns del`
+        does: its name is gone, its interface stays as long as it lives."""
+        a.alive = False
+        sh("ip", "netns", "del", a.name)
+
     # -- the end -----------------------------------------------------------
 
     def close(self):
-        wrong = []
-        for line in pathlib.Path("/proc/swaps").read_text().splitlines()[1:]:
-            dev = line.split()[0]
-            done = subprocess.run(["swapoff", dev], capture_output=True,
-                                  text=True, env={"PATH": PATH}, check=False)
-            if done.returncode:
-                wrong.append(f"swapoff {dev}: {done.stderr.strip()}")
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.popen.wait()
+        self.heal()
+        wrong = [self._must("swapoff", line.split()[0]) for line in
+                 pathlib.Path("/proc/swaps").read_text().splitlines()[1:]]
         if module_loaded():
-            for node in self.nodes:
-                if node.alive:
-                    wrong += self._take_down(node)
-            done = subprocess.run(["rmmod", "nswap"], capture_output=True,
-                                  text=True, env={"PATH": PATH}, check=False)
-            if done.returncode:
-                wrong.append(f"rmmod: {done.stderr.strip()}")
+            wrong += self._take_down()
+            wrong.append(self._must("rmmod", "nswap"))
         for node in self.nodes:
             if node.alive:
                 node.destroy()
         attempt("ip", "link", "del", "lan0")
-        return wrong
+        return [w for w in wrong if w]
 
-    def _take_down(self, node):
-        wrong = []
-        ctl = node.prog("nswapctl")
-        stat = node.run([ctl, "--json", "stat"], check=False)
-        if stat.code:
-            return wrong
-        (self.test.dir / f"{node.name}.stat.json").write_text(stat.out)
-        for dev in node.devices() or []:
-            done = node.run([ctl, "device", "del", dev["device"]], check=False)
-            if done.code:
-                wrong.append(f"{node}: {done.err.strip()}")
-        done = node.run([ctl, "down"], check=False)
-        if done.code:
-            wrong.append(f"{node}: {done.err.strip()}")
+    @staticmethod
+    def _must(*argv):
+        done = subprocess.run(argv, capture_output=True, text=True,
+                              env={"PATH": PATH}, check=False)
+        return f"{shown(argv)}: {done.stderr.strip()}" * bool(done.returncode)
+
+    def _take_down(self):
+        """Delete every device, then take every node down."""
+        wrong, up = [], []
+        ctl = self.outside.prog("nswapctl")
+        for node in self.nodes:
+            if not node.alive:
+                continue
+            stat = node.run([ctl, "--json", "stat"], check=False)
+            if stat.code:
+                continue
+            (self.test.dir / f"{node.name}.stat.json").write_text(stat.out)
+            up.append(node)
+            for dev in node.devices() or []:
+                done = node.run([ctl, "device", "del", dev["device"]],
+                                check=False)
+                wrong.append(done.err.strip() * bool(done.code))
+        for node in up:
+            done = node.run([ctl, "down", "--now"], check=False)
+            wrong.append(done.err.strip() * bool(done.code))
         return wrong

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workloads of scenarios: the eater, and single slots of a device."""
+import hashlib
+import json
+import mmap
+import os
+
+from . import check
+from .cluster import PAGE
+
+
+def eater(node, mb, **options):
+    """The command line of an eater: eater(node, 64, passes=1, hold=True)."""
+    argv = [node.prog("eater"), "--mb", str(mb)]
+    for key, value in options.items():
+        argv.append("--" + key.replace("_", "-"))
+        if value is not True:
+            argv.append(str(value))
+    return argv
+
+
+def result_of(done, codes=(0,)):
+    """The result of an eater that ended with one of codes."""
+    if done.code not in codes:
+        raise check.Failure(f"the program ended with {done.code}: "
+                            f"{(done.err or done.out).strip()}")
+    return json.loads(done.out.splitlines()[-1])
+
+
+def eat(node, mb, limit, timeout=120, codes=(0,), **options):
+    """Run an eater of mb megabytes in a memory group of limit; its result.
+    No page may be wrong unless exit code 1 is among codes."""
+    done = node.run(eater(node, mb, **options), timeout=timeout,
+                    memory_max=limit, check=False)
+    return result_of(done, codes)
+
+
+def state_of(path):
+    """What a running eater says of itself in its --out file, {} if it says
+    nothing whole just now."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.loads(file.read())
+    except (OSError, ValueError):
+        return {}
+
+
+class Slots:
+    """Single slots of a device, written and compared by the scenario itself
+    (lab only).  A slot's content is f(seed, slot, write count)."""
+
+    def __init__(self, dev, seed=1):
+        self.seed = seed
+        self.count = {}
+        self._file = os.open(f"/dev/{dev}", os.O_RDWR | os.O_DIRECT)
+
+    def close(self):
+        """Close the device."""
+        os.close(self._file)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _page(self, slot):
+        key = f"{self.seed} {slot} {self.count[slot]}".encode()
+        return hashlib.shake_128(key).digest(PAGE)
+
+    def write(self, first, slots=1):
+        """Write adjacent slots, each with its next content, in one call."""
+        for slot in range(first, first + slots):
+            self.count[slot] = self.count.get(slot, 0) + 1
+        with mmap.mmap(-1, slots * PAGE) as buffer:
+            for i in range(slots):
+                buffer[i * PAGE:(i + 1) * PAGE] = self._page(first + i)
+            put = os.pwrite(self._file, buffer, first * PAGE)
+        check.equal(put, slots * PAGE, f"bytes written at slot {first}")
+
+    def read(self, slot):
+        """A slot's content as the device gives it; OSError if it fails."""
+        with mmap.mmap(-1, PAGE) as buffer:
+            got = os.preadv(self._file, [buffer], slot * PAGE)
+            check.equal(got, PAGE, f"bytes read at slot {slot}")
+            return bytes(buffer)
+
+    def right(self, slot):
+        """Whether a slot holds what was written last."""
+        return self.read(slot) == self._page(slot)
+
+    def compare(self):
+        """Read every slot written; (right, wrong, unreadable) counts."""
+        right = wrong = unreadable = 0
+        for slot in sorted(self.count):
+            try:
+                good = self.right(slot)
+            except OSError:
+                unreadable += 1
+                continue
+            right += good
+            wrong += not good
+        return right, wrong, unreadable
