@@ -66,6 +66,21 @@ def built_programs():
     return [image.BUILD / "nswapctl", *(progs / name for name in PROGRAMS)]
 
 
+def prepare(cases):
+    """Called once before the tests of a suite: downloads and builds do not
+    count against a test's time. What fails here fails again in the test
+    that needs it, and is reported there."""
+    del cases
+    for series in ("6.1", "6.12"):
+        try:
+            image.base(series)
+            accel.choose(series, say)
+            built_programs()
+            built_module(series)
+        except (Failure, image.SetupError) as why:
+            say(str(why))
+
+
 class VmProcess(api.Process):
     """A command that runs in a guest."""
 
