@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Connections cut between a store or a free and its ack, and lost acks.
+
+        node0 ------ node1        node0 writes, discards and compares
+             `------ node2
+"""
+import json
+
+from nswaptest.check import at_least, equal, wait_for
+from nswaptest.work import eater, result_of
+
+DESCRIPTION = "after seeded cuts and lost acks the caches hold what is recorded"
+SUITES = ("lab",)
+NEEDS = ("inject", "progs")
+TIMEOUT = 150
+
+
+def settled(cluster, client):
+    """The peers hold exactly what the client records."""
+    cluster.wait_connected()
+
+    def equal_now():
+        remote = sum(d["slots_remote"] for d in client.devices())
+        return cluster.held_pages() == remote
+    wait_for(equal_now, 20, "the caches hold exactly what the owner records")
+
+
+def test_thousand(t):
+    """1 000 cuts between a store or free and its ack; then every slot is
+    right and the caches hold exactly what the owner records."""
+    cluster = t.cluster(3, inject=True)
+    cluster.up(lend="48M", dead_after=60, reconcile=1)
+    client = cluster[0]
+    dev = client.device_add("32M")
+    out = cluster.scratch / "blkverify.json"
+    client.inject(seed=t.seed, cut_ack=4)
+    sessions = client.stat()["client"]["sessions"]
+    work = client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
+         "600", "--threads", "4", "--max-kb", "64", "--reads", "25",
+         "--discards", "15", "--tolerate-write-errors", "--seed",
+         str(t.seed), "--out", out])
+    wait_for(lambda: client.stat()["client"]["sessions"] - sessions >= 1000,
+             100, "1000 cuts", every=0.2)
+    client.inject(cut_ack=0)
+    work.kill(15)
+    done = work.wait(30)
+    t.log(done.out.strip())
+    equal(result_of(done)["wrong_pages"], 0, "wrong pages")
+    settled(cluster, client)
+    t.log(json.dumps(client.stat()["client"]))
+    client.device_del(dev)
+    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def test_swap(t):
+    """A program swaps through cuts, and not one page is wrong."""
+    cluster = t.cluster(3, inject=True)
+    cluster.up(lend="64M", dead_after=60)
+    client = cluster[0]
+    with cluster.swap(client, "96M"):
+        client.inject(seed=t.seed, cut_ack=50)
+        done = client.run(eater(client, 48, passes=2, order="rw"),
+                          timeout=120, memory_max="24M", check=False)
+        client.inject(cut_ack=0)
+        equal(result_of(done)["wrong_pages"], 0, "wrong pages")
+        settled(cluster, client)
+    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def test_lost_acks(t):
+    """Store acks that never come: placed elsewhere under a new generation;
+    the copies whose acks were lost are freed."""
+    cluster = t.cluster(3, inject=True)
+    cluster.up(lend="48M", dead_after=60, reconcile=1)
+    client = cluster[0]
+    dev = client.device_add("16M")
+    client.inject(drop_ack=5)
+    work = client.run([client.prog("blkverify"), "--device", f"/dev/{dev}",
+                       "--ops", "2000", "--threads", "4", "--max-kb", "32"],
+                      timeout=60)
+    equal(result_of(work)["wrong_pages"], 0, "wrong pages")
+    stat = client.stat()["client"]
+    at_least(stat["timeouts"], 1, "page-outs unanswered")
+    equal(stat["write_errors"], 0, "write errors")
+    settled(cluster, client)
+    client.device_del(dev)
+    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def test_refused_stores(t):
+    """Stores refused by a peer that had granted them go elsewhere."""
+    cluster = t.cluster(3, inject=True)
+    cluster.up(lend="48M")
+    client = cluster[0]
+    dev = client.device_add("16M")
+    client.inject(refuse=10)
+    work = client.run([client.prog("blkverify"), "--device", f"/dev/{dev}",
+                       "--ops", "1000", "--max-kb", "32"], timeout=60)
+    equal(result_of(work)["wrong_pages"], 0, "wrong pages")
+    stat = client.stat()["client"]
+    at_least(stat["refused"], 1, "pages refused")
+    equal(stat["write_errors"], 0, "write errors")
+    settled(cluster, client)
+    client.device_del(dev)

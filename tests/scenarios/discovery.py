@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Discovery, the IPTable and placement with 12 nodes, the paper's cluster.
+
+        node0 … node11 on one link; nobody is told of anybody else
+"""
+from nswaptest.check import (at_least, at_most, equal, hold, true, wait_for)
+from nswaptest.work import eat
+
+DESCRIPTION = "12 nodes find each other, age each other, and share pages out"
+SUITES = ("lab",)
+NEEDS = ("module", "progs")
+TIMEOUT = 90
+
+NODES = 12
+
+
+def held(cluster):
+    """Pages each node but the first holds."""
+    return [n.stat()["server"]["held_pages"] for n in cluster.nodes[1:]]
+
+
+def write(client, dev, mb):
+    """Write the first mb megabytes of a device with noise."""
+    client.run(["dd", "if=/dev/urandom", f"of=/dev/{dev}", "bs=128k",
+                f"count={mb * 8}", "oflag=direct"])
+
+
+def test_twelve(t):
+    """Everybody finds everybody and knows what they lend; what is written
+    is shared out in turn or by free RAM, and a program swaps over all."""
+    cluster = t.cluster(NODES)
+    cluster.up(lend="16M")
+    for node in cluster:
+        peers = node.peers()
+        equal(len(peers), NODES - 1, f"peers of {node}")
+        wait_for(lambda node=node: all(p["lent_pages"] == 4096
+                                       for p in node.peers().values()),
+                 5, "what peers lend is known")
+    client = cluster[0]
+    client.ctl("policy", "place", "round-robin")
+    with cluster.swap(client, "128M"):
+        equal(eat(client, 64, "24M", passes=1)["wrong_pages"], 0,
+              "wrong pages")
+        for node in cluster.nodes[1:]:
+            at_least(node.stat()["server"]["pages_stored"], 500,
+                     f"pages {node} took in")
+    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def test_round_robin(t):
+    """Round-robin: every peer gets its share, give or take a tenth."""
+    cluster = t.cluster(NODES)
+    cluster.up(lend="16M")
+    client = cluster[0]
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add("48M")
+    write(client, dev, 44)
+    shares = held(cluster)
+    t.log(f"shares {shares}")
+    equal(sum(shares), 44 * 256 - 1, "pages held")
+    share = 44 * 256 / (NODES - 1)
+    at_least(min(shares), share * 0.9, "smallest share")
+    at_most(max(shares), share * 1.1, "largest share")
+    client.device_del(dev)
+
+
+def test_most_free(t):
+    """Most-free: peers that lend more are filled first, down to the level of
+    the others."""
+    cluster = t.cluster(NODES)
+    for node in cluster:
+        node.up(lend="24M" if node.index > NODES - 4 else "8M")
+    cluster.wait_connected()
+    client = cluster[0]
+    client.ctl("policy", "place", "most-free")
+    wait_for(lambda: sum(p["free_pages"] for p in client.peers().values()) >=
+             (3 * 24 + 8 * 8) * 250, 5, "what peers lend is known")
+    dev = client.device_add("64M")
+    write(client, dev, 36)
+    shares = held(cluster)
+    t.log(f"shares {shares}")
+    small, large = sum(shares[:8]), sum(shares[8:])
+    at_least(large, 36 * 256 * 0.9, "pages on the three that lend most")
+    at_most(small, 36 * 256 * 0.1, "pages on the others")
+    write(client, dev, 60)
+    free = [n.stat()["node"]["lent_pages"] - s
+            for n, s in zip(cluster.nodes[1:], held(cluster))]
+    t.log(f"free {free}")
+    at_most(max(free) - min(free), 1024, "spread of free pages at the end")
+    client.device_del(dev)
+
+
+def test_switch(t):
+    """The policy is switched while a program swaps; an unknown one is
+    refused and the old one stays."""
+    cluster = t.cluster(4)
+    cluster.up(lend="32M")
+    client = cluster[0]
+    with cluster.swap(client, "96M"):
+        for policy in ("round-robin", "most-free", "round-robin"):
+            client.ctl("policy", "place", policy)
+            client.refused("policy", "place", "nonsense")
+            equal(eat(client, 32, "16M", passes=1)["wrong_pages"], 0,
+                  "wrong pages")
+
+
+def test_ageing(t):
+    """A peer that is not heard any more is not chosen; heard again, it
+    is."""
+    cluster = t.cluster(4)
+    cluster.up(lend="32M", dead_after=30)
+    client, silent = cluster[0], cluster[3]
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add("32M")
+    cluster.isolate(silent)
+    wait_for(lambda: client.peers()[silent.addr]["state"] == "silent", 15,
+             "the peer is called silent")
+    before = silent.stat()["server"]["pages_stored"]
+    write(client, dev, 8)
+    equal(silent.stat()["server"]["pages_stored"], before,
+          "pages sent to a silent peer")
+    cluster.heal()
+    cluster.wait_connected()
+    write(client, dev, 16)
+    at_least(silent.stat()["server"]["pages_stored"], before + 500,
+             "pages sent to the peer that is back")
+    client.device_del(dev)
+
+
+def test_listed_only(t):
+    """Without broadcast only listed peers are known."""
+    cluster = t.cluster(4)
+    a, b = cluster.nodes[:2]
+    for node in cluster.nodes[2:]:
+        node.up(lend="8M", no_broadcast=True, peers=[cluster[3]]
+                if node.index == 2 else [cluster[2]])
+    b.up(lend="8M", no_broadcast=True, peers=[a])
+    a.up(lend="8M", no_broadcast=True, peers=[b])
+    cluster.wait_connected([a, b])
+    cluster.wait_connected(cluster.nodes[2:])
+    hold(2)
+    equal(sorted(a.peers()), [b.addr], "peers of the first node")
+
+
+def test_ipv6(t):
+    """The same by IPv6: listed peers, a program swaps over them."""
+    cluster = t.cluster(3)
+    for node in cluster:
+        node.up(addr=node.addr6, lend="32M",
+                peers=[n.addr6 for n in cluster if n is not node])
+    cluster.wait_connected()
+    client = cluster[0]
+    true(all(":" in a for a in client.peers()), "a peer without IPv6")
+    with cluster.swap(client, "96M"):
+        equal(eat(client, 40, "24M", passes=1)["wrong_pages"], 0,
+              "wrong pages")
+    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def test_late_joiner(t):
+    """A node that comes up later is found and used, one that lends more is
+    believed."""
+    cluster = t.cluster(3)
+    a, b, c = cluster
+    a.up(lend="4M")
+    b.up(lend="4M")
+    cluster.wait_connected([a, b])
+    c.up(lend="8M")
+    cluster.wait_connected()
+    c.ctl("lend", "16M")
+    wait_for(lambda: a.peers()[c.addr]["lent_pages"] == 4096, 5,
+             "the new amount is known")
