@@ -38,6 +38,7 @@ static const struct place_row rows[] = {
 	    { .index = 2, .eligible = true, .grants = 64, .free = 8 } },
 	  .pages = NSWAP_REQ_SLOTS, .want = 1 },
 };
+
 KUNIT_ARRAY_PARAM(row, rows, place_row_desc);
 
 static void decision(struct kunit *test)
@@ -88,4 +89,5 @@ static struct kunit_suite place_most_free_suite = {
 	.name = "nswap_place_most_free",
 	.test_cases = place_most_free_cases,
 };
+
 kunit_test_suite(place_most_free_suite);

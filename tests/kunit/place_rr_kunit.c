@@ -26,6 +26,7 @@ static const struct place_row rows[] = {
 	  { { .index = 1, .eligible = true, .grants = 1, .free = 1 } },
 	  .pages = NSWAP_REQ_SLOTS, .want = 1 },
 };
+
 KUNIT_ARRAY_PARAM(row, rows, place_row_desc);
 
 static void decision(struct kunit *test)
@@ -65,4 +66,5 @@ static struct kunit_suite place_rr_suite = {
 	.name = "nswap_place_rr",
 	.test_cases = place_rr_cases,
 };
+
 kunit_test_suite(place_rr_suite);

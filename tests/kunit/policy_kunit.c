@@ -29,6 +29,7 @@ static void table_desc(const struct table *t, char *desc)
 {
 	strscpy(desc, t->desc, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(table, tables, table_desc);
 
 static void validated(struct kunit *test)
@@ -113,4 +114,5 @@ static struct kunit_suite policy_suite = {
 	.name = "nswap_policy",
 	.test_cases = policy_cases,
 };
+
 kunit_test_suite(policy_suite);

@@ -39,6 +39,7 @@ static void field_desc(const struct field *f, char *desc)
 {
 	strscpy(desc, f->desc, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(field, fields, field_desc);
 
 /* a full field takes the bits it was given and comes back alone */
@@ -125,12 +126,14 @@ static const struct step steps[] = {
 	{ "EMPTY to no such state", NSWAP_SLOT_EMPTY, NSWAP_SLOT_NR, false },
 	{ "WRITING to 255", NSWAP_SLOT_WRITING, 255, false },
 };
+
 static_assert(ARRAY_SIZE(steps) == NSWAP_SLOT_NR * NSWAP_SLOT_NR + 3);
 
 static void step_desc(const struct step *s, char *desc)
 {
 	strscpy(desc, s->desc, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(step, steps, step_desc);
 
 /* illegal moves warn, and a warning fails any run: only the table is asked */
@@ -271,6 +274,7 @@ static void order_desc(const struct order *o, char *desc)
 {
 	strscpy(desc, o->desc, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(order, orders, order_desc);
 
 static void generation_order(struct kunit *test)
@@ -299,4 +303,5 @@ static struct kunit_suite slot_map_suite = {
 	.name = "nswap_slot_map",
 	.test_cases = slot_map_cases,
 };
+
 kunit_test_suite(slot_map_suite);

@@ -58,4 +58,5 @@ static struct kunit_suite sockaddr_suite = {
 	.name = "nswap_sockaddr",
 	.test_cases = sockaddr_cases,
 };
+
 kunit_test_suite(sockaddr_suite);

@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * IPTable: life of an entry, ageing, a full table, and a random walk that
+ * checks the invariants at the head of the unit after every step.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../nswap/ip_table.c"
+
+static struct nswap_addr addr(u16 n)
+{
+	return (struct nswap_addr){
+		.family = AF_INET,
+		.port = NSWAP_PORT,
+		.ip = { 10, 0, n >> 8, n },
+	};
+}
+
+static u64 id(u16 n)
+{
+	struct nswap_addr a = addr(n);
+
+	return nswap_addr_id(&a);
+}
+
+static struct nswap_announcement from(u16 n, u64 epoch)
+{
+	return (struct nswap_announcement){
+		.id = id(n),
+		.epoch = epoch,
+		.addr = addr(n),
+		.lent = 1000,
+		.free = 600,
+		.used = 400,
+	};
+}
+
+static struct nswap_ipt_heard hear(struct nswap_ipt *t, u16 n, u64 epoch,
+				   u64 now)
+{
+	struct nswap_announcement a = from(n, epoch);
+
+	return nswap_ipt_hear(t, &a, now);
+}
+
+static struct nswap_ipt_heard hear_leaving(struct nswap_ipt *t, u16 n,
+					   u64 epoch, u64 now)
+{
+	struct nswap_announcement a = from(n, epoch);
+
+	a.leaving = true;
+	return nswap_ipt_hear(t, &a, now);
+}
+
+static u16 list(struct nswap_ipt *t, u16 n)
+{
+	struct nswap_addr a = addr(n);
+
+	return nswap_ipt_list(t, &a);
+}
+
+static void expect(struct kunit *test, struct nswap_ipt_heard h,
+		   enum nswap_ipt_news news, u16 index, u16 was)
+{
+	KUNIT_EXPECT_EQ(test, h.news, news);
+	KUNIT_EXPECT_EQ(test, h.index, index);
+	KUNIT_EXPECT_EQ(test, h.was, was);
+}
+
+static void expect_entry(struct kunit *test, const struct nswap_ipt *t,
+			 u16 index, u8 state, u16 n, u64 epoch)
+{
+	const struct nswap_ipt_entry *e = &t->entry[index];
+	struct nswap_addr a = addr(n);
+
+	KUNIT_EXPECT_EQ(test, e->state, state);
+	KUNIT_EXPECT_EQ(test, e->epoch, epoch);
+	KUNIT_EXPECT_EQ(test, e->id, epoch ? id(n) : 0);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&e->addr, &a));
+}
+
+static int make_table(struct kunit *test)
+{
+	struct nswap_ipt *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	if (!t || nswap_ipt_init(t))
+		return -ENOMEM;
+	test->priv = t;
+	return 0;
+}
+
+static void drop_table(struct kunit *test)
+{
+	if (test->priv)
+		nswap_ipt_exit(test->priv);
+}
+
+static void starts_empty(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv, none = {};
+
+	KUNIT_EXPECT_EQ(test, t->top, 0u);
+	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(1)), 0);
+	nswap_ipt_exit(&none);
+}
+
+static void new_peers(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 1, 0);
+	expect(test, hear(t, 2, 22, 200), NSWAP_IPT_NEW, 2, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 2, 22);
+	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 1000ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].used, 400ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
+	KUNIT_EXPECT_FALSE(test, t->entry[1].listed);
+	KUNIT_EXPECT_EQ(test, t->top, 2u);
+	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(2)), 2);
+}
+
+static void same_again(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_announcement a = from(1, 11);
+
+	hear(t, 1, 11, 100);
+	a.lent = 50;
+	a.free = 20;
+	a.used = 30;
+	expect(test, nswap_ipt_hear(t, &a, 1100), NSWAP_IPT_SAME, 1, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 50ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 20ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].used, 30ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 1100ull);
+	KUNIT_EXPECT_EQ(test, t->top, 1u);
+}
+
+/* nobody has more free than it lends, whatever it says */
+static void free_is_bounded(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_announcement a = from(1, 11);
+
+	a.free = U64_MAX;
+	nswap_ipt_hear(t, &a, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 1000ull);
+}
+
+static void rebooted(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	hear(t, 2, 22, 100);
+	expect(test, hear(t, 1, 12, 200), NSWAP_IPT_REBOOTED, 3, 1);
+	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
+	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 2, 22);
+	expect_entry(test, t, 3, NSWAP_IPT_KNOWN, 1, 12);
+	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(1)), 3);
+	expect(test, hear(t, 1, 12, 300), NSWAP_IPT_SAME, 3, 0);
+}
+
+/* a datagram of the old epoch that comes late */
+static void late_announcement(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	hear(t, 1, 12, 200);
+	expect(test, hear(t, 1, 11, 300), NSWAP_IPT_SAME, 2, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
+	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 1, 12);
+	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
+	expect(test, hear_leaving(t, 1, 11, 300), NSWAP_IPT_SAME, 2, 0);
+	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 1, 12);
+}
+
+/* a greeting comes over a live connection: it is the truth of today */
+static void greeting_overrules(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	hear(t, 1, 12, 200);
+	expect(test, nswap_ipt_greeted(t, 2, id(1), 11, 300),
+	       NSWAP_IPT_REBOOTED, 3, 2);
+	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
+	expect_entry(test, t, 2, NSWAP_IPT_GONE, 1, 12);
+	expect_entry(test, t, 3, NSWAP_IPT_KNOWN, 1, 11);
+	expect(test, hear(t, 1, 11, 400), NSWAP_IPT_SAME, 3, 0);
+}
+
+static void listed_once(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
+	KUNIT_EXPECT_EQ(test, list(t, 2), 2);
+	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
+	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 1, 0);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
+	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, 0), 0);
+}
+
+static void listed_is_adopted_by_announcement(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	list(t, 1);
+	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 1, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
+	KUNIT_EXPECT_EQ(test, t->top, 1u);
+}
+
+static void listed_is_adopted_by_greeting(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	list(t, 1);
+	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 100),
+	       NSWAP_IPT_NEW, 1, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
+	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 0ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
+	expect(test, hear(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
+}
+
+/* listed after it was heard, and still listed after its reboot */
+static void listed_survives_reboot(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
+	expect(test, hear(t, 1, 12, 200), NSWAP_IPT_REBOOTED, 2, 1);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_EQ(test, list(t, 1), 2);
+	nswap_ipt_release(t, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].state, (u8)NSWAP_IPT_UNUSED);
+	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 1, 12);
+}
+
+/* a host listed by another of its addresses than the one it announces */
+static void listed_by_another_address(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	list(t, 9);
+	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
+	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 200),
+	       NSWAP_IPT_SAME, 2, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].state, (u8)NSWAP_IPT_LISTED);
+	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
+}
+
+/* the listed address is known to work, so it stays */
+static void listed_address_stays(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_addr nine = addr(9);
+
+	list(t, 9);
+	nswap_ipt_greeted(t, 1, id(1), 11, 100);
+	expect(test, hear(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[1].addr, &nine));
+}
+
+static void leaving(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	expect(test, hear_leaving(t, 1, 11, 200), NSWAP_IPT_LEFT, 1, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_LEAVING, 1, 11);
+	expect(test, hear_leaving(t, 1, 11, 300), NSWAP_IPT_SAME, 1, 0);
+	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 400),
+	       NSWAP_IPT_SAME, 1, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_LEAVING, 1, 11);
+	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(1)), 1);
+	expect(test, hear(t, 1, 11, 500), NSWAP_IPT_SAME, 1, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+}
+
+static void leaving_then_back(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	hear_leaving(t, 1, 11, 200);
+	expect(test, hear(t, 1, 12, 300), NSWAP_IPT_REBOOTED, 2, 1);
+	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
+	expect(test, hear_leaving(t, 1, 13, 400), NSWAP_IPT_REBOOTED, 3, 2);
+	expect_entry(test, t, 3, NSWAP_IPT_LEAVING, 1, 13);
+}
+
+static void stranger_leaves(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	expect(test, hear_leaving(t, 1, 11, 100), NSWAP_IPT_SAME, 0, 0);
+	KUNIT_EXPECT_EQ(test, t->top, 0u);
+	list(t, 2);
+	expect(test, hear_leaving(t, 2, 22, 100), NSWAP_IPT_SAME, 0, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 2, 0);
+}
+
+/* somebody else answers at the address of a known peer */
+static void greeted_by_another(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	expect(test, nswap_ipt_greeted(t, 1, id(2), 22, 200),
+	       NSWAP_IPT_NEW, 2, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
+	KUNIT_EXPECT_EQ(test, t->entry[2].id, id(2));
+}
+
+static void greeted_nowhere(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	expect(test, nswap_ipt_greeted(t, 0, id(1), 11, 1),
+	       NSWAP_IPT_FULL, 0, 0);
+	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 1),
+	       NSWAP_IPT_FULL, 0, 0);
+	expect(test, nswap_ipt_greeted(t, U16_MAX, id(1), 11, 1),
+	       NSWAP_IPT_FULL, 0, 0);
+	KUNIT_EXPECT_EQ(test, t->top, 0u);
+}
+
+static void full(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	u16 n;
+
+	hear(t, 1, 11, 1);
+	hear(t, 1, 12, 1);
+	for (n = 3; n <= NSWAP_MAX_PEERS; n++)
+		expect(test, hear(t, n, 1, 1), NSWAP_IPT_NEW, n, 0);
+	KUNIT_EXPECT_EQ(test, t->top, (unsigned int)NSWAP_MAX_PEERS);
+
+	expect(test, hear(t, 2000, 1, 2), NSWAP_IPT_FULL, 0, 0);
+	expect(test, nswap_ipt_greeted(t, 2, id(2000), 1, 2),
+	       NSWAP_IPT_FULL, 0, 0);
+	KUNIT_EXPECT_EQ(test, list(t, 2000), 0);
+	KUNIT_EXPECT_EQ(test, list(t, 5), 5);
+	expect(test, hear(t, 5, 1, 2), NSWAP_IPT_SAME, 5, 0);
+	expect(test, hear(t, 5, 2, 3), NSWAP_IPT_FULL, 0, 0);
+	expect_entry(test, t, 5, NSWAP_IPT_KNOWN, 5, 1);
+
+	nswap_ipt_release(t, 1);
+	expect(test, hear(t, 5, 2, 4), NSWAP_IPT_REBOOTED, 1, 5);
+}
+
+static void released(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 1);
+	hear(t, 2, 22, 1);
+	nswap_ipt_release(t, 1);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	hear(t, 1, 12, 2);
+	nswap_ipt_release(t, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].state, (u8)NSWAP_IPT_UNUSED);
+	KUNIT_EXPECT_EQ(test, t->top, 3u);
+	expect(test, hear(t, 4, 44, 3), NSWAP_IPT_NEW, 1, 0);
+	expect(test, hear(t, 1, 13, 3), NSWAP_IPT_REBOOTED, 4, 3);
+	nswap_ipt_release(t, 3);
+	KUNIT_EXPECT_EQ(test, t->top, 4u);
+}
+
+static void top_comes_down(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 1);
+	hear(t, 2, 22, 1);
+	hear(t, 1, 12, 2);
+	nswap_ipt_release(t, 1);
+	hear(t, 1, 13, 3);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 13);
+	nswap_ipt_release(t, 3);
+	KUNIT_EXPECT_EQ(test, t->top, 2u);
+}
+
+/* nothing else stands for the listed address: it is tried again from zero */
+static void listed_is_listed_again(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	list(t, 9);
+	nswap_ipt_greeted(t, 1, id(1), 11, 1);
+	expect(test, hear(t, 1, 12, 2), NSWAP_IPT_REBOOTED, 2, 1);
+	KUNIT_EXPECT_FALSE(test, t->entry[2].listed);
+	nswap_ipt_release(t, 1);
+	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 9, 0);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 0ull);
+}
+
+struct age {
+	const char *desc;
+	u8 state;
+	u64 heard;
+	u64 now;
+	bool fresh;
+};
+
+#define SILENT_MS 5000
+
+static const struct age ages[] = {
+	{ "just heard", NSWAP_IPT_KNOWN, 100, 100, true },
+	{ "a while ago", NSWAP_IPT_KNOWN, 100, 5099, true },
+	{ "at the limit", NSWAP_IPT_KNOWN, 100, 5100, true },
+	{ "past the limit", NSWAP_IPT_KNOWN, 100, 5101, false },
+	{ "long ago", NSWAP_IPT_KNOWN, 100, U64_MAX, false },
+	{ "leaving is heard too", NSWAP_IPT_LEAVING, 100, 200, true },
+	{ "clock a little back", NSWAP_IPT_KNOWN, 5100, 5000, true },
+	{ "clock far back", NSWAP_IPT_KNOWN, 50000, 100, false },
+	{ "clock far ahead", NSWAP_IPT_KNOWN, 100, 1ull << 40, false },
+	{ "clock back to zero", NSWAP_IPT_KNOWN, U64_MAX, 0, false },
+	{ "listed only", NSWAP_IPT_LISTED, 0, 0, false },
+	{ "gone", NSWAP_IPT_GONE, 100, 100, false },
+	{ "unused", NSWAP_IPT_UNUSED, 0, 0, false },
+};
+
+static void age_desc(const struct age *a, char *desc)
+{
+	strscpy(desc, a->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(age, ages, age_desc);
+
+static void ageing(struct kunit *test)
+{
+	const struct age *a = test->param_value;
+	struct nswap_ipt_entry e = { .state = a->state, .heard_ms = a->heard };
+
+	KUNIT_EXPECT_EQ(test, nswap_ipt_fresh(&e, a->now, SILENT_MS), a->fresh);
+}
+
+/* whatever the clock did, the next announcement mends it */
+static void jump_is_mended(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 1000000);
+	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1], 10, SILENT_MS));
+	hear(t, 1, 11, 10);
+	KUNIT_EXPECT_TRUE(test, nswap_ipt_fresh(&t->entry[1], 10, SILENT_MS));
+	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1], 10 + 2 * SILENT_MS,
+						 SILENT_MS));
+}
+
+static void equal_addresses(struct kunit *test)
+{
+	struct nswap_addr a = addr(1), b = a;
+
+	b.ip[4] = 1;
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&a, &b));
+	b.ip[3]++;
+	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
+	b = a;
+	b.port++;
+	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
+	b = a;
+	b.scope++;
+	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
+	b = a;
+	b.family = AF_INET6;
+	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
+	a = b;
+	b.ip[15] = 1;
+	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
+}
+
+/* two constants worked out with another SipHash: ids agree between machines */
+static void ids_are_fixed(struct kunit *test)
+{
+	struct nswap_addr a = addr(1);
+	struct nswap_addr b = {
+		AF_INET6, 9611, 0, { 0x20, 1, 0xd, 0xb8, [15] = 1 }
+	};
+
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&b), 0x0151c595e62e3d37ull);
+	a.ip[15] = 1;
+	a.scope = 3;
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
+	a.port++;
+	KUNIT_EXPECT_NE(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
+}
+
+/* the invariants at the head of the unit; false after the first breach */
+static bool sound(struct kunit *test, const struct nswap_ipt *t)
+{
+	unsigned int i, j;
+
+	for (i = 1; i <= NSWAP_MAX_PEERS && i <= t->top + 2; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+		bool nameless = e->state == NSWAP_IPT_LISTED;
+
+		if (i > t->top && e->state != NSWAP_IPT_UNUSED)
+			goto broken;
+		if (e->state == NSWAP_IPT_UNUSED)
+			continue;
+		if (!e->id != nameless || !e->epoch != nameless ||
+		    e->free > e->lent)
+			goto broken;
+		for (j = i + 1; j <= t->top; j++) {
+			const struct nswap_ipt_entry *o = &t->entry[j];
+
+			if (alive(e) && alive(o) && e->id == o->id)
+				goto broken;
+			if (e->state == NSWAP_IPT_LISTED &&
+			    o->state == NSWAP_IPT_LISTED &&
+			    nswap_addr_equal(&e->addr, &o->addr))
+				goto broken;
+		}
+	}
+	if (!t->top || t->entry[t->top].state != NSWAP_IPT_UNUSED)
+		return true;
+	i = t->top;
+broken:
+	KUNIT_FAIL(test, "entry %u of %u is wrong", i, t->top);
+	return false;
+}
+
+static void random_walk(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_ipt_entry before;
+	struct nswap_ipt_heard h;
+	struct rnd_state rnd;
+	unsigned int step;
+
+	prandom_seed_state(&rnd, 4);
+	for (step = 0; step < 50000; step++) {
+		u16 n = 1 + prandom_u32_state(&rnd) % 8;
+		u64 epoch = 1 + prandom_u32_state(&rnd) % 5;
+		u16 at = prandom_u32_state(&rnd) % (t->top + 2);
+
+		before = t->entry[at];
+		h = (struct nswap_ipt_heard){};
+		switch (prandom_u32_state(&rnd) % 8) {
+		case 0:
+			nswap_ipt_release(t, at);
+			before.state = NSWAP_IPT_UNUSED;
+			break;
+		case 1:
+			list(t, n);
+			break;
+		case 2:
+			h = nswap_ipt_greeted(t, at, id(n), epoch, step);
+			break;
+		case 3:
+			h = hear_leaving(t, n, epoch, step);
+			break;
+		default:
+			h = hear(t, n, epoch, step);
+		}
+		if (!sound(test, t))
+			return;
+		/* an index stands for one epoch until it is released */
+		if (before.state != NSWAP_IPT_UNUSED && before.epoch &&
+		    (t->entry[at].id != before.id ||
+		     t->entry[at].epoch != before.epoch)) {
+			KUNIT_FAIL(test, "step %u: index %u changed hands",
+				   step, at);
+			return;
+		}
+		if (h.news == NSWAP_IPT_REBOOTED)
+			KUNIT_EXPECT_EQ(test, t->entry[h.was].state,
+					(u8)NSWAP_IPT_GONE);
+	}
+}
+
+static struct kunit_case ip_table_cases[] = {
+	KUNIT_CASE(starts_empty),
+	KUNIT_CASE(new_peers),
+	KUNIT_CASE(same_again),
+	KUNIT_CASE(free_is_bounded),
+	KUNIT_CASE(rebooted),
+	KUNIT_CASE(late_announcement),
+	KUNIT_CASE(greeting_overrules),
+	KUNIT_CASE(listed_once),
+	KUNIT_CASE(listed_is_adopted_by_announcement),
+	KUNIT_CASE(listed_is_adopted_by_greeting),
+	KUNIT_CASE(listed_survives_reboot),
+	KUNIT_CASE(listed_by_another_address),
+	KUNIT_CASE(listed_address_stays),
+	KUNIT_CASE(listed_is_listed_again),
+	KUNIT_CASE(leaving),
+	KUNIT_CASE(leaving_then_back),
+	KUNIT_CASE(stranger_leaves),
+	KUNIT_CASE(greeted_by_another),
+	KUNIT_CASE(greeted_nowhere),
+	KUNIT_CASE(full),
+	KUNIT_CASE(released),
+	KUNIT_CASE(top_comes_down),
+	KUNIT_CASE_PARAM(ageing, age_gen_params),
+	KUNIT_CASE(jump_is_mended),
+	KUNIT_CASE(equal_addresses),
+	KUNIT_CASE(ids_are_fixed),
+	KUNIT_CASE(random_walk),
+	{}
+};
+
+static struct kunit_suite ip_table_suite = {
+	.name = "nswap_ip_table",
+	.init = make_table,
+	.exit = drop_table,
+	.test_cases = ip_table_cases,
+};
+
+kunit_test_suite(ip_table_suite);

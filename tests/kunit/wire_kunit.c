@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wire protocol: what is accepted, and that everything else is not.
+ *
+ * The table of legal messages is written down here a second time, by hand: a
+ * slip in the unit's own table shows as a difference.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../nswap/wire.c"
+
+#define STORE_EACH	(4096 + 4)
+#define RUN		24
+
+/**
+ * struct legal - a message that must be accepted
+ * @desc: name of the type, and which of its forms
+ * @type: enum nswap_wire_type
+ * @nr: slots or runs
+ * @bytes: payload
+ * @flags: NSWAP_F_*
+ */
+struct legal {
+	const char *desc;
+	u8 type;
+	u32 nr;
+	u32 bytes;
+	u16 flags;
+};
+
+static const struct legal legals[] = {
+	{ "greet", NSWAP_GREET, 0, 24 },
+	{ "hello", NSWAP_HELLO, 0, 40 },
+	{ "hello-ack", NSWAP_HELLO_ACK, 0, 0 },
+	{ "store, one page", NSWAP_STORE, 1, STORE_EACH },
+	{ "store, most", NSWAP_STORE, 32, 32 * STORE_EACH },
+	{ "store-ack, one", NSWAP_STORE_ACK, 1, 8 },
+	{ "store-ack, most", NSWAP_STORE_ACK, 32, 256 },
+	{ "load, one", NSWAP_LOAD, 1, 4 },
+	{ "load, most", NSWAP_LOAD, 32, 128 },
+	{ "load-reply, not held", NSWAP_LOAD_REPLY, 1, 4 },
+	{ "load-reply, one page", NSWAP_LOAD_REPLY, 1, 4 + 4096 },
+	{ "load-reply, some held", NSWAP_LOAD_REPLY, 32, 128 + 5 * 4096 },
+	{ "load-reply, most", NSWAP_LOAD_REPLY, 32, 128 + 32 * 4096 },
+	{ "free, one", NSWAP_FREE, 1, RUN },
+	{ "free, most", NSWAP_FREE, 128, 128 * RUN },
+	{ "free-ack", NSWAP_FREE_ACK, 0, 0 },
+	{ "free-device", NSWAP_FREE_DEVICE, 0, 0 },
+	{ "hold-ask", NSWAP_HOLD_ASK, 0, 0 },
+	{ "hold-list, none", NSWAP_HOLD_LIST, 0, 0, NSWAP_F_LAST },
+	{ "hold-list, most", NSWAP_HOLD_LIST, 128, 128 * RUN },
+	{ "grant-ask", NSWAP_GRANT_ASK, 1, 0 },
+	{ "grant-ask, most", NSWAP_GRANT_ASK, U32_MAX, 0 },
+	{ "grant", NSWAP_GRANT, 0, 0 },
+	{ "grant-return", NSWAP_GRANT_RETURN, 1, 0 },
+	{ "ping", NSWAP_PING, 0, 0 },
+	{ "pong", NSWAP_PONG, 0, 0 },
+	{ "announce", NSWAP_ANNOUNCE, 0, 64 },
+	{ "announce, leaving", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_LEAVING },
+	{ "announce, both flags", NSWAP_ANNOUNCE, 0, 64,
+	  NSWAP_F_LEAVING | NSWAP_F_ANSWER },
+};
+
+static void legal_desc(const struct legal *l, char *desc)
+{
+	strscpy(desc, l->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(legal, legals, legal_desc);
+
+static struct nswap_wire_hdr make(const struct legal *l)
+{
+	struct nswap_wire_hdr h;
+
+	nswap_wire_init(&h, l->type, l->nr, l->bytes);
+	h.flags = cpu_to_le16(l->flags);
+	return h;
+}
+
+/* what the header says about itself is what docs/protocol.md draws */
+static void layout(struct kunit *test)
+{
+	static const u8 want[72] = {
+		'N', 'S', 'W', 'P', 1, NSWAP_LOAD, 0, 0,
+		8, 0, 0, 0, 2, 0, 0, 0,
+		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+		0xef, 0xcd, 0xab, 0, 0, 0, 0, 0,
+		7, 0, 0, 0, 9, 0, 0, 0,
+		3, 0, 0x00, 0x10, 0, 0, 0, 0,
+		0x5, 0x4, 0x3, 0x2, 0x1, 0, 0, 0,
+	};
+	struct nswap_wire_hdr h;
+
+	memset(&h, 0xff, sizeof(h));
+	nswap_wire_init(&h, NSWAP_LOAD, 2, 8);
+	h.id = cpu_to_le64(0x1122334455667788ull);
+	h.slot = cpu_to_le64(0xabcdef);
+	h.instance = cpu_to_le32(7);
+	h.grants = cpu_to_le32(9);
+	h.status = cpu_to_le16(NSWAP_ST_NOT_HELD);
+	h.free = cpu_to_le64(0x0102030405);
+	KUNIT_EXPECT_EQ(test, memcmp(&h, want, sizeof(h)), 0);
+}
+
+static void sizes(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_hdr), 72ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_greet), 24ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_hello), 40ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_result), 8ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_run), (size_t)RUN);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_announce), 136ul);
+	KUNIT_EXPECT_EQ(test, offsetof(struct nswap_wire_announce, ip), 96ul);
+	KUNIT_EXPECT_EQ(test, (size_t)NSWAP_WIRE_STORE_MAX,
+			(size_t)32 * STORE_EACH);
+	KUNIT_EXPECT_EQ(test, (size_t)NSWAP_WIRE_RUNS_MAX, (size_t)128 * RUN);
+}
+
+static void accepted(struct kunit *test)
+{
+	struct nswap_wire_hdr h = make(test->param_value);
+
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), 0);
+}
+
+/* fields that the check leaves to the receiver may hold anything */
+static void other_fields_are_free(struct kunit *test)
+{
+	struct nswap_wire_hdr h = make(test->param_value);
+
+	h.id = cpu_to_le64(U64_MAX);
+	h.slot = cpu_to_le64(U64_MAX);
+	h.instance = cpu_to_le32(U32_MAX);
+	h.grants = cpu_to_le32(U32_MAX);
+	h.free = cpu_to_le64(U64_MAX);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), 0);
+}
+
+static void wrong_fixed_fields(struct kunit *test)
+{
+	const struct nswap_wire_hdr good = make(test->param_value);
+	struct nswap_wire_hdr h = good;
+	unsigned int i;
+
+	h.magic ^= cpu_to_le32(1);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	for (i = 0; i < 256; i++) {
+		h = good;
+		h.version = i;
+		if (i != NSWAP_WIRE_VERSION)
+			KUNIT_EXPECT_EQ(test, nswap_wire_check(&h),
+					-EPROTONOSUPPORT);
+	}
+	h = good;
+	h.reserved = cpu_to_le32(0x80000000);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	for (i = 0; i < sizeof(h.auth); i++) {
+		h = good;
+		h.auth[i] = 1;
+		KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	}
+	h = good;
+	h.page_bytes = 0;
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	h.page_bytes = cpu_to_le16(4096 + 16);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+}
+
+static u16 flags_of(u8 type)
+{
+	switch (type) {
+	case NSWAP_HOLD_LIST:
+		return NSWAP_F_LAST;
+	case NSWAP_ANNOUNCE:
+		return NSWAP_F_LEAVING | NSWAP_F_ANSWER;
+	default:
+		return 0;
+	}
+}
+
+static void wrong_flags(struct kunit *test)
+{
+	const struct legal *l = test->param_value;
+	struct nswap_wire_hdr h = make(l);
+	unsigned int bit;
+
+	for (bit = 0; bit < 16; bit++) {
+		bool own = flags_of(l->type) & BIT(bit);
+
+		h.flags = cpu_to_le16(BIT(bit));
+		KUNIT_EXPECT_EQ(test, nswap_wire_check(&h),
+				own ? 0 : -EPROTO);
+	}
+}
+
+/* the payload's size follows from type and nr: one byte off is wrong */
+static void wrong_bytes(struct kunit *test)
+{
+	const struct legal *l = test->param_value;
+	struct nswap_wire_hdr h = make(l);
+
+	h.bytes = cpu_to_le32(l->bytes + 1);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	h.bytes = cpu_to_le32(l->bytes - 1);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	h.bytes = cpu_to_le32(U32_MAX);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+}
+
+static void unknown_types(struct kunit *test)
+{
+	struct nswap_wire_hdr h;
+	unsigned int type;
+
+	for (type = 0; type < 256; type++) {
+		if (type >= NSWAP_GREET && type <= NSWAP_ANNOUNCE)
+			continue;
+		nswap_wire_init(&h, type, 0, 0);
+		KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	}
+}
+
+struct outside {
+	const char *desc;
+	u8 type;
+	u32 nr;
+	u32 bytes;
+};
+
+/* counts out of bounds, with the payload that would belong to them */
+static const struct outside outsides[] = {
+	{ "greet with slots", NSWAP_GREET, 1, 24 },
+	{ "hello with slots", NSWAP_HELLO, 1, 40 },
+	{ "hello-ack with slots", NSWAP_HELLO_ACK, 1, 0 },
+	{ "store of nothing", NSWAP_STORE, 0, 0 },
+	{ "store of too much", NSWAP_STORE, 33, 33 * STORE_EACH },
+	{ "store-ack of nothing", NSWAP_STORE_ACK, 0, 0 },
+	{ "store-ack of too much", NSWAP_STORE_ACK, 33, 33 * 8 },
+	{ "load of nothing", NSWAP_LOAD, 0, 0 },
+	{ "load of too much", NSWAP_LOAD, 33, 33 * 4 },
+	{ "load, product wraps", NSWAP_LOAD, 1u << 30, 0 },
+	{ "load-reply of nothing", NSWAP_LOAD_REPLY, 0, 0 },
+	{ "load-reply of too much", NSWAP_LOAD_REPLY, 33, 33 * 4 },
+	{ "load-reply, too many pages", NSWAP_LOAD_REPLY, 2, 8 + 3 * 4096 },
+	{ "load-reply, part of a page", NSWAP_LOAD_REPLY, 2, 8 + 4095 },
+	{ "load-reply without results", NSWAP_LOAD_REPLY, 2, 4096 },
+	{ "load-reply, product wraps", NSWAP_LOAD_REPLY, 1u << 30, 0 },
+	{ "free of nothing", NSWAP_FREE, 0, 0 },
+	{ "free of too much", NSWAP_FREE, 129, 129 * RUN },
+	{ "free, product wraps", NSWAP_FREE, 1u << 29, 0 },
+	{ "free-ack with slots", NSWAP_FREE_ACK, 1, 0 },
+	{ "free-device with slots", NSWAP_FREE_DEVICE, 1, 0 },
+	{ "hold-ask with slots", NSWAP_HOLD_ASK, 1, 0 },
+	{ "hold-list of too much", NSWAP_HOLD_LIST, 129, 129 * RUN },
+	{ "grant with slots", NSWAP_GRANT, 1, 0 },
+	{ "grant-return of nothing", NSWAP_GRANT_RETURN, 0, 0 },
+	{ "ping with slots", NSWAP_PING, 1, 0 },
+	{ "pong with slots", NSWAP_PONG, 1, 0 },
+	{ "announce with slots", NSWAP_ANNOUNCE, 1, 64 },
+};
+
+static void outside_desc(const struct outside *o, char *desc)
+{
+	strscpy(desc, o->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(outside, outsides, outside_desc);
+
+static void out_of_bounds(struct kunit *test)
+{
+	const struct outside *o = test->param_value;
+	struct nswap_wire_hdr h;
+
+	nswap_wire_init(&h, o->type, o->nr, o->bytes);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+}
+
+/* is this one of the forms of legals[], nr and bytes in proportion? */
+static bool consistent(const struct nswap_wire_hdr *h)
+{
+	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes);
+	unsigned int i;
+
+	if (le32_to_cpu(h->magic) != NSWAP_WIRE_MAGIC || h->version != 1 ||
+	    le16_to_cpu(h->flags) & ~flags_of(h->type) || h->reserved ||
+	    memchr_inv(h->auth, 0, sizeof(h->auth)) ||
+	    le16_to_cpu(h->page_bytes) != 4096)
+		return false;
+	switch (h->type) {
+	case NSWAP_STORE:
+		return nr && nr <= 32 && bytes == nr * STORE_EACH;
+	case NSWAP_STORE_ACK:
+		return nr && nr <= 32 && bytes == nr * 8;
+	case NSWAP_LOAD:
+		return nr && nr <= 32 && bytes == nr * 4;
+	case NSWAP_LOAD_REPLY:
+		for (i = 0; i <= nr && nr <= 32; i++)
+			if (nr && bytes == nr * 4 + i * 4096)
+				return true;
+		return false;
+	case NSWAP_FREE:
+		return nr && nr <= 128 && bytes == nr * RUN;
+	case NSWAP_HOLD_LIST:
+		return nr <= 128 && bytes == nr * RUN;
+	case NSWAP_GRANT_ASK:
+		return !bytes;
+	case NSWAP_GRANT_RETURN:
+		return nr && !bytes;
+	}
+	for (i = 0; i < ARRAY_SIZE(legals); i++)
+		if (legals[i].type == h->type)
+			return !nr && bytes == legals[i].bytes;
+	return false;
+}
+
+/* a good header with up to three bytes changed, and pure noise now and then */
+static void fuzz(struct kunit *test)
+{
+	struct nswap_wire_hdr h;
+	unsigned int i, round, good = 0;
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, 3);
+	for (round = 0; round < 300000; round++) {
+		u32 r = prandom_u32_state(&rnd);
+		u8 *at = (u8 *)&h;
+		bool ok;
+
+		h = make(&legals[r % ARRAY_SIZE(legals)]);
+		if (r >> 28 == 0)
+			prandom_bytes_state(&rnd, &h, sizeof(h));
+		for (i = r >> 26 & 3; i; i--)
+			at[prandom_u32_state(&rnd) % sizeof(h)] =
+				prandom_u32_state(&rnd);
+		ok = !nswap_wire_check(&h);
+		good += ok;
+		if (ok != consistent(&h)) {
+			KUNIT_FAIL(test, "round %u: %s, type %u nr %u bytes %u",
+				   round, ok ? "accepted" : "rejected", h.type,
+				   le32_to_cpu(h.nr), le32_to_cpu(h.bytes));
+			return;
+		}
+	}
+	/* both verdicts were met often enough to mean something */
+	KUNIT_EXPECT_GT(test, good, 30000u);
+	KUNIT_EXPECT_LT(test, good, 270000u);
+}
+
+/* every count and size near the bounds, for every type */
+static void counts_and_sizes(struct kunit *test)
+{
+	struct nswap_wire_hdr h;
+	u32 nr, bytes;
+	u8 type;
+
+	for (type = 0; type <= NSWAP_WIRE_NR; type++) {
+		for (nr = 0; nr <= 130; nr++) {
+			for (bytes = 0; bytes <= 4200; bytes += 4) {
+				nswap_wire_init(&h, type, nr, bytes);
+				if (!nswap_wire_check(&h) == consistent(&h))
+					continue;
+				KUNIT_FAIL(test, "type %u nr %u bytes %u",
+					   type, nr, bytes);
+				return;
+			}
+		}
+		cond_resched();
+	}
+}
+
+static const struct nswap_announcement announcements[] = {
+	{ .id = 1, .epoch = 1, .addr = { AF_INET, 9611, 0, { 10, 0, 0, 1 } } },
+	{ .id = U64_MAX, .epoch = U64_MAX,
+	  .addr = { AF_INET6, 65535, 0, { 0xfe, 0x80, [15] = 0xff } },
+	  .lent = U64_MAX, .free = U64_MAX - 1, .used = U64_MAX - 2 },
+	{ .id = 0x0102030405060708, .epoch = 9,
+	  .addr = { AF_INET, 1, 0, { 192, 168, 255, 254 } },
+	  .lent = 4096, .free = 1000, .used = 3096, .leaving = true },
+	{ .id = 2, .epoch = 3, .addr = { AF_INET, 9, 0, { 1, 2, 3, 4 } },
+	  .answer = true },
+	{ .id = 2, .epoch = 3, .addr = { AF_INET, 9, 0, { 1, 2, 3, 4 } },
+	  .leaving = true, .answer = true },
+};
+
+static void announce_round_trip(struct kunit *test)
+{
+	struct nswap_wire_announce w;
+	struct nswap_announcement b;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(announcements); i++) {
+		const struct nswap_announcement *a = &announcements[i];
+
+		memset(&w, 0xff, sizeof(w));
+		memset(&b, 0xff, sizeof(b));
+		nswap_wire_put_announce(&w, a);
+		KUNIT_ASSERT_EQ(test, nswap_wire_get_announce(&w, sizeof(w),
+							      &b), 0);
+		KUNIT_EXPECT_EQ(test, b.id, a->id);
+		KUNIT_EXPECT_EQ(test, b.epoch, a->epoch);
+		KUNIT_EXPECT_EQ(test, memcmp(&b.addr, &a->addr,
+					     sizeof(b.addr)), 0);
+		KUNIT_EXPECT_EQ(test, b.lent, a->lent);
+		KUNIT_EXPECT_EQ(test, b.free, a->free);
+		KUNIT_EXPECT_EQ(test, b.used, a->used);
+		KUNIT_EXPECT_EQ(test, b.leaving, a->leaving);
+		KUNIT_EXPECT_EQ(test, b.answer, a->answer);
+	}
+}
+
+/* a scope means something on one machine only and does not travel */
+static void scope_stays_here(struct kunit *test)
+{
+	struct nswap_announcement a = announcements[1], b;
+	struct nswap_wire_announce w;
+
+	a.addr.scope = 5;
+	nswap_wire_put_announce(&w, &a);
+	KUNIT_ASSERT_EQ(test, nswap_wire_get_announce(&w, sizeof(w), &b), 0);
+	KUNIT_EXPECT_EQ(test, b.addr.scope, 0u);
+}
+
+static void announce_wrong_length(struct kunit *test)
+{
+	struct nswap_wire_announce w;
+	struct nswap_announcement b;
+	size_t len;
+
+	nswap_wire_put_announce(&w, &announcements[0]);
+	for (len = 0; len < 2 * sizeof(w); len++)
+		if (len != sizeof(w))
+			KUNIT_EXPECT_EQ(test,
+					nswap_wire_get_announce(&w, len, &b),
+					-EPROTO);
+}
+
+static void announce_wrong_fields(struct kunit *test)
+{
+	struct nswap_wire_announce good, w;
+	struct nswap_announcement b;
+
+#define REJECTED(change, error) do {					\
+	w = good;							\
+	change;								\
+	KUNIT_EXPECT_EQ(test, nswap_wire_get_announce(&w, sizeof(w), &b), \
+			error);						\
+} while (0)
+
+	nswap_wire_put_announce(&good, &announcements[0]);
+	REJECTED(w.id = 0, -EPROTO);
+	REJECTED(w.epoch = 0, -EPROTO);
+	REJECTED(w.port = 0, -EPROTO);
+	REJECTED(w.family = 0, -EPROTO);
+	REJECTED(w.family = cpu_to_le16(3), -EPROTO);
+	REJECTED(w.family = cpu_to_le16(AF_INET << 8), -EPROTO);
+	REJECTED(w.reserved = cpu_to_le32(1), -EPROTO);
+	REJECTED(w.hdr.magic = 0, -EPROTO);
+	REJECTED(w.hdr.version = 2, -EPROTONOSUPPORT);
+	REJECTED(w.hdr.flags = cpu_to_le16(NSWAP_F_LAST), -EPROTO);
+	REJECTED(w.hdr.bytes = cpu_to_le32(65), -EPROTO);
+	REJECTED(nswap_wire_init(&w.hdr, NSWAP_PING, 0, 0), -EPROTO);
+#undef REJECTED
+}
+
+static void names(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(legals); i++) {
+		const char *name = nswap_wire_name(legals[i].type);
+		size_t len = strlen(name);
+
+		KUNIT_EXPECT_EQ(test, strncmp(legals[i].desc, name, len), 0);
+	}
+	KUNIT_EXPECT_STREQ(test, nswap_wire_name(0), "unknown");
+	KUNIT_EXPECT_STREQ(test, nswap_wire_name(NSWAP_WIRE_NR), "unknown");
+	KUNIT_EXPECT_STREQ(test, nswap_wire_name(255), "unknown");
+	for (i = 0; i <= NSWAP_ST_BAD; i++)
+		KUNIT_EXPECT_STRNEQ(test, nswap_wire_status_name(i), "unknown");
+	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(NSWAP_ST_BAD + 1),
+			   "unknown");
+	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(U16_MAX), "unknown");
+}
+
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE(layout),
+	KUNIT_CASE(sizes),
+	KUNIT_CASE_PARAM(accepted, legal_gen_params),
+	KUNIT_CASE_PARAM(other_fields_are_free, legal_gen_params),
+	KUNIT_CASE_PARAM(wrong_fixed_fields, legal_gen_params),
+	KUNIT_CASE_PARAM(wrong_flags, legal_gen_params),
+	KUNIT_CASE_PARAM(wrong_bytes, legal_gen_params),
+	KUNIT_CASE(unknown_types),
+	KUNIT_CASE_PARAM(out_of_bounds, outside_gen_params),
+	KUNIT_CASE(counts_and_sizes),
+	KUNIT_CASE(fuzz),
+	KUNIT_CASE(announce_round_trip),
+	KUNIT_CASE(scope_stays_here),
+	KUNIT_CASE(announce_wrong_length),
+	KUNIT_CASE(announce_wrong_fields),
+	KUNIT_CASE(names),
+	{}
+};
+
+static struct kunit_suite wire_suite = {
+	.name = "nswap_wire",
+	.test_cases = wire_cases,
+};
+
+kunit_test_suite(wire_suite);
