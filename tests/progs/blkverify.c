@@ -340,7 +340,7 @@ static int report(double worked)
 		 (unsigned long long)s.failed_discards,
 		 (unsigned long long)s.failed_slots, (unsigned long long)unknown,
 		 s.slowest * 1e3);
-	result_file(g.out, text);
+	result_file(g.out, text, strlen(text));
 	fputs(text, stdout);
 	if (s.bad.wrong)
 		return EXIT_WRONG;
@@ -385,6 +385,7 @@ int main(int argc, char **argv)
 		{ "stale-self", 1, NULL, 't' }, { "help", 0, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	static const char working[] = "{\"state\": \"working\"}\n";
 	struct sigaction term = { .sa_handler = on_sigterm };
 	uint64_t mb = 0, corrupt = 0, stale = 0;
 	double worked;
@@ -457,7 +458,7 @@ int main(int argc, char **argv)
 	prepare();
 	sigaction(SIGTERM, &term, NULL);
 	sigaction(SIGINT, &term, NULL);
-	result_file(g.out, "{\"state\": \"working\"}\n");
+	result_file(g.out, working, sizeof(working) - 1);
 	g.start = now_s();
 	run_all(work);
 	worked = now_s() - g.start;

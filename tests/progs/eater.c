@@ -109,7 +109,7 @@ static void say_state(struct eater *e, const char *state)
 	char text[2048];
 
 	report(e, state, text, sizeof(text));
-	result_file(e->out, text);
+	result_file(e->out, text, strlen(text));
 }
 
 /* Once a second: a line for people, a file for programs, and the pace. */

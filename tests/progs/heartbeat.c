@@ -8,8 +8,8 @@
  * be had; without, a gap also means that its own pages did not come back.
  *
  * Invariant: the result file is one page, mapped and rewritten in place at a
- * fixed length, so that recording a beat never asks for memory. A reader that
- * finds a line it cannot parse reads again.
+ * fixed length, so that recording a beat never asks for memory. Before the
+ * first beat it says {}.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -54,13 +54,21 @@ static void record(char *to, const struct beat *b, const char *state)
 	memcpy(to, line, RECORD);
 }
 
+/* The file appears with its first record in it. */
 static char *map_result(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+	char blank[RECORD];
 	char *p;
+	int fd;
 
-	if (fd < 0 || ftruncate(fd, RECORD))
-		refuse("cannot write %s: %s", path, strerror(errno));
+	memset(blank, ' ', sizeof(blank));
+	blank[0] = '{';
+	blank[1] = '}';
+	blank[RECORD - 1] = '\n';
+	result_file(path, blank, RECORD);
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		refuse("cannot open %s: %s", path, strerror(errno));
 	p = mmap(NULL, RECORD, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		refuse("cannot map %s: %s", path, strerror(errno));

@@ -71,10 +71,9 @@ static inline uint64_t arg_number(const char *name, const char *text,
 }
 
 /* Put @text into @path at once; without a path, nothing. */
-static inline void result_file(const char *path, const char *text)
+static inline void result_file(const char *path, const char *text, size_t len)
 {
 	char tmp[4096];
-	size_t len = strlen(text);
 	int fd;
 
 	if (!path)

@@ -1,108 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs that know nothing of nswap and check themselves.
+"""The test programs themselves, without the module: what they must notice
+they notice, and what they call it is what it is."""
+import json
+import signal
 
-        node0 ------ node1        node0's program is larger than its group
-             `------ node2
-"""
-import random
+from nswaptest.check import at_least, at_most, equal, hold, wait_for
 
-from nswaptest.check import at_least, equal, wait_for
-from nswaptest.lab import attempt, sh
-
-DESCRIPTION = "fio --verify, sort and stress-ng over nswap"
+DESCRIPTION = "patterns, eater, blkverify and heartbeat notice what they must"
 SUITES = ("lab",)
-NEEDS = ("module", "fio", "stress-ng", "sort", "mkfs.ext4")
-TIMEOUT = 150
-
-FOLDER = "/mnt/scratch"
+NEEDS = ("progs",)
+TIMEOUT = 60
 
 
-def start(t):
-    """A client and two servers."""
-    cluster = t.cluster(3)
-    cluster.up(lend="144M")
-    return cluster, cluster[0]
+def ran(node, name, *args, code=0):
+    """Run a test program; its result."""
+    done = node.run([node.prog(name), *map(str, args)], check=False)
+    equal(done.code, code, f"exit code of '{done.cmd}'")
+    return json.loads(done.out.splitlines()[-1])
 
 
-def fio(client, dev, *job, size="60m"):
-    """One fio job over the raw device, verified."""
-    client.run(["fio", "--name=verify", f"--filename=/dev/{dev}",
-                f"--size={size}", "--direct=1", "--verify=crc32c",
-                "--verify_fatal=1", "--ioengine=libaio", "--iodepth=16",
-                "--thread", "--randrepeat=1", *job], timeout=100)
+def test_patterns(t):
+    """Every kind of bad page is called by its name."""
+    node = t.cluster(1, module=False)[0]
+    equal(ran(node, "patterncheck")["surprises"], 0, "surprises")
 
 
-def test_fio(t):
-    """Random writes and reads of one size, 4 KiB to 1 MiB."""
-    _, client = start(t)
-    dev = client.device_add("64M")
-    for size in ("4k", "16k", "64k", "256k", "1m"):
-        fio(client, dev, "--rw=randwrite", f"--bs={size}",
-            size="16m" if size == "4k" else "60m")
-    client.device_del(dev)
+def test_eater(t):
+    """Spoiled pages are found, all of them, in every order."""
+    node = t.cluster(1, module=False)[0]
+    for order in ("seq", "random", "rw"):
+        args = ("--mb", 4, "--order", order)
+        got = ran(node, "eater", *args)
+        equal((got["pages"], got["wrong_pages"]), (1024, 0), "pages, wrong")
+        got = ran(node, "eater", *args, "--corrupt-self", 3, code=1)
+        equal((got["wrong_pages"], got["torn_pages"]), (3, 3), "wrong, torn")
+        got = ran(node, "eater", *args, "--stale-self", 5, code=1)
+        equal((got["wrong_pages"], got["stale_pages"]), (5, 5), "wrong, stale")
 
 
-def test_fio_mixed(t):
-    """Random writes of 4 KiB to 1 MiB mixed, then read back."""
-    _, client = start(t)
-    dev = client.device_add("64M")
-    fio(client, dev, "--rw=randwrite", "--bsrange=4k-1m", "--blockalign=4k")
-    fio(client, dev, "--rw=randrw", "--bsrange=4k-1m", "--blockalign=4k",
-        "--serialize_overlap=1")
-    client.device_del(dev)
+def test_blkverify(t):
+    """The same on a block device, and what is refused is said."""
+    node = t.cluster(1, module=False)[0]
+    args = ("--device", "/dev/ram0", "--mb", 4, "--ops", 300)
+    got = ran(node, "blkverify", *args)
+    at_least(got["verified"], 1, "slots compared")
+    got = ran(node, "blkverify", *args, "--corrupt-self", 4, code=1)
+    equal((got["wrong_pages"], got["torn_pages"]), (4, 4), "wrong, torn")
+    got = ran(node, "blkverify", *args, "--stale-self", 2, code=1)
+    equal((got["wrong_pages"], got["stale_pages"]), (2, 2), "wrong, stale")
+    done = node.run([node.prog("blkverify"), "--device", "/dev/ram0",
+                     "--mb", "100000"], check=False)
+    equal(done.code, 2, "exit code for more than the device has")
 
 
-def text(path, megabytes, seed):
-    """A file of random lines; the sum of their hashes."""
-    numbers = random.Random(seed)
-    total = 0
-    with open(path, "wb") as file:
-        for _ in range(megabytes << 10):
-            block = [b"%032x" % numbers.getrandbits(128) for _ in range(31)]
-            file.write(b"\n".join(block) + b"\n")
-            total += sum(int(line[:8], 16) for line in block)
-    return total
+def test_heartbeat(t):
+    """A heartbeat that is stopped for a while says so, and only then."""
+    cluster = t.cluster(1, module=False)
+    node = cluster[0]
+    for how in ([], ["--mlock"]):
+        out = cluster.scratch / ("beat" + "".join(how))
 
+        def beat():
+            return json.loads(out.read_text())
 
-def test_sort(t):
-    """sort with a buffer above its RAM and its temporary files on a disk."""
-    cluster, client = start(t)
-    sh("mkfs.ext4", "-q", "-F", "/dev/ubda")
-    sh("mkdir", "-p", FOLDER)
-    sh("mount", "/dev/ubda", FOLDER)
-    try:
-        total = text(f"{FOLDER}/in", 64, t.seed)
-        with cluster.swap(client, "256M"):
-            before = client.vmstat("pswpin")
-            client.run(["sort", "--buffer-size=96M", "--parallel=1", "-T",
-                        FOLDER, "-o", f"{FOLDER}/out", f"{FOLDER}/in"],
-                       timeout=100, memory_max="48M")
-            pages = client.vmstat("pswpin") - before
-            t.log(f"{pages} pages in")
-            at_least(pages, 1000, "pages in")
-        last, found, lines = b"", 0, 0
-        with open(f"{FOLDER}/out", "rb") as file:
-            for line in file:
-                equal(line >= last, True, f"line {lines} is in order")
-                last = line
-                found += int(line[:8], 16)
-                lines += 1
-        equal((lines, found), ((64 << 10) * 31, total), "lines and their sum")
-    finally:
-        attempt("umount", FOLDER)
-
-
-def test_stress_ng(t):
-    """stress-ng's own memory checks in a group smaller than its memory."""
-    cluster, client = start(t)
-    with cluster.swap(client, "256M"):
-        before = client.vmstat("pswpin")
-        for method in ("incdec", "rand-set", "modulo-x"):
-            client.run(["stress-ng", "--vm", "1", "--vm-bytes", "96M",
-                        "--vm-method", method, "--verify", "--vm-keep",
-                        "--timeout", "8", "--oomable"],
-                       timeout=60, memory_max="64M")
-        pages = client.vmstat("pswpin") - before
-        t.log(f"{pages} pages in")
-        at_least(pages, 1000, "pages in")
-    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+        process = node.popen([node.prog("heartbeat"), "--out", str(out),
+                              "--period", "20", *how])
+        wait_for(lambda: out.exists() and beat().get("beats", 0) > 5, 10,
+                 "the heart beats")
+        process.kill(signal.SIGSTOP)
+        stopped = beat()["beats"]
+        hold(1)
+        at_most(beat()["beats"], stopped + 1, "beats while it is stopped")
+        process.kill(signal.SIGCONT)
+        wait_for(lambda: beat()["beats"] > stopped + 2, 10, "it beats again")
+        at_least(beat()["max_gap_ms"], 900, "longest gap in ms")
+        process.kill(signal.SIGTERM)
+        equal(process.wait(10).code, 0, "the heartbeat's exit code")
