@@ -36,12 +36,21 @@ def _device(rows):
                       f" {len(row['marks'])}" if row["marks"] else ""])
     _print(["job", "device", "IOPS", "from-to", "mean us", "p50", "p99",
             "by the peer", "marks"], lines)
+    near = _find(rows, device="brd", op="randread", qd=1)
     for name in ("nswap", "nvme-tcp", "nbd"):
         far = _find(rows, device=name, op="randread", qd=1)
-        near = _find(rows, device="brd", op="randread", qd=1)
         if far and near:
             print(f"{name} adds {far['mean_us'] - near['mean_us']:.1f} us to a "
                   "random read at depth 1")
+    _against("random read at depth 1", "mean_us",
+             _find(rows, device="nswap", op="randread", qd=1),
+             _find(rows, device="nvme-tcp", op="randread", qd=1))
+
+
+def _against(what, key, ours, theirs):
+    if ours and theirs:
+        print(f"{what}: nswap {ours[key]:.1f} us, {theirs['device']} "
+              f"{theirs[key]:.1f} us, ratio {ours[key] / theirs[key]:.2f}")
 
 
 def _swap(rows):
@@ -59,6 +68,13 @@ def _swap(rows):
     _print(["load", "device", "us/access", "from-to", "seconds", "pages in",
             "pages out", "wrong", "by the peer", "loads/1000", "stores/1000",
             "marks"], lines)
+    ours = _find(rows, device="nswap", workload="WL1")
+    if ours:
+        print(f"nswap, pages read in order: {_number(ours['load_per_1000'])} "
+              "load messages per 1 000 pages")
+    _against("random swap, one access", "us_per_access",
+             _find(rows, device="nswap", workload="WL2"),
+             _find(rows, device="nvme-tcp", workload="WL2"))
 
 
 def show(bench, rows):
