@@ -19,6 +19,8 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 
+static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
+
 struct genl_family nswap_nl_family __ro_after_init = {
 	.name		= NSWAP_FAMILY_NAME,
 	.version	= NSWAP_FAMILY_VERSION,
@@ -139,13 +141,13 @@ static int set_initial_knob(const struct nlattr *nest,
 		if (strcmp(k->name, name))
 			continue;
 		if (value < k->min || value > k->max) {
-			NL_SET_ERR_MSG(ext, "the value is outside the knob's bounds, which 'nswapctl set' lists");
+			NL_SET_ERR_MSG(ext, "the value is out of the knob's bounds");
 			return -ERANGE;
 		}
 		*(u32 *)((char *)knobs + k->offset) = value;
 		return 0;
 	}
-	NL_SET_ERR_MSG(ext, "no knob of that name, 'nswapctl set' lists them");
+	NL_SET_ERR_MSG(ext, "there is no knob of that name");
 	return -ENOENT;
 }
 
@@ -291,7 +293,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 		      nla_type(a) == NSWAP_A_PLACE ||
 		      nla_type(a) == NSWAP_A_KNOB;
 	if (nr != 1) {
-		NL_SET_ERR_MSG(info->extack, "one request changes one thing: what is lent, the policy or one knob");
+		NL_SET_ERR_MSG(info->extack, "one request changes exactly one thing");
 		return -EINVAL;
 	}
 	node = find_node(info);

@@ -128,15 +128,21 @@ static void head_stats(struct seq_file *m)
 	seq_puts(m, "node counter value\n");
 }
 
+#define STAT_NAME(name)	{ #name },
+static const char *const stat_names[][1] = { NSWAP_STATS(STAT_NAME) };
+static_assert(sizeof(struct nswap_stats) ==
+	      ARRAY_SIZE(stat_names) * sizeof(u64));
+
 static void show_stats(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_stats sum;
+	const u64 *value = (const u64 *)&sum;
+	unsigned int i;
 
 	nswap_stats_sum(node->stats, &sum);
-#define SHOW_STAT(name) \
-	seq_printf(m, "%u " #name " %llu\n", node->number, sum.name);
-	NSWAP_STATS(SHOW_STAT)
-#undef SHOW_STAT
+	for (i = 0; i < ARRAY_SIZE(stat_names); i++)
+		seq_printf(m, "%u %s %llu\n", node->number, *stat_names[i],
+			   value[i]);
 }
 
 /**

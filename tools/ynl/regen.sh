@@ -9,12 +9,12 @@
 # paths in the banner from there.
 #
 #   YNL_KDIR   kernel tree with tools/net/ynl
-#              (default: the source the lab kernel is built from)
+#              (default: the lab kernel's, see tools/kernel_source.sh)
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 want=$(sed -n 's/^kernel //p' "$top/tools/ynl/YNL-VERSION")
-kdir=${YNL_KDIR:-${NSWAP_CACHE:-$HOME/.cache/nswap}/src/linux-source-$want}
+kdir=${YNL_KDIR:-$("$top/tools/kernel_source.sh")}
 gen=$kdir/tools/net/ynl/pyynl/ynl_gen_c.py
 check=
 
@@ -29,7 +29,7 @@ case "${1-}" in
 *) fail "usage: tools/ynl/regen.sh [--check]" 2 ;;
 esac
 
-[ -f "$gen" ] || fail "no generator in $kdir; set YNL_KDIR to a kernel tree, or let tests/lab/build_kernel.sh fetch one"
+[ -f "$gen" ] || fail "no generator in $kdir; set YNL_KDIR to a kernel tree that has one"
 have=$(awk '/^VERSION =/{v=$3} /^PATCHLEVEL =/{print v "." $3; exit}' \
 	"$kdir/Makefile")
 [ "$have" = "$want" ] || fail "the generator is of kernel $have, tools/ynl/YNL-VERSION names $want"

@@ -10,6 +10,8 @@
 #define NSWAP_FAMILY_NAME	"nswap"
 #define NSWAP_FAMILY_VERSION	1
 
+#define NSWAP_DEFAULT_PORT	9611
+
 enum {
 	NSWAP_A_NODE = 1,
 	NSWAP_A_ADDR,

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Options and values on the command line.
+ */
+#include "args.h"
+#include "ctl.h"
+#include "parse.h"
+
+/* getopt_long() whose complaints are sentences of ours */
+int arg_option(int argc, char **argv, const struct option *options)
+{
+	int option;
+
+	opterr = 0;
+	option = getopt_long(argc, argv, ":", options, NULL);
+	if (option == ':')
+		ctl_usage("'%s' needs a value", argv[optind - 1]);
+	if (option == '?')
+		ctl_usage("'%s' is no option of this command",
+			  argv[optind - 1]);
+	return option;
+}
+
+uint64_t arg_number(const char *text, const char *what, uint64_t max)
+{
+	uint64_t value;
+
+	if (!parse_number(text, max, &value))
+		ctl_usage("'%s' is no %s", text, what);
+	return value;
+}
+
+uint64_t arg_size(const char *text)
+{
+	uint64_t bytes;
+
+	if (!parse_size(text, &bytes))
+		ctl_usage("'%s' is no size, write 64M or 1G", text);
+	return bytes;
+}
+
+/* a size that is whole pages; anything else is refused */
+uint64_t arg_pages(const char *text)
+{
+	uint64_t bytes = arg_size(text);
+
+	if (bytes % PAGE_BYTES)
+		ctl_refuse("what is lent must be a multiple of 4 KiB");
+	return bytes / PAGE_BYTES;
+}
+
+void arg_no_more(int argc, char **argv, int used)
+{
+	if (argc > used)
+		ctl_usage("'%s' is one argument too many", argv[used]);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Options and values on the command line; what makes no sense ends the
+ * program with exit code 2.
+ */
+#ifndef NSWAPCTL_ARGS_H
+#define NSWAPCTL_ARGS_H
+
+#include <getopt.h>
+#include <stdint.h>
+
+int arg_option(int argc, char **argv, const struct option *options);
+uint64_t arg_number(const char *text, const char *what, uint64_t max);
+uint64_t arg_size(const char *text);
+uint64_t arg_pages(const char *text);
+void arg_no_more(int argc, char **argv, int used);
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands about nodes: up, down, nodes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "ctl.h"
+#include "json.h"
+#include "nl.h"
+#include "view.h"
+
+/* options of "up" that are a knob: what is written, times @times */
+static const struct up_knob {
+	int option;
+	const char *name;
+	uint32_t times;
+} up_knobs[] = {
+	{ 'd', "dead_after_ms", 1000 },
+	{ 'm', "announce_ms", 1 },
+	{ 'r', "reconcile_s", 1 },
+};
+
+#define NR_UP_KNOBS	(sizeof(up_knobs) / sizeof(*up_knobs))
+
+static const struct option up_options[] = {
+	{ "addr", required_argument, NULL, 'a' },
+	{ "port", required_argument, NULL, 'p' },
+	{ "lend", required_argument, NULL, 'l' },
+	{ "peers", required_argument, NULL, 'P' },
+	{ "no-broadcast", no_argument, NULL, 'n' },
+	{ "conns", required_argument, NULL, 'c' },
+	{ "dead-after", required_argument, NULL, 'd' },
+	{ "announce-ms", required_argument, NULL, 'm' },
+	{ "reconcile", required_argument, NULL, 'r' },
+	{ }
+};
+
+/* what "up" was asked for */
+struct up_request {
+	struct ctl_addr addr;
+	uint16_t port;
+	uint64_t lend_pages;
+	uint32_t conns;
+	bool no_broadcast;
+	char *peers;
+	bool has_knob[NR_UP_KNOBS];
+	uint32_t knob[NR_UP_KNOBS];
+};
+
+static void take_knob(struct up_request *up, int option)
+{
+	unsigned int i = 0;
+
+	while (up_knobs[i].option != option)
+		i++;
+	up->has_knob[i] = true;
+	up->knob[i] = up_knobs[i].times *
+		arg_number(optarg, "time", UINT32_MAX / up_knobs[i].times);
+}
+
+static void take_up_option(struct up_request *up, int option)
+{
+	switch (option) {
+	case 'a':
+		if (!parse_addr(optarg, &up->addr))
+			ctl_usage("'%s' is no address", optarg);
+		break;
+	case 'p':
+		up->port = arg_number(optarg, "port", UINT16_MAX);
+		if (!up->port)
+			ctl_usage("a port is between 1 and 65535");
+		break;
+	case 'l':
+		up->lend_pages = arg_pages(optarg);
+		break;
+	case 'P':
+		up->peers = optarg;
+		break;
+	case 'n':
+		up->no_broadcast = true;
+		break;
+	case 'c':
+		up->conns = arg_number(optarg, "number of connections",
+				       UINT32_MAX);
+		if (!up->conns)
+			ctl_usage("0 connections are too few");
+		break;
+	default:
+		take_knob(up, option);
+	}
+}
+
+static void settle_addr(struct up_request *up)
+{
+	if (!up->addr.family && !addr_default(&up->addr))
+		ctl_refuse("this network namespace has no global IPv4 address, name one with --addr");
+	if (up->port && up->addr.port && up->port != up->addr.port)
+		ctl_usage("--addr and --port name different ports");
+	if (up->port)
+		up->addr.port = up->port;
+	if (!up->addr.port)
+		up->addr.port = NSWAP_DEFAULT_PORT;
+}
+
+static size_t parse_peers(const struct up_request *up, struct ctl_addr **list)
+{
+	char *one, *text = strdup(up->peers);
+	struct ctl_addr *addr = NULL;
+	size_t nr = 0;
+
+	for (one = strtok(text, ","); one; one = strtok(NULL, ",")) {
+		addr = realloc(addr, (nr + 1) * sizeof(*addr));
+		if (!addr)
+			ctl_refuse("no memory");
+		if (!parse_addr(one, &addr[nr]))
+			ctl_usage("'%s' is no address of a peer", one);
+		if (!addr[nr].port)
+			addr[nr].port = up->addr.port;
+		nr++;
+	}
+	free(text);
+	if (!nr)
+		ctl_usage("--peers names nobody");
+	*list = addr;
+	return nr;
+}
+
+static struct nl_msg *up_message(const struct up_request *up)
+{
+	struct ctl_addr *peers = NULL;
+	size_t i, nr_peers = 0;
+	struct nl_msg *msg;
+
+	if (up->peers)
+		nr_peers = parse_peers(up, &peers);
+	msg = ctl_request(NSWAP_CMD_NODE_UP);
+	ctl_put_addr(msg, NSWAP_A_ADDR, &up->addr);
+	ctl_put_wide(msg, NSWAP_A_LEND_PAGES, up->lend_pages);
+	if (up->conns)
+		ctl_put_number(msg, NSWAP_A_CONNS, up->conns);
+	if (up->no_broadcast)
+		ctl_put_on(msg, NSWAP_A_NO_BROADCAST);
+	for (i = 0; i < nr_peers; i++)
+		ctl_put_addr(msg, NSWAP_A_LISTED, &peers[i]);
+	for (i = 0; i < NR_UP_KNOBS; i++)
+		if (up->has_knob[i])
+			ctl_put_knob(msg, up_knobs[i].name, up->knob[i]);
+	free(peers);
+	return msg;
+}
+
+int cmd_up(int argc, char **argv)
+{
+	struct up_request up = { .port = 0 };
+	char addr[ADDR_TEXT], lent[32];
+	struct view_node n;
+	int option;
+
+	while ((option = arg_option(argc, argv, up_options)) != -1)
+		take_up_option(&up, option);
+	arg_no_more(argc, argv, optind);
+	settle_addr(&up);
+	ctl_call(up_message(&up), NULL, NULL);
+	view_get_node(&n);
+	if (ctl_json)
+		view_json_node(NULL, &n);
+	else
+		printf("node %u is up at %s and lends %s\n", n.number,
+		       text_addr(&n.addr, addr),
+		       text_size(n.lent * PAGE_BYTES, lent, sizeof(lent)));
+	return 0;
+}
+
+static const struct option down_options[] = {
+	{ "node", required_argument, NULL, 'n' },
+	{ "netns-id", required_argument, NULL, 'i' },
+	{ "now", no_argument, NULL, 'f' },
+	{ }
+};
+
+/* the node that "down" means: by number, by namespace, or (0, 0) our own */
+static void find_node(uint32_t number, uint32_t netns, struct view_node *node)
+{
+	struct view_node *nodes;
+	size_t i, nr;
+
+	if (!number && !netns) {
+		view_get_node(node);
+		return;
+	}
+	nr = view_nodes(&nodes);
+	for (i = 0; i < nr; i++) {
+		if (nodes[i].number != number && nodes[i].netns != netns)
+			continue;
+		*node = nodes[i];
+		free(nodes);
+		return;
+	}
+	ctl_refuse("no node with that %s can be seen from here",
+		   number ? "number" : "network namespace");
+}
+
+int cmd_down(int argc, char **argv)
+{
+	uint32_t number = 0, netns = 0;
+	struct view_node node;
+	struct nl_msg *msg;
+	bool now = false;
+	int option;
+
+	while ((option = arg_option(argc, argv, down_options)) != -1) {
+		if (option == 'f') {
+			now = true;
+			continue;
+		}
+		if (number || netns)
+			ctl_usage("name one node");
+		if (option == 'n')
+			number = arg_number(optarg, "number of a node",
+					    UINT32_MAX);
+		else
+			netns = arg_number(optarg, "network namespace",
+					   UINT32_MAX);
+		if (!number && !netns)
+			ctl_usage("nodes and network namespaces are counted from 1");
+	}
+	arg_no_more(argc, argv, optind);
+	find_node(number, netns, &node);
+	msg = ctl_request(NSWAP_CMD_NODE_DOWN);
+	ctl_put_number(msg, NSWAP_A_NODE, node.number);
+	if (now)
+		ctl_put_on(msg, NSWAP_A_NOW);
+	ctl_call(msg, NULL, NULL);
+	if (node.held)
+		ctl_warn("%llu pages that this node held are lost to their owners",
+			 (unsigned long long)node.held);
+	return 0;
+}
+
+int cmd_nodes(int argc, char **argv)
+{
+	char ip[ADDR_TEXT], lent[32], held[32];
+	struct view_node *nodes, *n;
+	size_t nr;
+
+	arg_no_more(argc, argv, 1);
+	nr = view_nodes(&nodes);
+	if (ctl_json)
+		json_list(NULL);
+	else
+		printf("%4s %10s  %-24s %9s %9s %6s\n", "NODE", "NETNS-ID",
+		       "ADDRESS", "LENT", "HELD", "OWNERS");
+	for (n = nodes; n < nodes + nr; n++) {
+		if (ctl_json) {
+			view_json_node(NULL, n);
+			continue;
+		}
+		printf("%4u %10u  %-24s %9s %9s %6u\n", n->number, n->netns,
+		       text_addr(&n->addr, ip),
+		       text_size(n->lent * PAGE_BYTES, lent, sizeof(lent)),
+		       text_size(n->held * PAGE_BYTES, held, sizeof(held)),
+		       n->owners);
+	}
+	if (ctl_json)
+		json_end();
+	free(nodes);
+	return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands that change a node that is up: lend, policy, set.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "ctl.h"
+#include "json.h"
+#include "nl.h"
+#include "view.h"
+
+int cmd_lend(int argc, char **argv)
+{
+	struct nl_msg *msg;
+	uint64_t pages;
+
+	if (argc < 2)
+		ctl_usage("name the size to lend");
+	arg_no_more(argc, argv, 2);
+	pages = arg_pages(argv[1]);
+	msg = ctl_request(NSWAP_CMD_NODE_SET);
+	ctl_put_wide(msg, NSWAP_A_LEND_PAGES, pages);
+	ctl_call(msg, NULL, NULL);
+	return 0;
+}
+
+static int list_policies(void)
+{
+	struct view_policy *policies, *p;
+	size_t nr = view_policies(&policies);
+
+	if (ctl_json)
+		json_list(NULL);
+	else
+		printf("%-7s %-14s   %s\n", "POLICY", "NAME", "MEANING");
+	for (p = policies; p < policies + nr; p++) {
+		if (!ctl_json) {
+			printf("%-7s %-14s %c %s\n", p->kind, p->name,
+			       p->current ? '*' : ' ', p->help);
+			continue;
+		}
+		json_object(NULL);
+		json_string("kind", p->kind);
+		json_string("name", p->name);
+		json_bool("current", p->current);
+		json_string("help", p->help);
+		json_end();
+	}
+	if (ctl_json)
+		json_end();
+	free(policies);
+	return 0;
+}
+
+int cmd_policy(int argc, char **argv)
+{
+	struct nl_msg *msg;
+
+	if (argc == 1)
+		return list_policies();
+	if (strcmp(argv[1], "place"))
+		ctl_usage("there is no policy for '%s'", argv[1]);
+	if (argc == 2)
+		ctl_usage("name the placement policy");
+	arg_no_more(argc, argv, 3);
+	msg = ctl_request(NSWAP_CMD_NODE_SET);
+	ctl_put_text(msg, NSWAP_A_PLACE, argv[2]);
+	ctl_call(msg, NULL, NULL);
+	return 0;
+}
+
+static int list_knobs(void)
+{
+	struct view_knob *knobs, *k;
+	size_t nr = view_knobs(&knobs);
+
+	if (ctl_json)
+		json_list(NULL);
+	else
+		printf("%-18s %8s  %s\n", "KNOB", "VALUE", "MEANING");
+	for (k = knobs; k < knobs + nr; k++) {
+		if (!ctl_json) {
+			printf("%-18s %8u  %s (%u to %u, default %u)\n",
+			       k->name, k->value, k->help, k->lowest,
+			       k->highest, k->def);
+			continue;
+		}
+		json_object(NULL);
+		json_string("knob", k->name);
+		json_number("value", k->value);
+		json_number("lowest", k->lowest);
+		json_number("highest", k->highest);
+		json_number("default", k->def);
+		json_string("help", k->help);
+		json_end();
+	}
+	if (ctl_json)
+		json_end();
+	free(knobs);
+	return 0;
+}
+
+int cmd_set(int argc, char **argv)
+{
+	struct nl_msg *msg;
+	uint32_t value;
+
+	if (argc == 1)
+		return list_knobs();
+	if (argc == 2)
+		ctl_usage("name a value for '%s'", argv[1]);
+	arg_no_more(argc, argv, 3);
+	value = arg_number(argv[2], "number that a knob takes", UINT32_MAX);
+	msg = ctl_request(NSWAP_CMD_NODE_SET);
+	ctl_put_knob(msg, argv[1], value);
+	ctl_call(msg, NULL, NULL);
+	return 0;
+}

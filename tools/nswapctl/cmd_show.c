@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands that only show: peers, stat.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "ctl.h"
+#include "json.h"
+#include "swaps.h"
+#include "view.h"
+
+static void json_peer(const struct view_peer *p)
+{
+	char ip[ADDR_TEXT];
+
+	json_object(NULL);
+	json_number("index", p->index);
+	json_id("id", p->id);
+	json_id("epoch", p->epoch);
+	json_string("addr", text_ip(&p->addr, ip));
+	json_number("port", p->addr.port);
+	json_string("state", p->state);
+	json_bool("fresh", p->fresh);
+	json_bool("listed", p->listed);
+	json_number("lent_pages", p->lent);
+	json_number("free_pages", p->free);
+	json_number("used_pages", p->used);
+	json_number("grants", p->grants);
+	json_number("inflight", p->inflight);
+	json_number("slots", p->slots);
+	json_number("heard_ms", p->heard_ms);
+	json_end();
+}
+
+static void print_peer(const struct view_peer *p)
+{
+	char addr[ADDR_TEXT], lent[32], left[32], heard[32] = "never";
+
+	if (p->id)
+		snprintf(heard, sizeof(heard), "%.1f s ago",
+			 p->heard_ms / 1000.0);
+	printf("%4u  %-24s %-10s %9s %9s %8u %9llu  %s\n", p->index,
+	       text_addr(&p->addr, addr), p->state,
+	       text_size(p->lent * PAGE_BYTES, lent, sizeof(lent)),
+	       text_size(p->free * PAGE_BYTES, left, sizeof(left)),
+	       p->grants, (unsigned long long)p->slots, heard);
+}
+
+int cmd_peers(int argc, char **argv)
+{
+	struct view_peer *peers, *p;
+	size_t nr;
+
+	arg_no_more(argc, argv, 1);
+	nr = view_peers(&peers);
+	if (ctl_json)
+		json_list(NULL);
+	else
+		printf("%4s  %-24s %-10s %9s %9s %8s %9s  %s\n", "PEER",
+		       "ADDRESS", "STATE", "LENDS", "FREE", "GRANTS", "SLOTS",
+		       "HEARD");
+	for (p = peers; p < peers + nr; p++) {
+		if (ctl_json)
+			json_peer(p);
+		else
+			print_peer(p);
+	}
+	if (ctl_json)
+		json_end();
+	free(peers);
+	return 0;
+}
+
+/* where the pages are that the kernel swapped out to this node's devices */
+struct swapped {
+	uint64_t size;		/* bytes of all devices */
+	uint64_t used;		/* pages, by /proc/swaps */
+	uint64_t backed;	/* pages a peer holds */
+	uint64_t lost;		/* pages whose peer is gone */
+	uint64_t unbacked;	/* used, but neither of these */
+};
+
+static void add_up(struct swapped *s)
+{
+	struct view_device *devices;
+	size_t i, nr = view_devices(&devices);
+
+	memset(s, 0, sizeof(*s));
+	for (i = 0; i < nr; i++) {
+		struct swaps_entry swap;
+
+		s->size += devices[i].size;
+		s->backed += devices[i].remote;
+		s->lost += devices[i].lost;
+		if (swaps_find(devices[i].name, &swap))
+			s->used += swap.used_pages;
+	}
+	if (s->used > s->backed + s->lost)
+		s->unbacked = s->used - s->backed - s->lost;
+	free(devices);
+}
+
+static void json_stat(const struct view_stat *s, const struct swapped *swap)
+{
+	enum view_role role;
+	unsigned int i;
+
+	json_object(NULL);
+	view_json_node("node", &s->node);
+	for (role = 0; role < VIEW_ROLES; role++) {
+		json_object(view_roles[role]);
+		for (i = 0; i < VIEW_COUNTERS; i++)
+			if (view_counters[i].role == role)
+				json_number(view_counters[i].name,
+					    s->counter[i]);
+		json_end();
+	}
+	json_object("swap");
+	json_number("size_bytes", swap->size);
+	json_number("used_pages", swap->used);
+	json_number("backed_pages", swap->backed);
+	json_number("lost_pages", swap->lost);
+	json_number("unbacked_pages", swap->unbacked);
+	json_end();
+	json_end();
+}
+
+static void line(const char *what, uint64_t pages, const char *meaning)
+{
+	char size[32];
+
+	printf("  %-12s %9s %12llu pages  %s\n", what,
+	       text_size(pages * PAGE_BYTES, size, sizeof(size)),
+	       (unsigned long long)pages, meaning);
+}
+
+static void print_lent(const struct view_node *n)
+{
+	uint64_t taken = n->held + n->set_aside;
+
+	printf("\nRAM lent to other nodes\n");
+	line("lent", n->lent, "in all");
+	line("held", n->held, "full of pages of other nodes");
+	line("granted", n->granted, "set aside and promised to them");
+	line("set aside", n->set_aside > n->granted ?
+	     n->set_aside - n->granted : 0, "set aside and not promised");
+	line("not taken", n->lent > taken ? n->lent - taken : 0,
+	     "still with this node's own programs");
+	printf("  %u owners hold pages or promises here\n", n->owners);
+}
+
+static void print_swapped(const struct swapped *swap)
+{
+	char size[32];
+
+	printf("\nPages of this node swapped out to devices of %s\n",
+	       text_size(swap->size, size, sizeof(size)));
+	line("backed", swap->backed, "on peers");
+	line("unbacked", swap->unbacked,
+	     "not sent: zeros, or still in RAM for want of room");
+	line("lost", swap->lost, "on peers that are gone, reads of them fail");
+}
+
+static void print_counters(const struct view_stat *s)
+{
+	enum view_role role;
+	unsigned int i;
+
+	for (role = 0; role < VIEW_ROLES; role++) {
+		printf("\nCounters, %s\n", view_roles[role]);
+		for (i = 0; i < VIEW_COUNTERS; i++)
+			if (view_counters[i].role == role)
+				printf("  %-18s %12llu\n",
+				       view_counters[i].name,
+				       (unsigned long long)s->counter[i]);
+	}
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct swapped swap;
+	char addr[ADDR_TEXT];
+	struct view_stat s;
+
+	arg_no_more(argc, argv, 1);
+	view_get_stat(&s);
+	add_up(&swap);
+	if (ctl_json) {
+		json_stat(&s, &swap);
+		return 0;
+	}
+	printf("node %u at %s, id %016llx, epoch %016llx, places by %s\n",
+	       s.node.number, text_addr(&s.node.addr, addr),
+	       (unsigned long long)s.node.id, (unsigned long long)s.node.epoch,
+	       s.node.place);
+	print_lent(&s.node);
+	print_swapped(&swap);
+	print_counters(&s);
+	return 0;
+}

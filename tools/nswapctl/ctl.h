@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the commands of nswapctl share: how to end, and the table of them.
+ *
+ * Exit codes: 0 done, 1 refused or failed (one sentence on standard error),
+ * 2 the command line makes no sense.
+ */
+#ifndef NSWAPCTL_CTL_H
+#define NSWAPCTL_CTL_H
+
+#include <stdbool.h>
+
+/**
+ * struct ctl_command - a command
+ * @name: one word, or two for a command of a group ("device add")
+ * @args: its arguments, for the usage line
+ * @summary: one line
+ * @help: the rest of its help text
+ * @run: gets the words after the name, with argv[0] in front; returns the
+ *	exit code
+ */
+struct ctl_command {
+	const char *name;
+	const char *args;
+	const char *summary;
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+extern bool ctl_json;		/* --json was given */
+
+void ctl_refuse(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+void ctl_usage(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+void ctl_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+int cmd_up(int argc, char **argv);
+int cmd_down(int argc, char **argv);
+int cmd_nodes(int argc, char **argv);
+int cmd_lend(int argc, char **argv);
+int cmd_set(int argc, char **argv);
+int cmd_device_add(int argc, char **argv);
+int cmd_device_del(int argc, char **argv);
+int cmd_device_list(int argc, char **argv);
+int cmd_peers(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_policy(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#endif

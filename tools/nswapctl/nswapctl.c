@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * nswapctl: control of nswap. The table of commands, and how they end.
+ *
+ * --json, --help and --version are taken out of the command line wherever they
+ * stand before "--"; a command sees only what is its own.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+static const struct ctl_command commands[] = {
+	{ "up", "[--addr A] [--port N] [--lend SIZE] [--peers A[:PORT],…]\n"
+	  "                   [--no-broadcast] [--conns N] [--dead-after SEC]\n"
+	  "                   [--announce-ms N] [--reconcile SEC]",
+	  "bring up the node of this network namespace",
+	  "  --addr A          address to listen on; default: the first global IPv4 address;\n"
+	  "                    A, A:PORT, [A]:PORT, and A%IFACE for a link-local one\n"
+	  "  --port N          TCP and UDP port (default 9611)\n"
+	  "  --lend SIZE       RAM for other nodes (default 0)\n"
+	  "  --peers A,B,…     peers to announce to and connect to; the port is this node's\n"
+	  "                    if none is named\n"
+	  "  --no-broadcast    announce to listed peers only, not to the subnet\n"
+	  "  --conns N         connections to each peer\n"
+	  "  --dead-after SEC  a page-in waits this long for a silent peer (default 30)\n"
+	  "  --announce-ms N   time between announcements (default 1000)\n"
+	  "  --reconcile SEC   time between comparisons of what a peer holds (default 600)\n"
+	  "\n"
+	  "Until keys exist anyone on the subnet can read and replace pages that travel or\n"
+	  "are held there: use nswap on networks you trust.\n",
+	  cmd_up },
+	{ "down", "[--node N | --netns-id ID] [--now]",
+	  "take a node down",
+	  "  --node N          the node of that number, as 'nswapctl nodes' lists it\n"
+	  "  --netns-id ID     the node of that network namespace, as listed there\n"
+	  "  --now             even though it holds pages for others, who lose them:\n"
+	  "                    their programs fail when they page these in\n"
+	  "\n"
+	  "Only the initial network namespace can name other nodes than its own.\n",
+	  cmd_down },
+	{ "nodes", "", "list the nodes of this kernel",
+	  "The initial network namespace sees all, every other one its own.\n",
+	  cmd_nodes },
+	{ "device add", "--size SIZE", "add a swap device and print its name",
+	  "  --size SIZE       a multiple of 4 KiB\n"
+	  "\n"
+	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"
+	  "swapon -p 100 /dev/nswapN\n",
+	  cmd_device_add },
+	{ "device del", "nswapN", "delete a device that is not in use", "",
+	  cmd_device_del },
+	{ "device list", "", "list the devices of this node", "",
+	  cmd_device_list },
+	{ "peers", "", "list the peers this node knows", "", cmd_peers },
+	{ "stat", "", "show where lent RAM and swapped pages are, and counters",
+	  "", cmd_stat },
+	{ "lend", "SIZE", "change how much RAM this node lends", "",
+	  cmd_lend },
+	{ "policy", "[place NAME]", "list the policies, or choose one", "",
+	  cmd_policy },
+	{ "set", "[KNOB VALUE]", "list the knobs, or set one", "", cmd_set },
+	{ "doctor", "", "look for what is wrong and say what mends it",
+	  "Waits up to 3 seconds for announcements. Exit code 1 if something is wrong.\n",
+	  cmd_doctor },
+};
+
+#define NR_COMMANDS	(sizeof(commands) / sizeof(*commands))
+
+bool ctl_json;
+static const struct ctl_command *current;
+
+void ctl_refuse(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("nswapctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+void ctl_usage(const char *format, ...)
+{
+	va_list args;
+
+	fputs("nswapctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nTry 'nswapctl %s%s--help'.\n",
+		current ? current->name : "", current ? " " : "");
+	exit(2);
+}
+
+void ctl_warn(const char *format, ...)
+{
+	va_list args;
+
+	fputs("nswapctl: warning: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static int help_all(void)
+{
+	unsigned int i;
+
+	printf("usage: nswapctl [--json] COMMAND [ARGUMENTS]\n\n"
+	       "Swap over the idle RAM of other nodes: control of the node of this network\n"
+	       "namespace.\n\n");
+	for (i = 0; i < NR_COMMANDS; i++)
+		printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+	printf("\n  --json       print JSON\n"
+	       "  --help       after a command: its arguments\n"
+	       "  --version    print the version\n\n"
+	       "SIZE is in bytes, or with K, M, G or T behind it in units of 1024.\n"
+	       "Exit code: 0 done, 1 refused or failed, 2 wrong usage.\n");
+	return 0;
+}
+
+static int help_one(const struct ctl_command *c)
+{
+	printf("usage: nswapctl [--json] %s%s%s\n\n%c%s.\n", c->name,
+	       *c->args ? " " : "", c->args, *c->summary & ~0x20,
+	       c->summary + 1);
+	if (*c->help)
+		printf("\n%s", c->help);
+	return 0;
+}
+
+/* the words of @argv that are the command's name; 0 if they are not */
+static int matches(const struct ctl_command *c, int argc, char **argv)
+{
+	const char *space = strchr(c->name, ' ');
+	size_t len = space ? (size_t)(space - c->name) : strlen(c->name);
+
+	if (strncmp(argv[0], c->name, len) || argv[0][len])
+		return 0;
+	if (!space)
+		return 1;
+	return argc > 1 && !strcmp(argv[1], space + 1) ? 2 : 0;
+}
+
+static int help_group(const char *group)
+{
+	size_t len = strlen(group);
+	unsigned int i;
+
+	printf("usage: nswapctl [--json] %s COMMAND [ARGUMENTS]\n\n", group);
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strncmp(commands[i].name, group, len))
+			printf("  %-12s %s\n", commands[i].name,
+			       commands[i].summary);
+	return 0;
+}
+
+static bool is_group(const char *word)
+{
+	size_t len = strlen(word);
+	unsigned int i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strncmp(commands[i].name, word, len) &&
+		    commands[i].name[len] == ' ')
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	bool help = false, version = false, all = false;
+	unsigned int c;
+	int i, n = 0, words;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--"))
+			all = true;
+		if (!all && !strcmp(argv[i], "--json"))
+			ctl_json = true;
+		else if (!all && (!strcmp(argv[i], "--help") ||
+				  !strcmp(argv[i], "-h")))
+			help = true;
+		else if (!all && !strcmp(argv[i], "--version"))
+			version = true;
+		else
+			argv[++n] = argv[i];
+	}
+	argv[n + 1] = NULL;
+	if (version) {
+		puts("nswapctl " NSWAP_VERSION);
+		return 0;
+	}
+	if (!n && help)
+		return help_all();
+	if (!n)
+		ctl_usage("name a command");
+
+	for (c = 0; c < NR_COMMANDS; c++) {
+		words = matches(&commands[c], n, argv + 1);
+		if (!words)
+			continue;
+		current = &commands[c];
+		if (help)
+			return help_one(current);
+		i = current->run(n - words + 1, argv + words);
+		if (fflush(stdout) || ferror(stdout))
+			ctl_refuse("cannot write to standard output");
+		return i;
+	}
+	if (!is_group(argv[1]))
+		ctl_usage("'%s' is no command", argv[1]);
+	if (help)
+		return help_group(argv[1]);
+	if (n > 1)
+		ctl_usage("'%s %s' is no command", argv[1], argv[2]);
+	ctl_usage("'%s' needs a command behind it", argv[1]);
+}

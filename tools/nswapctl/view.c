@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the module shows, as plain structs.
+ *
+ * Attributes that a newer or older module leaves out read as 0 or "".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "json.h"
+#include "nl.h"
+#include "view.h"
+
+const char *const view_roles[VIEW_ROLES] = { "client", "server", "announce" };
+
+#define CLIENT(name, attr) { VIEW_CLIENT, NSWAP_CLIENT_A_##attr, name }
+#define SERVER(name, attr) { VIEW_SERVER, NSWAP_SERVER_A_##attr, name }
+#define ANNOUNCE(name, attr) { VIEW_ANNOUNCE, NSWAP_ANNOUNCE_A_##attr, name }
+
+const struct view_counter view_counters[VIEW_COUNTERS] = {
+	CLIENT("pages_out", PAGES_OUT),
+	CLIENT("pages_in", PAGES_IN),
+	CLIENT("store_msgs", STORE_MSGS),
+	CLIENT("load_msgs", LOAD_MSGS),
+	CLIENT("zero_reads", ZERO_READS),
+	CLIENT("write_errors", WRITE_ERRORS),
+	CLIENT("read_errors", READ_ERRORS),
+	CLIENT("refused", REFUSED),
+	CLIENT("timeouts", TIMEOUTS),
+	CLIENT("moved", MOVED),
+	CLIENT("free_msgs", FREE_MSGS),
+	CLIENT("freed_slots", FREED_SLOTS),
+	CLIENT("reconciles", RECONCILES),
+	CLIENT("sessions", SESSIONS),
+	SERVER("pages_stored", PAGES_STORED),
+	SERVER("pages_loaded", PAGES_LOADED),
+	SERVER("pages_freed", PAGES_FREED),
+	SERVER("held_pages", HELD_PAGES),
+	SERVER("set_aside_pages", SET_ASIDE_PAGES),
+	SERVER("granted_pages", GRANTED_PAGES),
+	SERVER("refused", REFUSED),
+	SERVER("loads_missed", LOADS_MISSED),
+	SERVER("reconcile_dropped", RECONCILE_DROPPED),
+	SERVER("owners", OWNERS),
+	SERVER("owners_rebooted", OWNERS_REBOOTED),
+	SERVER("fenced", FENCED),
+	ANNOUNCE("sent", SENT),
+	ANNOUNCE("heard", HEARD),
+	ANNOUNCE("rejected", REJECTED),
+};
+
+/* a list that grows while a dump comes in */
+struct growing {
+	char *entry;
+	size_t size;
+	size_t nr;
+	size_t room;
+};
+
+static void *one_more(struct growing *g)
+{
+	if (g->nr == g->room) {
+		g->room = g->room ? 2 * g->room : 16;
+		g->entry = realloc(g->entry, g->room * g->size);
+		if (!g->entry)
+			ctl_refuse("no memory");
+	}
+	memset(g->entry + g->nr * g->size, 0, g->size);
+	return g->entry + g->nr++ * g->size;
+}
+
+static uint64_t u64_of(const struct nlattr *a)
+{
+	return a ? nla_get_u64(a) : 0;
+}
+
+static uint32_t u32_of(const struct nlattr *a)
+{
+	return a ? nla_get_u32(a) : 0;
+}
+
+static void text_of(const struct nlattr *a, char *buf, size_t len)
+{
+	if (a)
+		snprintf(buf, len, "%.*s", nla_len(a),
+			 (const char *)nla_data(a));
+}
+
+static void nested(struct nlattr **tb, int max, struct nlattr *nest)
+{
+	if (nest && nla_parse_nested(tb, max, nest, NULL))
+		ctl_refuse("the module's reply makes no sense");
+}
+
+static void take_addr(struct nlattr *nest, struct ctl_addr *addr)
+{
+	struct nlattr *tb[NSWAP_ADDR_A_MAX + 1] = {};
+
+	nested(tb, NSWAP_ADDR_A_MAX, nest);
+	if (tb[NSWAP_ADDR_A_FAMILY])
+		addr->family = nla_get_u16(tb[NSWAP_ADDR_A_FAMILY]);
+	if (tb[NSWAP_ADDR_A_PORT])
+		addr->port = nla_get_u16(tb[NSWAP_ADDR_A_PORT]);
+	addr->scope = u32_of(tb[NSWAP_ADDR_A_SCOPE]);
+	if (tb[NSWAP_ADDR_A_IP] &&
+	    nla_len(tb[NSWAP_ADDR_A_IP]) == sizeof(addr->ip))
+		memcpy(addr->ip, nla_data(tb[NSWAP_ADDR_A_IP]),
+		       sizeof(addr->ip));
+}
+
+static void take_node(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *tb[NSWAP_NODE_INFO_A_MAX + 1] = {};
+	struct view_node *n = arg;
+
+	nested(tb, NSWAP_NODE_INFO_A_MAX, attrs[NSWAP_A_NODE_INFO]);
+	n->number = u32_of(tb[NSWAP_NODE_INFO_A_NUMBER]);
+	n->id = u64_of(tb[NSWAP_NODE_INFO_A_ID]);
+	n->epoch = u64_of(tb[NSWAP_NODE_INFO_A_EPOCH]);
+	take_addr(tb[NSWAP_NODE_INFO_A_ADDR], &n->addr);
+	n->netns = u32_of(tb[NSWAP_NODE_INFO_A_NETNS]);
+	n->conns = u32_of(tb[NSWAP_NODE_INFO_A_CONNS]);
+	n->broadcast = tb[NSWAP_NODE_INFO_A_BROADCAST];
+	n->lent = u64_of(tb[NSWAP_NODE_INFO_A_LENT_PAGES]);
+	n->held = u64_of(tb[NSWAP_NODE_INFO_A_HELD_PAGES]);
+	n->set_aside = u64_of(tb[NSWAP_NODE_INFO_A_SET_ASIDE_PAGES]);
+	n->granted = u64_of(tb[NSWAP_NODE_INFO_A_GRANTED_PAGES]);
+	n->owners = u32_of(tb[NSWAP_NODE_INFO_A_OWNERS]);
+	text_of(tb[NSWAP_NODE_INFO_A_PLACE], n->place, sizeof(n->place));
+}
+
+void view_take_device(struct nlattr **attrs, struct view_device *d)
+{
+	struct nlattr *tb[NSWAP_DEVICE_A_MAX + 1] = {};
+
+	nested(tb, NSWAP_DEVICE_A_MAX, attrs[NSWAP_A_DEVICE]);
+	text_of(tb[NSWAP_DEVICE_A_NAME], d->name, sizeof(d->name));
+	d->instance = u32_of(tb[NSWAP_DEVICE_A_INSTANCE]);
+	d->size = u64_of(tb[NSWAP_DEVICE_A_SIZE]);
+	d->map_bytes = u64_of(tb[NSWAP_DEVICE_A_MAP_BYTES]);
+	d->remote = u64_of(tb[NSWAP_DEVICE_A_SLOTS_REMOTE]);
+	d->lost = u64_of(tb[NSWAP_DEVICE_A_SLOTS_LOST]);
+	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];
+}
+
+static void more_nodes(struct nlattr **attrs, void *arg)
+{
+	take_node(attrs, one_more(arg));
+}
+
+static void more_devices(struct nlattr **attrs, void *arg)
+{
+	view_take_device(attrs, one_more(arg));
+}
+
+static void more_peers(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *tb[NSWAP_PEER_A_MAX + 1] = {};
+	struct view_peer *p = one_more(arg);
+
+	nested(tb, NSWAP_PEER_A_MAX, attrs[NSWAP_A_PEER]);
+	p->index = u32_of(tb[NSWAP_PEER_A_INDEX]);
+	text_of(tb[NSWAP_PEER_A_STATE], p->state, sizeof(p->state));
+	if (tb[NSWAP_PEER_A_LEAVING] &&
+	    (!strcmp(p->state, "new") || !strcmp(p->state, "connecting") ||
+	     !strcmp(p->state, "up")))
+		strcpy(p->state, "leaving");
+	p->fresh = tb[NSWAP_PEER_A_FRESH];
+	p->listed = tb[NSWAP_PEER_A_LISTED];
+	p->id = u64_of(tb[NSWAP_PEER_A_ID]);
+	p->epoch = u64_of(tb[NSWAP_PEER_A_EPOCH]);
+	take_addr(tb[NSWAP_PEER_A_ADDR], &p->addr);
+	p->lent = u64_of(tb[NSWAP_PEER_A_LENT_PAGES]);
+	p->free = u64_of(tb[NSWAP_PEER_A_FREE_PAGES]);
+	p->used = u64_of(tb[NSWAP_PEER_A_USED_PAGES]);
+	p->grants = u32_of(tb[NSWAP_PEER_A_GRANTS]);
+	p->inflight = u32_of(tb[NSWAP_PEER_A_INFLIGHT]);
+	p->slots = u64_of(tb[NSWAP_PEER_A_SLOTS]);
+	p->heard_ms = u64_of(tb[NSWAP_PEER_A_HEARD_MS]);
+}
+
+static void more_policies(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1] = {};
+	struct view_policy *p = one_more(arg);
+
+	nested(tb, NSWAP_POLICY_A_MAX, attrs[NSWAP_A_POLICY]);
+	text_of(tb[NSWAP_POLICY_A_KIND], p->kind, sizeof(p->kind));
+	text_of(tb[NSWAP_POLICY_A_NAME], p->name, sizeof(p->name));
+	text_of(tb[NSWAP_POLICY_A_HELP], p->help, sizeof(p->help));
+	p->current = tb[NSWAP_POLICY_A_CURRENT];
+}
+
+static void more_knobs(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *tb[NSWAP_KNOB_A_MAX + 1] = {};
+	struct view_knob *k = one_more(arg);
+
+	nested(tb, NSWAP_KNOB_A_MAX, attrs[NSWAP_A_KNOB]);
+	text_of(tb[NSWAP_KNOB_A_NAME], k->name, sizeof(k->name));
+	text_of(tb[NSWAP_KNOB_A_HELP], k->help, sizeof(k->help));
+	k->value = u32_of(tb[NSWAP_KNOB_A_VALUE]);
+	k->lowest = u32_of(tb[NSWAP_KNOB_A_LOWEST]);
+	k->highest = u32_of(tb[NSWAP_KNOB_A_HIGHEST]);
+	k->def = u32_of(tb[NSWAP_KNOB_A_DEFAULT]);
+}
+
+static void take_stat(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *client[NSWAP_CLIENT_A_MAX + 1] = {};
+	struct nlattr *server[NSWAP_SERVER_A_MAX + 1] = {};
+	struct nlattr *announce[NSWAP_ANNOUNCE_A_MAX + 1] = {};
+	struct nlattr **role[VIEW_ROLES] = { client, server, announce };
+	struct view_stat *s = arg;
+	unsigned int i;
+
+	take_node(attrs, &s->node);
+	nested(client, NSWAP_CLIENT_A_MAX, attrs[NSWAP_A_CLIENT]);
+	nested(server, NSWAP_SERVER_A_MAX, attrs[NSWAP_A_SERVER]);
+	nested(announce, NSWAP_ANNOUNCE_A_MAX, attrs[NSWAP_A_ANNOUNCE]);
+	for (i = 0; i < VIEW_COUNTERS; i++) {
+		const struct view_counter *c = &view_counters[i];
+
+		s->counter[i] = u64_of(role[c->role][c->attr]);
+	}
+}
+
+bool view_find_node(struct view_node *node)
+{
+	memset(node, 0, sizeof(*node));
+	return !ctl_try_call(ctl_request(NSWAP_CMD_NODE_GET), take_node, node);
+}
+
+void view_get_node(struct view_node *node)
+{
+	memset(node, 0, sizeof(*node));
+	ctl_call(ctl_request(NSWAP_CMD_NODE_GET), take_node, node);
+}
+
+void view_get_stat(struct view_stat *stat)
+{
+	memset(stat, 0, sizeof(*stat));
+	ctl_call(ctl_request(NSWAP_CMD_STAT_GET), take_stat, stat);
+}
+
+static size_t list_of(uint8_t cmd, ctl_reply_fn more, void *list, size_t size)
+{
+	struct growing g = { .size = size };
+
+	ctl_dump(ctl_request(cmd), more, &g);
+	memcpy(list, &g.entry, sizeof(g.entry));
+	return g.nr;
+}
+
+size_t view_nodes(struct view_node **list)
+{
+	return list_of(NSWAP_CMD_NODE_GET, more_nodes, list, sizeof(**list));
+}
+
+size_t view_devices(struct view_device **list)
+{
+	return list_of(NSWAP_CMD_DEVICE_GET, more_devices, list,
+		       sizeof(**list));
+}
+
+size_t view_peers(struct view_peer **list)
+{
+	return list_of(NSWAP_CMD_PEER_GET, more_peers, list, sizeof(**list));
+}
+
+size_t view_policies(struct view_policy **list)
+{
+	return list_of(NSWAP_CMD_POLICY_GET, more_policies, list,
+		       sizeof(**list));
+}
+
+size_t view_knobs(struct view_knob **list)
+{
+	return list_of(NSWAP_CMD_KNOB_GET, more_knobs, list, sizeof(**list));
+}
+
+void view_json_node(const char *key, const struct view_node *n)
+{
+	char ip[ADDR_TEXT];
+
+	json_object(key);
+	json_number("number", n->number);
+	json_number("netns", n->netns);
+	json_id("id", n->id);
+	json_id("epoch", n->epoch);
+	json_string("addr", text_ip(&n->addr, ip));
+	json_number("port", n->addr.port);
+	json_number("conns", n->conns);
+	json_bool("broadcast", n->broadcast);
+	json_string("place", n->place);
+	json_number("lent_pages", n->lent);
+	json_number("held_pages", n->held);
+	json_number("set_aside_pages", n->set_aside);
+	json_number("granted_pages", n->granted);
+	json_number("owners", n->owners);
+	json_end();
+}
+
+/* can it be counted on: heard of, and neither gone nor going */
+bool view_peer_alive(const struct view_peer *peer)
+{
+	return peer->fresh && strcmp(peer->state, "dead") &&
+	       strcmp(peer->state, "lost") && strcmp(peer->state, "leaving");
+}
+
+/* what the peers together lend, in bytes */
+uint64_t view_lent_to_us(void)
+{
+	struct view_peer *peers;
+	size_t i, nr = view_peers(&peers);
+	uint64_t pages = 0;
+
+	for (i = 0; i < nr; i++)
+		if (view_peer_alive(&peers[i]))
+			pages += peers[i].lent;
+	free(peers);
+	return pages * PAGE_BYTES;
+}

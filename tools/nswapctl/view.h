@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the module shows, as plain structs.
+ */
+#ifndef NSWAPCTL_VIEW_H
+#define NSWAPCTL_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "parse.h"
+
+struct view_node {
+	uint32_t number;
+	uint64_t id;
+	uint64_t epoch;
+	struct ctl_addr addr;
+	uint32_t netns;
+	uint32_t conns;
+	bool broadcast;
+	uint64_t lent;
+	uint64_t held;
+	uint64_t set_aside;
+	uint64_t granted;
+	uint32_t owners;
+	char place[64];
+};
+
+struct view_device {
+	char name[64];
+	uint32_t instance;
+	uint64_t size;
+	uint64_t map_bytes;
+	uint64_t remote;
+	uint64_t lost;
+	bool in_use;
+};
+
+struct view_peer {
+	uint32_t index;
+	char state[32];		/* "leaving" covers new, connecting and up */
+	bool fresh;
+	bool listed;
+	uint64_t id;
+	uint64_t epoch;
+	struct ctl_addr addr;
+	uint64_t lent;
+	uint64_t free;
+	uint64_t used;
+	uint32_t grants;
+	uint32_t inflight;
+	uint64_t slots;
+	uint64_t heard_ms;
+};
+
+struct view_policy {
+	char kind[32];
+	char name[64];
+	char help[128];
+	bool current;
+};
+
+struct view_knob {
+	char name[64];
+	char help[128];
+	uint32_t value;
+	uint32_t lowest;
+	uint32_t highest;
+	uint32_t def;
+};
+
+/* counters, by place: see view_counters[] */
+#define VIEW_COUNTERS	29
+enum view_role { VIEW_CLIENT, VIEW_SERVER, VIEW_ANNOUNCE, VIEW_ROLES };
+
+struct view_counter {
+	enum view_role role;
+	int attr;
+	const char *name;
+};
+
+extern const struct view_counter view_counters[VIEW_COUNTERS];
+extern const char *const view_roles[VIEW_ROLES];
+
+struct view_stat {
+	struct view_node node;
+	uint64_t counter[VIEW_COUNTERS];
+};
+
+/* the node of this network namespace; the first returns false without one */
+bool view_find_node(struct view_node *node);
+void view_get_node(struct view_node *node);
+void view_get_stat(struct view_stat *stat);
+
+/* lists, to be freed; each returns how many entries it has */
+size_t view_nodes(struct view_node **list);
+size_t view_devices(struct view_device **list);
+size_t view_peers(struct view_peer **list);
+size_t view_policies(struct view_policy **list);
+size_t view_knobs(struct view_knob **list);
+
+struct nlattr;
+void view_take_device(struct nlattr **attrs, struct view_device *device);
+
+void view_json_node(const char *key, const struct view_node *n);
+
+bool view_peer_alive(const struct view_peer *peer);
+uint64_t view_lent_to_us(void);
+
+#endif
