@@ -99,7 +99,7 @@ int cmd_device_add(int argc, char **argv)
 
 int cmd_device_del(int argc, char **argv)
 {
-	const char *name;
+	const char *name, *why;
 	struct nl_msg *msg;
 
 	if (argc < 2)
@@ -110,7 +110,9 @@ int cmd_device_del(int argc, char **argv)
 		name += 5;
 	msg = ctl_request(NSWAP_CMD_DEVICE_DEL);
 	ctl_put_text(msg, NSWAP_A_DEVICE_NAME, name);
-	ctl_call(msg, NULL, NULL);
+	why = ctl_try_call(msg, NULL, NULL);
+	if (why)
+		ctl_refuse("%s: %s", name, why);
 	return 0;
 }
 

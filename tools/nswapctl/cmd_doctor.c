@@ -358,6 +358,8 @@ static void examine(void)
 int cmd_doctor(int argc, char **argv)
 {
 	arg_no_more(argc, argv, 1);
+	if (ctl_node)
+		ctl_usage("doctor looks from inside: run it in the node's network namespace");
 	if (ctl_json)
 		json_list(NULL);
 	examine();

@@ -162,6 +162,8 @@ int cmd_up(int argc, char **argv)
 	while ((option = arg_option(argc, argv, up_options)) != -1)
 		take_up_option(&up, option);
 	arg_no_more(argc, argv, optind);
+	if (ctl_node)
+		ctl_usage("a node comes up in the network namespace this is run in, not by number");
 	settle_addr(&up);
 	ctl_call(up_message(&up), NULL, NULL);
 	view_get_node(&n);
@@ -175,37 +177,28 @@ int cmd_up(int argc, char **argv)
 }
 
 static const struct option down_options[] = {
-	{ "node", required_argument, NULL, 'n' },
 	{ "netns-id", required_argument, NULL, 'i' },
 	{ "now", no_argument, NULL, 'f' },
 	{ }
 };
 
-/* the node that "down" means: by number, by namespace, or (0, 0) our own */
-static void find_node(uint32_t number, uint32_t netns, struct view_node *node)
+static uint32_t node_of_netns(uint32_t netns)
 {
 	struct view_node *nodes;
-	size_t i, nr;
+	size_t i, nr = view_nodes(&nodes);
+	uint32_t number = 0;
 
-	if (!number && !netns) {
-		view_get_node(node);
-		return;
-	}
-	nr = view_nodes(&nodes);
-	for (i = 0; i < nr; i++) {
-		if (nodes[i].number != number && nodes[i].netns != netns)
-			continue;
-		*node = nodes[i];
-		free(nodes);
-		return;
-	}
-	ctl_refuse("no node with that %s can be seen from here",
-		   number ? "number" : "network namespace");
+	for (i = 0; i < nr; i++)
+		if (nodes[i].netns == netns)
+			number = nodes[i].number;
+	free(nodes);
+	if (!number)
+		ctl_refuse("no node of that network namespace can be seen from here");
+	return number;
 }
 
 int cmd_down(int argc, char **argv)
 {
-	uint32_t number = 0, netns = 0;
 	struct view_node node;
 	struct nl_msg *msg;
 	bool now = false;
@@ -216,21 +209,15 @@ int cmd_down(int argc, char **argv)
 			now = true;
 			continue;
 		}
-		if (number || netns)
+		if (ctl_node)
 			ctl_usage("name one node");
-		if (option == 'n')
-			number = arg_number(optarg, "number of a node",
-					    UINT32_MAX);
-		else
-			netns = arg_number(optarg, "network namespace",
-					   UINT32_MAX);
-		if (!number && !netns)
-			ctl_usage("nodes and network namespaces are counted from 1");
+		ctl_node = node_of_netns(arg_number(optarg,
+						    "network namespace",
+						    UINT32_MAX));
 	}
 	arg_no_more(argc, argv, optind);
-	find_node(number, netns, &node);
+	view_get_node(&node);
 	msg = ctl_request(NSWAP_CMD_NODE_DOWN);
-	ctl_put_number(msg, NSWAP_A_NODE, node.number);
 	if (now)
 		ctl_put_on(msg, NSWAP_A_NOW);
 	ctl_call(msg, NULL, NULL);

@@ -9,6 +9,7 @@
 #define NSWAPCTL_CTL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /**
  * struct ctl_command - a command
@@ -28,6 +29,7 @@ struct ctl_command {
 };
 
 extern bool ctl_json;		/* --json was given */
+extern uint32_t ctl_node;	/* --node was given: act on that one, else 0 */
 
 void ctl_refuse(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));

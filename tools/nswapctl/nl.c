@@ -179,7 +179,10 @@ static const char *transact(struct nl_msg *msg, int flags, ctl_reply_fn reply,
 	return err < 0 ? nl_geterror(err) : NULL;
 }
 
-/* a request for @cmd, to be filled in and handed to one of the next three */
+/*
+ * A request for @cmd to the node that was named or ours, to be filled in and
+ * handed to one of the next three.
+ */
 struct nl_msg *ctl_request(uint8_t cmd)
 {
 	const char *why = connect_family();
@@ -191,6 +194,8 @@ struct nl_msg *ctl_request(uint8_t cmd)
 	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, 0,
 				 cmd, NSWAP_FAMILY_VERSION))
 		ctl_refuse("no memory");
+	if (ctl_node)
+		ctl_put_number(msg, NSWAP_A_NODE, ctl_node);
 	return msg;
 }
 

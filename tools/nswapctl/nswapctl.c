@@ -2,8 +2,8 @@
 /*
  * nswapctl: control of nswap. The table of commands, and how they end.
  *
- * --json, --help and --version are taken out of the command line wherever they
- * stand before "--"; a command sees only what is its own.
+ * --json, --node, --help and --version are taken out of the command line
+ * wherever they stand before "--"; a command sees only what is its own.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "parse.h"
 
 static const struct ctl_command commands[] = {
 	{ "up", "[--addr A] [--port N] [--lend SIZE] [--peers A[:PORT],…]\n"
@@ -32,14 +33,11 @@ static const struct ctl_command commands[] = {
 	  "Until keys exist anyone on the subnet can read and replace pages that travel or\n"
 	  "are held there: use nswap on networks you trust.\n",
 	  cmd_up },
-	{ "down", "[--node N | --netns-id ID] [--now]",
+	{ "down", "[--netns-id ID] [--now]",
 	  "take a node down",
-	  "  --node N          the node of that number, as 'nswapctl nodes' lists it\n"
-	  "  --netns-id ID     the node of that network namespace, as listed there\n"
+	  "  --netns-id ID     the node of that network namespace, as 'nswapctl nodes' says\n"
 	  "  --now             even though it holds pages for others, who lose them:\n"
-	  "                    their programs fail when they page these in\n"
-	  "\n"
-	  "Only the initial network namespace can name other nodes than its own.\n",
+	  "                    their programs fail when they page these in\n",
 	  cmd_down },
 	{ "nodes", "", "list the nodes of this kernel",
 	  "The initial network namespace sees all, every other one its own.\n",
@@ -70,6 +68,7 @@ static const struct ctl_command commands[] = {
 #define NR_COMMANDS	(sizeof(commands) / sizeof(*commands))
 
 bool ctl_json;
+uint32_t ctl_node;
 static const struct ctl_command *current;
 
 void ctl_refuse(const char *format, ...)
@@ -113,12 +112,14 @@ static int help_all(void)
 {
 	unsigned int i;
 
-	printf("usage: nswapctl [--json] COMMAND [ARGUMENTS]\n\n"
+	printf("usage: nswapctl [--json] [--node N] COMMAND [ARGUMENTS]\n\n"
 	       "Swap over the idle RAM of other nodes: control of the node of this network\n"
 	       "namespace.\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)
 		printf("  %-12s %s\n", commands[i].name, commands[i].summary);
 	printf("\n  --json       print JSON\n"
+	       "  --node N     act on the node of that number, as 'nodes' lists it; only the\n"
+	       "               initial network namespace sees other nodes than its own\n"
 	       "  --help       after a command: its arguments\n"
 	       "  --version    print the version\n\n"
 	       "SIZE is in bytes, or with K, M, G or T behind it in units of 1024.\n"
@@ -174,52 +175,86 @@ static bool is_group(const char *word)
 	return false;
 }
 
+static void take_node(const char *text)
+{
+	uint64_t value;
+
+	if (!text || !parse_number(text, UINT32_MAX, &value) || !value)
+		ctl_usage("--node needs the number of a node");
+	ctl_node = value;
+}
+
+/* what stands in front of or between the words of a command */
+struct global_options {
+	bool help;
+	bool version;
+};
+
+/* takes them out of @argv; returns how many words are left */
+static int take_globals(int argc, char **argv, struct global_options *g)
+{
+	int i, n = 0;
+
+	for (i = 0; i < argc && strcmp(argv[i], "--"); i++) {
+		if (!strcmp(argv[i], "--json"))
+			ctl_json = true;
+		else if (!strcmp(argv[i], "--node"))
+			take_node(argv[++i]);
+		else if (!strncmp(argv[i], "--node=", 7))
+			take_node(argv[i] + 7);
+		else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			g->help = true;
+		else if (!strcmp(argv[i], "--version"))
+			g->version = true;
+		else
+			argv[n++] = argv[i];
+	}
+	while (i < argc)
+		argv[n++] = argv[i++];
+	argv[n] = NULL;
+	return n;
+}
+
+static int run_command(int words, int argc, char **argv)
+{
+	int code;
+
+	/* the last word of the name stands where getopt wants the program's */
+	code = current->run(argc - words + 1, argv + words - 1);
+	if (fflush(stdout) || ferror(stdout))
+		ctl_refuse("cannot write to standard output");
+	return code;
+}
+
 int main(int argc, char **argv)
 {
-	bool help = false, version = false, all = false;
+	struct global_options g = { .help = false };
 	unsigned int c;
-	int i, n = 0, words;
+	int words;
 
-	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--"))
-			all = true;
-		if (!all && !strcmp(argv[i], "--json"))
-			ctl_json = true;
-		else if (!all && (!strcmp(argv[i], "--help") ||
-				  !strcmp(argv[i], "-h")))
-			help = true;
-		else if (!all && !strcmp(argv[i], "--version"))
-			version = true;
-		else
-			argv[++n] = argv[i];
-	}
-	argv[n + 1] = NULL;
-	if (version) {
+	argc = take_globals(argc - 1, ++argv, &g);
+	if (g.version) {
 		puts("nswapctl " NSWAP_VERSION);
 		return 0;
 	}
-	if (!n && help)
+	if (!argc && g.help)
 		return help_all();
-	if (!n)
+	if (!argc)
 		ctl_usage("name a command");
 
 	for (c = 0; c < NR_COMMANDS; c++) {
-		words = matches(&commands[c], n, argv + 1);
+		words = matches(&commands[c], argc, argv);
 		if (!words)
 			continue;
 		current = &commands[c];
-		if (help)
-			return help_one(current);
-		i = current->run(n - words + 1, argv + words);
-		if (fflush(stdout) || ferror(stdout))
-			ctl_refuse("cannot write to standard output");
-		return i;
+		return g.help ? help_one(current) :
+				run_command(words, argc, argv);
 	}
-	if (!is_group(argv[1]))
-		ctl_usage("'%s' is no command", argv[1]);
-	if (help)
-		return help_group(argv[1]);
-	if (n > 1)
-		ctl_usage("'%s %s' is no command", argv[1], argv[2]);
-	ctl_usage("'%s' needs a command behind it", argv[1]);
+	if (!is_group(argv[0]))
+		ctl_usage("'%s' is no command", argv[0]);
+	if (g.help)
+		return help_group(argv[0]);
+	if (argc > 1)
+		ctl_usage("'%s %s' is no command", argv[0], argv[1]);
+	ctl_usage("'%s' needs a command behind it", argv[0]);
 }
