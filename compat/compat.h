@@ -153,6 +153,7 @@ struct nswap_compat_limits {
 	unsigned short max_segments;
 	unsigned short max_discard_segments;
 	unsigned long seg_boundary_mask;
+	unsigned int dma_alignment;
 };
 
 static inline void
@@ -175,6 +176,8 @@ nswap_compat_set_limits(struct request_queue *q,
 		blk_queue_max_segment_size(q, lim->max_segment_size);
 	if (lim->seg_boundary_mask)
 		blk_queue_segment_boundary(q, lim->seg_boundary_mask);
+	if (lim->dma_alignment)
+		blk_queue_dma_alignment(q, lim->dma_alignment);
 	if (lim->max_discard_segments)
 		blk_queue_max_discard_segments(q, lim->max_discard_segments);
 	if (lim->discard_granularity)

@@ -47,7 +47,7 @@ check_files() { python3 tools/lint/files.py; }
 
 check_tests() { python3 tools/lint/tests.py; }
 
-check_spec() { tools/ynl/regen.sh --check; }
+check_spec() { tools/ynl/check_spec.sh; }
 
 check_shell()
 {
@@ -79,7 +79,7 @@ check_spelling()
 {
 	git ls-files -c -o --exclude-standard |
 		grep -vE '^(COPYING|bench/results/.*|.*\.(png|svg|json))$' |
-		xargs -r codespell -L "inout,crate,fo,ot,te"
+		xargs -r codespell -L inflight,statics
 }
 
 all="build sparse checkpatch commits coccinelle kerneldoc layers files tests spec shell python spelling"

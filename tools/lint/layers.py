@@ -16,7 +16,7 @@ import re
 import sys
 
 CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device)"
-SERVER = r"(server\w*|cache\w*|owner\w*)"
+SERVER = r"(server\w*|cache\w*|owner\w*|held)"
 PURE = r"(slot_map|ip_table|wire|stats|types)"
 TRANSPORT = r"(tcp|sockaddr|transport)"
 HARDWARE = r"(net/.*|linux/(blk.*|bio.*|net\.h|in6?\.h|skbuff.*|" \
