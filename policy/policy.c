@@ -83,27 +83,13 @@ const struct nswap_place_ops *nswap_place_default(void)
 }
 
 /**
- * nswap_place_list() - "most-free [round-robin]"
- * @buf: result, always terminated if @size is not 0
- * @size: room in it
- * @current_ops: the one to put in brackets, NULL for none
+ * nswap_place_nth() - the placement policies, one after the other
+ * @n: 0 for the first
  *
  * Context: any.
- * Return: characters written, without the terminating 0; what does not fit is
- * left out.
+ * Return: the policy, NULL past the last.
  */
-int nswap_place_list(char *buf, size_t size,
-		     const struct nswap_place_ops *current_ops)
+const struct nswap_place_ops *nswap_place_nth(unsigned int n)
 {
-	unsigned int i;
-	int len = 0;
-
-	for (i = 0; i < ARRAY_SIZE(place_policies); i++) {
-		const struct nswap_place_ops *ops = place_policies[i];
-
-		len += scnprintf(buf + len, size - len,
-				 ops == current_ops ? "%s[%s]" : "%s%s",
-				 i ? " " : "", ops->name);
-	}
-	return len;
+	return n < ARRAY_SIZE(place_policies) ? place_policies[n] : NULL;
 }
