@@ -185,7 +185,7 @@ class Nswap(Device):
     name = "nswap"
 
     def open(self):
-        self.server.up(lend=f"{self.mb + 8}M", peers=[self.client],
+        self.server.up(lend=f"{self.mb + 16}M", peers=[self.client],
                        no_broadcast=True)
         self.client.up(lend="0", peers=[self.server], no_broadcast=True)
         wait_for(self._room, 15, "the peer offers its room")
