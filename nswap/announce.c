@@ -111,7 +111,7 @@ static void compose(struct nswap_announcer *a, bool leaving)
 		.lent = v.lent,
 		.free = v.set_aside > v.granted ? v.set_aside - v.granted : 0,
 		.used = v.held,
-		.leaving = leaving,
+		.leaving = leaving || READ_ONCE(a->node->leaving),
 	};
 }
 
@@ -225,7 +225,16 @@ static bool is_listed(struct nswap_node *node, const struct nswap_addr *addr)
 	return found;
 }
 
-static bool acceptable(struct nswap_node *node, const struct nswap_addr *addr)
+/**
+ * nswap_announce_acceptable() - may this address be a peer's?
+ * @node: the node
+ * @addr: the address; its port does not count
+ *
+ * Context: process context; does not sleep.
+ * Return: true if it is listed or in a subnet of the node's interface.
+ */
+bool nswap_announce_acceptable(struct nswap_node *node,
+			       const struct nswap_addr *addr)
 {
 	return nswap_subnet_has(node, addr) || is_listed(node, addr);
 }
@@ -249,7 +258,7 @@ static void take_in(struct nswap_announcer *a, int len,
 		return;
 	if (nswap_addr_link_local(&heard.addr))
 		heard.addr.scope = from.scope;
-	if (!acceptable(node, &from) || !acceptable(node, &heard.addr) ||
+	if (!nswap_announce_acceptable(node, &from) || !nswap_announce_acceptable(node, &heard.addr) ||
 	    nswap_addr_equal(&heard.addr, &node->addr)) {
 		nswap_stat_inc(node, announce_rejected);
 		return;

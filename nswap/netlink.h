@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink: netlink.c changes things, netlink_get.c shows them,
- * netlink_gen.[ch] are made from docs/netlink/nswap.yaml.
+ * Generic netlink: netlink.c changes things, netlink_get.c shows them with
+ * what netlink_put.c makes of them, netlink_gen.[ch] are made from docs/netlink/nswap.yaml.
  */
 #ifndef NSWAP_NETLINK_H
 #define NSWAP_NETLINK_H
@@ -19,6 +19,15 @@ extern struct genl_family nswap_nl_family;
 struct nswap_node *nswap_nl_find_node(struct net *net,
 				      const struct nlattr *number,
 				      struct netlink_ext_ack *ext);
+
+int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node);
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v);
+int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v);
+int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v);
+int nswap_nl_put_policy(struct sk_buff *skb, const struct nswap_place_ops *ops,
+			bool current_one);
+int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k,
+		      u32 value);
+int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node);
 
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Nswap Cache: the pages a node holds for others, and those set aside for them.
+ */
+#ifndef NSWAP_CACHE_H
+#define NSWAP_CACHE_H
+
+#include <linux/mutex.h>
+#include <linux/rbtree.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "wire.h"
+
+struct nswap_srv_conn;
+
+/**
+ * struct nswap_entry - one page of the Nswap Cache
+ * @rb: in its owner's tree, by instance and slot
+ * @link: in the pool, or with the connection that fills it
+ * @ref: one for the tree, one for each connection that sends it
+ * @page: the page
+ * @slot: name of the page
+ * @instance: likewise
+ * @gen: likewise
+ * @prev: the generation before, kept for the stale injection only
+ */
+struct nswap_entry {
+	struct rb_node rb;
+	struct list_head link;
+	refcount_t ref;
+	struct page *page;
+	u64 slot;
+	u32 instance;
+	u32 gen;
+#ifdef NSWAP_INJECT
+	struct nswap_entry *prev;
+#endif
+};
+
+/**
+ * struct nswap_owner - a node that stores pages here
+ * @link: in the cache's list
+ * @id: node id; write-once
+ * @lock: protects @epoch, @session, @tree; outside the cache's lock
+ * @epoch: boot epoch
+ * @session: newest session; messages of others are refused
+ * @ticket: of the connection that opened it; hello only
+ * @tree: its pages
+ * @held: pages in @tree; under the cache's lock
+ * @granted: pages it may store; under the cache's lock
+ * @window: how many it is granted at most; under the cache's lock
+ * @conns: its connections; under the cache's hello mutex
+ */
+struct nswap_owner {
+	struct list_head link;
+	u64 id;
+	spinlock_t lock;
+	u64 epoch;
+	u64 session;
+	u64 ticket;
+	struct rb_root tree;
+	u64 held;
+	u32 granted;
+	u32 window;
+	struct list_head conns;
+};
+
+/**
+ * struct nswap_cache - the Nswap Cache of a node
+ * @node: node
+ * @entries: slab of struct nswap_entry
+ * @hello: serialises owners coming, changing session and going
+ * @lock: protects the pool and all counts
+ * @pool: entries with a page, not filled
+ * @lent: pages to lend
+ * @allocated: entries there are, filled or not
+ * @set_aside: entries in @pool
+ * @granted: of these, promised to owners
+ * @held: entries in owners' trees
+ * @owners: owners; changed under @hello and @lock
+ * @nr_owners: how many
+ * @fill: work that sets pages aside
+ */
+struct nswap_cache {
+	struct nswap_node *node;
+	struct kmem_cache *entries;
+	struct mutex hello;
+	spinlock_t lock;
+	struct list_head pool;
+	u64 lent;
+	u64 allocated;
+	u64 set_aside;
+	u64 granted;
+	u64 held;
+	struct list_head owners;
+	u32 nr_owners;
+	struct delayed_work fill;
+};
+
+/* cache.c */
+int nswap_cache_start(struct nswap_node *node, u64 pages);
+void nswap_cache_stop(struct nswap_node *node);
+void nswap_cache_lend(struct nswap_cache *c, u64 pages);
+bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+		      struct list_head *taken);
+void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
+void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
+u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
+		      u32 wanted);
+void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n);
+u64 nswap_cache_free_pages(struct nswap_cache *c);
+void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, int held);
+
+/* owner.c */
+u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      const struct nswap_wire_hello *h);
+void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);
+void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o);
+
+/* held.c: all refuse a connection that has been fenced */
+bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
+		     struct list_head *taken);
+u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		     u32 used, u32 wanted);
+void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			u32 n);
+u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      struct nswap_entry *e);
+struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
+				    u64 slot, u32 gen);
+u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		    u32 instance, u64 slot, u32 count, u32 gen);
+u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			   u32 instance);
+u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
+		    struct nswap_wire_run *run, bool *last);
+struct nswap_entry *nswap_held_pop(struct nswap_owner *o);
+
+#endif

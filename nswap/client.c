@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client role: a request from the block layer to its end.
+ *
+ *   submit -> dispatch -> message(s) -> answer(s) -> end
+ *                ^  \-> waiting ----------+   |
+ *                +--------- kick <------------+ (refused, timed out, grants)
+ *
+ * Invariants:
+ *  - Everything a request needs was allocated with its device: nothing on this
+ *    path allocates, and nothing in it waits for the network.
+ *  - @pending counts the messages under way plus one for the dispatcher or the
+ *    waiting list. Who brings it to zero ends the request, or, when slots are
+ *    left to be tried again, puts it on the waiting list.
+ *  - Only the dispatcher touches @todo and @unclaimed; answers set bits of
+ *    @retry.
+ *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
+ *    for memory waits here for ever.
+ */
+#include <linux/slab.h>
+
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+#include "workqueues.h"
+
+static void kick_work(struct work_struct *work);
+
+/**
+ * nswap_client_start() - make the client role
+ * @node: node that comes up
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_client_start(struct nswap_node *node)
+{
+	struct nswap_client *cl = kzalloc(sizeof(*cl), GFP_KERNEL);
+
+	if (!cl)
+		return -ENOMEM;
+	cl->orphan = kvcalloc(NSWAP_ORPHANS, sizeof(*cl->orphan), GFP_KERNEL);
+	if (!cl->orphan) {
+		kfree(cl);
+		return -ENOMEM;
+	}
+	cl->node = node;
+	spin_lock_init(&cl->wait_lock);
+	spin_lock_init(&cl->orphan_lock);
+	INIT_LIST_HEAD(&cl->waiting);
+	INIT_WORK(&cl->kick, kick_work);
+	INIT_DELAYED_WORK(&cl->tick, nswap_client_tick);
+	INIT_DELAYED_WORK(&cl->frees, nswap_free_work);
+	node->client = cl;
+	return 0;
+}
+
+/**
+ * nswap_client_stop() - undo nswap_client_start()
+ * @node: node without devices and peers
+ *
+ * Context: process, sleeps.
+ */
+void nswap_client_stop(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	if (!cl)
+		return;
+	cancel_delayed_work_sync(&cl->tick);
+	cancel_delayed_work_sync(&cl->frees);
+	cancel_work_sync(&cl->kick);
+	kvfree(cl->orphan);
+	kfree(cl);
+	node->client = NULL;
+}
+
+/**
+ * nswap_client_id() - an id for a message
+ * @node: node
+ *
+ * Context: any.
+ * Return: one that no other message of this node's epoch has.
+ */
+__le64 nswap_client_id(struct nswap_node *node)
+{
+	return cpu_to_le64(atomic64_inc_return(&node->client->next_id));
+}
+
+/**
+ * nswap_run_of() - length of a run of set bits
+ * @bits: bits
+ * @first: a set bit
+ *
+ * Context: any.
+ * Return: number of adjacent set bits from @first on.
+ */
+unsigned int nswap_run_of(unsigned long bits, unsigned int first)
+{
+	return find_next_zero_bit(&bits, BITS_PER_LONG, first) - first;
+}
+
+static void dispatch(struct nswap_io *io)
+{
+	io->todo |= xchg(&io->retry, 0);
+	if (io->write)
+		nswap_client_write(io);
+	else
+		nswap_client_read(io);
+}
+
+/**
+ * nswap_client_submit() - take a request from the block layer
+ * @io: its device, slots, pages and direction are set
+ *
+ * Context: process, page-out path; does not sleep for the network.
+ */
+void nswap_client_submit(struct nswap_io *io)
+{
+	unsigned long all = GENMASK(io->nr - 1, 0);
+
+	io->status = BLK_STS_OK;
+	io->since = jiffies;
+	io->retry = 0;
+	io->todo = io->write ? 0 : all;
+	io->unclaimed = io->write ? all : 0;
+	atomic_set(&io->pending, 1);
+	dispatch(io);
+}
+
+/**
+ * nswap_client_wait() - let a request wait for the next kick
+ * @io: a request the caller dispatches; its share of @pending goes with it
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_wait(struct nswap_io *io)
+{
+	struct nswap_client *cl = io->dev->node->client;
+	bool first;
+
+	spin_lock(&cl->wait_lock);
+	first = list_empty(&cl->waiting);
+	list_add_tail(&io->link, &cl->waiting);
+	spin_unlock(&cl->wait_lock);
+	if (first)
+		nswap_client_tick_now(io->dev->node);
+}
+
+/**
+ * nswap_client_kick() - something changed: try the waiting requests again
+ * @node: node
+ *
+ * Context: any but hard interrupt; does not sleep, on the page-out path.
+ */
+void nswap_client_kick(struct nswap_node *node)
+{
+	if (!list_empty_careful(&node->client->waiting))
+		queue_work(nswap_io_wq, &node->client->kick);
+}
+
+static void kick_work(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(work, struct nswap_client, kick);
+	struct nswap_io *io, *next;
+	LIST_HEAD(ready);
+
+	spin_lock(&cl->wait_lock);
+	list_splice_init(&cl->waiting, &ready);
+	spin_unlock(&cl->wait_lock);
+	list_for_each_entry_safe(io, next, &ready, link) {
+		list_del_init(&io->link);
+		dispatch(io);
+	}
+}
+
+/**
+ * nswap_client_fail() - the request will end with an error
+ * @io: request
+ * @status: the error; an earlier one stays
+ *
+ * Context: any.
+ */
+void nswap_client_fail(struct nswap_io *io, blk_status_t status)
+{
+	cmpxchg(&io->status, BLK_STS_OK, status);
+}
+
+/**
+ * nswap_client_io_put() - one share of @pending is over
+ * @io: request; not to be touched afterwards
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_io_put(struct nswap_io *io)
+{
+	struct nswap_node *node = io->dev->node;
+	bool write = io->write;
+
+	if (!atomic_dec_and_test(&io->pending))
+		return;
+	if (READ_ONCE(io->retry)) {
+		atomic_set(&io->pending, 1);
+		nswap_client_wait(io);
+		nswap_client_kick(node);
+		return;
+	}
+	blk_mq_end_request(blk_mq_rq_from_pdu(io), io->status);
+	if (write)
+		nswap_client_kick(node);
+}
+
+/**
+ * nswap_client_op_end() - a message is over
+ * @op: the message; not to be touched afterwards
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_op_end(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+
+	nswap_peer_put(op->peer);
+	nswap_client_io_put(io);
+}
+
+/**
+ * nswap_client_granted() - a peer set pages aside and told what is free
+ * @peer: the peer
+ * @grants: pages in addition
+ * @free: pages neither filled nor granted
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_granted(struct nswap_peer *peer, u32 grants, u64 free)
+{
+	nswap_place_give(peer->node, peer->index, grants, free);
+	nswap_client_kick(peer->node);
+}
+
+/* a page-out was given up and yet stored: the copy is obsolete */
+static int late_store(struct nswap_conn *c)
+{
+	struct nswap_node *node = c->peer->node;
+	struct nswap_wire_result *r = c->scratch;
+	u32 i, nr = le32_to_cpu(c->rx.nr);
+	u64 slot = le64_to_cpu(c->rx.slot);
+	struct nswap_device *dev;
+	int ret;
+
+	ret = nswap_recv_buf(c->t, c->l, r, nr * sizeof(*r));
+	if (ret)
+		return ret;
+	nswap_client_granted(c->peer, le32_to_cpu(c->rx.grants),
+			     le64_to_cpu(c->rx.free));
+	rcu_read_lock();
+	dev = nswap_device_find(node, le32_to_cpu(c->rx.instance));
+	for (i = 0; dev && i < nr; i++) {
+		if (le32_to_cpu(r[i].status) != NSWAP_ST_OK)
+			continue;
+		nswap_peer_slots(node, c->peer->index, 1);
+		nswap_free_orphan(dev, slot + i, le32_to_cpu(r[i].gen),
+				  c->peer->index);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+
+/**
+ * nswap_client_late() - take in an answer nobody waits for any more
+ * @c: connection; its header is in @c->rx, its payload not received
+ *
+ * Context: process, the connection's receiver; sleeps.
+ * Return: 0 to go on, an error to break the session.
+ */
+int nswap_client_late(struct nswap_conn *c)
+{
+	switch (c->rx.type) {
+	case NSWAP_STORE_ACK:
+		return late_store(c);
+	case NSWAP_LOAD_REPLY:
+		return nswap_drain(c->t, c->l, c->scratch,
+				   le32_to_cpu(c->rx.bytes));
+	default:
+		return -EPROTO;
+	}
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Client role: page-outs and page-ins of a node's devices.
+ */
+#ifndef NSWAP_CLIENT_H
+#define NSWAP_CLIENT_H
+
+#include <linux/blk_types.h>
+#include <linux/bvec.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "conn.h"
+#include "slot_map.h"
+
+struct nswap_io;
+
+/**
+ * struct nswap_op - the part of a request that one message carries
+ * @m: the message
+ * @io: the request
+ * @peer: where it goes; a reference is held
+ * @first: first slot, counted from the request's
+ * @nr: slots
+ */
+struct nswap_op {
+	struct nswap_msg m;
+	struct nswap_io *io;
+	struct nswap_peer *peer;
+	u8 first;
+	u8 nr;
+};
+
+/**
+ * struct nswap_io - one block request; allocated with the device
+ * @dev: whose
+ * @link: on the client's waiting list
+ * @pending: messages under way, plus one while somebody dispatches or it waits
+ * @slot: first slot
+ * @nr: slots
+ * @write: page-out
+ * @status: what the block layer will be told
+ * @since: jiffies when it came
+ * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
+ * @todo: slots to be placed or loaded; the dispatcher's
+ * @retry: slots to be added to @todo; bits set by whoever takes an answer
+ * @page: memory of each slot
+ * @old: page-out: the slot's entry before this request
+ * @gen: generations as sent
+ * @bv: what messages consist of; the one from slot i starts at 3 * i
+ * @op: messages; the one from slot i is op[i]
+ */
+struct nswap_io {
+	struct nswap_device *dev;
+	struct list_head link;
+	atomic_t pending;
+	u64 slot;
+	u16 nr;
+	bool write;
+	blk_status_t status;
+	unsigned long since;
+	unsigned long unclaimed;
+	unsigned long todo;
+	unsigned long retry;
+	struct page *page[NSWAP_REQ_SLOTS];
+	u64 old[NSWAP_REQ_SLOTS];
+	__le32 gen[NSWAP_REQ_SLOTS];
+	struct bio_vec bv[3 * NSWAP_REQ_SLOTS];
+	struct nswap_op op[NSWAP_REQ_SLOTS];
+};
+
+/**
+ * struct nswap_orphan - an obsolete copy its peer has to be told to drop
+ * @instance: device instance
+ * @gen: drop this generation and older ones
+ * @slot: slot
+ * @peer: index; counted in the peer's slots
+ */
+struct nswap_orphan {
+	u32 instance;
+	u32 gen;
+	u64 slot;
+	u16 peer;
+};
+
+#define NSWAP_ORPHANS	4096
+
+/**
+ * struct nswap_client - the client role of a node
+ * @node: node
+ * @sessions_wanted: set with the first device, for good
+ * @next_id: of the next message
+ * @wait_lock: protects @waiting
+ * @waiting: requests that wait for grants, for a slot, or to be placed again
+ * @kick: work that dispatches them
+ * @tick: time-outs, grants, pings, comparisons
+ * @orphan_lock: protects @orphan, @orphan_head, @nr_orphans
+ * @orphan: ring of obsolete copies
+ * @orphan_head: oldest
+ * @nr_orphans: how many
+ * @frees: work that tells peers of freed slots and obsolete copies
+ */
+struct nswap_client {
+	struct nswap_node *node;
+	bool sessions_wanted;
+	atomic64_t next_id;
+	spinlock_t wait_lock;
+	struct list_head waiting;
+	struct work_struct kick;
+	struct delayed_work tick;
+	spinlock_t orphan_lock;
+	struct nswap_orphan *orphan;
+	unsigned int orphan_head;
+	unsigned int nr_orphans;
+	struct delayed_work frees;
+};
+
+/* client.c */
+int nswap_client_start(struct nswap_node *node);
+void nswap_client_stop(struct nswap_node *node);
+__le64 nswap_client_id(struct nswap_node *node);
+void nswap_client_submit(struct nswap_io *io);
+void nswap_client_wait(struct nswap_io *io);
+void nswap_client_kick(struct nswap_node *node);
+void nswap_client_io_put(struct nswap_io *io);
+void nswap_client_op_end(struct nswap_op *op);
+void nswap_client_fail(struct nswap_io *io, blk_status_t status);
+void nswap_client_granted(struct nswap_peer *peer, u32 grants, u64 free);
+int nswap_client_late(struct nswap_conn *c);
+unsigned int nswap_run_of(unsigned long bits, unsigned int first);
+
+/* client_tick.c */
+void nswap_client_tick(struct work_struct *work);
+void nswap_client_tick_now(struct nswap_node *node);
+
+/* client_write.c */
+void nswap_client_write(struct nswap_io *io);
+void nswap_client_store_overdue(struct nswap_msg *m);
+
+/* client_read.c */
+void nswap_client_read(struct nswap_io *io);
+void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m);
+bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms);
+void nswap_client_load_failed(struct nswap_msg *m);
+
+/* client_free.c */
+int nswap_free_init(struct nswap_peer *peer);
+void nswap_free_slot(struct nswap_device *dev, u64 slot);
+void nswap_free_told(struct nswap_device *dev, u64 slot);
+void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer);
+void nswap_free_work(struct work_struct *work);
+void nswap_free_kick(struct nswap_node *node, unsigned int ms);
+
+/* reconcile.c */
+int nswap_reconcile_init(struct nswap_peer *peer);
+void nswap_reconcile_start(struct nswap_peer *peer);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-in.
+ *
+ *   EMPTY, FREEING: zeros, without the network
+ *   WRITING: wait until the page-out ends
+ *   REMOTE: LOAD on one of the peer's load connections
+ *   LOST, or a peer that is dead or LOST: the request fails
+ *
+ * Invariants:
+ *  - The page is received straight into the request's memory, by the receiver,
+ *    while the message is on no list: nobody can fail the request meanwhile.
+ *  - A LOAD names the generation; the peer answers with exactly that one or
+ *    not at all. After "not held" the slot is read again: if it changed, the
+ *    page-in starts anew, if not, the page is LOST.
+ *  - When the session breaks the message is parked at the peer, until the
+ *    session is back or dead_after_ms after the request came.
+ */
+#include <linux/highmem.h>
+
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+#include "peer.h"
+
+static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
+		       const char *peer, const char *why)
+{
+	struct nswap_node *node = io->dev->node;
+
+	nswap_stat_add(node, read_errors, nr);
+	nswap_client_fail(io, BLK_STS_IOERR);
+	nswap_warn(node, "%s: page-in of %u pages from slot %llu failed: peer %s %s",
+		   io->dev->disk->disk_name, nr, io->slot + first, peer, why);
+}
+
+static const char *why_failed(const struct nswap_peer *peer)
+{
+	switch (READ_ONCE(peer->state)) {
+	case NSWAP_PEER_LOST:
+		return "started anew and lost them";
+	case NSWAP_PEER_DEAD:
+		return "is dead";
+	default:
+		return "did not answer in time";
+	}
+}
+
+/* the peer has not got it: is it because the slot has changed? */
+static void slot_missed(struct nswap_io *io, unsigned int i,
+			struct nswap_peer *peer)
+{
+	struct nswap_device *dev = io->dev;
+	u64 slot = io->slot + i, old = nswap_slot_read(&dev->map, slot);
+	struct nswap_slot s = nswap_slot_unpack(old);
+	struct nswap_slot lost = { .state = NSWAP_SLOT_LOST, .gen = s.gen };
+
+	if (s.state == NSWAP_SLOT_REMOTE && s.peer == peer->index &&
+	    s.gen == le32_to_cpu(io->gen[i]) &&
+	    nswap_device_slot_move(dev, slot, old, &lost)) {
+		nswap_peer_slots(dev->node, peer->index, -1);
+		fail_slots(io, i, 1, peer->name, "does not hold it");
+		return;
+	}
+	set_bit(i, &io->retry);
+}
+
+static int recv_pages(struct nswap_op *op, struct nswap_conn *c,
+		      unsigned long held)
+{
+	struct nswap_io *io = op->io;
+	struct bio_vec *bv = &io->bv[3 * op->first];
+	unsigned int i, n = 0;
+	struct iov_iter it;
+
+	for_each_set_bit(i, &held, op->nr)
+		bvec_set_page(&bv[n++], io->page[op->first + i], PAGE_SIZE, 0);
+	iov_iter_bvec(&it, ITER_DEST, bv, n, n * PAGE_SIZE);
+	return c->t->recv(c->l, &it);
+}
+
+/* the results of a reply; which pages follow */
+static int recv_results(struct nswap_op *op, struct nswap_conn *c,
+			unsigned long *held)
+{
+	__le32 *result = c->scratch;
+	unsigned int i;
+	int ret;
+
+	if (c->rx.type != NSWAP_LOAD_REPLY || le32_to_cpu(c->rx.nr) != op->nr)
+		return -EPROTO;
+	ret = nswap_recv_buf(c->t, c->l, result, op->nr * sizeof(*result));
+	if (ret)
+		return ret;
+	*held = 0;
+	for (i = 0; i < op->nr; i++)
+		if (le32_to_cpu(result[i]) == NSWAP_ST_OK)
+			*held |= BIT(i);
+	if (le32_to_cpu(c->rx.bytes) != op->nr * sizeof(*result) +
+					hweight_long(*held) * PAGE_SIZE)
+		return -EPROTO;
+	return 0;
+}
+
+static int load_answered(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_conn *c = m->conn;
+	struct nswap_io *io = op->io;
+	unsigned long held;
+	unsigned int i;
+	int ret;
+
+	ret = recv_results(op, c, &held);
+	if (!ret && held)
+		ret = recv_pages(op, c, held);
+	if (ret) {
+		m->lost(m);
+		return ret;
+	}
+	for (i = 0; i < op->nr; i++) {
+		unsigned int at = op->first + i;
+
+		if (held & BIT(i))
+			nswap_slot_reference(&io->dev->map, io->slot + at,
+					     le32_to_cpu(io->gen[at]));
+		else
+			slot_missed(io, at, op->peer);
+	}
+	nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
+	nswap_client_op_end(op);
+	return 0;
+}
+
+/**
+ * nswap_client_load_failed() - a page-in will not be answered any more
+ * @m: its message, IDLE and on no list
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_client_load_failed(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	fail_slots(op->io, op->first, op->nr, op->peer->name,
+		   why_failed(op->peer));
+	nswap_client_op_end(op);
+}
+
+/**
+ * nswap_client_load_waited() - has a page-in waited long enough?
+ * @m: its message
+ * @ms: how long is enough
+ *
+ * Context: any.
+ * Return: true if its request came more than @ms ago.
+ */
+bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
+}
+
+/* no session: wait for it, or fail */
+static void load_lost(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	if (nswap_client_load_waited(m, nswap_knob(op->peer->node,
+						   dead_after_ms)) ||
+	    nswap_session_park(op->peer, m))
+		nswap_client_load_failed(m);
+}
+
+/**
+ * nswap_client_reload() - send a page-in, for the first time or again
+ * @peer: its peer
+ * @m: its message, IDLE and on no list
+ *
+ * Context: process, page-in path; does not sleep for the network.
+ */
+void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_io *io = op->io;
+	struct bio_vec *bv = &io->bv[3 * op->first];
+	struct nswap_wire_hdr *h = &m->hdr;
+	u32 bytes = op->nr * sizeof(__le32);
+
+	nswap_wire_init(h, NSWAP_LOAD, op->nr, bytes);
+	h->id = nswap_client_id(peer->node);
+	h->slot = cpu_to_le64(io->slot + op->first);
+	h->instance = cpu_to_le32(io->dev->instance);
+	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
+	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]), bytes,
+		      offset_in_page(&io->gen[op->first]));
+	iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 2, sizeof(*h) + bytes);
+	nswap_stat_inc(peer->node, load_msgs);
+	if (nswap_conn_send(nswap_session_load_conn(peer), m))
+		load_lost(m);
+}
+
+static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
+		 u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(io->dev->node, index);
+	struct nswap_op *op = &io->op[first];
+
+	if (!peer) {
+		fail_slots(io, first, nr, "(forgotten)", "is not known");
+		return;
+	}
+	op->io = io;
+	op->peer = peer;
+	op->first = first;
+	op->nr = nr;
+	op->m.answer = load_answered;
+	op->m.lost = load_lost;
+	atomic_inc(&io->pending);
+	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
+		nswap_client_load_failed(&op->m);
+	else
+		nswap_client_reload(peer, &op->m);
+}
+
+static void read_zeros(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_device *dev = io->dev;
+
+	if (io->slot + i) {
+		clear_highpage(io->page[i]);
+		nswap_stat_inc(dev->node, zero_reads);
+		return;
+	}
+	spin_lock(&dev->header_lock);
+	copy_highpage(io->page[i], dev->header);
+	spin_unlock(&dev->header_lock);
+}
+
+/* how many slots from @first on can go to the peer of the first one */
+static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
+				u16 index)
+{
+	unsigned int i, end = first + nswap_run_of(io->todo, first);
+
+	for (i = first; i < end; i++) {
+		struct nswap_slot s = nswap_slot_unpack(
+			nswap_slot_read(&io->dev->map, io->slot + i));
+
+		if (s.state != NSWAP_SLOT_REMOTE || s.peer != index)
+			break;
+		io->gen[i] = cpu_to_le32(s.gen);
+	}
+	return i - first;
+}
+
+/* handle the first slots of @todo; how many, 0: they must wait */
+static unsigned int read_run(struct nswap_io *io, unsigned int first)
+{
+	struct nswap_slot s = nswap_slot_unpack(
+		nswap_slot_read(&io->dev->map, io->slot + first));
+	unsigned int nr;
+
+	switch (s.state) {
+	case NSWAP_SLOT_EMPTY:
+	case NSWAP_SLOT_FREEING:
+		read_zeros(io, first);
+		return 1;
+	case NSWAP_SLOT_WRITING:
+		return 0;
+	case NSWAP_SLOT_LOST:
+		fail_slots(io, first, 1, "(none)", "holds it");
+		return 1;
+	}
+	nr = run_at_peer(io, first, s.peer);
+	if (nr)
+		load(io, first, nr, s.peer);
+	return nr;
+}
+
+/**
+ * nswap_client_read() - bring a page-in as far as it goes now
+ * @io: request the caller dispatches
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ */
+void nswap_client_read(struct nswap_io *io)
+{
+	unsigned int first, nr;
+
+	while (io->todo) {
+		first = __ffs(io->todo);
+		nr = read_run(io, first);
+		if (!nr) {
+			nswap_client_wait(io);
+			return;
+		}
+		io->todo &= ~GENMASK(first + nr - 1, first);
+	}
+	nswap_client_io_put(io);
+}

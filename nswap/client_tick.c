@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tick: everything of the client that is due to time passing.
+ *
+ *   every TICK_MS, for each peer
+ *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
+ *             page-ins unanswered for dead_after_ms: failed
+ *             nothing heard for PING_MS: ping; for SILENT_MS: break the session
+ *             no grant left and room there: ask; idle with many: give back
+ *             comparison due: compare
+ *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
+ *     always  parked page-ins older than dead_after_ms fail
+ *   then      requests that wait, frees that wait
+ *
+ * Invariant: runs on the module's own work queue and never allocates or waits
+ * for the network: page-outs depend on it for going elsewhere.
+ */
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+#include "workqueues.h"
+
+#define TICK_MS		250
+#define PING_MS		1000
+#define SILENT_MS	4000
+#define IDLE_MS		2000
+#define ASK_PAGES	256
+#define KEEP_GRANTS	16
+
+static bool past(unsigned long since, unsigned int ms)
+{
+	return time_after(jiffies, since + msecs_to_jiffies(ms));
+}
+
+/**
+ * nswap_client_tick_now() - do not wait for the next tick
+ * @node: node
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_client_tick_now(struct nswap_node *node)
+{
+	mod_delayed_work(nswap_io_wq, &node->client->tick, 0);
+}
+
+static void overdue_stores(struct nswap_peer *peer)
+{
+	struct nswap_conn *c = nswap_session_store_conn(peer);
+	u32 ms = nswap_knob(peer->node, store_timeout_ms);
+	unsigned long since = jiffies - msecs_to_jiffies(ms);
+	struct nswap_msg *m;
+	bool stuck = false;
+
+	while ((m = nswap_conn_overdue(c, since, &stuck)))
+		nswap_client_store_overdue(m);
+	if (stuck)
+		nswap_session_break(peer);
+}
+
+static void overdue_loads(struct nswap_peer *peer)
+{
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
+	unsigned long since = jiffies - msecs_to_jiffies(ms);
+	struct nswap_msg *m;
+	bool stuck = false;
+	u32 i;
+
+	for (i = 0; i < peer->nr_conns - 1; i++)
+		while ((m = nswap_conn_overdue(&peer->conn[i], since, &stuck)))
+			m->lost(m);
+	if (stuck)
+		nswap_session_break(peer);
+}
+
+static void ping(struct nswap_peer *peer)
+{
+	if (past(READ_ONCE(peer->heard), SILENT_MS))
+		nswap_session_break(peer);
+	else if (past(READ_ONCE(peer->heard), PING_MS) &&
+		 nswap_ctl_claim(&peer->ping))
+		nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
+}
+
+static void grants(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	u32 n;
+
+	if (nswap_place_wants(node, peer->index)) {
+		if (nswap_ctl_claim(&peer->ask))
+			nswap_ctl_send(&peer->ask, NSWAP_GRANT_ASK, ASK_PAGES);
+		return;
+	}
+	if (!past(READ_ONCE(peer->used), IDLE_MS) ||
+	    !nswap_ctl_claim(&peer->back))
+		return;
+	n = nswap_place_give_back(node, peer->index, KEEP_GRANTS);
+	if (n)
+		nswap_ctl_send(&peer->back, NSWAP_GRANT_RETURN, n);
+	else
+		nswap_ctl_release(&peer->back);
+}
+
+static void eligible(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	struct nswap_ipt_entry e;
+	bool fresh, ok;
+
+	spin_lock_irq(&node->ipt_lock);
+	e = node->ipt.entry[peer->index];
+	spin_unlock_irq(&node->ipt_lock);
+	fresh = nswap_ipt_fresh(&e, nswap_now_ms(),
+				nswap_knob(node, silent_ms)) ||
+		!past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
+	spin_lock(&peer->lock);
+	ok = peer->state == NSWAP_PEER_UP && fresh &&
+	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE &&
+	     !time_before(jiffies, peer->refraction);
+	spin_unlock(&peer->lock);
+	nswap_place_eligible(node, peer->index, ok);
+}
+
+static void compare(struct nswap_peer *peer)
+{
+	bool due;
+
+	spin_lock(&peer->lock);
+	due = !time_before(jiffies, peer->reconcile.due);
+	spin_unlock(&peer->lock);
+	if (due)
+		nswap_reconcile_start(peer);
+}
+
+static void declare_dead(struct nswap_peer *peer)
+{
+	bool dead = false;
+
+	spin_lock(&peer->lock);
+	if (peer->state == NSWAP_PEER_SILENT &&
+	    past(peer->heard, nswap_knob(peer->node, dead_after_ms))) {
+		peer->state = NSWAP_PEER_DEAD;
+		dead = true;
+	}
+	spin_unlock(&peer->lock);
+	if (!dead)
+		return;
+	nswap_warn(peer->node, "peer %s has been silent for %u s: page-ins of the %lld pages it holds fail until it is back",
+		   peer->name, nswap_knob(peer->node, dead_after_ms) / 1000,
+		   atomic64_read(&peer->slots));
+	nswap_peer_fail_parked(peer);
+}
+
+static void overdue_parked(struct nswap_peer *peer)
+{
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
+	struct nswap_msg *m, *next;
+	LIST_HEAD(overdue);
+
+	spin_lock(&peer->lock);
+	list_for_each_entry_safe(m, next, &peer->parked, link)
+		if (nswap_client_load_waited(m, ms))
+			list_move_tail(&m->link, &overdue);
+	spin_unlock(&peer->lock);
+	list_for_each_entry_safe(m, next, &overdue, link) {
+		list_del_init(&m->link);
+		nswap_client_load_failed(m);
+	}
+}
+
+static void tick_peer(struct nswap_peer *peer)
+{
+	overdue_parked(peer);
+	if (READ_ONCE(peer->state) != NSWAP_PEER_UP) {
+		declare_dead(peer);
+		return;
+	}
+	overdue_stores(peer);
+	overdue_loads(peer);
+	ping(peer);
+	eligible(peer);
+	grants(peer);
+	compare(peer);
+	if (!list_empty_careful(&peer->parked))
+		nswap_session_resend(peer);
+}
+
+static bool frees_wait(struct nswap_client *cl)
+{
+	struct nswap_device *dev;
+	bool wait = READ_ONCE(cl->nr_orphans);
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &cl->node->devices, link)
+		wait = wait || atomic64_read(&dev->nr_dirty);
+	rcu_read_unlock();
+	return wait;
+}
+
+/**
+ * nswap_client_tick() - one tick
+ * @work: of a client
+ *
+ * Context: the module's work queue; does not allocate or wait.
+ */
+void nswap_client_tick(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(to_delayed_work(work),
+					       struct nswap_client, tick);
+	struct nswap_node *node = cl->node;
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		tick_peer(peer);
+		nswap_peer_put(peer);
+	}
+	nswap_client_kick(node);
+	if (frees_wait(cl))
+		nswap_free_kick(node, 0);
+	if (!READ_ONCE(node->going))
+		queue_delayed_work(nswap_io_wq, &cl->tick,
+				   msecs_to_jiffies(TICK_MS));
+}

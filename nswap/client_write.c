@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-out.
+ *
+ *   claim: slot -> WRITING(nobody, next generation)
+ *   place: policy picks a peer, a grant is spent, -> WRITING(peer)
+ *   store: message on the peer's store connection
+ *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later
+ *   refused, timed out, session broken: -> WRITING(nobody, next generation),
+ *          placed again; no room anywhere: -> LOST, the request fails
+ *
+ * Invariants:
+ *  - From claim to the end only this request moves the slot (a free sets the
+ *    freed bit), and no reader gets the old copy.
+ *  - A claim goes up the request's slots in order and stops at the first that
+ *    another request has claimed: two requests never wait for each other.
+ *  - Every message of a slot has its own generation. A copy of a generation
+ *    that was given up is an orphan: freed when given up, again when its late
+ *    ack comes, and by comparison if the connection is lost in between.
+ *  - The old copy is freed only after the new one is acknowledged or the write
+ *    has failed; failed writes leave LOST, never the old page.
+ */
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+
+/* waited this many store time-outs in all: tell the block layer */
+#define GIVE_UP_AFTER	4
+
+static void store_header(struct nswap_io *io)
+{
+	struct nswap_device *dev = io->dev;
+
+	spin_lock(&dev->header_lock);
+	copy_highpage(dev->header, io->page[0]);
+	spin_unlock(&dev->header_lock);
+}
+
+/* false if another request has the slot */
+static bool claim_slot(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_device *dev = io->dev;
+	u64 slot = io->slot + i;
+	struct nswap_slot s;
+	u64 old;
+
+	if (!slot) {
+		store_header(io);
+		return true;
+	}
+	do {
+		old = nswap_slot_read(&dev->map, slot);
+		s = nswap_slot_unpack(old);
+		if (s.state == NSWAP_SLOT_WRITING)
+			return false;
+		s = (struct nswap_slot){
+			.state = NSWAP_SLOT_WRITING,
+			.gen = nswap_gen_next(s.gen),
+		};
+	} while (!nswap_device_slot_move(dev, slot, old, &s));
+	io->old[i] = old;
+	io->todo |= BIT(i);
+	return true;
+}
+
+/* false if some slots are still to be claimed */
+static bool claim(struct nswap_io *io)
+{
+	while (io->unclaimed) {
+		unsigned int i = __ffs(io->unclaimed);
+
+		if (!claim_slot(io, i))
+			return false;
+		io->unclaimed &= ~BIT(i);
+	}
+	return true;
+}
+
+/* change a slot that this request has claimed; returns what it was */
+static struct nswap_slot change(struct nswap_io *io, unsigned int i, u8 state,
+				u16 peer, bool next_gen)
+{
+	struct nswap_device *dev = io->dev;
+	u64 old, slot = io->slot + i;
+	struct nswap_slot was, s;
+
+	do {
+		old = nswap_slot_read(&dev->map, slot);
+		was = nswap_slot_unpack(old);
+		s = was;
+		s.state = state;
+		s.peer = peer;
+		if (next_gen)
+			s.gen = nswap_gen_next(s.gen);
+		if (state != NSWAP_SLOT_WRITING) {
+			s.freed = false;
+			if (was.freed)
+				s.state = state == NSWAP_SLOT_REMOTE ?
+					  NSWAP_SLOT_FREEING : NSWAP_SLOT_EMPTY;
+		}
+	} while (!nswap_device_slot_move(dev, slot, old, &s));
+	return was;
+}
+
+/* the copy from before this request is obsolete */
+static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at)
+{
+	struct nswap_slot old = nswap_slot_unpack(io->old[i]);
+
+	if (old.state != NSWAP_SLOT_REMOTE && old.state != NSWAP_SLOT_FREEING)
+		return;
+	if (old.peer == replaced_at)
+		nswap_peer_slots(io->dev->node, old.peer, -1);
+	else
+		nswap_free_orphan(io->dev, io->slot + i, old.gen, old.peer);
+}
+
+static void slot_stored(struct nswap_io *io, unsigned int i, u16 peer)
+{
+	struct nswap_slot was = change(io, i, NSWAP_SLOT_REMOTE, peer, false);
+
+	forget_old_copy(io, i, peer);
+	if (was.freed)
+		nswap_free_told(io->dev, io->slot + i);
+}
+
+static void slot_failed(struct nswap_io *io, unsigned int i)
+{
+	change(io, i, NSWAP_SLOT_LOST, 0, false);
+	forget_old_copy(io, i, 0);
+}
+
+/* the peer did not take it, or nobody knows: place it again */
+static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
+{
+	struct nswap_slot was = change(io, i, NSWAP_SLOT_WRITING, 0, true);
+
+	if (may_be_held)
+		nswap_free_orphan(io->dev, io->slot + i, was.gen, was.peer);
+	else
+		nswap_peer_slots(io->dev->node, was.peer, -1);
+	nswap_stat_inc(io->dev->node, moved);
+	set_bit(i, &io->retry);
+}
+
+static void leave_alone(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+
+	spin_lock(&peer->lock);
+	peer->refraction = jiffies +
+		msecs_to_jiffies(nswap_knob(node, refraction_ms));
+	spin_unlock(&peer->lock);
+	nswap_place_eligible(node, peer->index, false);
+}
+
+static int store_answered(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_conn *c = m->conn;
+	struct nswap_wire_result *r = c->scratch;
+	struct nswap_peer *peer = op->peer;
+	struct nswap_node *node = peer->node;
+	struct nswap_io *io = op->io;
+	unsigned int i, refused = 0;
+	int ret;
+
+	ret = c->rx.type == NSWAP_STORE_ACK &&
+	      le32_to_cpu(c->rx.nr) == op->nr ? 0 : -EPROTO;
+	if (!ret)
+		ret = nswap_recv_buf(c->t, c->l, r, op->nr * sizeof(*r));
+	if (ret) {
+		m->lost(m);
+		return ret;
+	}
+	nswap_place_ended(node, peer->index, op->nr);
+	nswap_client_granted(peer, le32_to_cpu(c->rx.grants),
+			     le64_to_cpu(c->rx.free));
+	for (i = 0; i < op->nr; i++) {
+		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
+			slot_stored(io, op->first + i, peer->index);
+			continue;
+		}
+		slot_again(io, op->first + i, false);
+		refused++;
+	}
+	nswap_stat_add(node, pages_out, op->nr - refused);
+	if (refused) {
+		nswap_stat_add(node, refused, refused);
+		leave_alone(peer);
+	}
+	nswap_client_op_end(op);
+	return 0;
+}
+
+static void store_unanswered(struct nswap_op *op, bool session_lives)
+{
+	unsigned int i;
+
+	nswap_place_ended(op->peer->node, op->peer->index, op->nr);
+	for (i = 0; i < op->nr; i++)
+		slot_again(op->io, op->first + i, session_lives);
+	nswap_client_op_end(op);
+}
+
+/* the session broke: comparison will find what the peer holds of it */
+static void store_lost(struct nswap_msg *m)
+{
+	store_unanswered(container_of(m, struct nswap_op, m), false);
+}
+
+/**
+ * nswap_client_store_overdue() - a page-out was not answered in time
+ * @m: its message, taken back from the connection
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_store_overdue(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	nswap_stat_add(op->peer->node, timeouts, op->nr);
+	leave_alone(op->peer);
+	store_unanswered(op, true);
+}
+
+static void build_store(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	struct bio_vec *bv = &io->bv[3 * op->first];
+	struct nswap_wire_hdr *h = &op->m.hdr;
+	u32 bytes = op->nr * (sizeof(__le32) + PAGE_SIZE);
+	unsigned int i;
+
+	nswap_wire_init(h, NSWAP_STORE, op->nr, bytes);
+	h->id = nswap_client_id(io->dev->node);
+	h->slot = cpu_to_le64(io->slot + op->first);
+	h->instance = cpu_to_le32(io->dev->instance);
+	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
+	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]),
+		      op->nr * sizeof(__le32),
+		      offset_in_page(&io->gen[op->first]));
+	for (i = 0; i < op->nr; i++)
+		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
+	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
+		      sizeof(*h) + bytes);
+}
+
+static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
+		  struct nswap_peer *peer)
+{
+	struct nswap_node *node = io->dev->node;
+	struct nswap_op *op = &io->op[first];
+	unsigned int i;
+
+	op->io = io;
+	op->peer = peer;
+	op->first = first;
+	op->nr = nr;
+	op->m.answer = store_answered;
+	op->m.lost = store_lost;
+	nswap_peer_slots(node, peer->index, nr);
+	for (i = first; i < first + nr; i++)
+		io->gen[i] = cpu_to_le32(change(io, i, NSWAP_SLOT_WRITING,
+						peer->index, false).gen);
+	build_store(op);
+	WRITE_ONCE(peer->used, jiffies);
+	nswap_stat_inc(node, store_msgs);
+	atomic_inc(&io->pending);
+	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
+		nswap_place_eligible(node, peer->index, false);
+		store_lost(&op->m);
+	}
+}
+
+/* 0 when everything is placed, else why not */
+static int place(struct nswap_io *io)
+{
+	struct nswap_node *node = io->dev->node;
+	struct nswap_peer *peer;
+	unsigned int first;
+	u16 index;
+	int n;
+
+	while (io->todo) {
+		first = __ffs(io->todo);
+		n = nswap_place_take(node, nswap_run_of(io->todo, first),
+				     &index);
+		if (n < 0)
+			return n;
+		peer = nswap_peer_get(node, index);
+		if (!peer) {
+			nswap_place_remove(node, index);
+			continue;
+		}
+		io->todo &= ~GENMASK(first + n - 1, first);
+		store(io, first, n, peer);
+	}
+	return 0;
+}
+
+static void fail_rest(struct nswap_io *io)
+{
+	unsigned int i, n = hweight_long(io->todo);
+
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
+		slot_failed(io, i);
+	io->todo = 0;
+	nswap_stat_add(io->dev->node, write_errors, n);
+	nswap_client_fail(io, BLK_STS_IOERR);
+}
+
+/**
+ * nswap_client_write() - bring a page-out as far as it goes now
+ * @io: request the caller dispatches
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ */
+void nswap_client_write(struct nswap_io *io)
+{
+	struct nswap_node *node = io->dev->node;
+	u32 timeout = nswap_knob(node, store_timeout_ms);
+	bool claimed = claim(io);
+	bool late = time_after(jiffies, io->since +
+			       msecs_to_jiffies(timeout * GIVE_UP_AFTER));
+	int ret = place(io);
+
+	if (ret == -ENOSPC || (ret && late)) {
+		fail_rest(io);
+		nswap_warn(node, "%s: no peer has room, the page stays in RAM",
+			   io->dev->disk->disk_name);
+		ret = 0;
+	}
+	if (ret || !claimed)
+		nswap_client_wait(io);
+	else
+		nswap_client_io_put(io);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One connection of a session, client side.
+ *
+ * Invariants:
+ *  - Giving a message to a connection never sleeps for the network: whoever
+ *    finds the sender's mutex free sends without waiting, everybody else
+ *    leaves the message on the queue, where the holder looks again after
+ *    letting go. When the link has no room, tx_work goes on.
+ *  - A message is on @sent before its first byte leaves, so that an answer
+ *    always finds it. The receiver that finds it still SENDING waits for the
+ *    sender to let go: an answer proves that all of it was sent.
+ *  - Memory of a message may be touched by the connection only while it is not
+ *    IDLE. It becomes IDLE by being answered, by nswap_conn_overdue(), or by
+ *    nswap_conn_close(); whoever makes it IDLE calls ->answer or ->lost.
+ *  - A message of which a part is on the wire cannot be taken back: when its
+ *    time is up the session is broken instead.
+ *
+ * Lock order: tx -> lock. Nothing else is taken inside lock.
+ */
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "workqueues.h"
+
+/* a link without room is tried again after this, even if nobody says so */
+#define TX_AGAIN	msecs_to_jiffies(20)
+
+static struct nswap_msg *next_to_send(struct nswap_conn *c)
+{
+	struct nswap_msg *m;
+
+	spin_lock(&c->lock);
+	m = c->cur;
+	if (!m && c->up) {
+		m = list_first_entry_or_null(&c->txq, struct nswap_msg, link);
+		if (m) {
+			m->at = NSWAP_MSG_SENDING;
+			list_move_tail(&m->link, &c->sent);
+			c->cur = m;
+		}
+	}
+	if (!c->up)
+		m = NULL;
+	spin_unlock(&c->lock);
+	return m;
+}
+
+static void message_sent(struct nswap_conn *c, struct nswap_msg *m)
+{
+	spin_lock(&c->lock);
+	m->at = NSWAP_MSG_SENT;
+	c->cur = NULL;
+	spin_unlock(&c->lock);
+}
+
+/* with tx held; -EAGAIN when the link has no room */
+static int send_queue(struct nswap_conn *c)
+{
+	struct nswap_msg *m;
+	ssize_t ret;
+
+	while ((m = next_to_send(c))) {
+		ret = c->t->send(c->l, &m->iter, false);
+		if (ret < 0 && ret != -EAGAIN) {
+			c->t->shutdown(c->l);
+			return ret;
+		}
+		if (iov_iter_count(&m->iter))
+			return -EAGAIN;
+		message_sent(c, m);
+	}
+	return 0;
+}
+
+static bool queue_waits(struct nswap_conn *c)
+{
+	bool waits;
+
+	spin_lock(&c->lock);
+	waits = c->up && !list_empty(&c->txq);
+	spin_unlock(&c->lock);
+	return waits;
+}
+
+static void push(struct nswap_conn *c)
+{
+	int ret;
+
+	do {
+		if (!mutex_trylock(&c->tx))
+			return;
+		ret = send_queue(c);
+		mutex_unlock(&c->tx);
+		if (ret == -EAGAIN)
+			queue_delayed_work(nswap_io_wq, &c->tx_work, TX_AGAIN);
+	} while (!ret && queue_waits(c));
+}
+
+static void tx_work(struct work_struct *work)
+{
+	push(container_of(to_delayed_work(work), struct nswap_conn, tx_work));
+}
+
+/* the link says that there is room; any context */
+static void writable(void *arg)
+{
+	struct nswap_conn *c = arg;
+
+	if (READ_ONCE(c->cur) || !list_empty(&c->txq))
+		mod_delayed_work(nswap_io_wq, &c->tx_work, 0);
+}
+
+/**
+ * nswap_conn_init() - make a connection that is not open yet
+ * @c: all zeros
+ * @peer: whose
+ * @number: within the session: 0 is control, the last is for stores
+ *
+ * Context: process, sleeps; never on the reclaim path.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_conn_init(struct nswap_conn *c, struct nswap_peer *peer, u8 number)
+{
+	c->peer = peer;
+	c->number = number;
+	c->t = &nswap_tcp_ops;
+	spin_lock_init(&c->lock);
+	mutex_init(&c->tx);
+	INIT_LIST_HEAD(&c->txq);
+	INIT_LIST_HEAD(&c->sent);
+	INIT_DELAYED_WORK(&c->tx_work, tx_work);
+	c->scratch = (void *)__get_free_page(GFP_KERNEL);
+	return c->scratch ? 0 : -ENOMEM;
+}
+
+/**
+ * nswap_conn_exit() - undo nswap_conn_init()
+ * @c: a connection that is not open
+ *
+ * Context: process, sleeps.
+ */
+void nswap_conn_exit(struct nswap_conn *c)
+{
+	if (!c->peer)
+		return;
+	cancel_delayed_work_sync(&c->tx_work);
+	free_page((unsigned long)c->scratch);
+}
+
+/**
+ * nswap_conn_open() - give the connection its link
+ * @c: a connection that is not open
+ * @l: a link that has been greeted
+ *
+ * Context: process, the session's leader.
+ */
+void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l)
+{
+	mutex_lock(&c->tx);
+	c->l = l;
+	c->t->on_writable(l, writable, c);
+	mutex_unlock(&c->tx);
+}
+
+/**
+ * nswap_conn_up() - take messages from now on
+ * @c: an open connection
+ *
+ * Context: process, the session's leader.
+ */
+void nswap_conn_up(struct nswap_conn *c)
+{
+	spin_lock(&c->lock);
+	c->up = true;
+	spin_unlock(&c->lock);
+}
+
+/**
+ * nswap_conn_close() - take no more messages, hand back those there are
+ * @c: a connection whose receiver has stopped; open or not
+ * @lost: the messages that will get no answer are added here, IDLE
+ *
+ * Context: process, the session's leader; waits for a send that is under way,
+ * which does not wait for the network.
+ */
+void nswap_conn_close(struct nswap_conn *c, struct list_head *lost)
+{
+	struct nswap_link *l;
+	struct nswap_msg *m;
+
+	spin_lock(&c->lock);
+	c->up = false;
+	spin_unlock(&c->lock);
+
+	mutex_lock(&c->tx);
+	l = c->l;
+	c->l = NULL;
+	spin_lock(&c->lock);
+	c->cur = NULL;
+	list_for_each_entry(m, &c->txq, link)
+		m->at = NSWAP_MSG_IDLE;
+	list_for_each_entry(m, &c->sent, link)
+		m->at = NSWAP_MSG_IDLE;
+	list_splice_tail_init(&c->sent, lost);
+	list_splice_tail_init(&c->txq, lost);
+	spin_unlock(&c->lock);
+	if (l)
+		c->t->close(l);
+	mutex_unlock(&c->tx);
+}
+
+/**
+ * nswap_conn_shutdown() - make the receiver and every sender fail
+ * @c: a connection, open or not
+ *
+ * Context: process, sleeps for a send under way only.
+ */
+void nswap_conn_shutdown(struct nswap_conn *c)
+{
+	mutex_lock(&c->tx);
+	if (c->l)
+		c->t->shutdown(c->l);
+	mutex_unlock(&c->tx);
+}
+
+/**
+ * nswap_conn_send() - send a message and wait, elsewhere, for its answer
+ * @c: the connection
+ * @m: an IDLE message with @hdr, @iter, @answer and @lost set
+ *
+ * Context: process, page-out path: never waits for the network or memory.
+ * Return: 0: exactly one of ->answer and ->lost follows, perhaps before the
+ * return; -ENOTCONN: neither does, the connection is not up.
+ */
+int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
+{
+	spin_lock(&c->lock);
+	if (!c->up) {
+		spin_unlock(&c->lock);
+		return -ENOTCONN;
+	}
+	m->conn = c;
+	m->at = NSWAP_MSG_QUEUED;
+	m->since = jiffies;
+	list_add_tail(&m->link, &c->txq);
+	spin_unlock(&c->lock);
+	push(c);
+	return 0;
+}
+
+static struct nswap_msg *find_sent(struct nswap_conn *c, __le64 id)
+{
+	struct nswap_msg *m;
+
+	list_for_each_entry(m, &c->sent, link)
+		if (m->hdr.id == id)
+			return m;
+	return NULL;
+}
+
+/* take the message out of @sent; NULL if nobody waits for this answer */
+static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
+{
+	struct nswap_msg *m;
+
+	spin_lock(&c->lock);
+	m = find_sent(c, id);
+	if (m && m->at == NSWAP_MSG_SENDING) {
+		spin_unlock(&c->lock);
+		mutex_lock(&c->tx);
+		mutex_unlock(&c->tx);
+		spin_lock(&c->lock);
+		m = find_sent(c, id);
+		if (m && m->at == NSWAP_MSG_SENDING)
+			m = ERR_PTR(-EPROTO);
+	}
+	if (!IS_ERR_OR_NULL(m)) {
+		list_del_init(&m->link);
+		m->at = NSWAP_MSG_IDLE;
+	}
+	spin_unlock(&c->lock);
+	return m;
+}
+
+/**
+ * nswap_conn_receive() - receive one header and match it with its question
+ * @c: an open connection
+ *
+ * Calls ->answer of the message it answers.
+ *
+ * Context: process, the connection's receiver; sleeps.
+ * Return: 0 to go on; 1 when nobody waits for this answer (any more): the
+ * payload is still to be received; an error to break the session.
+ */
+int nswap_conn_receive(struct nswap_conn *c)
+{
+	struct nswap_msg *m;
+	int ret;
+
+	ret = nswap_recv_buf(c->t, c->l, &c->rx, sizeof(c->rx));
+	if (!ret)
+		ret = nswap_wire_check(&c->rx);
+	if (ret)
+		return ret;
+	m = take_answered(c, c->rx.id);
+	if (IS_ERR(m))
+		return PTR_ERR(m);
+	return m ? m->answer(m) : 1;
+}
+
+/**
+ * nswap_conn_overdue() - take back the oldest message if its time is up
+ * @c: a connection
+ * @since: messages given to the connection before this time are overdue
+ * @stuck: set when an overdue message is partly sent: break the session
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: a message, IDLE, or NULL.
+ */
+struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
+				     bool *stuck)
+{
+	struct nswap_msg *m;
+
+	spin_lock(&c->lock);
+	m = list_first_entry_or_null(&c->sent, struct nswap_msg, link);
+	if (!m)
+		m = list_first_entry_or_null(&c->txq, struct nswap_msg, link);
+	if (m && !time_before(m->since, since))
+		m = NULL;
+	if (m && m->at == NSWAP_MSG_SENDING) {
+		*stuck = true;
+		m = list_first_entry_or_null(&c->txq, struct nswap_msg, link);
+		if (m && !time_before(m->since, since))
+			m = NULL;
+	}
+	if (m) {
+		list_del_init(&m->link);
+		m->at = NSWAP_MSG_IDLE;
+	}
+	spin_unlock(&c->lock);
+	return m;
+}

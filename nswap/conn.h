@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One connection of a session, client side: a queue of messages to send and a
+ * list of those waiting for their answer.
+ */
+#ifndef NSWAP_CONN_H
+#define NSWAP_CONN_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "transport.h"
+#include "wire.h"
+
+struct task_struct;
+
+/**
+ * enum nswap_msg_at - where a message is; under the connection's lock
+ * @NSWAP_MSG_IDLE: on no connection
+ * @NSWAP_MSG_QUEUED: on @txq
+ * @NSWAP_MSG_SENDING: on @sent, and @cur: part of it may be on the wire
+ * @NSWAP_MSG_SENT: on @sent
+ */
+enum nswap_msg_at {
+	NSWAP_MSG_IDLE,
+	NSWAP_MSG_QUEUED,
+	NSWAP_MSG_SENDING,
+	NSWAP_MSG_SENT,
+};
+
+/**
+ * struct nswap_msg - a message that expects an answer; memory is its owner's
+ * @link: on one of the lists
+ * @conn: the connection it was given to; write-once until it is idle again
+ * @at: enum nswap_msg_at
+ * @hdr: its header
+ * @iter: what is left to send, header included
+ * @since: jiffies when it was given to the connection
+ * @answer: the answer has come; @hdr of the answer is in the connection's @rx,
+ *	its payload has not been received yet and must be, completely, by this
+ *	function. Returns an error to break the session.
+ * @lost: the session broke, or the message was taken back: no answer will
+ *	come. May not sleep.
+ */
+struct nswap_msg {
+	struct list_head link;
+	struct nswap_conn *conn;
+	u8 at;
+	struct nswap_wire_hdr hdr;
+	struct iov_iter iter;
+	unsigned long since;
+	int (*answer)(struct nswap_msg *m);
+	void (*lost)(struct nswap_msg *m);
+};
+
+/**
+ * struct nswap_conn - one connection
+ * @peer: whose
+ * @t: its transport
+ * @class: enum nswap_conn_class; write-once
+ * @number: within the session; write-once
+ * @l: open link; changed by the session's leader, with @tx held
+ * @lock: protects @up, @txq, @sent, @cur and the place of every message there;
+ *	taken in process context only
+ * @up: messages are taken
+ * @txq: to be sent
+ * @sent: waiting for answers, oldest first
+ * @cur: being sent
+ * @tx: held while sending
+ * @tx_work: goes on sending when the link had no room
+ * @rx: header being handled by the receiver
+ * @scratch: a page for payload nobody wants
+ * @thread: the receiver
+ */
+struct nswap_conn {
+	struct nswap_peer *peer;
+	const struct nswap_transport_ops *t;
+	u8 class;
+	u8 number;
+	struct nswap_link *l;
+	spinlock_t lock;
+	bool up;
+	struct list_head txq;
+	struct list_head sent;
+	struct nswap_msg *cur;
+	struct mutex tx;
+	struct delayed_work tx_work;
+	struct nswap_wire_hdr rx;
+	void *scratch;
+	struct task_struct *thread;
+};
+
+int nswap_conn_init(struct nswap_conn *c, struct nswap_peer *peer, u8 number);
+void nswap_conn_exit(struct nswap_conn *c);
+void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l);
+void nswap_conn_up(struct nswap_conn *c);
+void nswap_conn_close(struct nswap_conn *c, struct list_head *lost);
+void nswap_conn_shutdown(struct nswap_conn *c);
+int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m);
+int nswap_conn_receive(struct nswap_conn *c);
+struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
+				     bool *stuck);
+
+#endif

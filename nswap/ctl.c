@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control messages of a peer: one of each kind, allocated with the peer, so
+ * that asking, freeing and comparing never need memory.
+ *
+ * Invariant: a control message is claimed (bit 0 of busy) from before it is
+ * filled in until its answer has been taken in or it was lost.
+ */
+#include <linux/bitops.h>
+#include <linux/slab.h>
+
+#include "client.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+
+static void ctl_lost(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+
+	nswap_ctl_release(c);
+	wake_up_all(&c->peer->wait);
+}
+
+/**
+ * nswap_ctl_init() - make a control message
+ * @c: the message
+ * @peer: whose
+ * @runs: does it carry runs?
+ * @answer: see struct nswap_msg; must end with nswap_ctl_release()
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
+		   int (*answer)(struct nswap_msg *m))
+{
+	c->peer = peer;
+	c->m.answer = answer;
+	c->m.lost = ctl_lost;
+	INIT_LIST_HEAD(&c->m.link);
+	if (!runs)
+		return 0;
+	c->run = kcalloc(NSWAP_WIRE_RUNS, sizeof(*c->run), GFP_KERNEL);
+	return c->run ? 0 : -ENOMEM;
+}
+
+/**
+ * nswap_ctl_exit() - free what nswap_ctl_init() allocated
+ * @c: a message that is not under way
+ *
+ * Context: process.
+ */
+void nswap_ctl_exit(struct nswap_ctl *c)
+{
+	kfree(c->run);
+	c->run = NULL;
+}
+
+/**
+ * nswap_ctl_claim() - may I fill in and send this message?
+ * @c: the message
+ *
+ * Context: any.
+ * Return: true if it is the caller's until nswap_ctl_send() succeeds or
+ * nswap_ctl_release() is called.
+ */
+bool nswap_ctl_claim(struct nswap_ctl *c)
+{
+	return !test_and_set_bit_lock(0, &c->busy);
+}
+
+/**
+ * nswap_ctl_release() - the message may be used again
+ * @c: a claimed message
+ *
+ * Context: any.
+ */
+void nswap_ctl_release(struct nswap_ctl *c)
+{
+	clear_bit_unlock(0, &c->busy);
+}
+
+/**
+ * nswap_ctl_send() - send a claimed message on the control connection
+ * @c: the message; @c->m.hdr's slot, instance and flags are
+ *	sent as they are
+ * @type: enum nswap_wire_type
+ * @nr: runs in @c->run, or a count for grants
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: 0; -ENOTCONN without a session, the message is released then.
+ */
+int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
+{
+	u32 bytes = type == NSWAP_FREE ? nr * sizeof(*c->run) : 0;
+	__le32 instance = c->m.hdr.instance;
+	__le64 slot = c->m.hdr.slot;
+	__le16 flags = c->m.hdr.flags;
+	int ret;
+
+	nswap_wire_init(&c->m.hdr, type, nr, bytes);
+	c->m.hdr.id = nswap_client_id(c->peer->node);
+	c->m.hdr.instance = instance;
+	c->m.hdr.slot = slot;
+	c->m.hdr.flags = flags;
+	c->vec[0].iov_base = &c->m.hdr;
+	c->vec[0].iov_len = sizeof(c->m.hdr);
+	c->vec[1].iov_base = c->run;
+	c->vec[1].iov_len = bytes;
+	iov_iter_kvec(&c->m.iter, ITER_SOURCE, c->vec, bytes ? 2 : 1,
+		      sizeof(c->m.hdr) + bytes);
+	ret = nswap_conn_send(&c->peer->conn[0], &c->m);
+	if (ret)
+		nswap_ctl_release(c);
+	return ret;
+}
+
+/**
+ * nswap_ctl_add_run() - add one slot to the runs of a claimed message
+ * @c: the message
+ * @instance: device instance
+ * @slot: slot
+ * @gen: generation
+ *
+ * Context: any.
+ * Return: false if the message is full.
+ */
+bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen)
+{
+	struct nswap_wire_run *r = c->nr ? &c->run[c->nr - 1] : NULL;
+
+	if (r && le32_to_cpu(r->instance) == instance &&
+	    le32_to_cpu(r->gen) == gen &&
+	    le64_to_cpu(r->slot) + le32_to_cpu(r->count) == slot) {
+		le32_add_cpu(&r->count, 1);
+		return true;
+	}
+	if (c->nr == NSWAP_WIRE_RUNS)
+		return false;
+	c->run[c->nr++] = (struct nswap_wire_run){
+		.instance = cpu_to_le32(instance), .gen = cpu_to_le32(gen),
+		.slot = cpu_to_le64(slot), .count = cpu_to_le32(1),
+	};
+	return true;
+}
+
+static int check_answer(struct nswap_ctl *c, u8 type)
+{
+	const struct nswap_wire_hdr *rx = &c->m.conn->rx;
+
+	return rx->type == type ? 0 : -EPROTO;
+}
+
+static int ping_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	int ret = check_answer(c, NSWAP_PONG);
+
+	nswap_ctl_release(c);
+	return ret;
+}
+
+static int grant_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	const struct nswap_wire_hdr *rx = &m->conn->rx;
+	int ret = check_answer(c, NSWAP_GRANT);
+
+	if (!ret)
+		nswap_client_granted(c->peer, le32_to_cpu(rx->grants),
+				     le64_to_cpu(rx->free));
+	nswap_ctl_release(c);
+	return ret;
+}
+
+static int forget_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	int ret = check_answer(c, NSWAP_FREE_ACK);
+
+	nswap_ctl_release(c);
+	wake_up_all(&c->peer->wait);
+	return ret;
+}
+
+/**
+ * nswap_ctl_init_all() - make all control messages of a peer
+ * @peer: a new peer
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_ctl_init_all(struct nswap_peer *peer)
+{
+	return nswap_ctl_init(&peer->ping, peer, false, ping_answered) ?:
+	       nswap_ctl_init(&peer->ask, peer, false, grant_answered) ?:
+	       nswap_ctl_init(&peer->back, peer, false, grant_answered) ?:
+	       nswap_ctl_init(&peer->forget, peer, false, forget_answered) ?:
+	       nswap_free_init(peer) ?:
+	       nswap_reconcile_init(peer);
+}
+
+/**
+ * nswap_ctl_exit_all() - undo nswap_ctl_init_all()
+ * @peer: a peer without a session
+ *
+ * Context: process.
+ */
+void nswap_ctl_exit_all(struct nswap_peer *peer)
+{
+	nswap_ctl_exit(&peer->frees);
+	nswap_ctl_exit(&peer->reconcile.ask);
+	nswap_ctl_exit(&peer->reconcile.drop);
+}

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device: /dev/nswapN, good for mkswap and swapon.
+ *
+ * blk-mq, because requests and all that belongs to them are then allocated
+ * with the device, and adjacent pages of one plug arrive merged in one request
+ * and leave in one message.
+ *
+ * Invariants:
+ *  - Non-rotational and not synchronous: a synchronous swap device gets one
+ *    page per round trip in reclaim.
+ *  - A request is whole, aligned pages, at most NSWAP_REQ_SLOTS of them; the
+ *    block layer splits what is larger.
+ *  - A device goes only when nobody has it open; until its disk is gone,
+ *    whoever opens it nevertheless gets errors, not pages.
+ *  - Slot 0 holds the swap header and never leaves this node.
+ *
+ * Lock order: node->control -> devices_lock -> disk->open_mutex.
+ */
+#include <linux/blkdev.h>
+#include <linux/idr.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+
+#define QUEUE_DEPTH	128
+#define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
+#define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
+#define FORGET_WAIT	(2 * HZ)
+
+static int major;
+static DEFINE_IDA(numbers);
+static DEFINE_MUTEX(devices_lock);
+static unsigned int nr_devices;
+static struct nswap_device *devices[NSWAP_MAX_DEVICES];
+
+static bool take_pages(struct nswap_io *io, struct request *rq)
+{
+	struct req_iterator iter;
+	struct bio_vec bv;
+	unsigned int n = 0;
+
+	rq_for_each_segment(bv, rq, iter) {
+		if (bv.bv_offset || bv.bv_len != PAGE_SIZE ||
+		    n == NSWAP_REQ_SLOTS)
+			return false;
+		io->page[n++] = bv.bv_page;
+	}
+	io->nr = n;
+	return n;
+}
+
+static void discard(struct nswap_device *dev, struct request *rq)
+{
+	u64 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
+	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT;
+
+	for (slot = max(slot, 1ull); slot < end; slot++)
+		nswap_free_slot(dev, slot);
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
+			     const struct blk_mq_queue_data *bd)
+{
+	struct nswap_device *dev = hctx->queue->queuedata;
+	struct request *rq = bd->rq;
+	struct nswap_io *io = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_start_request(rq);
+	if (READ_ONCE(dev->dying))
+		return BLK_STS_IOERR;
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+	case REQ_OP_WRITE:
+		if (!take_pages(io, rq)) {
+			nswap_warn(dev->node, "%s: a request that is not whole, aligned pages",
+				   dev->disk->disk_name);
+			return BLK_STS_IOERR;
+		}
+		io->dev = dev;
+		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
+		io->write = req_op(rq) == REQ_OP_WRITE;
+		nswap_client_submit(io);
+		return BLK_STS_OK;
+	case REQ_OP_DISCARD:
+		discard(dev, rq);
+		blk_mq_end_request(rq, BLK_STS_OK);
+		return BLK_STS_OK;
+	default:
+		return BLK_STS_NOTSUPP;
+	}
+}
+
+/* requests have their own time-outs; the block layer's is only a reminder */
+static enum blk_eh_timer_return timeout(struct request *rq)
+{
+	return BLK_EH_RESET_TIMER;
+}
+
+static const struct blk_mq_ops mq_ops = {
+	.queue_rq = queue_rq,
+	.timeout = timeout,
+};
+
+#ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
+/* under a spinlock of the swap core, perhaps with interrupts off */
+static void slot_free_notify(struct block_device *bdev, unsigned long slot)
+{
+	struct nswap_device *dev = bdev->bd_disk->private_data;
+
+	if (slot && slot < dev->map.nr)
+		nswap_free_slot(dev, slot);
+}
+#endif
+
+static const struct block_device_operations fops = {
+	.owner = THIS_MODULE,
+#ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
+	.swap_slot_free_notify = slot_free_notify,
+#endif
+};
+
+/**
+ * nswap_device_slot_move() - nswap_slot_move() and count the states
+ * @dev: device
+ * @slot: slot
+ * @old: the word the decision was made on
+ * @to: the new entry
+ *
+ * Context: any; does not sleep, on the page-out path.
+ * Return: as nswap_slot_move().
+ */
+bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
+			    const struct nswap_slot *to)
+{
+	u8 from = nswap_slot_unpack(old).state;
+
+	if (!nswap_slot_move(&dev->map, slot, old, to))
+		return false;
+	if (from != to->state) {
+		if (from != NSWAP_SLOT_EMPTY)
+			atomic64_dec(&dev->count[from]);
+		if (to->state != NSWAP_SLOT_EMPTY)
+			atomic64_inc(&dev->count[to->state]);
+	}
+	return true;
+}
+
+/**
+ * nswap_device_find() - the device of an instance
+ * @node: node
+ * @instance: as on the wire
+ *
+ * Context: inside rcu_read_lock(), which keeps the device.
+ * Return: device, or NULL.
+ */
+struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
+{
+	struct nswap_device *dev;
+
+	list_for_each_entry_rcu(dev, &node->devices, link)
+		if (dev->instance == instance)
+			return dev;
+	return NULL;
+}
+
+static void free_device(struct nswap_device *dev)
+{
+	nswap_slot_map_exit(&dev->map);
+	vfree(dev->dirty);
+	if (dev->header)
+		__free_page(dev->header);
+	if (dev->number >= 0)
+		ida_free(&numbers, dev->number);
+	kfree(dev);
+}
+
+static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots)
+{
+	struct nswap_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return NULL;
+	dev->node = node;
+	spin_lock_init(&dev->header_lock);
+	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
+	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	if (dev->number < 0 || !dev->header || !dev->dirty ||
+	    nswap_slot_map_init(&dev->map, slots)) {
+		free_device(dev);
+		return NULL;
+	}
+	return dev;
+}
+
+static int make_disk(struct nswap_device *dev)
+{
+	struct queue_limits lim = {
+		.logical_block_size = PAGE_SIZE,
+		.physical_block_size = PAGE_SIZE,
+		.io_min = PAGE_SIZE,
+		.max_hw_sectors = NSWAP_REQ_SLOTS * NSWAP_SECTORS_PER_SLOT,
+		.max_segments = NSWAP_REQ_SLOTS,
+		.max_segment_size = PAGE_SIZE * NSWAP_REQ_SLOTS,
+		.dma_alignment = PAGE_SIZE - 1,
+		.max_hw_discard_sectors = DISCARD_SECTORS,
+		.discard_granularity = PAGE_SIZE,
+	};
+	struct gendisk *disk;
+	int ret;
+
+	dev->tags.ops = &mq_ops;
+	dev->tags.nr_hw_queues = 1;
+	dev->tags.queue_depth = QUEUE_DEPTH;
+	dev->tags.numa_node = NUMA_NO_NODE;
+	dev->tags.cmd_size = sizeof(struct nswap_io);
+	dev->tags.flags = BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	dev->tags.timeout = 600 * HZ;
+	ret = blk_mq_alloc_tag_set(&dev->tags);
+	if (ret)
+		return ret;
+	disk = blk_mq_alloc_disk(&dev->tags, &lim, dev);
+	if (IS_ERR(disk)) {
+		blk_mq_free_tag_set(&dev->tags);
+		return PTR_ERR(disk);
+	}
+	dev->disk = disk;
+	disk->major = major;
+	disk->first_minor = dev->number;
+	disk->minors = 1;
+	disk->fops = &fops;
+	disk->private_data = dev;
+	disk->flags |= GENHD_FL_NO_PART;
+	snprintf(disk->disk_name, sizeof(disk->disk_name), "nswap%d",
+		 dev->number);
+	set_capacity(disk, dev->map.nr * NSWAP_SECTORS_PER_SLOT);
+	ret = add_disk(disk);
+	if (ret) {
+		put_disk(disk);
+		blk_mq_free_tag_set(&dev->tags);
+	}
+	return ret;
+}
+
+static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
+{
+	memset(v, 0, sizeof(*v));
+	strscpy(v->name, dev->disk->disk_name, sizeof(v->name));
+	v->instance = dev->instance;
+	v->slots = dev->map.nr;
+	v->map_bytes = nswap_slot_map_bytes(dev->map.nr);
+	v->remote = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
+	v->in_use = disk_openers(dev->disk);
+}
+
+static int check_size(u64 bytes, struct netlink_ext_ack *ext)
+{
+	if (!bytes) {
+		NL_SET_ERR_MSG(ext, "a device of size 0 holds nothing: give a size such as 4G");
+		return -EINVAL;
+	}
+	if (bytes % PAGE_SIZE) {
+		NL_SET_ERR_MSG(ext, "the size must be a multiple of the page size, 4096 bytes");
+		return -EINVAL;
+	}
+	if (bytes / PAGE_SIZE < 10) {
+		NL_SET_ERR_MSG(ext, "the size must be at least 40 KiB, less cannot be swapped on");
+		return -EINVAL;
+	}
+	if (bytes / PAGE_SIZE > MAX_SLOTS) {
+		NL_SET_ERR_MSG(ext, "the size must be at most 1 TiB, the slot map has no bits for more: add several devices");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * nswap_device_add() - add a device to a node
+ * @node: node
+ * @bytes: its size
+ * @v: result
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; allocates 8 bytes and a bit a slot.
+ * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN.
+ */
+int nswap_device_add(struct nswap_node *node, u64 bytes,
+		     struct nswap_device_view *v, struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev;
+	int ret = check_size(bytes, ext);
+
+	if (ret)
+		return ret;
+	mutex_lock(&node->control);
+	if (node->going) {
+		NL_SET_ERR_MSG(ext, "the node is going down");
+		ret = -ESHUTDOWN;
+		goto out;
+	}
+	dev = alloc_device(node, bytes / PAGE_SIZE);
+	if (!dev) {
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
+		ret = -ENOMEM;
+		goto out;
+	}
+	dev->instance = ++node->last_instance;
+	list_add_tail_rcu(&dev->link, &node->devices);
+	WRITE_ONCE(node->client->sessions_wanted, true);
+	nswap_peers_start(node);
+	nswap_client_tick_now(node);
+	ret = make_disk(dev);
+	if (ret) {
+		NL_SET_ERR_MSG(ext, "the block layer refused the device");
+		list_del_rcu(&dev->link);
+		synchronize_rcu();
+		free_device(dev);
+		goto out;
+	}
+	mutex_lock(&devices_lock);
+	devices[dev->number] = dev;
+	nr_devices++;
+	mutex_unlock(&devices_lock);
+	fill_view(dev, v);
+out:
+	mutex_unlock(&node->control);
+	return ret;
+}
+
+static void forget_slots(struct nswap_device *dev)
+{
+	struct nswap_slot s;
+	u64 slot;
+
+	for (slot = 0; slot < dev->map.nr; slot++) {
+		s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+		if (s.peer)
+			nswap_peer_slots(dev->node, s.peer, -1);
+		if (!(slot % 65536))
+			cond_resched();
+	}
+}
+
+/* peers without a session find out when it is back, by comparison */
+static void tell_peers(struct nswap_device *dev)
+{
+	unsigned long until = jiffies + FORGET_WAIT;
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(dev->node, i, peer) {
+		struct nswap_ctl *c = &peer->forget;
+
+		if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+		    nswap_ctl_claim(c)) {
+			c->m.hdr.instance = cpu_to_le32(dev->instance);
+			nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
+		}
+		nswap_peer_put(peer);
+	}
+	nswap_for_each_peer(dev->node, i, peer) {
+		long left = until - jiffies;
+
+		if (left > 0)
+			wait_event_timeout(peer->wait,
+					   !test_bit(0, &peer->forget.busy),
+					   left);
+		nswap_peer_put(peer);
+	}
+}
+
+/* true: nobody has it open and from now on nobody can use it */
+static bool claim_unused(struct nswap_device *dev)
+{
+	bool unused;
+
+	mutex_lock(&dev->disk->open_mutex);
+	unused = !disk_openers(dev->disk);
+	if (unused)
+		WRITE_ONCE(dev->dying, true);
+	mutex_unlock(&dev->disk->open_mutex);
+	return unused;
+}
+
+static struct nswap_device *find_name(struct nswap_node *node, const char *name)
+{
+	struct nswap_device *dev;
+
+	list_for_each_entry(dev, &node->devices, link)
+		if (!strcmp(dev->disk->disk_name, name))
+			return dev;
+	return NULL;
+}
+
+/**
+ * nswap_device_del() - remove a device, its peers free its pages
+ * @node: node
+ * @name: as in /dev
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; waits at most 2 s for the peers.
+ * Return: 0, -ENODEV, -EBUSY.
+ */
+int nswap_device_del(struct nswap_node *node, const char *name,
+		     struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev;
+	int ret = 0;
+
+	mutex_lock(&node->control);
+	dev = find_name(node, name);
+	if (!dev) {
+		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+		ret = -ENODEV;
+		goto out;
+	}
+	if (!claim_unused(dev)) {
+		NL_SET_ERR_MSG(ext, "the device is in use: swapoff or unmount it first");
+		ret = -EBUSY;
+		goto out;
+	}
+	mutex_lock(&devices_lock);
+	devices[dev->number] = NULL;
+	nr_devices--;
+	mutex_unlock(&devices_lock);
+	del_gendisk(dev->disk);
+	put_disk(dev->disk);
+	blk_mq_free_tag_set(&dev->tags);
+	list_del_rcu(&dev->link);
+	synchronize_rcu();
+	forget_slots(dev);
+	tell_peers(dev);
+	free_device(dev);
+out:
+	mutex_unlock(&node->control);
+	return ret;
+}
+
+/**
+ * nswap_device_next() - a snapshot of the next device
+ * @node: node
+ * @after_instance: 0 at first
+ * @v: result
+ *
+ * Context: process, sleeps.
+ * Return: true if there is one.
+ */
+bool nswap_device_next(struct nswap_node *node, u32 after_instance,
+		       struct nswap_device_view *v)
+{
+	struct nswap_device *dev;
+	bool found = false;
+
+	mutex_lock(&node->control);
+	list_for_each_entry(dev, &node->devices, link) {
+		if (dev->instance <= after_instance)
+			continue;
+		fill_view(dev, v);
+		found = true;
+		break;
+	}
+	mutex_unlock(&node->control);
+	return found;
+}
+
+/**
+ * nswap_device_any_open() - is any device of any node in use?
+ *
+ * Context: process, sleeps.
+ * Return: true if one is open or swapped on.
+ */
+bool nswap_device_any_open(void)
+{
+	bool open = false;
+	int i;
+
+	mutex_lock(&devices_lock);
+	for (i = 0; nr_devices && i < NSWAP_MAX_DEVICES; i++)
+		open = open || (devices[i] && disk_openers(devices[i]->disk));
+	mutex_unlock(&devices_lock);
+	return open;
+}
+
+/**
+ * nswap_device_init() - get a block major
+ *
+ * Context: process, module init.
+ * Return: 0, or the block layer's error.
+ */
+int nswap_device_init(void)
+{
+	major = register_blkdev(0, "nswap");
+	return major < 0 ? major : 0;
+}
+
+/**
+ * nswap_device_exit() - undo nswap_device_init()
+ *
+ * Context: process, module exit.
+ */
+void nswap_device_exit(void)
+{
+	unregister_blkdev(major, "nswap");
+}

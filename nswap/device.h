@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Device: /dev/nswapN of a node.
+ */
+#ifndef NSWAP_DEVICE_H
+#define NSWAP_DEVICE_H
+
+#include <linux/blk-mq.h>
+#include <linux/mutex.h>
+
+#include "slot_map.h"
+#include "views.h"
+
+/**
+ * struct nswap_device - a device
+ * @node: whose
+ * @link: in the node's list; RCU
+ * @number: N of /dev/nswapN
+ * @instance: names it on the wire, never used again in this epoch
+ * @map: shadow slot map
+ * @count: slots in each state but EMPTY
+ * @dirty: one bit a slot: FREEING and its peer has to be told
+ * @nr_dirty: bits set in @dirty
+ * @free_cursor: where the free work goes on; its own
+ * @header: page of slot 0, which stays here
+ * @header_lock: a page-out and a page-in of slot 0 at once
+ * @dying: fails every request; set before the disk is removed
+ * @tags: requests, preallocated
+ * @disk: gendisk
+ */
+struct nswap_device {
+	struct nswap_node *node;
+	struct list_head link;
+	int number;
+	u32 instance;
+	struct nswap_slot_map map;
+	atomic64_t count[NSWAP_SLOT_NR];
+	unsigned long *dirty;
+	atomic64_t nr_dirty;
+	u64 free_cursor;
+	struct page *header;
+	spinlock_t header_lock;
+	bool dying;
+	struct blk_mq_tag_set tags;
+	struct gendisk *disk;
+};
+
+int nswap_device_init(void);
+void nswap_device_exit(void);
+bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
+			    const struct nswap_slot *to);
+struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
+bool nswap_device_any_open(void);
+
+static inline struct nswap_device *nswap_device_first(struct list_head *head)
+{
+	return list_first_entry_or_null(head, struct nswap_device, link);
+}
+
+#endif

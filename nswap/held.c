@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages held for an owner: its tree, by device instance and slot.
+ *
+ * Invariants:
+ *  - Every access is by a connection of the owner's newest session; the check
+ *    and the access are one critical section under the owner's lock.
+ *  - A page is inserted complete. The generation held only grows: a late store
+ *    is refused, and a late free or drop finds a newer generation and leaves
+ *    it.
+ *  - An entry that was found is kept by a reference while it is sent, even if
+ *    it is replaced or freed meanwhile.
+ *
+ * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
+ */
+#include "inject.h"
+#include "node.h"
+#include "server.h"
+#include "slot_map.h"
+
+#define DROP_CHUNK	256	/* entries dropped under one lock */
+
+static bool fenced(const struct nswap_srv_conn *conn)
+{
+	const struct nswap_owner *o = conn->owner;
+
+	return o->session != conn->session || o->epoch != conn->epoch;
+}
+
+static int compare(u32 instance, u64 slot, const struct nswap_entry *e)
+{
+	if (instance != e->instance)
+		return instance < e->instance ? -1 : 1;
+	if (slot != e->slot)
+		return slot < e->slot ? -1 : 1;
+	return 0;
+}
+
+static struct nswap_entry *find(struct nswap_owner *o, u32 instance, u64 slot)
+{
+	struct rb_node *n = o->tree.rb_node;
+
+	while (n) {
+		struct nswap_entry *e = rb_entry(n, struct nswap_entry, rb);
+		int d = compare(instance, slot, e);
+
+		if (!d)
+			return e;
+		n = d < 0 ? n->rb_left : n->rb_right;
+	}
+	return NULL;
+}
+
+/* the first at or after a place */
+static struct nswap_entry *find_from(struct nswap_owner *o, u32 instance,
+				     u64 slot)
+{
+	struct rb_node *n = o->tree.rb_node;
+	struct nswap_entry *best = NULL;
+
+	while (n) {
+		struct nswap_entry *e = rb_entry(n, struct nswap_entry, rb);
+
+		if (compare(instance, slot, e) <= 0) {
+			best = e;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return best;
+}
+
+static struct nswap_entry *next_of(struct nswap_entry *e)
+{
+	struct rb_node *n = rb_next(&e->rb);
+
+	return n ? rb_entry(n, struct nswap_entry, rb) : NULL;
+}
+
+/* link @e; the entry it replaces, or an ERR_PTR if that is newer */
+static struct nswap_entry *link_entry(struct nswap_owner *o,
+				      struct nswap_entry *e)
+{
+	struct rb_node **at = &o->tree.rb_node, *parent = NULL;
+
+	while (*at) {
+		struct nswap_entry *old;
+		int d;
+
+		parent = *at;
+		old = rb_entry(parent, struct nswap_entry, rb);
+		d = compare(e->instance, e->slot, old);
+		if (!d) {
+			if (nswap_gen_newer(old->gen, e->gen))
+				return ERR_PTR(-ESTALE);
+			rb_replace_node(&old->rb, &e->rb, &o->tree);
+			return old;
+		}
+		at = d < 0 ? &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&e->rb, parent, at);
+	rb_insert_color(&e->rb, &o->tree);
+	return NULL;
+}
+
+/**
+ * nswap_held_take() - nswap_cache_take() for a connection that still counts
+ * @c: cache
+ * @conn: connection a store comes over
+ * @n: pages
+ * @taken: they are added here
+ *
+ * Context: process, does not sleep or allocate.
+ * Return: false if fenced or fewer were granted.
+ */
+bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
+		     struct list_head *taken)
+{
+	struct nswap_owner *o = conn->owner;
+	bool ok;
+
+	spin_lock(&o->lock);
+	ok = !fenced(conn) && nswap_cache_take(c, o, n, taken);
+	spin_unlock(&o->lock);
+	return ok;
+}
+
+/**
+ * nswap_held_grant() - nswap_cache_grant() for a connection that still counts
+ * @c: cache
+ * @conn: connection the grant will travel on
+ * @used: pages just stored
+ * @wanted: pages asked for
+ *
+ * Context: process, does not sleep or allocate.
+ * Return: pages granted in addition.
+ */
+u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		     u32 used, u32 wanted)
+{
+	struct nswap_owner *o = conn->owner;
+	u32 n = 0;
+
+	spin_lock(&o->lock);
+	if (!fenced(conn))
+		n = nswap_cache_grant(c, o, used, wanted);
+	spin_unlock(&o->lock);
+	return n;
+}
+
+/**
+ * nswap_held_ungrant() - nswap_cache_ungrant() for one that still counts
+ * @c: cache
+ * @conn: connection the grants were returned on
+ * @n: pages
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			u32 n)
+{
+	struct nswap_owner *o = conn->owner;
+
+	spin_lock(&o->lock);
+	if (!fenced(conn))
+		nswap_cache_ungrant(c, o, n);
+	spin_unlock(&o->lock);
+}
+
+/**
+ * nswap_held_insert() - a page has been received completely
+ * @c: cache
+ * @conn: connection it came over
+ * @e: entry with the page and its name; the tree's if the result is OK
+ *
+ * Context: process, does not sleep or allocate.
+ * Return: NSWAP_ST_OK, NSWAP_ST_OLDER, or NSWAP_ST_STALE.
+ */
+u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      struct nswap_entry *e)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_entry *old = NULL;
+	u16 status = NSWAP_ST_STALE;
+
+	refcount_set(&e->ref, 1);
+	spin_lock(&o->lock);
+	if (!fenced(conn)) {
+		old = link_entry(o, e);
+		status = IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
+		if (!old)
+			nswap_cache_count(c, o, 1);
+	}
+	spin_unlock(&o->lock);
+	if (!IS_ERR_OR_NULL(old) && !nswap_inject_keep(e, old))
+		nswap_cache_put(c, old);
+	return status;
+}
+
+/**
+ * nswap_held_find() - find exactly this generation and keep it
+ * @conn: connection that asks
+ * @instance: device instance
+ * @slot: slot
+ * @gen: generation
+ *
+ * Context: process, does not sleep.
+ * Return: entry, to be given to nswap_cache_put(), or NULL.
+ */
+struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
+				    u64 slot, u32 gen)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_entry *e = NULL;
+
+	spin_lock(&o->lock);
+	if (!fenced(conn)) {
+		e = find(o, instance, slot);
+		if (e && e->gen == gen)
+			refcount_inc(&e->ref);
+		else
+			e = NULL;
+	}
+	spin_unlock(&o->lock);
+	return e;
+}
+
+/* unlink up to a chunk of what @match wants; lock held by the caller */
+static u32 unlink_chunk(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			u32 instance, u64 *slot, u64 end, bool any_gen,
+			u32 gen, struct list_head *dropped)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_entry *e, *next;
+	u32 n = 0, seen = 0;
+
+	for (e = find_from(o, instance, *slot);
+	     e && e->instance == instance && e->slot < end &&
+	     seen < DROP_CHUNK; e = next, seen++) {
+		next = next_of(e);
+		*slot = e->slot + 1;
+		if (!any_gen && nswap_gen_newer(e->gen, gen))
+			continue;
+		rb_erase(&e->rb, &o->tree);
+		INIT_LIST_HEAD(&e->link);
+		list_add(&e->link, dropped);
+		n++;
+	}
+	if (!e || e->instance != instance || e->slot >= end)
+		*slot = end;
+	nswap_cache_count(c, o, -(int)n);
+	return n;
+}
+
+static u64 drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		u32 instance, u64 slot, u64 end, bool any_gen, u32 gen)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_entry *e, *next;
+	u64 total = 0;
+
+	while (slot < end) {
+		LIST_HEAD(dropped);
+
+		spin_lock(&o->lock);
+		if (fenced(conn))
+			slot = end;
+		else
+			total += unlink_chunk(c, conn, instance, &slot, end,
+					      any_gen, gen, &dropped);
+		spin_unlock(&o->lock);
+		list_for_each_entry_safe(e, next, &dropped, link)
+			nswap_cache_put(c, e);
+		cond_resched();
+	}
+	return total;
+}
+
+/**
+ * nswap_held_drop() - drop a run of slots, but no newer generation
+ * @c: cache
+ * @conn: connection that asks
+ * @instance: device instance
+ * @slot: first slot
+ * @count: slots
+ * @gen: this generation and older ones
+ *
+ * Context: process, sleeps.
+ * Return: pages dropped.
+ */
+u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		    u32 instance, u64 slot, u32 count, u32 gen)
+{
+	return drop(c, conn, instance, slot, slot + count, false, gen);
+}
+
+/**
+ * nswap_held_drop_device() - drop everything of one device instance
+ * @c: cache
+ * @conn: connection that asks
+ * @instance: device instance
+ *
+ * Context: process, sleeps.
+ * Return: pages dropped.
+ */
+u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			   u32 instance)
+{
+	return drop(c, conn, instance, 0, U64_MAX, true, 0);
+}
+
+/**
+ * nswap_held_list() - what is held, from one place on, as runs
+ * @conn: connection that asks
+ * @instance: device instance to begin with
+ * @slot: slot to begin with
+ * @run: NSWAP_WIRE_RUNS entries to fill
+ * @last: set if nothing follows
+ *
+ * Context: process, does not sleep; a run is at most DROP_CHUNK long.
+ * Return: runs filled in.
+ */
+u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
+		    struct nswap_wire_run *run, bool *last)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_wire_run *r = NULL;
+	struct nswap_entry *e = NULL;
+	u32 n = 0, seen = 0;
+
+	spin_lock(&o->lock);
+	if (!fenced(conn))
+		e = find_from(o, instance, slot);
+	for (; e && seen < NSWAP_WIRE_RUNS * 8; e = next_of(e), seen++) {
+		if (r && le32_to_cpu(r->instance) == e->instance &&
+		    le32_to_cpu(r->gen) == e->gen &&
+		    le64_to_cpu(r->slot) + le32_to_cpu(r->count) == e->slot) {
+			le32_add_cpu(&r->count, 1);
+			continue;
+		}
+		if (n == NSWAP_WIRE_RUNS)
+			break;
+		r = &run[n++];
+		*r = (struct nswap_wire_run){
+			.instance = cpu_to_le32(e->instance),
+			.gen = cpu_to_le32(e->gen),
+			.slot = cpu_to_le64(e->slot), .count = cpu_to_le32(1),
+		};
+	}
+	*last = !e;
+	spin_unlock(&o->lock);
+	return n;
+}
+
+/**
+ * nswap_held_pop() - take any entry out of an owner's tree
+ * @o: owner, its lock held
+ *
+ * Context: process, does not sleep.
+ * Return: entry, the caller's now, or NULL.
+ */
+struct nswap_entry *nswap_held_pop(struct nswap_owner *o)
+{
+	struct rb_node *n = rb_first(&o->tree);
+
+	if (!n)
+		return NULL;
+	rb_erase(n, &o->tree);
+	return rb_entry(n, struct nswap_entry, rb);
+}

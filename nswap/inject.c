@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults on demand: module parameters that make the server misbehave, to show
+ * that the verifiers notice and that the client survives.
+ *
+ * Each counter is used up one by one, whichever connection comes first;
+ * inject_cut_ack is a chance of 1 in N from a generator seeded by inject_seed.
+ *
+ * Invariant: a kept previous generation (entry->prev) belongs to its entry and
+ * is put with it.
+ */
+#include <linux/atomic.h>
+#include <linux/highmem.h>
+#include <linux/moduleparam.h>
+#include <linux/prandom.h>
+#include <linux/spinlock.h>
+
+#include "cache.h"
+#include "inject.h"
+
+static int inject_corrupt;
+module_param(inject_corrupt, int, 0644);
+MODULE_PARM_DESC(inject_corrupt, "corrupt the next N pages served");
+
+static int inject_stale;
+module_param(inject_stale, int, 0644);
+MODULE_PARM_DESC(inject_stale, "serve the previous generation of the next N pages that have one");
+
+static int inject_drop_ack;
+module_param(inject_drop_ack, int, 0644);
+MODULE_PARM_DESC(inject_drop_ack, "do not send the next N store acks");
+
+static int inject_refuse;
+module_param(inject_refuse, int, 0644);
+MODULE_PARM_DESC(inject_refuse, "refuse the next N stores");
+
+static int inject_cut_ack;
+module_param(inject_cut_ack, int, 0644);
+MODULE_PARM_DESC(inject_cut_ack, "close the connection before 1 in N acks of stores and frees");
+
+static int inject_keep;
+module_param(inject_keep, int, 0644);
+MODULE_PARM_DESC(inject_keep, "keep previous generations for inject_stale");
+
+static DEFINE_SPINLOCK(seed_lock);
+static struct rnd_state rnd;
+
+static int set_seed(const char *val, const struct kernel_param *kp)
+{
+	int ret = param_set_ulong(val, kp);
+
+	spin_lock(&seed_lock);
+	prandom_seed_state(&rnd, *(unsigned long *)kp->arg);
+	spin_unlock(&seed_lock);
+	return ret;
+}
+
+static const struct kernel_param_ops seed_ops = {
+	.set = set_seed,
+	.get = param_get_ulong,
+};
+
+static unsigned long inject_seed;
+module_param_cb(inject_seed, &seed_ops, &inject_seed, 0644);
+MODULE_PARM_DESC(inject_seed, "start the generator behind inject_cut_ack");
+
+static bool use_one(int *left)
+{
+	int n = READ_ONCE(*left);
+
+	while (n > 0) {
+		int was = cmpxchg(left, n, n - 1);
+
+		if (was == n)
+			return true;
+		n = was;
+	}
+	return false;
+}
+
+/**
+ * nswap_inject_keep() - keep the generation that was replaced
+ * @e: the new entry
+ * @old: the entry it replaced
+ *
+ * Context: process, does not sleep.
+ * Return: true if @old belongs to @e from now on.
+ */
+bool nswap_inject_keep(struct nswap_entry *e, struct nswap_entry *old)
+{
+	if (!READ_ONCE(inject_keep) || old->prev)
+		return false;
+	e->prev = old;
+	return true;
+}
+
+/**
+ * nswap_inject_page() - what to send instead of a page
+ * @e: entry that is asked for
+ *
+ * Context: process, does not sleep.
+ * Return: another page to send, NULL to send the right one.
+ */
+struct page *nswap_inject_page(struct nswap_entry *e)
+{
+	if (e->prev && use_one(&inject_stale))
+		return e->prev->page;
+	if (use_one(&inject_corrupt)) {
+		u8 *p = kmap_local_page(e->page);
+
+		p[1000] ^= 1;
+		kunmap_local(p);
+	}
+	return NULL;
+}
+
+/**
+ * nswap_inject_cut_ack() - close the connection instead of acknowledging?
+ *
+ * Context: process, does not sleep.
+ * Return: the seeded answer.
+ */
+bool nswap_inject_cut_ack(void)
+{
+	int n = READ_ONCE(inject_cut_ack);
+	bool cut;
+
+	if (n <= 0)
+		return false;
+	spin_lock(&seed_lock);
+	cut = !(prandom_u32_state(&rnd) % n);
+	spin_unlock(&seed_lock);
+	return cut;
+}
+
+/**
+ * nswap_inject_drop_ack() - leave this store without an ack?
+ *
+ * Context: process, does not sleep.
+ * Return: true as often as asked for.
+ */
+bool nswap_inject_drop_ack(void)
+{
+	return use_one(&inject_drop_ack);
+}
+
+/**
+ * nswap_inject_refuse() - refuse this store?
+ *
+ * Context: process, does not sleep.
+ * Return: true as often as asked for.
+ */
+bool nswap_inject_refuse(void)
+{
+	return use_one(&inject_refuse);
+}

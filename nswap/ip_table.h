@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * IPTable: a node's incomplete, approximate table of its peers.
+ *
+ * Pure bookkeeping: the caller holds the lock (struct nswap_node ->ipt_lock)
+ * and passes the time in.
+ */
+#ifndef NSWAP_IP_TABLE_H
+#define NSWAP_IP_TABLE_H
+
+#include "wire.h"
+
+/**
+ * enum nswap_ipt_state - what an entry stands for
+ * @NSWAP_IPT_UNUSED: nobody
+ * @NSWAP_IPT_LISTED: named by the user, not heard of yet (id and epoch 0)
+ * @NSWAP_IPT_KNOWN: announced itself
+ * @NSWAP_IPT_LEAVING: said that it goes down
+ * @NSWAP_IPT_GONE: an epoch that is over: kept until no slot names it
+ */
+enum nswap_ipt_state {
+	NSWAP_IPT_UNUSED,
+	NSWAP_IPT_LISTED,
+	NSWAP_IPT_KNOWN,
+	NSWAP_IPT_LEAVING,
+	NSWAP_IPT_GONE,
+};
+
+/**
+ * struct nswap_ipt_entry - one peer
+ * @state: enum nswap_ipt_state
+ * @listed: named by the user; survives the peer's reboots
+ * @id: node id
+ * @epoch: boot epoch
+ * @addr: where it takes connections
+ * @lent: pages it lends
+ * @free: pages of these that it announced as free
+ * @used: pages it holds for others
+ * @heard_ms: when it was last heard of, ms of a monotonic clock
+ */
+struct nswap_ipt_entry {
+	u8 state;
+	bool listed;
+	u64 id;
+	u64 epoch;
+	struct nswap_addr addr;
+	u64 lent;
+	u64 free;
+	u64 used;
+	u64 heard_ms;
+};
+
+/**
+ * struct nswap_ipt - the table; entry 0 is never used
+ * @entry: NSWAP_MAX_PEERS + 1 entries, allocated by nswap_ipt_init()
+ * @top: no used entry has an index above it
+ */
+struct nswap_ipt {
+	struct nswap_ipt_entry *entry;
+	unsigned int top;
+};
+
+/**
+ * enum nswap_ipt_news - what an announcement told us
+ * @NSWAP_IPT_SAME: nothing but fresh numbers
+ * @NSWAP_IPT_NEW: a peer not known before
+ * @NSWAP_IPT_REBOOTED: a known peer with a new epoch, under a new index
+ * @NSWAP_IPT_LEFT: a known peer says it goes down
+ * @NSWAP_IPT_FULL: no entry left; the announcement was not recorded
+ */
+enum nswap_ipt_news {
+	NSWAP_IPT_SAME,
+	NSWAP_IPT_NEW,
+	NSWAP_IPT_REBOOTED,
+	NSWAP_IPT_LEFT,
+	NSWAP_IPT_FULL,
+};
+
+/**
+ * struct nswap_ipt_heard - result of nswap_ipt_hear()
+ * @news: what it means
+ * @index: the peer's entry, 0 if FULL
+ * @was: REBOOTED: the entry of the epoch that is over, else 0
+ */
+struct nswap_ipt_heard {
+	enum nswap_ipt_news news;
+	u16 index;
+	u16 was;
+};
+
+int nswap_ipt_init(struct nswap_ipt *t);
+void nswap_ipt_exit(struct nswap_ipt *t);
+struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
+				      const struct nswap_announcement *a,
+				      u64 now_ms);
+struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
+					 u64 id, u64 epoch, u64 now_ms);
+u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr);
+u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id);
+bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
+		     u64 silent_ms);
+void nswap_ipt_release(struct nswap_ipt *t, u16 index);
+bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b);
+u64 nswap_addr_id(const struct nswap_addr *a);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Log lines name the node and the peer, and none is printed once a page.
+ */
+#ifndef NSWAP_LOG_H
+#define NSWAP_LOG_H
+
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+
+#define nswap_info(node, fmt, ...) \
+	pr_info("node %u: " fmt "\n", (node)->number, ##__VA_ARGS__)
+#define nswap_warn(node, fmt, ...) \
+	pr_warn_ratelimited("node %u: " fmt "\n", (node)->number, \
+			    ##__VA_ARGS__)
+
+#endif

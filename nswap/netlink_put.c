@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink: nodes, devices, peers, … as attributes.
+ *
+ * Invariants: what is put is a snapshot, made without a lock of the node that
+ * is held here. Each kind is one nest; what does not fit is left for the
+ * caller to cancel. Every counter of nswap_stats has its attribute.
+ */
+#include "netlink.h"
+#include "netlink_gen.h"
+
+/* one counter: where it is and the attribute that carries it */
+struct stat_attr {
+	u16 type;
+	u16 offset;
+};
+
+#define STAT(role, attr, field) \
+	{ NSWAP_##role##_A_##attr, offsetof(struct nswap_stats, field) }
+
+static const struct stat_attr client_stats[] = {
+	STAT(CLIENT, PAGES_OUT, pages_out),
+	STAT(CLIENT, PAGES_IN, pages_in),
+	STAT(CLIENT, STORE_MSGS, store_msgs),
+	STAT(CLIENT, LOAD_MSGS, load_msgs),
+	STAT(CLIENT, ZERO_READS, zero_reads),
+	STAT(CLIENT, WRITE_ERRORS, write_errors),
+	STAT(CLIENT, READ_ERRORS, read_errors),
+	STAT(CLIENT, REFUSED, refused),
+	STAT(CLIENT, TIMEOUTS, timeouts),
+	STAT(CLIENT, MOVED, moved),
+	STAT(CLIENT, FREE_MSGS, free_msgs),
+	STAT(CLIENT, FREED_SLOTS, freed_slots),
+	STAT(CLIENT, RECONCILES, reconciles),
+	STAT(CLIENT, SESSIONS, sessions),
+};
+
+static const struct stat_attr server_stats[] = {
+	STAT(SERVER, PAGES_STORED, pages_stored),
+	STAT(SERVER, PAGES_LOADED, pages_loaded),
+	STAT(SERVER, PAGES_FREED, pages_freed),
+	STAT(SERVER, REFUSED, stores_refused),
+	STAT(SERVER, LOADS_MISSED, loads_missed),
+	STAT(SERVER, RECONCILE_DROPPED, reconcile_dropped),
+	STAT(SERVER, OWNERS_REBOOTED, owners_rebooted),
+	STAT(SERVER, FENCED, fenced),
+};
+
+static const struct stat_attr announce_stats[] = {
+	STAT(ANNOUNCE, SENT, announced),
+	STAT(ANNOUNCE, HEARD, heard),
+	STAT(ANNOUNCE, REJECTED, announce_rejected),
+};
+
+static_assert((ARRAY_SIZE(client_stats) + ARRAY_SIZE(server_stats) +
+	       ARRAY_SIZE(announce_stats)) * sizeof(u64) ==
+	      sizeof(struct nswap_stats), "every counter has its attribute");
+
+/* the pad attribute is the first of every set that has one */
+#define PAD	1
+static_assert(NSWAP_NODE_INFO_A_PAD == PAD && NSWAP_DEVICE_A_PAD == PAD &&
+	      NSWAP_PEER_A_PAD == PAD && NSWAP_OWNER_A_PAD == PAD &&
+	      NSWAP_CLIENT_A_PAD == PAD && NSWAP_SERVER_A_PAD == PAD &&
+	      NSWAP_ANNOUNCE_A_PAD == PAD);
+
+static int put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put_u64_64bit(skb, type, value, PAD);
+}
+
+static int put_flag(struct sk_buff *skb, int type, bool on)
+{
+	return on ? nla_put_flag(skb, type) : 0;
+}
+
+static int put_addr(struct sk_buff *skb, int type, const struct nswap_addr *a)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest ||
+	    nla_put_u16(skb, NSWAP_ADDR_A_FAMILY, a->family) ||
+	    nla_put(skb, NSWAP_ADDR_A_IP, sizeof(a->ip), a->ip) ||
+	    nla_put_u16(skb, NSWAP_ADDR_A_PORT, a->port) ||
+	    nla_put_u32(skb, NSWAP_ADDR_A_SCOPE, a->scope))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * nswap_nl_put_node() - put a node into a reply
+ * @skb: reply
+ * @node: the node
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_NODE_INFO);
+	struct nswap_cache_view c = {};
+
+	nswap_cache_get_view(node, &c);
+	if (!nest ||
+	    nla_put_u32(skb, NSWAP_NODE_INFO_A_NUMBER, node->number) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_ID, node->id) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_EPOCH, node->epoch) ||
+	    put_addr(skb, NSWAP_NODE_INFO_A_ADDR, &node->addr) ||
+	    nla_put_u32(skb, NSWAP_NODE_INFO_A_NETNS, nswap_node_netns(node)) ||
+	    nla_put_u32(skb, NSWAP_NODE_INFO_A_CONNS, node->conns) ||
+	    put_flag(skb, NSWAP_NODE_INFO_A_BROADCAST, node->broadcast) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_LENT_PAGES, c.lent) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_HELD_PAGES, c.held) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_SET_ASIDE_PAGES, c.set_aside) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_GRANTED_PAGES, c.granted) ||
+	    nla_put_u32(skb, NSWAP_NODE_INFO_A_OWNERS, c.owners) ||
+	    nla_put_string(skb, NSWAP_NODE_INFO_A_PLACE,
+			   READ_ONCE(node->place)->name))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * nswap_nl_put_device() - put a device into a reply
+ * @skb: reply
+ * @v: the device
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_DEVICE);
+
+	if (!nest ||
+	    nla_put_string(skb, NSWAP_DEVICE_A_NAME, v->name) ||
+	    nla_put_u32(skb, NSWAP_DEVICE_A_INSTANCE, v->instance) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SIZE, v->slots << NSWAP_SLOT_SHIFT) ||
+	    put_u64(skb, NSWAP_DEVICE_A_MAP_BYTES, v->map_bytes) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_REMOTE, v->remote) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_LOST, v->lost) ||
+	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * nswap_nl_put_peer() - put a peer into a reply
+ * @skb: reply
+ * @v: the peer
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_PEER);
+
+	if (!nest ||
+	    nla_put_u32(skb, NSWAP_PEER_A_INDEX, v->index) ||
+	    nla_put_string(skb, NSWAP_PEER_A_STATE,
+			   nswap_peer_state_name(v->state)) ||
+	    put_flag(skb, NSWAP_PEER_A_LEAVING, v->leaving) ||
+	    put_flag(skb, NSWAP_PEER_A_FRESH, v->fresh) ||
+	    put_flag(skb, NSWAP_PEER_A_LISTED, v->listed) ||
+	    put_u64(skb, NSWAP_PEER_A_ID, v->id) ||
+	    put_u64(skb, NSWAP_PEER_A_EPOCH, v->epoch) ||
+	    put_addr(skb, NSWAP_PEER_A_ADDR, &v->addr) ||
+	    put_u64(skb, NSWAP_PEER_A_LENT_PAGES, v->lent) ||
+	    put_u64(skb, NSWAP_PEER_A_FREE_PAGES, v->free) ||
+	    put_u64(skb, NSWAP_PEER_A_USED_PAGES, v->used) ||
+	    nla_put_u32(skb, NSWAP_PEER_A_GRANTS, v->grants) ||
+	    nla_put_u32(skb, NSWAP_PEER_A_INFLIGHT, v->inflight) ||
+	    put_u64(skb, NSWAP_PEER_A_SLOTS, v->slots) ||
+	    put_u64(skb, NSWAP_PEER_A_HEARD_MS, v->heard_ms))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * nswap_nl_put_owner() - put an owner into a reply
+ * @skb: reply
+ * @v: the owner
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_OWNER);
+
+	if (!nest ||
+	    put_u64(skb, NSWAP_OWNER_A_ID, v->id) ||
+	    put_u64(skb, NSWAP_OWNER_A_EPOCH, v->epoch) ||
+	    put_flag(skb, NSWAP_OWNER_A_CONNECTED, v->connected) ||
+	    put_u64(skb, NSWAP_OWNER_A_HELD_PAGES, v->held) ||
+	    put_u64(skb, NSWAP_OWNER_A_GRANTED_PAGES, v->granted))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * nswap_nl_put_policy() - put a placement policy into a reply
+ * @skb: reply
+ * @ops: the policy
+ * @current_one: the node uses it
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_policy(struct sk_buff *skb, const struct nswap_place_ops *ops,
+			bool current_one)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_POLICY);
+
+	if (!nest ||
+	    nla_put_string(skb, NSWAP_POLICY_A_KIND, "place") ||
+	    nla_put_string(skb, NSWAP_POLICY_A_NAME, ops->name) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_HELP, ops->help) ||
+	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * nswap_nl_put_knob() - put a knob into a reply
+ * @skb: reply
+ * @k: the knob
+ * @value: its value
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k, u32 value)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_KNOB);
+
+	if (!nest ||
+	    nla_put_string(skb, NSWAP_KNOB_A_NAME, k->name) ||
+	    nla_put_u32(skb, NSWAP_KNOB_A_VALUE, value) ||
+	    nla_put_u32(skb, NSWAP_KNOB_A_LOWEST, k->min) ||
+	    nla_put_u32(skb, NSWAP_KNOB_A_HIGHEST, k->max) ||
+	    nla_put_u32(skb, NSWAP_KNOB_A_DEFAULT, k->def) ||
+	    nla_put_string(skb, NSWAP_KNOB_A_HELP, k->help))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_stats(struct sk_buff *skb, const struct nswap_stats *sum,
+		     const struct stat_attr *attr, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		const char *at = (const char *)sum + attr[i].offset;
+
+		if (put_u64(skb, attr[i].type, *(const u64 *)at))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/**
+ * nswap_nl_put_stats() - put all counters of a node into a reply
+ * @skb: reply
+ * @node: the node
+ *
+ * Context: process context.
+ * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+ */
+int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node)
+{
+	struct nswap_cache_view c = {};
+	struct nswap_stats sum;
+	struct nlattr *nest;
+
+	nswap_stats_sum(node->stats, &sum);
+	nswap_cache_get_view(node, &c);
+
+	nest = nla_nest_start(skb, NSWAP_A_CLIENT);
+	if (!nest ||
+	    put_stats(skb, &sum, client_stats, ARRAY_SIZE(client_stats)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+
+	nest = nla_nest_start(skb, NSWAP_A_SERVER);
+	if (!nest ||
+	    put_stats(skb, &sum, server_stats, ARRAY_SIZE(server_stats)) ||
+	    put_u64(skb, NSWAP_SERVER_A_HELD_PAGES, c.held) ||
+	    put_u64(skb, NSWAP_SERVER_A_SET_ASIDE_PAGES, c.set_aside) ||
+	    put_u64(skb, NSWAP_SERVER_A_GRANTED_PAGES, c.granted) ||
+	    put_u64(skb, NSWAP_SERVER_A_OWNERS, c.owners))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+
+	nest = nla_nest_start(skb, NSWAP_A_ANNOUNCE);
+	if (!nest ||
+	    put_stats(skb, &sum, announce_stats, ARRAY_SIZE(announce_stats)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}

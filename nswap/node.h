@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Node: one instance of the module's state, one per network namespace, from
+ * up to down.
+ */
+#ifndef NSWAP_NODE_H
+#define NSWAP_NODE_H
+
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "../policy/policy.h"
+#include "ip_table.h"
+#include "stats.h"
+
+struct net;
+struct socket;
+struct task_struct;
+struct nswap_acceptor;
+struct nswap_announcer;
+struct nswap_cache;
+struct nswap_client;
+
+/**
+ * struct nswap_knobs - what can be set while a node is up
+ * @dead_after_ms: a page-in waits this long for a silent peer
+ * @store_timeout_ms: an unanswered page-out is placed elsewhere after this
+ * @announce_ms: time between announcements
+ * @silent_ms: a peer unheard for this long is not chosen
+ * @reconcile_s: time between comparisons of what a peer holds
+ * @refraction_ms: a peer that refused is left alone for this long
+ * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
+ * @fed_available_mib: tests: likewise what is available of it
+ */
+struct nswap_knobs {
+	u32 dead_after_ms;
+	u32 store_timeout_ms;
+	u32 announce_ms;
+	u32 silent_ms;
+	u32 reconcile_s;
+	u32 refraction_ms;
+	u32 fed_total_mib;
+	u32 fed_available_mib;
+};
+
+/**
+ * struct nswap_knob - one knob: name, place in struct nswap_knobs, bounds
+ * @name: as users write it
+ * @help: one line, with the unit
+ * @offset: of the u32 in struct nswap_knobs
+ * @min: smallest value
+ * @max: largest value
+ * @def: default
+ */
+struct nswap_knob {
+	const char *name;
+	const char *help;
+	size_t offset;
+	u32 min;
+	u32 max;
+	u32 def;
+};
+
+extern const struct nswap_knob nswap_knobs[];
+extern const unsigned int nswap_nr_knobs;
+
+/**
+ * struct nswap_node_config - what "up" is asked for
+ * @addr: address to listen on and to announce; port 0 means NSWAP_PORT
+ * @lend_pages: RAM offered to peers
+ * @conns: connections per session, 2 to NSWAP_MAX_CONNS, 0 for the default
+ * @broadcast: announce to the subnet, not just to listed peers
+ * @peers: listed peers
+ * @nr_peers: how many
+ * @knobs: initial values, 0 for the default
+ */
+struct nswap_node_config {
+	struct nswap_addr addr;
+	u64 lend_pages;
+	u32 conns;
+	bool broadcast;
+	struct nswap_addr *peers;
+	unsigned int nr_peers;
+	struct nswap_knobs knobs;
+};
+
+/**
+ * struct nswap_node - a node
+ * @net: its namespace, held from up to down
+ * @number: for people, unique among the nodes of this kernel; write-once
+ * @id: made from address and port; write-once
+ * @epoch: random, not 0; write-once
+ * @addr: where it listens; write-once
+ * @conns: connections per session; write-once
+ * @broadcast: announces to its subnet; write-once
+ * @link: in the list of nodes, under the nodes lock
+ * @control: serialises what users ask for: device add and del, lend, policy
+ * @up: may be found; under the nodes lock
+ * @refs: users; down waits for them before it takes anything apart
+ * @refs_wait: where it waits
+ * @going: node is on its way down; set once under @control
+ * @leaving: announce that this node leaves (reboot, suspend)
+ * @knobs: words read with READ_ONCE, written under @control
+ * @place: placement policy; read with READ_ONCE, written under @control
+ * @stats: counters
+ * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
+ * @ipt: the IPTable
+ * @peers: struct nswap_peer of each IPTable index; RCU, written under
+ *	@peers_lock
+ * @peers_lock: serialises adding and removing peers; never held while
+ *	waiting for a thread or the network
+ * @place_lock: protects @cand, @nr_cand, @last; inside nothing but counters
+ * @cand: candidates for placement in the order of their index
+ * @nr_cand: how many
+ * @last: index of the peer chosen last
+ * @devices: devices of this node, under @control (readers: RCU)
+ * @last_instance: of a device, under @control
+ * @cache: the Nswap Cache
+ * @announcer: thread that announces and listens to announcements
+ * @acceptor: thread that takes connections
+ * @client: the client role
+ * @sweeper: work that forgets peers whose epoch is over
+ */
+struct nswap_node {
+	struct net *net;
+	u32 number;
+	u64 id;
+	u64 epoch;
+	struct nswap_addr addr;
+	u32 conns;
+	bool broadcast;
+	struct list_head link;
+	struct mutex control;
+	bool up;
+	refcount_t refs;
+	wait_queue_head_t refs_wait;
+	bool going;
+	bool leaving;
+	struct nswap_knobs knobs;
+	const struct nswap_place_ops *place;
+	struct nswap_stats __percpu *stats;
+
+	spinlock_t ipt_lock;
+	struct nswap_ipt ipt;
+	struct nswap_peer __rcu *peers[NSWAP_MAX_PEERS + 1];
+	struct mutex peers_lock;
+
+	spinlock_t place_lock;
+	struct nswap_place_peer *cand;
+	unsigned int nr_cand;
+	u16 last;
+
+	struct list_head devices;
+	u32 last_instance;
+	struct nswap_cache *cache;
+	struct nswap_announcer *announcer;
+	struct nswap_acceptor *acceptor;
+	struct nswap_client *client;
+	struct delayed_work sweeper;
+};
+
+#define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
+
+int nswap_node_init(void);
+void nswap_node_exit(void);
+
+/* all of these take @ext for one clear sentence when they refuse */
+int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
+		  struct netlink_ext_ack *ext);
+int nswap_node_down(struct nswap_node *node, bool now,
+		    struct netlink_ext_ack *ext);
+int nswap_node_lend(struct nswap_node *node, u64 pages,
+		    struct netlink_ext_ack *ext);
+int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
+			struct netlink_ext_ack *ext);
+int nswap_node_set_place(struct nswap_node *node, const char *name,
+			 struct netlink_ext_ack *ext);
+
+/* a found node is kept until nswap_node_put() */
+struct nswap_node *nswap_node_get(struct net *net);
+struct nswap_node *nswap_node_get_number(u32 number);
+struct nswap_node *nswap_node_next(struct net *viewer, u32 after);
+void nswap_node_put(struct nswap_node *node);
+unsigned int nswap_node_netns(const struct nswap_node *node);
+u64 nswap_now_ms(void);
+
+#endif

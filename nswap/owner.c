@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owners: who may store, and which of its connections count.
+ *
+ * Invariants:
+ *  - An owner is believed on a connection only after a HELLO that returns the
+ *    ticket this node put into the GREET of that connection. Tickets rise: of
+ *    two epochs or sessions the one with the higher ticket is newer, whatever
+ *    the clocks of the owner say.
+ *  - A newer session fences the older ones before its own HELLO is answered:
+ *    their session number no longer matches, so whatever they still have to
+ *    say is refused (held.c looks at the number under the owner's lock).
+ *  - A new epoch has no use for the pages of the old one: they are dropped.
+ *  - Grants belong to a session and end with it.
+ *
+ * Lock order: hello -> owner->lock -> cache->lock.
+ */
+#include <linux/slab.h>
+
+#include "node.h"
+#include "server.h"
+
+static struct nswap_owner *find(struct nswap_cache *c, u64 id)
+{
+	struct nswap_owner *o;
+
+	list_for_each_entry(o, &c->owners, link)
+		if (o->id == id)
+			return o;
+	return NULL;
+}
+
+static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
+{
+	struct nswap_owner *o = find(c, id);
+
+	if (o || c->nr_owners >= NSWAP_MAX_PEERS)
+		return o;
+	o = kzalloc(sizeof(*o), GFP_NOWAIT | __GFP_NOWARN);
+	if (!o)
+		return NULL;
+	o->id = id;
+	spin_lock_init(&o->lock);
+	o->tree = RB_ROOT;
+	INIT_LIST_HEAD(&o->conns);
+	spin_lock(&c->lock);
+	list_add_tail(&o->link, &c->owners);
+	c->nr_owners++;
+	spin_unlock(&c->lock);
+	return o;
+}
+
+static void forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
+{
+	bool idle;
+
+	spin_lock(&c->lock);
+	idle = list_empty(&o->conns) && !o->held;
+	if (idle) {
+		list_del(&o->link);
+		c->nr_owners--;
+	}
+	spin_unlock(&c->lock);
+	if (!idle)
+		return;
+	nswap_cache_ungrant(c, o, U32_MAX);
+	kfree(o);
+}
+
+/**
+ * nswap_owner_drop_all() - drop all pages of an owner
+ * @c: cache
+ * @o: owner
+ *
+ * Context: process, sleeps.
+ */
+void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_entry *e;
+	unsigned int n = 0;
+
+	for (;;) {
+		spin_lock(&o->lock);
+		e = nswap_held_pop(o);
+		if (e)
+			nswap_cache_count(c, o, -1);
+		spin_unlock(&o->lock);
+		if (!e)
+			return;
+		nswap_cache_put(c, e);
+		if (!(++n % 1024))
+			cond_resched();
+	}
+}
+
+static void fence(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_srv_conn *conn;
+
+	list_for_each_entry(conn, &o->conns, of_owner) {
+		conn->t->shutdown(conn->l);
+		nswap_stat_inc(c->node, fenced);
+	}
+	nswap_cache_ungrant(c, o, U32_MAX);
+}
+
+static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
+		       const struct nswap_srv_conn *conn, u64 epoch,
+		       u64 session)
+{
+	bool other_epoch = o->epoch && o->epoch != epoch;
+
+	if (conn->ticket < o->ticket ||
+	    (!other_epoch && session <= o->session))
+		return NSWAP_ST_STALE;
+	spin_lock(&o->lock);
+	o->epoch = epoch;
+	o->session = session;
+	spin_unlock(&o->lock);
+	o->ticket = conn->ticket;
+	fence(c, o);
+	if (other_epoch) {
+		nswap_stat_inc(c->node, owners_rebooted);
+		nswap_owner_drop_all(c, o);
+	}
+	return NSWAP_ST_OK;
+}
+
+/**
+ * nswap_owner_hello() - somebody says hello on a connection
+ * @c: cache
+ * @conn: connection
+ * @h: what it says
+ *
+ * Context: process, sleeps; needs no memory for an owner that is known.
+ * Return: enum nswap_wire_status; OK: @conn belongs to an owner now.
+ */
+u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      const struct nswap_wire_hello *h)
+{
+	u64 epoch = le64_to_cpu(h->epoch), session = le64_to_cpu(h->session);
+	struct nswap_owner *o;
+	u16 status;
+
+	if (!h->id || !epoch || h->class >= NSWAP_CLASS_NR ||
+	    le64_to_cpu(h->ticket) != conn->ticket ||
+	    memchr_inv(h->reserved, 0, sizeof(h->reserved)))
+		return NSWAP_ST_BAD;
+	mutex_lock(&c->hello);
+	o = find_or_make(c, le64_to_cpu(h->id));
+	if (!o) {
+		mutex_unlock(&c->hello);
+		return NSWAP_ST_NO_ROOM;
+	}
+	if (h->class == NSWAP_CLASS_CONTROL)
+		status = new_session(c, o, conn, epoch, session);
+	else
+		status = o->epoch == epoch && o->session == session ?
+				 NSWAP_ST_OK : NSWAP_ST_STALE;
+	if (status == NSWAP_ST_OK) {
+		conn->owner = o;
+		conn->epoch = epoch;
+		conn->session = session;
+		conn->class = h->class;
+		list_add_tail(&conn->of_owner, &o->conns);
+	} else {
+		forget_if_idle(c, o);
+	}
+	mutex_unlock(&c->hello);
+	return status;
+}
+
+/**
+ * nswap_owner_bye() - a connection ends
+ * @c: cache
+ * @conn: connection, with or without an owner
+ *
+ * Context: process, sleeps.
+ */
+void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
+{
+	struct nswap_owner *o = conn->owner;
+
+	if (!o)
+		return;
+	mutex_lock(&c->hello);
+	list_del(&conn->of_owner);
+	if (conn->session == o->session && conn->epoch == o->epoch)
+		nswap_cache_ungrant(c, o, U32_MAX);
+	forget_if_idle(c, o);
+	conn->owner = NULL;
+	mutex_unlock(&c->hello);
+}

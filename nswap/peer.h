@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Peer: another node as this node's client knows it: one epoch of it, one
+ * index of the IPTable, one session at a time.
+ */
+#ifndef NSWAP_PEER_H
+#define NSWAP_PEER_H
+
+#include <linux/kref.h>
+#include <linux/wait.h>
+
+#include "conn.h"
+#include "ip_table.h"
+#include "views.h"
+
+struct nswap_client;
+
+/**
+ * struct nswap_ctl - a control message of a peer, one at a time of each kind
+ * @m: the message
+ * @peer: whose
+ * @busy: bit 0: under way
+ * @vec: header and payload
+ * @run: payload, NSWAP_WIRE_RUNS entries; NULL for kinds without
+ * @nr: runs in it
+ */
+struct nswap_ctl {
+	struct nswap_msg m;
+	struct nswap_peer *peer;
+	unsigned long busy;
+	struct kvec vec[2];
+	struct nswap_wire_run *run;
+	u32 nr;
+};
+
+/**
+ * struct nswap_reconcile - comparison with what the peer holds
+ * @ask: HOLD_ASK
+ * @drop: FREE of what is not recorded here
+ * @instance: go on from this device instance
+ * @slot: and this slot
+ * @last: nothing follows
+ * @due: jiffies of the next comparison; under the peer's lock
+ */
+struct nswap_reconcile {
+	struct nswap_ctl ask;
+	struct nswap_ctl drop;
+	u32 instance;
+	u64 slot;
+	bool last;
+	unsigned long due;
+};
+
+/**
+ * struct nswap_peer - a peer
+ * @node: whose peer
+ * @index: in the IPTable; write-once
+ * @ref: one for the table, one for every request that names it
+ * @rcu: for kfree_rcu
+ * @lock: protects @state, @parked, @refraction and @reconcile.due; inside
+ *	nothing; process context only
+ * @state: enum nswap_peer_state; read with READ_ONCE for a quick look
+ * @id: node id, 0 until known; written once under @lock
+ * @epoch: boot epoch, likewise
+ * @addr: where to connect; write-once
+ * @name: the same for log lines; write-once
+ * @heard: jiffies when anything last came over a connection
+ * @refraction: jiffies until which it is left alone after a refusal
+ * @used: jiffies of the last page-out sent to it
+ * @parked: page-ins that wait for a session, struct nswap_msg
+ * @slots: slots and pending frees of this node that name @index
+ * @session: number of the newest session; the leader's
+ * @grants: of the HELLO_ACK; the leader's
+ * @free: of the HELLO_ACK; the leader's
+ * @phase: rises when a session comes up; followers wait for it
+ * @followers: receivers that run
+ * @broken: bit 0: this session is to be torn down
+ * @wait: where threads wait for each other
+ * @stop: threads are to end
+ * @nr_conns: connections of a session
+ * @conn: 0 is control, the last is for stores
+ * @ping: PING
+ * @ask: GRANT_ASK
+ * @back: GRANT_RETURN
+ * @frees: FREE of freed slots
+ * @forget: FREE_DEVICE
+ * @reconcile: comparison
+ */
+struct nswap_peer {
+	struct nswap_node *node;
+	u16 index;
+	struct kref ref;
+	struct rcu_head rcu;
+	spinlock_t lock;
+	u8 state;
+	u64 id;
+	u64 epoch;
+	struct nswap_addr addr;
+	char name[64];
+	unsigned long heard;
+	unsigned long refraction;
+	unsigned long used;
+	struct list_head parked;
+	atomic64_t slots;
+
+	u64 session;
+	u32 grants;
+	u64 free;
+	unsigned int phase;
+	atomic_t followers;
+	unsigned long broken;
+	wait_queue_head_t wait;
+	bool stop;
+	u32 nr_conns;
+	struct nswap_conn conn[NSWAP_MAX_CONNS];
+
+	struct nswap_ctl ping;
+	struct nswap_ctl ask;
+	struct nswap_ctl back;
+	struct nswap_ctl frees;
+	struct nswap_ctl forget;
+	struct nswap_reconcile reconcile;
+};
+
+/* peer.c */
+void nswap_peer_heard(struct nswap_node *node,
+		      const struct nswap_ipt_heard *heard);
+int nswap_peer_add(struct nswap_node *node, u16 index);
+int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch);
+struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index);
+struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index);
+void nswap_peer_put(struct nswap_peer *peer);
+void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
+void nswap_peers_start(struct nswap_node *node);
+void nswap_peers_stop(struct nswap_node *node);
+void nswap_peers_sweep(struct nswap_node *node);
+void nswap_peer_fail_parked(struct nswap_peer *peer);
+void nswap_peer_lost(struct nswap_peer *peer);
+
+/* each @peer is referenced and to be put by the body */
+#define nswap_for_each_peer(node, i, peer) \
+	for ((i) = 1; ((peer) = nswap_peer_from(node, &(i))); (i)++)
+
+/* session.c */
+int nswap_session_start(struct nswap_peer *peer);
+void nswap_session_stop(struct nswap_peer *peer);
+void nswap_session_break(struct nswap_peer *peer);
+int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m);
+void nswap_session_resend(struct nswap_peer *peer);
+struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer);
+struct nswap_conn *nswap_session_store_conn(struct nswap_peer *peer);
+
+/* ctl.c */
+int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
+		   int (*answer)(struct nswap_msg *m));
+void nswap_ctl_exit(struct nswap_ctl *c);
+bool nswap_ctl_claim(struct nswap_ctl *c);
+void nswap_ctl_release(struct nswap_ctl *c);
+bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen);
+int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr);
+int nswap_ctl_init_all(struct nswap_peer *peer);
+void nswap_ctl_exit_all(struct nswap_peer *peer);
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Candidates for placement: the peers a session stands with, what they
+ * announced, and the grants this node may spend on each.
+ *
+ * Invariants, all under node->place_lock:
+ *  - A page-out is sent only against a grant taken here; grants only come from
+ *    the peer, so a page on its way always has a page set aside for it.
+ *  - grants and inflight of a candidate belong to one session: both start anew
+ *    with nswap_place_add(), and what a message of an older session gives or
+ *    ends goes nowhere because the candidate was removed in between. A message
+ *    ends exactly once: by its answer, or before nswap_place_add() by the
+ *    session's end.
+ *  - The policy sees the candidates and changes nothing.
+ *
+ * Nothing here sleeps or allocates but nswap_place_init().
+ */
+#include <linux/slab.h>
+
+#include "node.h"
+#include "place.h"
+
+/**
+ * nswap_place_init() - room for all candidates
+ * @node: a node that comes up
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_place_init(struct nswap_node *node)
+{
+	spin_lock_init(&node->place_lock);
+	node->cand = kvcalloc(NSWAP_MAX_PEERS, sizeof(*node->cand), GFP_KERNEL);
+	return node->cand ? 0 : -ENOMEM;
+}
+
+/**
+ * nswap_place_exit() - undo nswap_place_init()
+ * @node: a node without sessions
+ *
+ * Context: process, sleeps.
+ */
+void nswap_place_exit(struct nswap_node *node)
+{
+	kvfree(node->cand);
+}
+
+static struct nswap_place_peer *find(struct nswap_node *node, u16 index)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->nr_cand; i++)
+		if (node->cand[i].index == index)
+			return &node->cand[i];
+	return NULL;
+}
+
+/**
+ * nswap_place_add() - a session came up: the peer may be chosen
+ * @node: node
+ * @index: of the peer
+ * @grants: pages it set aside with its HELLO_ACK
+ * @free: pages it said are free
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_add(struct nswap_node *node, u16 index, u32 grants, u64 free)
+{
+	struct nswap_place_peer *c;
+	unsigned int i;
+
+	spin_lock(&node->place_lock);
+	for (i = node->nr_cand; i && node->cand[i - 1].index > index; i--)
+		node->cand[i] = node->cand[i - 1];
+	c = &node->cand[i];
+	node->nr_cand++;
+	*c = (struct nswap_place_peer){
+		.index = index, .eligible = true, .grants = grants,
+		.free = free, .lent = free,
+	};
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_remove() - the session is over: the peer cannot be chosen
+ * @node: node
+ * @index: of the peer; one that is not there is ignored
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_remove(struct nswap_node *node, u16 index)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c) {
+		node->nr_cand--;
+		memmove(c, c + 1,
+			(node->cand + node->nr_cand - c) * sizeof(*c));
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/* could waiting help? */
+static bool room_may_come(const struct nswap_node *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->nr_cand; i++) {
+		const struct nswap_place_peer *c = &node->cand[i];
+
+		if (c->eligible && (c->free || c->inflight))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * nswap_place_take() - choose a peer and spend grants on it
+ * @node: node
+ * @pages: adjacent pages to be placed
+ * @index: the chosen peer
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: how many of @pages the peer takes; -EAGAIN: no grant now, but some
+ * may come; -ENOSPC: no room anywhere.
+ */
+int nswap_place_take(struct nswap_node *node, unsigned int pages, u16 *index)
+{
+	struct nswap_place_view view;
+	struct nswap_place_peer *c;
+	int pos, n;
+
+	spin_lock(&node->place_lock);
+	view = (struct nswap_place_view){
+		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
+	};
+	pos = READ_ONCE(node->place)->pick(&view, pages);
+	if (pos >= 0 && pos < node->nr_cand &&
+	    nswap_place_usable(&node->cand[pos])) {
+		c = &node->cand[pos];
+		n = min(pages, c->grants);
+		c->grants -= n;
+		c->free -= min_t(u64, n, c->free);
+		c->inflight += n;
+		node->last = c->index;
+		*index = c->index;
+	} else {
+		n = room_may_come(node) ? -EAGAIN : -ENOSPC;
+	}
+	spin_unlock(&node->place_lock);
+	return n;
+}
+
+/**
+ * nswap_place_give() - the peer granted more and told what is free
+ * @node: node
+ * @index: of the peer
+ * @grants: pages set aside in addition
+ * @free: pages it has neither filled nor granted
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c) {
+		c->grants += grants;
+		c->free = free;
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_ended() - a page-out was answered or given up
+ * @node: node
+ * @index: of the peer
+ * @pages: in the message
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c)
+		c->inflight -= min(pages, c->inflight);
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_eligible() - may the peer be chosen?
+ * @node: node
+ * @index: of the peer
+ * @eligible: yes or no
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_eligible(struct nswap_node *node, u16 index, bool eligible)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c)
+		c->eligible = eligible;
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_announced() - the peer announced what it lends
+ * @node: node
+ * @index: of the peer
+ * @lent: pages
+ * @free: pages
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
+			   u64 free)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c) {
+		c->lent = lent;
+		c->free = free;
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_give_back() - take grants away from an idle candidate
+ * @node: node
+ * @index: of the peer
+ * @keep: grants to leave
+ *
+ * Context: process, does not sleep.
+ * Return: grants taken, to be returned to the peer; 0 if it is not idle.
+ */
+u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
+{
+	struct nswap_place_peer *c;
+	u32 n = 0;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c && !c->inflight && c->grants > keep) {
+		n = c->grants - keep;
+		c->grants = keep;
+	}
+	spin_unlock(&node->place_lock);
+	return n;
+}
+
+/**
+ * nswap_place_wants() - should this peer be asked for grants?
+ * @node: node
+ * @index: of the peer
+ *
+ * Context: process, does not sleep.
+ * Return: true if it is eligible, has room and no grant of it is left.
+ */
+bool nswap_place_wants(struct nswap_node *node, u16 index)
+{
+	struct nswap_place_peer *c;
+	bool wants;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	wants = c && c->eligible && !c->grants && c->free;
+	spin_unlock(&node->place_lock);
+	return wants;
+}
+
+/**
+ * nswap_place_look() - a candidate's numbers for people
+ * @node: node
+ * @index: of the peer
+ * @grants: result, 0 if it is no candidate
+ * @inflight: result, likewise
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_look(struct nswap_node *node, u16 index, u32 *grants,
+		      u32 *inflight)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	*grants = c ? c->grants : 0;
+	*inflight = c ? c->inflight : 0;
+	spin_unlock(&node->place_lock);
+}

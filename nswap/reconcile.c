@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Comparison: the peer lists what it holds for this node, this node answers
+ * with what it has no record of, the peer drops that. After every new session
+ * and every reconcile_s seconds, so that no lost message leaves an orphan.
+ *
+ *   HOLD_ASK(place) -> HOLD_LIST(runs) -> FREE(not recorded) -> FREE_ACK
+ *        ^                                                         |
+ *        +------------- until the list said "last" ----------------+
+ *
+ * Invariants:
+ *  - A copy is recorded if its slot names this peer and this generation, on
+ *    its way (WRITING) or arrived. A page stored after the list was made is
+ *    newer than what the list says, and a FREE never drops a newer generation.
+ *  - Everything is in the peer's own two messages; one comparison at a time.
+ */
+#include "client.h"
+#include "device.h"
+#include "node.h"
+#include "peer.h"
+
+static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
+		     u64 slot, u32 gen)
+{
+	struct nswap_slot s;
+
+	if (!dev || slot >= dev->map.nr)
+		return false;
+	s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+	return s.peer == peer->index && s.gen == gen &&
+	       (s.state == NSWAP_SLOT_WRITING ||
+		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);
+}
+
+/* false: no room for more drops, go on from here next time */
+static bool compare_run(struct nswap_peer *peer, const struct nswap_wire_run *r)
+{
+	struct nswap_reconcile *rec = &peer->reconcile;
+	u32 instance = le32_to_cpu(r->instance), gen = le32_to_cpu(r->gen);
+	u64 slot = le64_to_cpu(r->slot), end = slot + le32_to_cpu(r->count);
+	struct nswap_device *dev = nswap_device_find(peer->node, instance);
+
+	rec->instance = instance;
+	for (; slot < end; slot++) {
+		rec->slot = slot;
+		if (!recorded(peer, dev, slot, gen) &&
+		    !nswap_ctl_add_run(&rec->drop, instance, slot, gen))
+			return false;
+	}
+	rec->slot = end;
+	return true;
+}
+
+static void ask(struct nswap_peer *peer)
+{
+	struct nswap_reconcile *rec = &peer->reconcile;
+
+	rec->ask.m.hdr.instance = cpu_to_le32(rec->instance);
+	rec->ask.m.hdr.slot = cpu_to_le64(rec->slot);
+	nswap_ctl_send(&rec->ask, NSWAP_HOLD_ASK, 0);
+}
+
+static void finish(struct nswap_peer *peer)
+{
+	u32 every = nswap_knob(peer->node, reconcile_s);
+
+	spin_lock(&peer->lock);
+	peer->reconcile.due = jiffies + every * HZ;
+	spin_unlock(&peer->lock);
+	nswap_stat_inc(peer->node, reconciles);
+	nswap_ctl_release(&peer->reconcile.ask);
+}
+
+/* what follows a list, or the freeing of what was wrong in it */
+static void go_on(struct nswap_peer *peer)
+{
+	if (peer->reconcile.last)
+		finish(peer);
+	else
+		ask(peer);
+}
+
+static int list_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	struct nswap_conn *conn = m->conn;
+	struct nswap_peer *peer = c->peer;
+	struct nswap_reconcile *rec = &peer->reconcile;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	bool all = true;
+	int ret;
+
+	ret = conn->rx.type == NSWAP_HOLD_LIST ? 0 : -EPROTO;
+	if (!ret)
+		ret = nswap_recv_buf(conn->t, conn->l, c->run,
+				     nr * sizeof(*c->run));
+	if (ret) {
+		m->lost(m);
+		return ret;
+	}
+	rec->drop.nr = 0;
+	rcu_read_lock();
+	for (i = 0; i < nr && all; i++)
+		all = compare_run(peer, &c->run[i]);
+	rcu_read_unlock();
+	rec->last = all && le16_to_cpu(conn->rx.flags) & NSWAP_F_LAST;
+	if (!rec->drop.nr) {
+		go_on(peer);
+		return 0;
+	}
+	if (!nswap_ctl_claim(&rec->drop) ||
+	    nswap_ctl_send(&rec->drop, NSWAP_FREE, rec->drop.nr))
+		nswap_ctl_release(c);
+	return 0;
+}
+
+static int drop_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	const struct nswap_wire_hdr *rx = &m->conn->rx;
+	struct nswap_peer *peer = c->peer;
+
+	nswap_ctl_release(c);
+	if (rx->type != NSWAP_FREE_ACK)
+		return -EPROTO;
+	nswap_client_granted(peer, le32_to_cpu(rx->grants),
+			     le64_to_cpu(rx->free));
+	go_on(peer);
+	return 0;
+}
+
+/* the session broke while the drops were under way: so is the asking */
+static void drop_lost(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+
+	nswap_ctl_release(&c->peer->reconcile.ask);
+	nswap_ctl_release(c);
+}
+
+/**
+ * nswap_reconcile_init() - make a peer's messages for comparison
+ * @peer: a new peer
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_reconcile_init(struct nswap_peer *peer)
+{
+	struct nswap_reconcile *rec = &peer->reconcile;
+	int ret;
+
+	ret = nswap_ctl_init(&rec->ask, peer, true, list_answered) ?:
+	      nswap_ctl_init(&rec->drop, peer, true, drop_answered);
+	rec->drop.m.lost = drop_lost;
+	rec->drop.m.hdr.flags = cpu_to_le16(NSWAP_F_NO_RECORD);
+	return ret;
+}
+
+/**
+ * nswap_reconcile_start() - compare, unless a comparison is under way
+ * @peer: a peer that is UP
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_reconcile_start(struct nswap_peer *peer)
+{
+	struct nswap_reconcile *rec = &peer->reconcile;
+
+	if (!nswap_ctl_claim(&rec->ask))
+		return;
+	rec->instance = 0;
+	rec->slot = 0;
+	ask(peer);
+}

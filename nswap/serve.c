@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Serving one connection of an owner, message by message.
+ *
+ * Invariants:
+ *  - A store is received into pages that were set aside when they were
+ *    granted, outside every lock, and becomes visible page by page when it is
+ *    complete. It never allocates a page.
+ *  - An answer may use memory reserves (the transport's send does): refusal,
+ *    ack, page-in reply and free can always be sent. It is one at a time per
+ *    connection, and waits only for its own owner to receive.
+ *  - Stores arrive on their own connection, which receives without reserves.
+ */
+#include <linux/err.h>
+
+#include "inject.h"
+#include "node.h"
+#include "server.h"
+
+static void answer(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
+{
+	struct nswap_wire_hdr *h = &conn->tx;
+
+	nswap_wire_init(h, type, nr, bytes);
+	h->id = conn->rx.id;
+	h->slot = conn->rx.slot;
+	h->instance = conn->rx.instance;
+	h->free = cpu_to_le64(nswap_cache_free_pages(conn->node->cache));
+}
+
+static int send_iov(struct nswap_srv_conn *conn, unsigned int nr_bv, size_t len)
+{
+	struct iov_iter it;
+	ssize_t ret;
+
+	iov_iter_bvec(&it, ITER_SOURCE, conn->bv, nr_bv, len);
+	ret = conn->t->send(conn->l, &it, true);
+	if (ret < 0)
+		return ret;
+	return ret == len ? 0 : -EPIPE;
+}
+
+static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
+{
+	bvec_set_page(bv, virt_to_page(buf), len, offset_in_page(buf));
+}
+
+static int send_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
+{
+	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
+	if (bytes)
+		set_bv(&conn->bv[1], payload, bytes);
+	return send_iov(conn, bytes ? 2 : 1, sizeof(conn->tx) + bytes);
+}
+
+static int recv_pages(struct nswap_srv_conn *conn, struct list_head *entries)
+{
+	struct nswap_entry *e;
+	struct iov_iter it;
+	unsigned int n = 0;
+
+	list_for_each_entry(e, entries, link)
+		bvec_set_page(&conn->bv[n++], e->page, PAGE_SIZE, 0);
+	iov_iter_bvec(&it, ITER_DEST, conn->bv, n, n * PAGE_SIZE);
+	return conn->t->recv(conn->l, &it);
+}
+
+/* the pages are here: make each visible and note what became of it */
+static u32 insert_all(struct nswap_srv_conn *conn, struct list_head *entries)
+{
+	struct nswap_cache *c = conn->node->cache;
+	struct nswap_entry *e, *next;
+	LIST_HEAD(unused);
+	u32 i = 0, stored = 0;
+
+	list_for_each_entry_safe(e, next, entries, link) {
+		u16 status;
+
+		e->instance = le32_to_cpu(conn->rx.instance);
+		e->slot = le64_to_cpu(conn->rx.slot) + i;
+		e->gen = le32_to_cpu(conn->gen[i]);
+		list_del_init(&e->link);
+		status = nswap_held_insert(c, conn, e);
+		if (status == NSWAP_ST_OK)
+			stored++;
+		else
+			list_add(&e->link, &unused);
+		conn->result[i].gen = conn->gen[i];
+		conn->result[i].status = cpu_to_le32(status);
+		i++;
+	}
+	nswap_cache_give(c, &unused);
+	return stored;
+}
+
+static void refuse_all(struct nswap_srv_conn *conn, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		conn->result[i].gen = conn->gen[i];
+		conn->result[i].status = cpu_to_le32(NSWAP_ST_NO_ROOM);
+	}
+	nswap_stat_add(conn->node, stores_refused, nr);
+}
+
+static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
+{
+	u32 bytes = nr * sizeof(conn->result[0]);
+
+	if (nswap_inject_cut_ack())
+		return -ECONNABORTED;
+	if (nswap_inject_drop_ack())
+		return 0;
+	answer(conn, NSWAP_STORE_ACK, nr, bytes);
+	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
+						       stored, 0));
+	return send_answer(conn, conn->result, bytes);
+}
+
+static int serve_store(struct nswap_srv_conn *conn)
+{
+	struct nswap_cache *c = conn->node->cache;
+	u32 nr = le32_to_cpu(conn->rx.nr), stored = 0;
+	LIST_HEAD(entries);
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, conn->gen,
+			     nr * sizeof(conn->gen[0]));
+	if (ret)
+		return ret;
+	if (nswap_inject_refuse() ||
+	    !nswap_held_take(c, conn, nr, &entries)) {
+		ret = nswap_drain(conn->t, conn->l, conn->scratch,
+				  nr * PAGE_SIZE);
+		refuse_all(conn, nr);
+	} else {
+		ret = recv_pages(conn, &entries);
+		if (ret)
+			nswap_cache_give(c, &entries);
+		else
+			stored = insert_all(conn, &entries);
+		nswap_stat_add(conn->node, pages_stored, stored);
+	}
+	return ret ?: ack_store(conn, nr, stored);
+}
+
+static int serve_load(struct nswap_srv_conn *conn)
+{
+	struct nswap_cache *c = conn->node->cache;
+	u32 i, nr = le32_to_cpu(conn->rx.nr), held = 0;
+	u32 bytes = nr * sizeof(conn->status[0]);
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, conn->gen,
+			     nr * sizeof(conn->gen[0]));
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++) {
+		struct nswap_entry *e;
+		struct page *other;
+
+		e = nswap_held_find(conn, le32_to_cpu(conn->rx.instance),
+				    le64_to_cpu(conn->rx.slot) + i,
+				    le32_to_cpu(conn->gen[i]));
+		conn->status[i] = cpu_to_le32(e ? NSWAP_ST_OK :
+						  NSWAP_ST_NOT_HELD);
+		if (!e)
+			continue;
+		other = nswap_inject_page(e);
+		bvec_set_page(&conn->bv[2 + held], other ?: e->page, PAGE_SIZE,
+			      0);
+		conn->entry[held++] = e;
+	}
+	answer(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
+	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
+	set_bv(&conn->bv[1], conn->status, bytes);
+	ret = send_iov(conn, 2 + held,
+		       sizeof(conn->tx) + bytes + held * PAGE_SIZE);
+	for (i = 0; i < held; i++)
+		nswap_cache_put(c, conn->entry[i]);
+	nswap_stat_add(conn->node, pages_loaded, ret ? 0 : held);
+	nswap_stat_add(conn->node, loads_missed, nr - held);
+	return ret;
+}
+
+static int ack_free(struct nswap_srv_conn *conn)
+{
+	if (nswap_inject_cut_ack())
+		return -ECONNABORTED;
+	answer(conn, NSWAP_FREE_ACK, 0, 0);
+	return send_answer(conn, NULL, 0);
+}
+
+static int serve_free(struct nswap_srv_conn *conn)
+{
+	struct nswap_cache *c = conn->node->cache;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u64 dropped = 0;
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, conn->run,
+			     nr * sizeof(*conn->run));
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++) {
+		const struct nswap_wire_run *r = &conn->run[i];
+
+		if (r->reserved || !r->count)
+			return -EPROTO;
+		dropped += nswap_held_drop(c, conn, le32_to_cpu(r->instance),
+					   le64_to_cpu(r->slot),
+					   le32_to_cpu(r->count),
+					   le32_to_cpu(r->gen));
+	}
+	nswap_stat_add(conn->node, pages_freed, dropped);
+	if (le16_to_cpu(conn->rx.flags) & NSWAP_F_NO_RECORD)
+		nswap_stat_add(conn->node, reconcile_dropped, dropped);
+	return ack_free(conn);
+}
+
+static int serve_free_device(struct nswap_srv_conn *conn)
+{
+	u64 n = nswap_held_drop_device(conn->node->cache, conn,
+				       le32_to_cpu(conn->rx.instance));
+
+	nswap_stat_add(conn->node, pages_freed, n);
+	return ack_free(conn);
+}
+
+static int serve_list(struct nswap_srv_conn *conn)
+{
+	bool last;
+	u32 nr, bytes;
+
+	nr = nswap_held_list(conn, le32_to_cpu(conn->rx.instance),
+			     le64_to_cpu(conn->rx.slot), conn->run, &last);
+	bytes = nr * sizeof(*conn->run);
+	answer(conn, NSWAP_HOLD_LIST, nr, bytes);
+	conn->tx.flags = cpu_to_le16(last ? NSWAP_F_LAST : 0);
+	return send_answer(conn, conn->run, bytes);
+}
+
+static int serve_grant(struct nswap_srv_conn *conn)
+{
+	struct nswap_cache *c = conn->node->cache;
+	u32 add = 0, nr = le32_to_cpu(conn->rx.nr);
+
+	if (conn->rx.type == NSWAP_GRANT_RETURN)
+		nswap_held_ungrant(c, conn, nr);
+	else
+		add = nswap_held_grant(c, conn, 0, nr);
+	answer(conn, NSWAP_GRANT, 0, 0);
+	conn->tx.grants = cpu_to_le32(add);
+	return send_answer(conn, NULL, 0);
+}
+
+/* which class of connection may carry which message */
+static bool allowed(const struct nswap_srv_conn *conn)
+{
+	u8 type = conn->rx.type;
+
+	switch (conn->class) {
+	case NSWAP_CLASS_STORE:
+		return type == NSWAP_STORE;
+	case NSWAP_CLASS_LOAD:
+		return type == NSWAP_LOAD;
+	default:
+		return type != NSWAP_STORE;
+	}
+}
+
+/**
+ * nswap_serve() - receive one message and answer it
+ * @conn: connection whose owner has said hello
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0 to go on, an error to close the connection.
+ */
+int nswap_serve(struct nswap_srv_conn *conn)
+{
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
+	if (!ret)
+		ret = nswap_wire_check(&conn->rx);
+	if (!ret && !allowed(conn))
+		ret = -EPROTO;
+	if (ret)
+		return ret;
+	switch (conn->rx.type) {
+	case NSWAP_STORE:
+		return serve_store(conn);
+	case NSWAP_LOAD:
+		return serve_load(conn);
+	case NSWAP_FREE:
+		return serve_free(conn);
+	case NSWAP_FREE_DEVICE:
+		return serve_free_device(conn);
+	case NSWAP_HOLD_ASK:
+		return serve_list(conn);
+	case NSWAP_GRANT_ASK:
+	case NSWAP_GRANT_RETURN:
+		return serve_grant(conn);
+	case NSWAP_PING:
+		answer(conn, NSWAP_PONG, 0, 0);
+		return send_answer(conn, NULL, 0);
+	default:
+		return -EPROTO;
+	}
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Server role: taking connections.
+ *
+ * One thread per node accepts, one thread per connection greets and serves.
+ *
+ * Invariants:
+ *  - A connection's thread is the only one that receives on or closes its link;
+ *    others may shut it down while it is in its owner's list or the acceptor's
+ *    (both under their mutex).
+ *  - A connection that has ended stays in the acceptor's list, done, until it
+ *    is reaped: no thread of this module outlives it.
+ *  - Nobody but peers of the list or the subnet is greeted.
+ */
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+
+#include "announce.h"
+#include "log.h"
+#include "node.h"
+#include "server.h"
+
+#define HELLO_MS	5000
+#define MAX_CONNS	(NSWAP_MAX_PEERS * NSWAP_MAX_CONNS)
+
+/**
+ * struct nswap_acceptor - takes connections for a node
+ * @node: node
+ * @t: transport
+ * @listener: listening link
+ * @thread: accepts
+ * @lock: protects @conns, @nr_conns
+ * @conns: connections, ended ones too
+ * @nr_conns: how many
+ * @next_ticket: for the next connection; the thread's own
+ * @ready: @error is set
+ * @error: of listening
+ */
+struct nswap_acceptor {
+	struct nswap_node *node;
+	const struct nswap_transport_ops *t;
+	struct nswap_link *listener;
+	struct task_struct *thread;
+	struct mutex lock;
+	struct list_head conns;
+	unsigned int nr_conns;
+	u64 next_ticket;
+	struct completion ready;
+	int error;
+};
+
+static int greet(struct nswap_srv_conn *conn)
+{
+	struct {
+		struct nswap_wire_hdr hdr;
+		struct nswap_wire_greet greet;
+	} __packed m = {};
+
+	nswap_wire_init(&m.hdr, NSWAP_GREET, 0, sizeof(m.greet));
+	m.greet.id = cpu_to_le64(conn->node->id);
+	m.greet.epoch = cpu_to_le64(conn->node->epoch);
+	m.greet.ticket = cpu_to_le64(conn->ticket);
+	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
+}
+
+static int take_hello(struct nswap_srv_conn *conn)
+{
+	struct nswap_cache *c = conn->node->cache;
+	struct nswap_wire_hello hello;
+	u16 status;
+	int ret;
+
+	conn->t->recv_timeout(conn->l, HELLO_MS);
+	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
+	if (!ret)
+		ret = nswap_wire_check(&conn->rx);
+	if (!ret && conn->rx.type != NSWAP_HELLO)
+		ret = -EPROTO;
+	if (!ret)
+		ret = nswap_recv_buf(conn->t, conn->l, &hello, sizeof(hello));
+	if (ret)
+		return ret;
+	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
+		 nswap_owner_hello(c, conn, &hello);
+	nswap_wire_init(&conn->tx, NSWAP_HELLO_ACK, 0, 0);
+	conn->tx.id = conn->rx.id;
+	conn->tx.status = cpu_to_le16(status);
+	if (status == NSWAP_ST_OK && conn->class == NSWAP_CLASS_CONTROL)
+		conn->tx.grants = cpu_to_le32(nswap_held_grant(c, conn, 0, 0));
+	conn->tx.free = cpu_to_le64(nswap_cache_free_pages(c));
+	ret = nswap_send_buf(conn->t, conn->l, &conn->tx, sizeof(conn->tx));
+	if (!ret && status != NSWAP_ST_OK)
+		ret = -EACCES;
+	conn->t->recv_timeout(conn->l, 0);
+	return ret;
+}
+
+static void close_conn(struct nswap_srv_conn *conn)
+{
+	struct nswap_acceptor *a = conn->node->acceptor;
+	struct nswap_link *l = conn->l;
+
+	nswap_owner_bye(conn->node->cache, conn);
+	mutex_lock(&a->lock);
+	conn->l = NULL;
+	mutex_unlock(&a->lock);
+	conn->t->close(l);
+	WRITE_ONCE(conn->done, true);
+}
+
+static int serve_conn(void *data)
+{
+	struct nswap_srv_conn *conn = data;
+	int ret;
+
+	ret = greet(conn);
+	if (!ret)
+		ret = take_hello(conn);
+	if (!ret && conn->class != NSWAP_CLASS_STORE)
+		conn->t->reserves(conn->l);
+	while (!ret && !kthread_should_stop())
+		ret = nswap_serve(conn);
+	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
+		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",
+			   nswap_wire_name(conn->rx.type));
+	close_conn(conn);
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (!kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+static void free_conn(struct nswap_srv_conn *conn)
+{
+	if (!conn)
+		return;
+	kfree(conn->run);
+	free_page((unsigned long)conn->scratch);
+	kfree(conn);
+}
+
+static struct nswap_srv_conn *new_conn(struct nswap_acceptor *a,
+				       struct nswap_link *l)
+{
+	struct nswap_srv_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+
+	if (!conn)
+		return NULL;
+	conn->run = kcalloc(NSWAP_WIRE_RUNS, sizeof(*conn->run), GFP_KERNEL);
+	conn->scratch = (void *)__get_free_page(GFP_KERNEL);
+	if (!conn->run || !conn->scratch) {
+		free_conn(conn);
+		return NULL;
+	}
+	conn->node = a->node;
+	conn->t = a->t;
+	conn->l = l;
+	conn->ticket = ++a->next_ticket;
+	return conn;
+}
+
+/* on failure the link is the caller's */
+static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
+{
+	struct nswap_srv_conn *conn;
+	struct task_struct *t;
+	struct nswap_addr from;
+
+	if (a->t->peer_addr(l, &from) ||
+	    !nswap_announce_acceptable(a->node, &from))
+		return -EACCES;
+	if (READ_ONCE(a->nr_conns) >= MAX_CONNS)
+		return -EMFILE;
+	conn = new_conn(a, l);
+	if (!conn)
+		return -ENOMEM;
+	conn->from = from;
+	t = kthread_create(serve_conn, conn, "nswap/%u-s%llu", a->node->number,
+			   conn->ticket);
+	if (IS_ERR(t)) {
+		free_conn(conn);
+		return PTR_ERR(t);
+	}
+	conn->thread = t;
+	mutex_lock(&a->lock);
+	list_add_tail(&conn->link, &a->conns);
+	a->nr_conns++;
+	mutex_unlock(&a->lock);
+	wake_up_process(t);
+	return 0;
+}
+
+static int accept_loop(void *data)
+{
+	struct nswap_acceptor *a = data;
+	struct nswap_link *l;
+
+	a->listener = a->t->listen(a->node->net, &a->node->addr);
+	a->error = PTR_ERR_OR_ZERO(a->listener);
+	complete(&a->ready);
+	while (!a->error && !kthread_should_stop()) {
+		l = a->t->accept(a->listener);
+		if (IS_ERR(l)) {
+			if (!kthread_should_stop())
+				schedule_timeout_interruptible(HZ / 10);
+			continue;
+		}
+		nswap_server_reap(a->node);
+		if (take_conn(a, l))
+			a->t->close(l);
+	}
+	if (!a->error)
+		a->t->close(a->listener);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ);
+	return 0;
+}
+
+static void reap(struct nswap_acceptor *a, bool all)
+{
+	struct nswap_srv_conn *conn, *next;
+	LIST_HEAD(dead);
+
+	mutex_lock(&a->lock);
+	list_for_each_entry_safe(conn, next, &a->conns, link) {
+		if (!all && !READ_ONCE(conn->done))
+			continue;
+		if (conn->l)
+			conn->t->shutdown(conn->l);
+		list_move(&conn->link, &dead);
+		a->nr_conns--;
+	}
+	mutex_unlock(&a->lock);
+	list_for_each_entry_safe(conn, next, &dead, link) {
+		kthread_stop(conn->thread);
+		free_conn(conn);
+	}
+}
+
+/**
+ * nswap_server_reap() - free connections that have ended
+ * @node: node
+ *
+ * Context: process, sleeps.
+ */
+void nswap_server_reap(struct nswap_node *node)
+{
+	reap(node->acceptor, false);
+}
+
+static void explain(struct nswap_node *node, int error,
+		    struct netlink_ext_ack *ext)
+{
+	if (error == -EADDRINUSE)
+		NL_SET_ERR_MSG(ext, "the TCP port is taken in this network namespace: choose another with --port");
+	else if (error == -EADDRNOTAVAIL)
+		NL_SET_ERR_MSG(ext, "the address is not one of this network namespace: see ip address");
+	else
+		NL_SET_ERR_MSG(ext, "cannot listen on this address and port");
+}
+
+/**
+ * nswap_server_start() - listen
+ * @node: node with a cache
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; the socket is made by a thread of its own.
+ * Return: 0, -ENOMEM, or the transport's error.
+ */
+int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
+{
+	struct nswap_acceptor *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	int ret;
+
+	if (!a)
+		return -ENOMEM;
+	a->node = node;
+	a->t = &nswap_tcp_ops;
+	mutex_init(&a->lock);
+	INIT_LIST_HEAD(&a->conns);
+	init_completion(&a->ready);
+	node->acceptor = a;
+	a->thread = kthread_run(accept_loop, a, "nswap/%u-accept", node->number);
+	if (IS_ERR(a->thread)) {
+		ret = PTR_ERR(a->thread);
+		node->acceptor = NULL;
+		kfree(a);
+		return ret;
+	}
+	wait_for_completion(&a->ready);
+	ret = a->error;
+	if (ret) {
+		explain(node, ret, ext);
+		nswap_server_stop(node);
+	}
+	return ret;
+}
+
+/**
+ * nswap_server_stop() - take no more connections and end those there are
+ * @node: node
+ *
+ * Context: process, sleeps.
+ */
+void nswap_server_stop(struct nswap_node *node)
+{
+	struct nswap_acceptor *a = node->acceptor;
+
+	if (!a)
+		return;
+	if (!a->error)
+		a->t->shutdown(a->listener);
+	kthread_stop(a->thread);
+	reap(a, true);
+	node->acceptor = NULL;
+	kfree(a);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Server role: connections that owners opened to this node.
+ */
+#ifndef NSWAP_SERVER_H
+#define NSWAP_SERVER_H
+
+#include <linux/bvec.h>
+
+#include "cache.h"
+#include "transport.h"
+#include "wire.h"
+
+struct netlink_ext_ack;
+struct task_struct;
+
+/**
+ * struct nswap_srv_conn - one connection; everything in it is its thread's own
+ * @node: node
+ * @t: transport
+ * @l: link; closed by the thread after it has left its owner
+ * @link: in the acceptor's list
+ * @of_owner: in the owner's list; under the cache's hello mutex
+ * @thread: serves it
+ * @done: the thread has let go of everything and may be reaped
+ * @ticket: from GREET
+ * @owner: who said hello; NULL before
+ * @epoch: of the owner, at hello
+ * @session: of the owner, at hello
+ * @class: enum nswap_conn_class
+ * @from: address at the other end
+ * @rx: message being handled
+ * @tx: its answer
+ * @gen: generations of a STORE or LOAD
+ * @result: results of a STORE
+ * @status: results of a LOAD
+ * @entry: pages being sent
+ * @bv: what is sent or received
+ * @run: runs of a FREE or a HOLD_LIST
+ * @scratch: a page for payload nobody wants
+ */
+struct nswap_srv_conn {
+	struct nswap_node *node;
+	const struct nswap_transport_ops *t;
+	struct nswap_link *l;
+	struct list_head link;
+	struct list_head of_owner;
+	struct task_struct *thread;
+	bool done;
+	u64 ticket;
+	struct nswap_owner *owner;
+	u64 epoch;
+	u64 session;
+	u8 class;
+	struct nswap_addr from;
+	struct nswap_wire_hdr rx;
+	struct nswap_wire_hdr tx;
+	__le32 gen[NSWAP_REQ_SLOTS];
+	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
+	__le32 status[NSWAP_REQ_SLOTS];
+	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
+	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
+	struct nswap_wire_run *run;
+	void *scratch;
+};
+
+/* server.c */
+int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);
+void nswap_server_stop(struct nswap_node *node);
+void nswap_server_reap(struct nswap_node *node);
+
+/* serve.c */
+int nswap_serve(struct nswap_srv_conn *conn);
+
+#endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Session: all connections of this node's client to one peer, up or down
+ * together.
+ *
+ *   leader: [connect, greet] x n -> UP -> receive ... broken -> SILENT -> again
+ *                                                \-> LOST (another epoch)
+ *   ticker: SILENT for dead_after -> DEAD;  leader: refused -> DEAD
+ *
+ * Each connection has one thread, its receiver; the one of connection 0 is the
+ * leader: it opens and closes every link, so that no thread is ever made and
+ * no memory beyond the sockets is needed to come back after a cut.
+ *
+ * Invariants:
+ *  - Links are opened and closed by the leader only, and closed only when no
+ *    follower receives.
+ *  - A session's number is higher than that of every earlier one of this
+ *    node's epoch: the server fences those before the first request counts.
+ *  - Between the end of a session and the next every message is handed back
+ *    exactly once (nswap_conn_close()): page-outs are placed elsewhere,
+ *    page-ins are parked here until the session is back, dead_after is over,
+ *    or a new epoch proves the page lost.
+ *
+ * Lock order: none is held while another is taken, but conn->tx -> conn->lock.
+ */
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/sched/mm.h>
+
+#include "client.h"
+#include "log.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+
+#define CONNECT_MS	1000
+#define GREET_MS	2000
+#define RETRY_MS	300
+
+static int recv_typed(struct nswap_conn *c, struct nswap_link *l, u8 type,
+		      void *payload, size_t bytes)
+{
+	int ret;
+
+	ret = nswap_recv_buf(c->t, l, &c->rx, sizeof(c->rx));
+	if (!ret)
+		ret = nswap_wire_check(&c->rx);
+	if (!ret && c->rx.type != type)
+		ret = -EPROTO;
+	if (!ret && bytes)
+		ret = nswap_recv_buf(c->t, l, payload, bytes);
+	return ret;
+}
+
+static int send_hello(struct nswap_conn *c, struct nswap_link *l, __le64 ticket)
+{
+	struct nswap_peer *peer = c->peer;
+	struct {
+		struct nswap_wire_hdr hdr;
+		struct nswap_wire_hello hello;
+	} __packed m = {};
+
+	nswap_wire_init(&m.hdr, NSWAP_HELLO, 0, sizeof(m.hello));
+	m.hello.id = cpu_to_le64(peer->node->id);
+	m.hello.epoch = cpu_to_le64(peer->node->epoch);
+	m.hello.session = cpu_to_le64(peer->session);
+	m.hello.ticket = ticket;
+	m.hello.class = c->class;
+	return nswap_send_buf(c->t, l, &m, sizeof(m));
+}
+
+static int shake_hands(struct nswap_conn *c, struct nswap_link *l)
+{
+	struct nswap_wire_greet greet;
+	struct nswap_peer *peer = c->peer;
+	int ret;
+
+	c->t->recv_timeout(l, GREET_MS);
+	ret = recv_typed(c, l, NSWAP_GREET, &greet, sizeof(greet));
+	if (!ret)
+		ret = nswap_peer_greeted(peer, le64_to_cpu(greet.id),
+					 le64_to_cpu(greet.epoch));
+	if (!ret)
+		ret = send_hello(c, l, greet.ticket);
+	if (!ret)
+		ret = recv_typed(c, l, NSWAP_HELLO_ACK, NULL, 0);
+	if (ret)
+		return ret;
+	c->t->recv_timeout(l, 0);
+	if (le16_to_cpu(c->rx.status) != NSWAP_ST_OK)
+		return -EACCES;
+	if (!c->number) {
+		peer->grants = le32_to_cpu(c->rx.grants);
+		peer->free = le64_to_cpu(c->rx.free);
+	}
+	return 0;
+}
+
+static int open_conn(struct nswap_conn *c)
+{
+	struct nswap_node *node = c->peer->node;
+	struct nswap_link *l;
+	int ret;
+
+	l = c->t->connect(node->net, &node->addr, &c->peer->addr, CONNECT_MS);
+	if (IS_ERR(l))
+		return PTR_ERR(l);
+	c->t->reserves(l);
+	ret = shake_hands(c, l);
+	if (ret) {
+		c->t->close(l);
+		return ret;
+	}
+	nswap_conn_open(c, l);
+	return 0;
+}
+
+static void session_close(struct nswap_peer *peer)
+{
+	struct nswap_msg *m, *next;
+	LIST_HEAD(lost);
+	u32 i;
+
+	for (i = 0; i < peer->nr_conns; i++)
+		nswap_conn_close(&peer->conn[i], &lost);
+	list_for_each_entry_safe(m, next, &lost, link) {
+		list_del_init(&m->link);
+		m->lost(m);
+	}
+}
+
+static int session_open(struct nswap_peer *peer)
+{
+	int ret = 0;
+	u32 i;
+
+	peer->session++;
+	clear_bit(0, &peer->broken);
+	for (i = 0; i < peer->nr_conns && !ret; i++)
+		ret = open_conn(&peer->conn[i]);
+	if (ret)
+		session_close(peer);
+	return ret;
+}
+
+static void session_up(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	u32 i;
+
+	peer->heard = jiffies;
+	peer->used = jiffies;
+	for (i = 0; i < peer->nr_conns; i++)
+		nswap_conn_up(&peer->conn[i]);
+	nswap_place_add(node, peer->index, peer->grants, peer->free);
+	atomic_set(&peer->followers, peer->nr_conns - 1);
+	spin_lock(&peer->lock);
+	peer->state = NSWAP_PEER_UP;
+	peer->reconcile.due = jiffies;
+	peer->phase++;
+	spin_unlock(&peer->lock);
+	wake_up_all(&peer->wait);
+	nswap_stat_inc(node, sessions);
+	nswap_session_resend(peer);
+	nswap_client_tick_now(node);
+	nswap_client_kick(node);
+}
+
+/* receive until the session breaks */
+static void receive(struct nswap_conn *c)
+{
+	struct nswap_peer *peer = c->peer;
+	int ret = 0;
+
+	while (!test_bit(0, &peer->broken)) {
+		ret = nswap_conn_receive(c);
+		if (ret == 1)
+			ret = nswap_client_late(c);
+		if (ret)
+			break;
+		WRITE_ONCE(peer->heard, jiffies);
+	}
+	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
+		nswap_warn(peer->node, "peer %s sent a message this node does not understand (%s)",
+			   peer->name, nswap_wire_name(c->rx.type));
+	nswap_session_break(peer);
+}
+
+static int follow(void *data)
+{
+	struct nswap_conn *c = data;
+	struct nswap_peer *peer = c->peer;
+	unsigned int seen = 0;
+
+	while (!kthread_should_stop()) {
+		wait_event_interruptible(peer->wait,
+					 READ_ONCE(peer->phase) != seen ||
+					 kthread_should_stop());
+		if (READ_ONCE(peer->phase) == seen)
+			continue;
+		seen = READ_ONCE(peer->phase);
+		receive(c);
+		atomic_dec(&peer->followers);
+		wake_up_all(&peer->wait);
+	}
+	return 0;
+}
+
+static void session_down(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+
+	nswap_place_remove(node, peer->index);
+	spin_lock(&peer->lock);
+	if (peer->state == NSWAP_PEER_UP)
+		peer->state = NSWAP_PEER_SILENT;
+	spin_unlock(&peer->lock);
+	wait_event(peer->wait, !atomic_read(&peer->followers));
+	session_close(peer);
+	nswap_client_kick(node);
+}
+
+static void refused(struct nswap_peer *peer)
+{
+	spin_lock(&peer->lock);
+	if (peer->state == NSWAP_PEER_SILENT ||
+	    peer->state == NSWAP_PEER_CONNECTING)
+		peer->state = NSWAP_PEER_DEAD;
+	spin_unlock(&peer->lock);
+	nswap_peer_fail_parked(peer);
+}
+
+static bool goes_on(struct nswap_peer *peer)
+{
+	return !kthread_should_stop() && !READ_ONCE(peer->stop) &&
+	       READ_ONCE(peer->state) != NSWAP_PEER_LOST;
+}
+
+static void pause_ms(struct nswap_peer *peer, unsigned int ms)
+{
+	wait_event_interruptible_timeout(peer->wait, !goes_on(peer),
+					 msecs_to_jiffies(ms));
+}
+
+static int lead(void *data)
+{
+	struct nswap_peer *peer = data;
+	int ret;
+
+	while (goes_on(peer)) {
+		ret = session_open(peer);
+		if (ret == -ECONNREFUSED)
+			refused(peer);
+		if (ret) {
+			pause_ms(peer, RETRY_MS);
+			continue;
+		}
+		session_up(peer);
+		receive(&peer->conn[0]);
+		session_down(peer);
+	}
+	while (!kthread_should_stop())
+		wait_event_interruptible(peer->wait, kthread_should_stop());
+	return 0;
+}
+
+/**
+ * nswap_session_start() - make the threads of a peer and let them connect
+ * @peer: a peer without threads
+ *
+ * Context: process, sleeps; never on the reclaim path.
+ * Return: 0, or an error from making a thread.
+ */
+int nswap_session_start(struct nswap_peer *peer)
+{
+	struct task_struct *t;
+	u32 i;
+
+	peer->state = NSWAP_PEER_CONNECTING;
+	for (i = peer->nr_conns; i--;) {
+		struct nswap_conn *c = &peer->conn[i];
+
+		t = i ? kthread_create(follow, c, "nswap/%u-%u.%u",
+				       peer->node->number, peer->index, i) :
+			kthread_create(lead, peer, "nswap/%u-%u",
+				       peer->node->number, peer->index);
+		if (IS_ERR(t)) {
+			nswap_session_stop(peer);
+			return PTR_ERR(t);
+		}
+		get_task_struct(t);
+		c->thread = t;
+		wake_up_process(t);
+	}
+	return 0;
+}
+
+/**
+ * nswap_session_stop() - end the session and its threads for good
+ * @peer: a peer; threads or not
+ *
+ * Context: process, sleeps; the node's control lock is held.
+ */
+void nswap_session_stop(struct nswap_peer *peer)
+{
+	u32 i;
+
+	WRITE_ONCE(peer->stop, true);
+	nswap_session_break(peer);
+	for (i = 0; i < peer->nr_conns; i++) {
+		struct nswap_conn *c = &peer->conn[i];
+
+		if (!c->thread)
+			continue;
+		kthread_stop(c->thread);
+		put_task_struct(c->thread);
+		c->thread = NULL;
+	}
+	nswap_peer_fail_parked(peer);
+}
+
+/**
+ * nswap_session_break() - tear the session down; the leader makes a new one
+ * @peer: a peer
+ *
+ * Context: process; waits for sends under way, which do not wait.
+ */
+void nswap_session_break(struct nswap_peer *peer)
+{
+	u32 i;
+
+	set_bit(0, &peer->broken);
+	for (i = 0; i < peer->nr_conns; i++)
+		nswap_conn_shutdown(&peer->conn[i]);
+	wake_up_all(&peer->wait);
+}
+
+/**
+ * nswap_session_park() - keep a page-in until the session is back
+ * @peer: its peer
+ * @m: an IDLE message
+ *
+ * Context: process, page-in path; does not sleep.
+ * Return: 0; -EHOSTDOWN if the peer is dead or lost: nothing to wait for.
+ */
+int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m)
+{
+	int ret = -EHOSTDOWN;
+
+	spin_lock(&peer->lock);
+	if (peer->state != NSWAP_PEER_DEAD && peer->state != NSWAP_PEER_LOST &&
+	    !peer->stop) {
+		list_add_tail(&m->link, &peer->parked);
+		ret = 0;
+	}
+	spin_unlock(&peer->lock);
+	return ret;
+}
+
+/**
+ * nswap_session_resend() - send again what was parked
+ * @peer: a peer that is UP
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_session_resend(struct nswap_peer *peer)
+{
+	struct nswap_msg *m, *next;
+	LIST_HEAD(parked);
+
+	spin_lock(&peer->lock);
+	list_splice_init(&peer->parked, &parked);
+	spin_unlock(&peer->lock);
+	list_for_each_entry_safe(m, next, &parked, link) {
+		list_del_init(&m->link);
+		nswap_client_reload(peer, m);
+	}
+}
+
+/**
+ * nswap_session_load_conn() - the connection for a page-in from this CPU
+ * @peer: a peer
+ *
+ * Context: any.
+ * Return: one of its connections; it need not be up.
+ */
+struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer)
+{
+	return &peer->conn[raw_smp_processor_id() % (peer->nr_conns - 1)];
+}
+
+/**
+ * nswap_session_store_conn() - the connection for page-outs
+ * @peer: a peer
+ *
+ * Context: any.
+ * Return: its connection for stores; it need not be up.
+ */
+struct nswap_conn *nswap_session_store_conn(struct nswap_peer *peer)
+{
+	return &peer->conn[peer->nr_conns - 1];
+}

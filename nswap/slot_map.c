@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shadow slot map.
+ *
+ *             page-out            ack
+ *   EMPTY ------------> WRITING --------> REMOTE
+ *     ^                 ^  |  ^             |  |
+ *     |         rewrite |  |  | rewrite     |  | new epoch, not found
+ *     | told    +-------+  |  +-------------+  |
+ *     |         |          | failed            v
+ *     +----- FREEING <-----|---------------  LOST (page-out -> WRITING,
+ *       free of REMOTE     +---------------->      free -> EMPTY)
+ *
+ * Invariants:
+ *  - An entry changes only by nswap_slot_move(), one compare-and-exchange:
+ *    whoever loses the race reads again and decides again.
+ *  - A generation never goes back. EMPTY and LOST keep it, so the next
+ *    page-out of the slot is newer than every copy a peer may still hold.
+ *  - Only the request that moved a slot to WRITING moves it out again;
+ *    a free that meets WRITING sets the freed bit and leaves.
+ *  - Nothing here sleeps or allocates after nswap_slot_map_init().
+ */
+#include <linux/bits.h>
+#include <linux/bug.h>
+#include <linux/vmalloc.h>
+
+#include "slot_map.h"
+
+#define STATE_BITS	4
+#define REF_BITS	1
+#define FREED_BITS	1
+#define PEER_BITS	10
+#define FLASH_BITS	28
+
+static_assert(STATE_BITS + REF_BITS + FREED_BITS + PEER_BITS +
+	      NSWAP_GEN_BITS + FLASH_BITS == 64, "one word a slot");
+static_assert(NSWAP_SLOT_NR <= 1 << STATE_BITS);
+static_assert(NSWAP_MAX_PEERS < 1 << PEER_BITS);
+
+#define REF_SHIFT	STATE_BITS
+#define FREED_SHIFT	(REF_SHIFT + REF_BITS)
+#define PEER_SHIFT	(FREED_SHIFT + FREED_BITS)
+#define GEN_SHIFT	(PEER_SHIFT + PEER_BITS)
+#define FLASH_SHIFT	(GEN_SHIFT + NSWAP_GEN_BITS)
+
+/* legal[from] has bit "to" set for every legal transition */
+static const u16 legal[NSWAP_SLOT_NR] = {
+	[NSWAP_SLOT_EMPTY] = BIT(NSWAP_SLOT_WRITING),
+	[NSWAP_SLOT_WRITING] = BIT(NSWAP_SLOT_WRITING) |
+			       BIT(NSWAP_SLOT_REMOTE) |
+			       BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
+			       BIT(NSWAP_SLOT_EMPTY),
+	[NSWAP_SLOT_REMOTE] = BIT(NSWAP_SLOT_WRITING) |
+			      BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST),
+	[NSWAP_SLOT_FREEING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
+	[NSWAP_SLOT_LOST] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
+};
+
+/**
+ * nswap_slot_map_bytes() - memory a map of @nr slots takes
+ * @nr: number of slots
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 nswap_slot_map_bytes(u64 nr)
+{
+	return nr * sizeof(atomic64_t);
+}
+
+/**
+ * nswap_slot_map_init() - allocate a map, every slot EMPTY
+ * @map: the map
+ * @nr: number of slots
+ *
+ * Context: process context, sleeps; never on the reclaim path.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
+{
+	map->word = vzalloc(nswap_slot_map_bytes(nr));
+	if (!map->word)
+		return -ENOMEM;
+	map->nr = nr;
+	return 0;
+}
+
+/**
+ * nswap_slot_map_exit() - free a map
+ * @map: the map; may be all zeros
+ *
+ * Context: process context, sleeps.
+ */
+void nswap_slot_map_exit(struct nswap_slot_map *map)
+{
+	vfree(map->word);
+	map->word = NULL;
+	map->nr = 0;
+}
+
+/**
+ * nswap_slot_pack() - the word of an entry
+ * @s: an entry
+ *
+ * Context: any.
+ * Return: its packed form.
+ */
+u64 nswap_slot_pack(const struct nswap_slot *s)
+{
+	return (u64)s->state | (u64)s->referenced << REF_SHIFT |
+	       (u64)s->freed << FREED_SHIFT | (u64)s->peer << PEER_SHIFT |
+	       (u64)s->gen << GEN_SHIFT | (u64)s->flash << FLASH_SHIFT;
+}
+
+/**
+ * nswap_slot_unpack() - the entry in a word
+ * @word: a packed entry
+ *
+ * Context: any.
+ * Return: the entry.
+ */
+struct nswap_slot nswap_slot_unpack(u64 word)
+{
+	return (struct nswap_slot){
+		.state = word & ((1u << STATE_BITS) - 1),
+		.referenced = word >> REF_SHIFT & 1,
+		.freed = word >> FREED_SHIFT & 1,
+		.peer = word >> PEER_SHIFT & ((1u << PEER_BITS) - 1),
+		.gen = word >> GEN_SHIFT & NSWAP_GEN_MASK,
+		.flash = word >> FLASH_SHIFT,
+	};
+}
+
+/**
+ * nswap_slot_read() - a snapshot of one entry
+ * @map: the map
+ * @slot: below @map->nr
+ *
+ * Context: any.
+ * Return: the packed entry, good as the "old" of nswap_slot_move().
+ */
+u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)
+{
+	return atomic64_read(&map->word[slot]);
+}
+
+/**
+ * nswap_slot_legal() - may an entry go from one state to another?
+ * @from: enum nswap_slot_state
+ * @to: enum nswap_slot_state
+ *
+ * Context: any.
+ * Return: true if the table at the head of this file has the transition.
+ */
+bool nswap_slot_legal(u8 from, u8 to)
+{
+	return from < NSWAP_SLOT_NR && to < NSWAP_SLOT_NR &&
+	       legal[from] & BIT(to);
+}
+
+/**
+ * nswap_slot_move() - change one entry if nobody changed it meanwhile
+ * @map: the map
+ * @slot: below @map->nr
+ * @old: the word the decision was made on
+ * @to: the new entry
+ *
+ * Context: any; does not sleep, on the reclaim path.
+ * Return: true if the entry was @old and now is @to; false if it had changed
+ * or the transition is not in the table (which also warns once).
+ */
+bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
+		     const struct nswap_slot *to)
+{
+	u64 new = nswap_slot_pack(to);
+	u8 from = nswap_slot_unpack(old).state;
+
+	if (WARN_ON_ONCE(from != to->state && !nswap_slot_legal(from, to->state)))
+		return false;
+	return atomic64_cmpxchg(&map->word[slot], old, new) == old;
+}
+
+/**
+ * nswap_slot_reference() - note a page-in
+ * @map: the map
+ * @slot: below @map->nr
+ * @gen: the generation that was read
+ *
+ * A rewrite since then makes it a no-op: the new page has not been read.
+ *
+ * Context: any; does not sleep, on the page-in path.
+ */
+void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen)
+{
+	u64 old = nswap_slot_read(map, slot);
+	struct nswap_slot s = nswap_slot_unpack(old);
+
+	if (s.state != NSWAP_SLOT_REMOTE || s.gen != gen || s.referenced)
+		return;
+	s.referenced = true;
+	atomic64_cmpxchg(&map->word[slot], old, nswap_slot_pack(&s));
+}

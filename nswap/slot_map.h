@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Shadow slot map: slot -> where its page is. Eight bytes a slot, one atomic
+ * word each, allocated when the device is added and never afterwards.
+ *
+ *   state 4 | reference 1 | freed 1 | peer 10 | generation 20 | flash slot 28
+ *
+ * The flash slot belongs to the two-level driver and is zero until then.
+ */
+#ifndef NSWAP_SLOT_MAP_H
+#define NSWAP_SLOT_MAP_H
+
+#include <linux/atomic.h>
+
+#include "types.h"
+
+/**
+ * enum nswap_slot_state - where the newest copy of a slot's page is
+ * @NSWAP_SLOT_EMPTY: never written or freed; reads as zeros
+ * @NSWAP_SLOT_WRITING: a page-out of this generation is on its way to the peer
+ * @NSWAP_SLOT_REMOTE: the peer holds this generation
+ * @NSWAP_SLOT_FREEING: freed here, the peer has not been told yet
+ * @NSWAP_SLOT_LOST: written once, no valid copy left; reads fail
+ * @NSWAP_SLOT_NR: number of states; values up to 15 are left for flash, home,
+ *	and pages on the move
+ */
+enum nswap_slot_state {
+	NSWAP_SLOT_EMPTY,
+	NSWAP_SLOT_WRITING,
+	NSWAP_SLOT_REMOTE,
+	NSWAP_SLOT_FREEING,
+	NSWAP_SLOT_LOST,
+	NSWAP_SLOT_NR,
+};
+
+#define NSWAP_GEN_BITS	20
+#define NSWAP_GEN_MASK	((1u << NSWAP_GEN_BITS) - 1)
+
+/**
+ * struct nswap_slot - one unpacked entry of the map
+ * @state: enum nswap_slot_state
+ * @referenced: paged in since the bit was last cleared (clock algorithm)
+ * @freed: freed while WRITING; acted on when the page-out ends
+ * @peer: index in the IPTable, 0 for nobody
+ * @gen: generation of the newest page-out, modulo 2^20
+ * @flash: slot on the flash tier
+ */
+struct nswap_slot {
+	u8 state;
+	bool referenced;
+	bool freed;
+	u16 peer;
+	u32 gen;
+	u32 flash;
+};
+
+/**
+ * struct nswap_slot_map - the map of one device
+ * @word: one packed entry a slot
+ * @nr: number of slots
+ */
+struct nswap_slot_map {
+	atomic64_t *word;
+	u64 nr;
+};
+
+int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr);
+void nswap_slot_map_exit(struct nswap_slot_map *map);
+u64 nswap_slot_map_bytes(u64 nr);
+
+u64 nswap_slot_pack(const struct nswap_slot *s);
+struct nswap_slot nswap_slot_unpack(u64 word);
+
+u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot);
+bool nswap_slot_legal(u8 from, u8 to);
+bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
+		     const struct nswap_slot *to);
+void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);
+
+/**
+ * nswap_gen_next() - the generation of the page-out after @gen
+ * @gen: a generation
+ *
+ * Context: any.
+ * Return: @gen + 1 modulo 2^20.
+ */
+static inline u32 nswap_gen_next(u32 gen)
+{
+	return (gen + 1) & NSWAP_GEN_MASK;
+}
+
+/**
+ * nswap_gen_newer() - serial-number comparison
+ * @a: a generation
+ * @b: a generation of the same slot
+ *
+ * Context: any.
+ * Return: true when @a was written after @b (at most 2^19 page-outs apart).
+ */
+static inline bool nswap_gen_newer(u32 a, u32 b)
+{
+	u32 d = (a - b) & NSWAP_GEN_MASK;
+
+	return d && d < (1u << (NSWAP_GEN_BITS - 1));
+}
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters: summing up the CPUs.
+ *
+ * Invariant: every counter is a u64 and only grows, so a sum made while they
+ * run is a value some counter had between the call and its return.
+ */
+#include <linux/cpumask.h>
+#include <linux/string.h>
+
+#include "stats.h"
+
+/**
+ * nswap_stats_sum() - the counters of all CPUs
+ * @stats: a node's counters
+ * @sum: result
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_stats_sum(const struct nswap_stats __percpu *stats,
+		     struct nswap_stats *sum)
+{
+	int cpu;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const struct nswap_stats *s = per_cpu_ptr(stats, cpu);
+
+#define NSWAP_STAT_SUM(name)	sum->name += READ_ONCE(s->name);
+		NSWAP_STATS(NSWAP_STAT_SUM)
+#undef NSWAP_STAT_SUM
+	}
+}

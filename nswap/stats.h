@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counters of a node, one per-CPU word each. Order and names are those of
+ * /proc/nswap/stats and of netlink; a new one goes to the end of its role.
+ */
+#ifndef NSWAP_STATS_H
+#define NSWAP_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#define NSWAP_STATS(X) \
+	/* client */ \
+	X(pages_out)		/* pages stored on peers (acknowledged) */ \
+	X(pages_in)		/* pages read back from peers */ \
+	X(store_msgs)		/* STORE messages sent */ \
+	X(load_msgs)		/* LOAD messages sent */ \
+	X(zero_reads)		/* pages read that were never written */ \
+	X(write_errors)		/* pages whose page-out failed */ \
+	X(read_errors)		/* pages whose page-in failed */ \
+	X(refused)		/* pages a peer refused to store */ \
+	X(timeouts)		/* page-outs unanswered for too long */ \
+	X(moved)		/* pages placed a second time */ \
+	X(free_msgs)		/* FREE messages sent */ \
+	X(freed_slots)		/* slots freed */ \
+	X(reconciles)		/* comparisons with a peer completed */ \
+	X(sessions)		/* sessions that came up */ \
+	/* server */ \
+	X(pages_stored)		/* pages taken in for others */ \
+	X(pages_loaded)		/* pages served to their owners */ \
+	X(pages_freed)		/* pages dropped at their owner's word */ \
+	X(stores_refused)	/* pages refused */ \
+	X(loads_missed)		/* pages asked for and not held */ \
+	X(reconcile_dropped)	/* pages dropped because their owner has no record */ \
+	X(owners_rebooted)	/* owners whose pages went with their old epoch */ \
+	X(fenced)		/* connections closed by a newer session */ \
+	/* announcements */ \
+	X(announced)		/* announcements sent */ \
+	X(heard)		/* announcements taken in */ \
+	X(announce_rejected)	/* malformed, or from outside subnet and list */
+
+struct nswap_stats {
+#define NSWAP_STAT_FIELD(name)	u64 name;
+	NSWAP_STATS(NSWAP_STAT_FIELD)
+#undef NSWAP_STAT_FIELD
+};
+
+/* Context: any; a lost race with an interrupt on the same CPU is not possible */
+#define nswap_stat_add(node, name, n)	this_cpu_add((node)->stats->name, n)
+#define nswap_stat_inc(node, name)	nswap_stat_add(node, name, 1)
+
+void nswap_stats_sum(const struct nswap_stats __percpu *stats,
+		     struct nswap_stats *sum);
+
+#endif

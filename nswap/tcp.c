@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transport over TCP, in the node's network namespace.
+ *
+ * Invariants:
+ *  - Sockets are kernel sockets made by kernel threads: no caller's memory
+ *    cgroup is charged, and no reference on the namespace is held (the node
+ *    holds one).
+ *  - Sending allocates with GFP_NOIO | __GFP_MEMALLOC inside a memalloc scope,
+ *    so it never enters reclaim and may use the reserves. What is sent is
+ *    bounded: by grants for stores, by the tag set for loads, by one reply at
+ *    a time on a server's connection.
+ *  - SOCK_MEMALLOC is set by ->reserves() only. A link without it loses
+ *    packets at the watermark and gets them again later by retransmission:
+ *    that is what the server wants of stores.
+ *  - A bvec is copied into the socket buffer; after a send nothing refers to
+ *    the page any more.
+ */
+#include <linux/err.h>
+#include <linux/net.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "sockaddr.h"
+#include "transport.h"
+
+/* fixed, so that autotuning under pressure cannot shrink a window to nothing */
+#define TCP_BUFFER	(2u << 20)
+#define SEND_TIMEOUT	(10 * HZ)
+
+struct nswap_link {
+	struct socket *sock;
+	bool reserves;
+	void (*writable)(void *arg);
+	void *arg;
+	void (*saved_write_space)(struct sock *sk);
+};
+
+static void tune(struct sock *sk)
+{
+	lock_sock(sk);
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, TCP_BUFFER);
+	WRITE_ONCE(sk->sk_rcvbuf, TCP_BUFFER);
+	sk->sk_allocation = GFP_NOIO | __GFP_MEMALLOC;
+	sk->sk_use_task_frag = false;
+	sk->sk_sndtimeo = SEND_TIMEOUT;
+	release_sock(sk);
+	tcp_sock_set_nodelay(sk);
+}
+
+/* a dead other end is noticed even by a side that never sends */
+static void keepalive(struct sock *sk)
+{
+	sock_set_keepalive(sk);
+	tcp_sock_set_keepidle(sk, 20);
+	tcp_sock_set_keepintvl(sk, 5);
+	tcp_sock_set_keepcnt(sk, 4);
+}
+
+static struct nswap_link *new_link(struct socket *sock)
+{
+	struct nswap_link *l = kzalloc(sizeof(*l), GFP_NOIO);
+
+	if (l)
+		l->sock = sock;
+	return l;
+}
+
+static struct nswap_link *open_link(struct net *net,
+				    const struct nswap_addr *at, u16 port)
+{
+	struct nswap_addr bind_at = *at;
+	struct sockaddr_storage ss;
+	struct nswap_link *l;
+	struct socket *sock;
+	int len, ret;
+
+	bind_at.port = port;
+	len = nswap_to_sockaddr(&bind_at, &ss);
+	if (len < 0)
+		return ERR_PTR(len);
+	ret = sock_create_kern(net, at->family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (ret)
+		return ERR_PTR(ret);
+	sock->sk->sk_reuse = port ? SK_CAN_REUSE : SK_NO_REUSE;
+	ret = kernel_bind(sock, (struct sockaddr_unsized *)&ss, len);
+	if (!ret) {
+		l = new_link(sock);
+		if (l)
+			return l;
+		ret = -ENOMEM;
+	}
+	sock_release(sock);
+	return ERR_PTR(ret);
+}
+
+static void tcp_close_link(struct nswap_link *l)
+{
+	struct sock *sk = l->sock->sk;
+
+	if (l->saved_write_space) {
+		write_lock_bh(&sk->sk_callback_lock);
+		sk->sk_write_space = l->saved_write_space;
+		sk->sk_user_data = NULL;
+		write_unlock_bh(&sk->sk_callback_lock);
+	}
+	if (l->reserves)
+		sk_clear_memalloc(sk);
+	sock_release(l->sock);
+	kfree(l);
+}
+
+static struct nswap_link *tcp_connect_link(struct net *net,
+					   const struct nswap_addr *from,
+					   const struct nswap_addr *to,
+					   unsigned int ms)
+{
+	unsigned int scope = memalloc_noreclaim_save();
+	struct sockaddr_storage ss;
+	struct nswap_link *l;
+	int len, ret;
+
+	l = open_link(net, from, 0);
+	if (IS_ERR(l))
+		goto out;
+	len = nswap_to_sockaddr(to, &ss);
+	l->sock->sk->sk_sndtimeo = msecs_to_jiffies(ms);
+	ret = len < 0 ? len :
+			kernel_connect(l->sock, (struct sockaddr_unsized *)&ss,
+				       len, 0);
+	if (ret) {
+		tcp_close_link(l);
+		l = ERR_PTR(ret == -EINPROGRESS ? -ETIMEDOUT : ret);
+		goto out;
+	}
+	tune(l->sock->sk);
+	keepalive(l->sock->sk);
+out:
+	memalloc_noreclaim_restore(scope);
+	return l;
+}
+
+static struct nswap_link *tcp_listen_link(struct net *net,
+					  const struct nswap_addr *at)
+{
+	struct nswap_link *l = open_link(net, at, at->port);
+	int ret;
+
+	if (IS_ERR(l))
+		return l;
+	ret = kernel_listen(l->sock, 256);
+	if (ret) {
+		tcp_close_link(l);
+		return ERR_PTR(ret);
+	}
+	return l;
+}
+
+static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
+{
+	struct nswap_link *l;
+	struct socket *sock;
+	int ret;
+
+	ret = kernel_accept(listener->sock, &sock, 0);
+	if (ret)
+		return ERR_PTR(ret);
+	l = new_link(sock);
+	if (!l) {
+		sock_release(sock);
+		return ERR_PTR(-ENOMEM);
+	}
+	tune(sock->sk);
+	keepalive(sock->sk);
+	return l;
+}
+
+static int tcp_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
+{
+	struct sockaddr_storage ss = {};
+	int ret = kernel_getpeername(l->sock, (struct sockaddr *)&ss);
+
+	if (ret < 0)
+		return ret;
+	return nswap_from_sockaddr(&ss, addr);
+}
+
+static void tcp_reserves(struct nswap_link *l)
+{
+	sk_set_memalloc(l->sock->sk);
+	l->reserves = true;
+}
+
+static void write_space(struct sock *sk)
+{
+	struct nswap_link *l;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	l = sk->sk_user_data;
+	if (l) {
+		l->saved_write_space(sk);
+		l->writable(l->arg);
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void tcp_on_writable(struct nswap_link *l, void (*fn)(void *), void *arg)
+{
+	struct sock *sk = l->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	l->writable = fn;
+	l->arg = arg;
+	l->saved_write_space = sk->sk_write_space;
+	sk->sk_user_data = l;
+	sk->sk_write_space = write_space;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/*
+ * Without waiting, a message is begun only when all of it should fit: a
+ * message cut in the middle cannot be taken back when its time is up.
+ */
+static bool has_room(struct sock *sk, size_t len)
+{
+	if (!READ_ONCE(sk->sk_wmem_queued) || sk_stream_wspace(sk) >= 2 * len)
+		return true;
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	return sk_stream_wspace(sk) >= 2 * len;
+}
+
+static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from,
+			     bool wait)
+{
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	ssize_t ret, done = 0;
+	unsigned int scope;
+
+	if (!wait) {
+		msg.msg_flags |= MSG_DONTWAIT;
+		if (!has_room(l->sock->sk, iov_iter_count(from)))
+			return -EAGAIN;
+	}
+	scope = memalloc_noreclaim_save();
+	while (iov_iter_count(from)) {
+		msg.msg_iter = *from;
+		ret = sock_sendmsg(l->sock, &msg);
+		if (ret <= 0) {
+			done = done ?: ret ?: -EPIPE;
+			break;
+		}
+		iov_iter_advance(from, ret);
+		done += ret;
+	}
+	memalloc_noreclaim_restore(scope);
+	return done;
+}
+
+static int tcp_recv_iter(struct nswap_link *l, struct iov_iter *to)
+{
+	unsigned int scope = memalloc_noreclaim_save();
+	struct msghdr msg = {};
+	int ret = 0;
+
+	while (iov_iter_count(to)) {
+		msg.msg_iter = *to;
+		ret = sock_recvmsg(l->sock, &msg, MSG_WAITALL | MSG_NOSIGNAL);
+		if (ret <= 0) {
+			ret = ret ?: -ECONNRESET;
+			break;
+		}
+		iov_iter_advance(to, ret);
+		ret = 0;
+	}
+	memalloc_noreclaim_restore(scope);
+	return ret;
+}
+
+static void tcp_recv_timeout(struct nswap_link *l, unsigned int ms)
+{
+	WRITE_ONCE(l->sock->sk->sk_rcvtimeo,
+		   ms ? msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT);
+}
+
+static void tcp_shutdown_link(struct nswap_link *l)
+{
+	kernel_sock_shutdown(l->sock, SHUT_RDWR);
+}
+
+const struct nswap_transport_ops nswap_tcp_ops = {
+	.name = "tcp",
+	.connect = tcp_connect_link,
+	.listen = tcp_listen_link,
+	.accept = tcp_accept_link,
+	.peer_addr = tcp_peer_addr,
+	.reserves = tcp_reserves,
+	.on_writable = tcp_on_writable,
+	.send = tcp_send_iter,
+	.recv = tcp_recv_iter,
+	.recv_timeout = tcp_recv_timeout,
+	.shutdown = tcp_shutdown_link,
+	.close = tcp_close_link,
+};
+
+/**
+ * nswap_recv_buf() - receive exactly @len bytes into kernel memory
+ * @t: transport
+ * @l: link
+ * @buf: linear kernel memory
+ * @len: bytes
+ *
+ * Context: process, sleeps.
+ * Return: 0, or the transport's error.
+ */
+int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   void *buf, size_t len)
+{
+	struct kvec v = { .iov_base = buf, .iov_len = len };
+	struct iov_iter it;
+
+	iov_iter_kvec(&it, ITER_DEST, &v, 1, len);
+	return t->recv(l, &it);
+}
+
+/**
+ * nswap_send_buf() - send exactly @len bytes of kernel memory
+ * @t: transport
+ * @l: link
+ * @buf: linear kernel memory
+ * @len: bytes
+ *
+ * Context: process, sleeps until sent; never in a page-out's own context.
+ * Return: 0, or the transport's error.
+ */
+int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   const void *buf, size_t len)
+{
+	struct kvec v = { .iov_base = (void *)buf, .iov_len = len };
+	struct iov_iter it;
+	ssize_t ret;
+
+	iov_iter_kvec(&it, ITER_SOURCE, &v, 1, len);
+	ret = t->send(l, &it, true);
+	if (ret < 0)
+		return ret;
+	return ret == len ? 0 : -EPIPE;
+}
+
+/**
+ * nswap_drain() - receive and forget
+ * @t: transport
+ * @l: link
+ * @scratch: one page nobody reads
+ * @len: bytes to skip
+ *
+ * Context: process, sleeps.
+ * Return: 0, or the transport's error.
+ */
+int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,
+		void *scratch, size_t len)
+{
+	int ret = 0;
+
+	while (len && !ret) {
+		size_t n = min_t(size_t, len, PAGE_SIZE);
+
+		ret = nswap_recv_buf(t, l, scratch, n);
+		len -= n;
+	}
+	return ret;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Transport: framed messages travel over links; roles see only this table.
+ *
+ * A link is a reliable byte stream between two nodes. It knows nothing of
+ * swap. TCP is the only transport today; another one is another table.
+ */
+#ifndef NSWAP_TRANSPORT_H
+#define NSWAP_TRANSPORT_H
+
+#include <linux/uio.h>
+
+#include "types.h"
+
+struct net;
+struct nswap_link;
+
+/**
+ * struct nswap_transport_ops - what a transport offers (all required)
+ * @name: for people
+ * @connect: open a link from one address to another; waits at most the given
+ *	ms. Process context of a kernel thread (its memory cgroup is charged).
+ *	Returns an ERR_PTR: -ECONNREFUSED means that nobody listens there,
+ *	anything else that nothing is known.
+ * @listen: take connections at an address. As @connect; -EADDRINUSE,
+ *	-EADDRNOTAVAIL.
+ * @accept: wait for a connection at a listening link. -EINVAL after @shutdown.
+ * @peer_addr: the address at the other end.
+ * @reserves: may this link's traffic use memory reserves for receiving? Set
+ *	before traffic; sending always may, inside the caller's memalloc scope.
+ * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
+ *	go on after -EAGAIN; also spurious calls.
+ * @send: send from @from, advance it. @wait: sleep until all is sent or the
+ *	link breaks; else -EAGAIN when not even a part fits. Returns bytes sent.
+ *	Page-out path; one caller at a time.
+ * @recv: fill @to completely or fail. One caller at a time.
+ * @recv_timeout: let @recv fail with -EAGAIN after that many ms, 0 for never.
+ * @shutdown: both directions; wakes every waiter with an error. Any process
+ *	context, as long as the link is not closed.
+ * @close: free the link; nobody else may use it any more.
+ */
+struct nswap_transport_ops {
+	const char *name;
+	struct nswap_link *(*connect)(struct net *net,
+				      const struct nswap_addr *from,
+				      const struct nswap_addr *to,
+				      unsigned int ms);
+	struct nswap_link *(*listen)(struct net *net,
+				     const struct nswap_addr *at);
+	struct nswap_link *(*accept)(struct nswap_link *listener);
+	int (*peer_addr)(struct nswap_link *l, struct nswap_addr *addr);
+	void (*reserves)(struct nswap_link *l);
+	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
+	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, bool wait);
+	int (*recv)(struct nswap_link *l, struct iov_iter *to);
+	void (*recv_timeout)(struct nswap_link *l, unsigned int ms);
+	void (*shutdown)(struct nswap_link *l);
+	void (*close)(struct nswap_link *l);
+};
+
+extern const struct nswap_transport_ops nswap_tcp_ops;
+
+int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   void *buf, size_t len);
+int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   const void *buf, size_t len);
+int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,
+		void *scratch, size_t len);
+
+#endif

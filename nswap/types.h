@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sizes, ids and forward declarations shared by every unit. Nothing else
+ * belongs here: a unit's own declarations live in its own header.
+ */
+#ifndef NSWAP_TYPES_H
+#define NSWAP_TYPES_H
+
+#include <linux/build_bug.h>
+#include <linux/mm.h>
+#include <linux/types.h>
+
+static_assert(PAGE_SIZE == 4096, "a slot is one 4 KiB page");
+
+#define NSWAP_PORT		9611	/* default, TCP data and UDP announcements */
+#define NSWAP_MAX_PEERS		1023	/* index 0 names nobody */
+#define NSWAP_REQ_SLOTS		32	/* slots in one block request and message */
+#define NSWAP_MAX_CONNS		8	/* connections of one session */
+#define NSWAP_MAX_DEVICES	256
+
+#define NSWAP_SLOT_SHIFT	PAGE_SHIFT
+#define NSWAP_SECTORS_PER_SLOT	(PAGE_SIZE >> 9)
+
+/**
+ * struct nswap_addr - an address as the wire, the IPTable and netlink carry it
+ * @family: AF_INET (first 4 bytes of @ip used) or AF_INET6
+ * @port: host byte order
+ * @scope: interface index of a link-local IPv6 address, else 0; local only
+ * @ip: network byte order
+ */
+struct nswap_addr {
+	u16 family;
+	u16 port;
+	u32 scope;
+	u8 ip[16];
+};
+
+struct nswap_node;
+struct nswap_peer;
+struct nswap_conn;
+struct nswap_device;
+struct nswap_owner;
+
+#endif

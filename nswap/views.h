@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Snapshots of a node for netlink and /proc: plain values, no pointers into
+ * the mechanism. Each unit fills in its own.
+ */
+#ifndef NSWAP_VIEWS_H
+#define NSWAP_VIEWS_H
+
+#include "types.h"
+
+/**
+ * enum nswap_peer_state - a peer as its client sees it
+ * @NSWAP_PEER_NEW: heard of, no session wanted yet
+ * @NSWAP_PEER_CONNECTING: a session is being set up
+ * @NSWAP_PEER_UP: a session stands
+ * @NSWAP_PEER_SILENT: the session broke, its pages are waited for
+ * @NSWAP_PEER_DEAD: silent for dead_after, or refused: page-ins fail at once
+ * @NSWAP_PEER_LOST: its epoch is over, its pages are gone
+ * @NSWAP_PEER_STATES: number of states
+ */
+enum nswap_peer_state {
+	NSWAP_PEER_NEW,
+	NSWAP_PEER_CONNECTING,
+	NSWAP_PEER_UP,
+	NSWAP_PEER_SILENT,
+	NSWAP_PEER_DEAD,
+	NSWAP_PEER_LOST,
+	NSWAP_PEER_STATES,
+};
+
+/**
+ * struct nswap_peer_view - one peer
+ * @index: in the IPTable
+ * @state: enum nswap_peer_state
+ * @leaving: it announced that it goes down
+ * @fresh: heard of within silent_ms
+ * @listed: named by the user
+ * @id: node id, 0 if not heard of yet
+ * @epoch: boot epoch
+ * @addr: where it takes connections
+ * @lent: pages
+ * @free: pages
+ * @used: pages it holds for others
+ * @grants: pages set aside for us
+ * @inflight: pages of ours under way to it
+ * @slots: slots of ours that name it
+ * @heard_ms: ms since it was last heard of
+ */
+struct nswap_peer_view {
+	u16 index;
+	u8 state;
+	bool leaving;
+	bool fresh;
+	bool listed;
+	u64 id;
+	u64 epoch;
+	struct nswap_addr addr;
+	u64 lent;
+	u64 free;
+	u64 used;
+	u32 grants;
+	u32 inflight;
+	u64 slots;
+	u64 heard_ms;
+};
+
+/**
+ * struct nswap_cache_view - the Nswap Cache
+ * @lent: pages to lend
+ * @set_aside: pages allocated and not filled (granted ones included)
+ * @granted: of these, promised to owners
+ * @held: pages held for owners
+ * @owners: number of owners with a page or a session
+ */
+struct nswap_cache_view {
+	u64 lent;
+	u64 set_aside;
+	u64 granted;
+	u64 held;
+	u32 owners;
+};
+
+/**
+ * struct nswap_owner_view - one owner in the Nswap Cache
+ * @id: node id
+ * @epoch: boot epoch
+ * @connected: a session stands
+ * @held: pages
+ * @granted: pages
+ */
+struct nswap_owner_view {
+	u64 id;
+	u64 epoch;
+	bool connected;
+	u64 held;
+	u64 granted;
+};
+
+/**
+ * struct nswap_device_view - one device
+ * @name: as in /dev
+ * @instance: names it on the wire
+ * @slots: its size
+ * @map_bytes: memory of its shadow slot map
+ * @remote: slots whose page a peer holds
+ * @lost: slots whose page is lost
+ * @in_use: opened or swapped on
+ */
+struct nswap_device_view {
+	char name[32];
+	u32 instance;
+	u64 slots;
+	u64 map_bytes;
+	u64 remote;
+	u64 lost;
+	bool in_use;
+};
+
+struct nswap_node;
+struct netlink_ext_ack;
+
+/* peer.c: first used index above @after, false when there is none */
+bool nswap_peer_next(struct nswap_node *node, u16 after,
+		     struct nswap_peer_view *v);
+const char *nswap_peer_state_name(u8 state);
+
+/* cache.c */
+void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v);
+bool nswap_owner_next(struct nswap_node *node, unsigned int after,
+		      struct nswap_owner_view *v);
+
+/* device.c */
+int nswap_device_add(struct nswap_node *node, u64 bytes,
+		     struct nswap_device_view *v, struct netlink_ext_ack *ext);
+int nswap_device_del(struct nswap_node *node, const char *name,
+		     struct netlink_ext_ack *ext);
+bool nswap_device_next(struct nswap_node *node, u32 after_instance,
+		       struct nswap_device_view *v);
+
+#endif

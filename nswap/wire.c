@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wire protocol: encode, decode and, above all, reject.
+ *
+ * Invariant: a header that nswap_wire_check() accepts has a payload whose
+ * size follows from its type and @nr alone (or is bounded by them, for
+ * LOAD_REPLY), so that a receiver never reads more than it has room for.
+ */
+#include <linux/errno.h>
+#include <linux/socket.h>
+#include <linux/string.h>
+
+#include "slot_map.h"
+#include "wire.h"
+
+/**
+ * struct shape - what a legal message of one type looks like
+ * @name: for people
+ * @max_nr: largest @nr
+ * @min_nr: smallest @nr
+ * @each: payload bytes per @nr
+ * @fixed: payload bytes beside them
+ * @flags: flags this type may carry
+ */
+struct shape {
+	const char *name;
+	u32 max_nr;
+	u32 min_nr;
+	u32 each;
+	u32 fixed;
+	u16 flags;
+};
+
+static const struct shape shapes[NSWAP_WIRE_NR] = {
+	[NSWAP_GREET] = { "greet", .fixed = sizeof(struct nswap_wire_greet) },
+	[NSWAP_HELLO] = { "hello", .fixed = sizeof(struct nswap_wire_hello) },
+	[NSWAP_HELLO_ACK] = { "hello-ack" },
+	[NSWAP_STORE] = { "store", NSWAP_REQ_SLOTS, 1,
+			  PAGE_SIZE + sizeof(__le32) },
+	[NSWAP_STORE_ACK] = { "store-ack", NSWAP_REQ_SLOTS, 1,
+			      sizeof(struct nswap_wire_result) },
+	[NSWAP_LOAD] = { "load", NSWAP_REQ_SLOTS, 1, sizeof(__le32) },
+	[NSWAP_LOAD_REPLY] = { "load-reply", NSWAP_REQ_SLOTS, 1 },
+	[NSWAP_FREE] = { "free", NSWAP_WIRE_RUNS, 1,
+			 sizeof(struct nswap_wire_run),
+			 .flags = NSWAP_F_NO_RECORD },
+	[NSWAP_FREE_ACK] = { "free-ack" },
+	[NSWAP_FREE_DEVICE] = { "free-device" },
+	[NSWAP_HOLD_ASK] = { "hold-ask" },
+	[NSWAP_HOLD_LIST] = { "hold-list", NSWAP_WIRE_RUNS, 0,
+			      sizeof(struct nswap_wire_run),
+			      .flags = NSWAP_F_LAST },
+	[NSWAP_GRANT_ASK] = { "grant-ask", U32_MAX },
+	[NSWAP_GRANT] = { "grant" },
+	[NSWAP_GRANT_RETURN] = { "grant-return", U32_MAX, 1 },
+	[NSWAP_PING] = { "ping" },
+	[NSWAP_PONG] = { "pong" },
+	[NSWAP_ANNOUNCE] = { "announce",
+			     .fixed = sizeof(struct nswap_wire_announce) -
+				      sizeof(struct nswap_wire_hdr),
+			     .flags = NSWAP_F_LEAVING | NSWAP_F_ANSWER },
+};
+
+static const char *const status_names[] = {
+	[NSWAP_ST_OK] = "ok",
+	[NSWAP_ST_NO_ROOM] = "no room",
+	[NSWAP_ST_OLDER] = "older than what is held",
+	[NSWAP_ST_NOT_HELD] = "not held",
+	[NSWAP_ST_STALE] = "fenced by a newer session",
+	[NSWAP_ST_LEAVING] = "leaving",
+	[NSWAP_ST_BAD] = "malformed",
+};
+
+/**
+ * nswap_wire_init() - fill in a header
+ * @h: the header; all of it is written
+ * @type: enum nswap_wire_type
+ * @nr: slots or runs
+ * @bytes: payload bytes
+ *
+ * Context: any.
+ */
+void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)
+{
+	memset(h, 0, sizeof(*h));
+	h->magic = cpu_to_le32(NSWAP_WIRE_MAGIC);
+	h->version = NSWAP_WIRE_VERSION;
+	h->type = type;
+	h->nr = cpu_to_le32(nr);
+	h->bytes = cpu_to_le32(bytes);
+	h->page_bytes = cpu_to_le16(PAGE_SIZE);
+}
+
+static bool load_reply_fits(u32 nr, u32 bytes)
+{
+	u32 results = nr * sizeof(__le32);
+
+	return bytes >= results && bytes <= results + nr * PAGE_SIZE &&
+	       !((bytes - results) % PAGE_SIZE);
+}
+
+/**
+ * nswap_wire_check() - is this a header we may act on?
+ * @h: a header as received
+ *
+ * Context: any.
+ * Return: 0; -EPROTO for anything malformed; -EPROTONOSUPPORT for another
+ * version of the protocol.
+ */
+int nswap_wire_check(const struct nswap_wire_hdr *h)
+{
+	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes);
+	const struct shape *s;
+
+	if (le32_to_cpu(h->magic) != NSWAP_WIRE_MAGIC)
+		return -EPROTO;
+	if (h->version != NSWAP_WIRE_VERSION)
+		return -EPROTONOSUPPORT;
+	if (h->type >= NSWAP_WIRE_NR || !shapes[h->type].name)
+		return -EPROTO;
+	s = &shapes[h->type];
+	if (le16_to_cpu(h->flags) & ~s->flags)
+		return -EPROTO;
+	if (nr > s->max_nr || nr < s->min_nr)
+		return -EPROTO;
+	if (h->type == NSWAP_LOAD_REPLY ? !load_reply_fits(nr, bytes) :
+					  bytes != s->fixed + nr * s->each)
+		return -EPROTO;
+	if (h->reserved || memchr_inv(h->auth, 0, sizeof(h->auth)))
+		return -EPROTO;
+	if (le16_to_cpu(h->page_bytes) != PAGE_SIZE)
+		return -EPROTO;
+	return 0;
+}
+
+/**
+ * nswap_wire_put_announce() - encode an announcement
+ * @w: the datagram
+ * @a: what to announce
+ *
+ * Context: any.
+ */
+void nswap_wire_put_announce(struct nswap_wire_announce *w,
+			     const struct nswap_announcement *a)
+{
+	memset(w, 0, sizeof(*w));
+	nswap_wire_init(&w->hdr, NSWAP_ANNOUNCE, 0,
+			sizeof(*w) - sizeof(w->hdr));
+	w->hdr.flags = cpu_to_le16((a->leaving ? NSWAP_F_LEAVING : 0) |
+				   (a->answer ? NSWAP_F_ANSWER : 0));
+	w->id = cpu_to_le64(a->id);
+	w->epoch = cpu_to_le64(a->epoch);
+	w->family = cpu_to_le16(a->addr.family);
+	w->port = cpu_to_le16(a->addr.port);
+	memcpy(w->ip, a->addr.ip, sizeof(w->ip));
+	w->lent = cpu_to_le64(a->lent);
+	w->free = cpu_to_le64(a->free);
+	w->used = cpu_to_le64(a->used);
+}
+
+/**
+ * nswap_wire_get_announce() - decode and check a datagram
+ * @w: the datagram
+ * @len: bytes received
+ * @a: result; its scope is left 0
+ *
+ * Context: any.
+ * Return: 0; -EPROTO or -EPROTONOSUPPORT as nswap_wire_check().
+ */
+int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
+			    struct nswap_announcement *a)
+{
+	u16 flags, family;
+	int ret;
+
+	if (len != sizeof(*w))
+		return -EPROTO;
+	ret = nswap_wire_check(&w->hdr);
+	if (ret)
+		return ret;
+	family = le16_to_cpu(w->family);
+	if (w->hdr.type != NSWAP_ANNOUNCE || w->reserved || !w->id ||
+	    !w->epoch || !w->port || (family != AF_INET && family != AF_INET6))
+		return -EPROTO;
+	flags = le16_to_cpu(w->hdr.flags);
+	memset(a, 0, sizeof(*a));
+	a->id = le64_to_cpu(w->id);
+	a->epoch = le64_to_cpu(w->epoch);
+	a->addr.family = family;
+	a->addr.port = le16_to_cpu(w->port);
+	memcpy(a->addr.ip, w->ip, sizeof(w->ip));
+	a->lent = le64_to_cpu(w->lent);
+	a->free = le64_to_cpu(w->free);
+	a->used = le64_to_cpu(w->used);
+	a->leaving = flags & NSWAP_F_LEAVING;
+	a->answer = flags & NSWAP_F_ANSWER;
+	return 0;
+}
+
+/**
+ * nswap_wire_name() - a message type for people
+ * @type: enum nswap_wire_type, or anything
+ *
+ * Context: any.
+ * Return: its name, "unknown" if it has none.
+ */
+const char *nswap_wire_name(u8 type)
+{
+	return type < NSWAP_WIRE_NR && shapes[type].name ? shapes[type].name :
+							   "unknown";
+}
+
+/**
+ * nswap_wire_status_name() - a status for people
+ * @status: enum nswap_wire_status, or anything
+ *
+ * Context: any.
+ * Return: its name, "unknown" if it has none.
+ */
+const char *nswap_wire_status_name(u16 status)
+{
+	return status < ARRAY_SIZE(status_names) ? status_names[status] :
+						   "unknown";
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Wire protocol, version 1: the only thing client and server share.
+ *
+ * Everything is little-endian, headers are fixed, sizes are asserted, unknown
+ * versions, types and flags are rejected, reserved bytes are zero and checked.
+ * The steps of a session and who sends what: docs/protocol.md.
+ */
+#ifndef NSWAP_WIRE_H
+#define NSWAP_WIRE_H
+
+#include "types.h"
+
+#define NSWAP_WIRE_MAGIC	0x5057534eu	/* "NSWP" on the wire */
+#define NSWAP_WIRE_VERSION	1
+#define NSWAP_WIRE_AUTH		16		/* room for a message tag */
+
+/**
+ * enum nswap_wire_type - messages; direction in brackets
+ * @NSWAP_GREET: [server] first message on a connection: who I am, a ticket
+ * @NSWAP_HELLO: [client] who I am, session, class of connection, the ticket
+ * @NSWAP_HELLO_ACK: [server] accepted or refused, first grants
+ * @NSWAP_STORE: [client] generations, then pages, of adjacent slots
+ * @NSWAP_STORE_ACK: [server] per slot: generation and result; grants
+ * @NSWAP_LOAD: [client] generations of adjacent slots
+ * @NSWAP_LOAD_REPLY: [server] per slot: result; then the pages that are there
+ * @NSWAP_FREE: [client] runs to drop
+ * @NSWAP_FREE_ACK: [server] they are dropped
+ * @NSWAP_FREE_DEVICE: [client] drop everything of one device instance
+ * @NSWAP_HOLD_ASK: [client] what do you hold for me from this place on?
+ * @NSWAP_HOLD_LIST: [server] runs in (instance, slot) order
+ * @NSWAP_GRANT_ASK: [client] I want to store @nr pages
+ * @NSWAP_GRANT: [server] grants in the header
+ * @NSWAP_GRANT_RETURN: [client] I give @nr grants back
+ * @NSWAP_PING: [client] are you there?
+ * @NSWAP_PONG: [server] yes; grants may ride on it
+ * @NSWAP_ANNOUNCE: [both, UDP] who I am and what I lend
+ * @NSWAP_WIRE_NR: number of types
+ */
+enum nswap_wire_type {
+	NSWAP_GREET = 1,
+	NSWAP_HELLO,
+	NSWAP_HELLO_ACK,
+	NSWAP_STORE,
+	NSWAP_STORE_ACK,
+	NSWAP_LOAD,
+	NSWAP_LOAD_REPLY,
+	NSWAP_FREE,
+	NSWAP_FREE_ACK,
+	NSWAP_FREE_DEVICE,
+	NSWAP_HOLD_ASK,
+	NSWAP_HOLD_LIST,
+	NSWAP_GRANT_ASK,
+	NSWAP_GRANT,
+	NSWAP_GRANT_RETURN,
+	NSWAP_PING,
+	NSWAP_PONG,
+	NSWAP_ANNOUNCE,
+	NSWAP_WIRE_NR,
+};
+
+/* flags; each belongs to one type */
+#define NSWAP_F_LAST		0x0001	/* HOLD_LIST: nothing follows */
+#define NSWAP_F_LEAVING		0x0002	/* ANNOUNCE: this node goes down */
+#define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now */
+#define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by comparison */
+
+/**
+ * enum nswap_conn_class - what a connection of a session carries
+ * @NSWAP_CLASS_CONTROL: the first: loads, frees, grants, reconcile, pings
+ * @NSWAP_CLASS_LOAD: loads only
+ * @NSWAP_CLASS_STORE: stores only, so that payload dropped for want of memory
+ *	holds back nothing else
+ * @NSWAP_CLASS_NR: number of classes
+ */
+enum nswap_conn_class {
+	NSWAP_CLASS_CONTROL,
+	NSWAP_CLASS_LOAD,
+	NSWAP_CLASS_STORE,
+	NSWAP_CLASS_NR,
+};
+
+/**
+ * enum nswap_wire_status - result of a message or of one slot in it
+ * @NSWAP_ST_OK: done
+ * @NSWAP_ST_NO_ROOM: no grant or no memory; place it elsewhere
+ * @NSWAP_ST_OLDER: what came is older than what is held
+ * @NSWAP_ST_NOT_HELD: that generation is not here
+ * @NSWAP_ST_STALE: this connection has been fenced by a newer session
+ * @NSWAP_ST_LEAVING: the node is going down
+ * @NSWAP_ST_BAD: malformed or out of order
+ */
+enum nswap_wire_status {
+	NSWAP_ST_OK,
+	NSWAP_ST_NO_ROOM,
+	NSWAP_ST_OLDER,
+	NSWAP_ST_NOT_HELD,
+	NSWAP_ST_STALE,
+	NSWAP_ST_LEAVING,
+	NSWAP_ST_BAD,
+};
+
+/**
+ * struct nswap_wire_hdr - head of every message over TCP
+ * @magic: NSWAP_WIRE_MAGIC
+ * @version: NSWAP_WIRE_VERSION
+ * @type: enum nswap_wire_type
+ * @flags: NSWAP_F_*
+ * @bytes: payload that follows the header
+ * @nr: slots or runs in the payload; a count for grants
+ * @id: chosen by the asker, echoed in the answer
+ * @slot: first slot
+ * @instance: device instance of the owner
+ * @grants: [server] pages set aside for this owner from now on, added to what
+ *	it has
+ * @status: enum nswap_wire_status of the whole message
+ * @page_bytes: bytes a page takes in the payload: 4096; sealed pages later
+ * @reserved: zero
+ * @free: [server] pages lent that are neither filled nor granted to anybody
+ * @auth: zero; room for a message tag
+ */
+struct nswap_wire_hdr {
+	__le32 magic;
+	u8 version;
+	u8 type;
+	__le16 flags;
+	__le32 bytes;
+	__le32 nr;
+	__le64 id;
+	__le64 slot;
+	__le32 instance;
+	__le32 grants;
+	__le16 status;
+	__le16 page_bytes;
+	__le32 reserved;
+	__le64 free;
+	u8 auth[NSWAP_WIRE_AUTH];
+} __packed;
+static_assert(sizeof(struct nswap_wire_hdr) == 72);
+
+/**
+ * struct nswap_wire_greet - payload of GREET
+ * @id: the server's node id
+ * @epoch: its boot epoch
+ * @ticket: rises with every connection; says which session is newer
+ */
+struct nswap_wire_greet {
+	__le64 id;
+	__le64 epoch;
+	__le64 ticket;
+} __packed;
+static_assert(sizeof(struct nswap_wire_greet) == 24);
+
+/**
+ * struct nswap_wire_hello - payload of HELLO
+ * @id: the owner's node id
+ * @epoch: its boot epoch
+ * @session: rises with every session of this epoch
+ * @ticket: from GREET on this connection
+ * @class: enum nswap_conn_class
+ * @reserved: zero
+ */
+struct nswap_wire_hello {
+	__le64 id;
+	__le64 epoch;
+	__le64 session;
+	__le64 ticket;
+	u8 class;
+	u8 reserved[7];
+} __packed;
+static_assert(sizeof(struct nswap_wire_hello) == 40);
+
+/**
+ * struct nswap_wire_result - one slot of STORE_ACK
+ * @gen: generation the result is about
+ * @status: enum nswap_wire_status
+ */
+struct nswap_wire_result {
+	__le32 gen;
+	__le32 status;
+} __packed;
+static_assert(sizeof(struct nswap_wire_result) == 8);
+
+/**
+ * struct nswap_wire_run - adjacent slots of one generation (FREE, HOLD_LIST)
+ * @instance: device instance of the owner
+ * @gen: generation
+ * @slot: first slot
+ * @count: number of slots, at least 1
+ * @reserved: zero
+ */
+struct nswap_wire_run {
+	__le32 instance;
+	__le32 gen;
+	__le64 slot;
+	__le32 count;
+	__le32 reserved;
+} __packed;
+static_assert(sizeof(struct nswap_wire_run) == 24);
+#define NSWAP_WIRE_RUNS		128	/* in one message */
+
+/**
+ * struct nswap_wire_announce - an announcement, one UDP datagram
+ * @hdr: type ANNOUNCE, @hdr.bytes counts what follows
+ * @id: node id
+ * @epoch: boot epoch
+ * @family: AF_INET or AF_INET6 number of Linux: 2 or 10
+ * @port: TCP port
+ * @reserved: zero
+ * @ip: address to connect to, network byte order
+ * @lent: pages lent
+ * @free: of these, pages nobody holds and nobody was granted
+ * @used: pages held for others
+ */
+struct nswap_wire_announce {
+	struct nswap_wire_hdr hdr;
+	__le64 id;
+	__le64 epoch;
+	__le16 family;
+	__le16 port;
+	__le32 reserved;
+	u8 ip[16];
+	__le64 lent;
+	__le64 free;
+	__le64 used;
+} __packed;
+static_assert(sizeof(struct nswap_wire_announce) == 136);
+
+/* payload bounds */
+#define NSWAP_WIRE_STORE_MAX \
+	(NSWAP_REQ_SLOTS * (PAGE_SIZE + sizeof(__le32)))
+#define NSWAP_WIRE_RUNS_MAX \
+	(NSWAP_WIRE_RUNS * sizeof(struct nswap_wire_run))
+
+/**
+ * struct nswap_announcement - an announcement, decoded
+ * @id: node id
+ * @epoch: boot epoch
+ * @addr: where to connect to
+ * @lent: pages
+ * @free: pages
+ * @used: pages
+ * @leaving: the node goes down
+ * @answer: it asks for an announcement in return
+ */
+struct nswap_announcement {
+	u64 id;
+	u64 epoch;
+	struct nswap_addr addr;
+	u64 lent;
+	u64 free;
+	u64 used;
+	bool leaving;
+	bool answer;
+};
+
+void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes);
+int nswap_wire_check(const struct nswap_wire_hdr *h);
+void nswap_wire_put_announce(struct nswap_wire_announce *w,
+			     const struct nswap_announcement *a);
+int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
+			    struct nswap_announcement *a);
+const char *nswap_wire_name(u8 type);
+const char *nswap_wire_status_name(u16 status);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The module's own work queue for everything a page-out or page-in may wait
+ * for: it has a rescuer, so work runs even when no worker can be made.
+ * Nothing queued there allocates memory or waits for other work.
+ */
+#ifndef NSWAP_WORKQUEUES_H
+#define NSWAP_WORKQUEUES_H
+
+#include <linux/workqueue.h>
+
+extern struct workqueue_struct *nswap_io_wq;
+
+#endif
