@@ -141,13 +141,14 @@ static int set_initial_knob(const struct nlattr *nest,
 		if (strcmp(k->name, name))
 			continue;
 		if (value < k->min || value > k->max) {
-			NL_SET_ERR_MSG(ext, "the value is out of the knob's bounds");
+			NL_SET_ERR_MSG_FMT(ext, "%s must be between %u and %u",
+					   k->name, k->min, k->max);
 			return -ERANGE;
 		}
 		*(u32 *)((char *)knobs + k->offset) = value;
 		return 0;
 	}
-	NL_SET_ERR_MSG(ext, "there is no knob of that name");
+	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
 	return -ENOENT;
 }
 
