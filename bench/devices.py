@@ -188,14 +188,16 @@ class Nswap(Device):
         self.server.up(lend=f"{self.mb + 16}M", peers=[self.client],
                        no_broadcast=True)
         self.client.up(lend="0", peers=[self.server], no_broadcast=True)
-        wait_for(self._room, 15, "the peer offers its room")
+        wait_for(lambda: self._peer("free_pages", 0) >= self.mb << 8, 30,
+                 "the peer offers its room")
         self.dev = self.client.device_add(f"{self.mb}M")
+        wait_for(lambda: self._peer("state", "") == "up", 30,
+                 "the peer is connected")
         return f"/dev/{self.dev}"
 
-    def _room(self):
-        peer = self.client.peers().get(self.server.addr)
-        return peer and peer["state"] == "up" and \
-            peer["free_pages"] >= self.mb << 8
+    def _peer(self, what, otherwise):
+        return self.client.peers().get(self.server.addr, {}).get(what,
+                                                                 otherwise)
 
     def served(self):
         server = self.server.stat()["server"]
