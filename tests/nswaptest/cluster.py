@@ -285,7 +285,8 @@ class Cluster(abc.ABC):
         self.wait_connected()
 
     def wait_connected(self, nodes=None, deadline=15):
-        """Wait until each of nodes sees every other one in state up."""
+        """Wait until each of nodes has heard of every other one; one with
+        a device until its sessions are up."""
         nodes = list(nodes or self.nodes)
 
         def connected():
@@ -295,7 +296,7 @@ class Cluster(abc.ABC):
                     if other is node:
                         continue
                     peer = seen.get(other.addr) or seen.get(other.addr6)
-                    if not peer or peer["state"] != "up":
+                    if not peer or peer["state"] not in ("new", "up"):
                         return False
             return True
         wait_for(connected, deadline, "every node sees every other one")
