@@ -258,7 +258,8 @@ static void take_in(struct nswap_announcer *a, int len,
 		return;
 	if (nswap_addr_link_local(&heard.addr))
 		heard.addr.scope = from.scope;
-	if (!nswap_announce_acceptable(node, &from) || !nswap_announce_acceptable(node, &heard.addr) ||
+	if (!nswap_announce_acceptable(node, &from) ||
+	    !nswap_announce_acceptable(node, &heard.addr) ||
 	    nswap_addr_equal(&heard.addr, &node->addr)) {
 		nswap_stat_inc(node, announce_rejected);
 		return;

@@ -45,6 +45,7 @@ static const struct legal legals[] = {
 	{ "load-reply, most", NSWAP_LOAD_REPLY, 32, 128 + 32 * 4096 },
 	{ "free, one", NSWAP_FREE, 1, RUN },
 	{ "free, most", NSWAP_FREE, 128, 128 * RUN },
+	{ "free, not recorded", NSWAP_FREE, 1, RUN, NSWAP_F_NO_RECORD },
 	{ "free-ack", NSWAP_FREE_ACK, 0, 0 },
 	{ "free-device", NSWAP_FREE_DEVICE, 0, 0 },
 	{ "hold-ask", NSWAP_HOLD_ASK, 0, 0 },
@@ -170,6 +171,8 @@ static void wrong_fixed_fields(struct kunit *test)
 static u16 flags_of(u8 type)
 {
 	switch (type) {
+	case NSWAP_FREE:
+		return NSWAP_F_NO_RECORD;
 	case NSWAP_HOLD_LIST:
 		return NSWAP_F_LAST;
 	case NSWAP_ANNOUNCE:
