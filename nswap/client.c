@@ -105,6 +105,7 @@ unsigned int nswap_run_of(unsigned long bits, unsigned int first)
 
 static void dispatch(struct nswap_io *io)
 {
+	io->seen = atomic_read_acquire(&io->dev->node->client->changes);
 	io->todo |= xchg(&io->retry, 0);
 	if (io->write)
 		nswap_client_write(io);
@@ -139,7 +140,9 @@ void nswap_client_submit(struct nswap_io *io)
  */
 void nswap_client_wait(struct nswap_io *io)
 {
-	struct nswap_client *cl = io->dev->node->client;
+	struct nswap_node *node = io->dev->node;
+	struct nswap_client *cl = node->client;
+	int seen = io->seen;
 	bool first;
 
 	spin_lock(&cl->wait_lock);
@@ -147,7 +150,11 @@ void nswap_client_wait(struct nswap_io *io)
 	list_add_tail(&io->link, &cl->waiting);
 	spin_unlock(&cl->wait_lock);
 	if (first)
-		nswap_client_tick_now(io->dev->node);
+		nswap_client_tick_now(node);
+	/* pairs with nswap_client_kick(): one of the two sees the other */
+	smp_mb();
+	if (atomic_read(&cl->changes) != seen)
+		queue_work(nswap_io_wq, &cl->kick);
 }
 
 /**
@@ -158,8 +165,13 @@ void nswap_client_wait(struct nswap_io *io)
  */
 void nswap_client_kick(struct nswap_node *node)
 {
-	if (!list_empty_careful(&node->client->waiting))
-		queue_work(nswap_io_wq, &node->client->kick);
+	struct nswap_client *cl = node->client;
+
+	atomic_inc(&cl->changes);
+	/* pairs with nswap_client_wait() */
+	smp_mb__after_atomic();
+	if (!list_empty_careful(&cl->waiting))
+		queue_work(nswap_io_wq, &cl->kick);
 }
 
 static void kick_work(struct work_struct *work)

@@ -41,6 +41,7 @@ struct nswap_op {
  * @write: page-out
  * @status: what the block layer will be told
  * @since: jiffies when it came
+ * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
  * @retry: slots to be added to @todo; bits set by whoever takes an answer
@@ -59,6 +60,7 @@ struct nswap_io {
 	bool write;
 	blk_status_t status;
 	unsigned long since;
+	int seen;
 	unsigned long unclaimed;
 	unsigned long todo;
 	unsigned long retry;
@@ -91,6 +93,7 @@ struct nswap_orphan {
  * @sessions_wanted: set with the first device, for good
  * @next_id: of the next message
  * @wait_lock: protects @waiting
+ * @changes: counts kicks, so that none is missed between trying and waiting
  * @waiting: requests that wait for grants, for a slot, or to be placed again
  * @kick: work that dispatches them
  * @tick: time-outs, grants, pings, comparisons
@@ -105,6 +108,7 @@ struct nswap_client {
 	bool sessions_wanted;
 	atomic64_t next_id;
 	spinlock_t wait_lock;
+	atomic_t changes;
 	struct list_head waiting;
 	struct work_struct kick;
 	struct delayed_work tick;

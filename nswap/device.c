@@ -19,6 +19,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/idr.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -33,6 +34,7 @@
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
 #define FORGET_WAIT	(2 * HZ)
+#define CONNECT_WAIT	(2 * HZ)
 
 static int major;
 static DEFINE_IDA(numbers);
@@ -282,12 +284,38 @@ static int check_size(u64 bytes, struct netlink_ext_ack *ext)
 	return 0;
 }
 
+static bool connecting(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	bool any = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		u8 state = READ_ONCE(peer->state);
+
+		any = any || (state == NSWAP_PEER_CONNECTING && peer->id);
+		nswap_peer_put(peer);
+	}
+	return any;
+}
+
+/* a device that is swapped on at once should find its peers */
+static void wait_for_sessions(struct nswap_node *node)
+{
+	unsigned long until = jiffies + CONNECT_WAIT;
+
+	while (connecting(node) && time_before(jiffies, until))
+		schedule_timeout_killable(HZ / 50);
+}
+
 /**
  * nswap_device_add() - add a device to a node
  * @node: node
  * @bytes: its size
  * @v: result
  * @ext: for one clear sentence
+ *
+ * Waits for the sessions with the peers heard of, but not for long.
  *
  * Context: process, sleeps; allocates 8 bytes and a bit a slot.
  * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN.
@@ -329,6 +357,7 @@ int nswap_device_add(struct nswap_node *node, u64 bytes,
 	devices[dev->number] = dev;
 	nr_devices++;
 	mutex_unlock(&devices_lock);
+	wait_for_sessions(node);
 	fill_view(dev, v);
 out:
 	mutex_unlock(&node->control);

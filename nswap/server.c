@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "announce.h"
+#include "follow.h"
 #include "log.h"
 #include "node.h"
 #include "server.h"
@@ -112,15 +113,19 @@ static void close_conn(struct nswap_srv_conn *conn)
 static int serve_conn(void *data)
 {
 	struct nswap_srv_conn *conn = data;
+	struct nswap_follow f;
 	int ret;
 
+	nswap_follow_start(&f);
 	ret = greet(conn);
 	if (!ret)
 		ret = take_hello(conn);
 	if (!ret && conn->class != NSWAP_CLASS_STORE)
 		conn->t->reserves(conn->l);
-	while (!ret && !kthread_should_stop())
+	while (!ret && !kthread_should_stop()) {
 		ret = nswap_serve(conn);
+		nswap_follow(&f, conn->t->cpu(conn->l));
+	}
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",
 			   nswap_wire_name(conn->rx.type));

@@ -28,6 +28,7 @@
 #include <linux/sched/mm.h>
 
 #include "client.h"
+#include "follow.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
@@ -170,8 +171,10 @@ static void session_up(struct nswap_peer *peer)
 static void receive(struct nswap_conn *c)
 {
 	struct nswap_peer *peer = c->peer;
+	struct nswap_follow f;
 	int ret = 0;
 
+	nswap_follow_start(&f);
 	while (!test_bit(0, &peer->broken)) {
 		ret = nswap_conn_receive(c);
 		if (ret == 1)
@@ -179,6 +182,7 @@ static void receive(struct nswap_conn *c)
 		if (ret)
 			break;
 		WRITE_ONCE(peer->heard, jiffies);
+		nswap_follow(&f, c->t->cpu(c->l));
 	}
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(peer->node, "peer %s sent a message this node does not understand (%s)",

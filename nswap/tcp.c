@@ -281,6 +281,11 @@ static int tcp_recv_iter(struct nswap_link *l, struct iov_iter *to)
 	return ret;
 }
 
+static int tcp_cpu(struct nswap_link *l)
+{
+	return READ_ONCE(l->sock->sk->sk_incoming_cpu);
+}
+
 static void tcp_recv_timeout(struct nswap_link *l, unsigned int ms)
 {
 	WRITE_ONCE(l->sock->sk->sk_rcvtimeo,
@@ -302,6 +307,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.on_writable = tcp_on_writable,
 	.send = tcp_send_iter,
 	.recv = tcp_recv_iter,
+	.cpu = tcp_cpu,
 	.recv_timeout = tcp_recv_timeout,
 	.shutdown = tcp_shutdown_link,
 	.close = tcp_close_link,

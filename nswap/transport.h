@@ -34,6 +34,7 @@ struct nswap_link;
  *	link breaks; else -EAGAIN when not even a part fits. Returns bytes sent.
  *	Page-out path; one caller at a time.
  * @recv: fill @to completely or fail. One caller at a time.
+ * @cpu: where the last packet of the link was received, negative if unknown.
  * @recv_timeout: let @recv fail with -EAGAIN after that many ms, 0 for never.
  * @shutdown: both directions; wakes every waiter with an error. Any process
  *	context, as long as the link is not closed.
@@ -53,6 +54,7 @@ struct nswap_transport_ops {
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
 	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, bool wait);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);
+	int (*cpu)(struct nswap_link *l);
 	void (*recv_timeout)(struct nswap_link *l, unsigned int ms);
 	void (*shutdown)(struct nswap_link *l);
 	void (*close)(struct nswap_link *l);

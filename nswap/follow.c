@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Follow.
+ *
+ * Invariant: a thread moves only after TIMES messages in a row from the same
+ * other CPU, so a connection shared by CPUs does not make it run to and fro.
+ */
+#include <linux/cpumask.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
+
+#include "follow.h"
+
+#define TIMES	16
+
+/**
+ * nswap_follow_start() - the calling thread serves a connection
+ * @f: its state
+ *
+ * It gets the priority of a high-priority worker: programs wait for it.
+ *
+ * Context: process, a kernel thread.
+ */
+void nswap_follow_start(struct nswap_follow *f)
+{
+	f->cpu = -1;
+	f->other = -1;
+	f->times = 0;
+	set_user_nice(current, MIN_NICE);
+}
+
+/**
+ * nswap_follow() - a message has arrived
+ * @f: state of the calling thread
+ * @cpu: where its packets were received, negative if that is not known
+ *
+ * Context: process, a kernel thread; may move to that CPU.
+ */
+void nswap_follow(struct nswap_follow *f, int cpu)
+{
+	if (cpu < 0 || cpu == f->cpu) {
+		f->times = 0;
+		return;
+	}
+	if (cpu != f->other) {
+		f->other = cpu;
+		f->times = 0;
+	}
+	if (++f->times < TIMES || !cpu_online(cpu))
+		return;
+	if (!set_cpus_allowed_ptr(current, cpumask_of(cpu)))
+		f->cpu = cpu;
+	f->times = 0;
+}
