@@ -119,6 +119,14 @@ class Builds:
                             "kunit": str(plain / "nswap_kunit.ko")}}
 
 
+def drop_old_boots(folder):
+    """Remove the boots of runs that are over, but the last few."""
+    old = [f for f in folder.glob("*-*")
+           if not os.path.exists(f"/proc/{f.name.rpartition('-')[2]}")]
+    for run in sorted(old, key=lambda f: f.stat().st_mtime)[:-4]:
+        shutil.rmtree(run, ignore_errors=True)
+
+
 class LabTest:
     """One test on its way through the lab."""
 
@@ -144,7 +152,7 @@ class LabRun:
         self.flavour = flavour
         self.options = options
         self.totals = totals
-        self.folder = OUT / ("debug-boots" if flavour == "debug" else "boots")
+        self.folder = OUT / "boots" / f"{flavour}-{os.getpid()}"
         self.claims = self.folder / "claims"
         self.number = 0
 
@@ -152,10 +160,11 @@ class LabRun:
         """Build, boot, follow the verdicts."""
         builds = Builds(self.boot_module, self.flavour)
         needs = {n for t in self.tests.values() for n in t.case.needs}
-        builds.build(needs)
+        if not self.options.no_build:
+            builds.build(needs)
         for test in self.tests.values():
             self._prepare(test, builds)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        drop_old_boots(self.folder.parent)
         self.claims.mkdir(parents=True)
         self.settings = builds.settings(self.flavour, self.options.seed)
         self.kernel = builds.kernel
@@ -339,6 +348,8 @@ def parse(argv):
                         metavar="N", help="lab kernels side by side (2)")
     parser.add_argument("--seed", type=int, default=1,
                         help="seed of everything random (1)")
+    parser.add_argument("--no-build", action="store_true",
+                        help="take what is built already")
     parser.add_argument("--list", action="store_true",
                         help="list the tests and what each is")
     options = parser.parse_args(argv)

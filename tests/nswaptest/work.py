@@ -27,7 +27,7 @@ def result_of(done, codes=(0,)):
     return json.loads(done.out.splitlines()[-1])
 
 
-def eat(node, mb, limit, timeout=120, codes=(0,), **options):
+def eat(node, mb, limit, timeout=250, codes=(0,), **options):
     """Run an eater of mb megabytes in a memory group of limit; its result.
     No page may be wrong unless exit code 1 is among codes."""
     done = node.run(eater(node, mb, **options), timeout=timeout,

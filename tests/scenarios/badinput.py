@@ -10,7 +10,7 @@ from nswaptest.scenario import ROOT
 DESCRIPTION = "every refusal is one sentence with exit code 1 and no effect"
 SUITES = ("lab",)
 NEEDS = ("module",)
-TIMEOUT = 60
+TIMEOUT = 120
 
 
 def state(node):

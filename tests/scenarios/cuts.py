@@ -12,7 +12,7 @@ from nswaptest.work import eater, result_of
 DESCRIPTION = "after seeded cuts and lost acks the caches hold what is recorded"
 SUITES = ("lab",)
 NEEDS = ("inject", "progs")
-TIMEOUT = 150
+TIMEOUT = 300
 
 
 def settled(cluster, client):
@@ -44,7 +44,7 @@ def test_thousand(t):
              100, "1000 cuts", every=0.2)
     client.inject(cut_ack=0)
     work.kill(15)
-    done = work.wait(30)
+    done = work.wait(150)
     t.log(done.out.strip())
     equal(result_of(done)["wrong_pages"], 0, "wrong pages")
     settled(cluster, client)
@@ -61,7 +61,7 @@ def test_swap(t):
     with cluster.swap(client, "96M"):
         client.inject(seed=t.seed, cut_ack=50)
         done = client.run(eater(client, 48, passes=2, order="rw"),
-                          timeout=120, memory_max="24M", check=False)
+                          timeout=200, memory_max="24M", check=False)
         client.inject(cut_ack=0)
         equal(result_of(done)["wrong_pages"], 0, "wrong pages")
         settled(cluster, client)
@@ -78,7 +78,7 @@ def test_lost_acks(t):
     client.inject(drop_ack=5)
     work = client.run([client.prog("blkverify"), "--device", f"/dev/{dev}",
                        "--ops", "2000", "--threads", "4", "--max-kb", "32"],
-                      timeout=60)
+                      timeout=150)
     equal(result_of(work)["wrong_pages"], 0, "wrong pages")
     stat = client.stat()["client"]
     at_least(stat["timeouts"], 1, "page-outs unanswered")
@@ -96,7 +96,7 @@ def test_refused_stores(t):
     dev = client.device_add("16M")
     client.inject(refuse=10)
     work = client.run([client.prog("blkverify"), "--device", f"/dev/{dev}",
-                       "--ops", "1000", "--max-kb", "32"], timeout=60)
+                       "--ops", "1000", "--max-kb", "32"], timeout=150)
     equal(result_of(work)["wrong_pages"], 0, "wrong pages")
     stat = client.stat()["client"]
     at_least(stat["refused"], 1, "pages refused")

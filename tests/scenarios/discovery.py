@@ -9,7 +9,7 @@ from nswaptest.work import eat
 DESCRIPTION = "12 nodes find each other, age each other, and share pages out"
 SUITES = ("lab",)
 NEEDS = ("module", "progs")
-TIMEOUT = 90
+TIMEOUT = 300
 
 NODES = 12
 

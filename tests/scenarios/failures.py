@@ -13,7 +13,7 @@ from nswaptest.work import Slots, eater, result_of, state_of
 DESCRIPTION = "silence, death, return and late answers of a peer"
 SUITES = ("lab",)
 NEEDS = ("module", "progs")
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 def start(t, dead_after, servers=2, lend="64M", **options):
@@ -79,13 +79,13 @@ def test_killed_mid_run(t):
              "the program reads from the peer")
     gaps = Gaps(state)
     cluster.kill(victim)
-    result = result_of(program.wait(60), codes=(0, 3))
+    result = result_of(program.wait(150), codes=(0, 3))
     longest = gaps.close()
     t.log(f"longest gap {longest:.2f} s, {result}")
     equal(result["wrong_pages"], 0, "wrong pages")
     at_least(result["failed_reads"], 1, "reads that failed")
     at_most(longest, dead_after + 2, "seconds without an access")
-    equal(load.wait(60).check().code, 0, "the neighbour's exit code")
+    equal(load.wait(150).check().code, 0, "the neighbour's exit code")
     state = client.peers()[victim.addr]["state"]
     true(state in ("dead", "lost"), f"the victim is called {state}")
     client.swapoff(dev)
@@ -117,7 +117,7 @@ def test_short_cut(t):
         hold(2)
         cluster.heal(client, server)
         cluster.wait_connected([client, server])
-    result = result_of(program.wait(60))
+    result = result_of(program.wait(150))
     equal(result["wrong_pages"], 0, "wrong pages")
     equal(client.stat()["client"]["read_errors"], 0, "read errors")
     client.swapoff(dev)

@@ -9,7 +9,7 @@ from nswaptest.check import at_least, at_most, equal, hold, wait_for
 DESCRIPTION = "patterns, eater, blkverify and heartbeat notice what they must"
 SUITES = ("lab",)
 NEEDS = ("progs",)
-TIMEOUT = 60
+TIMEOUT = 300
 
 
 def ran(node, name, *args, code=0):

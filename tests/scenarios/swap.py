@@ -13,7 +13,7 @@ from nswaptest.work import Slots, eat, eater, result_of
 DESCRIPTION = "swap over two servers: right pages, freed slots, true counters"
 SUITES = ("lab",)
 NEEDS = ("module", "progs")
-TIMEOUT = 120
+TIMEOUT = 300
 
 MB, LIMIT, LEND, DEVICE = 192, "96M", "144M", "256M"
 
@@ -93,7 +93,7 @@ def test_freed_slots(t):
         t.log(f"{used} pages used, {held} held")
         at_most(held, used + 64 * os.cpu_count(), "pages held")
         release.write_text("")
-        result_of(process.wait(60))
+        result_of(process.wait(150))
         wait_for(lambda: cluster.held_pages() <=
                  limit_of_late_frees(client, dev), 10,
                  "the peers drop the program's pages")
@@ -172,7 +172,7 @@ def test_full(t):
     client, server = cluster
     with cluster.swap(client, "128M") as dev:
         process = client.popen(eater(client, 64, passes=2), memory_max="48M")
-        equal(result_of(process.wait(60))["wrong_pages"], 0, "wrong pages")
+        equal(result_of(process.wait(150))["wrong_pages"], 0, "wrong pages")
         at_most(server.stat()["server"]["held_pages"], 24 * 256,
                 "pages held, 24 MiB lent")
         del dev

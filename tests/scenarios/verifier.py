@@ -8,7 +8,7 @@ from nswaptest.work import Slots, eater
 DESCRIPTION = "a corrupted page and a page one generation old are found"
 SUITES = ("lab",)
 NEEDS = ("inject", "progs", "fio")
-TIMEOUT = 60
+TIMEOUT = 300
 
 
 def start(t, lend="64M"):
