@@ -175,6 +175,19 @@ class VmNode(api.Node):
         raise Failure(f"{self.name}: no {name} in /proc/meminfo")
 
 
+def wait_peers(node, others, usable, deadline=20):
+    """Wait until a node has heard every other one or, for a node with a
+    device, until it can store to each of them."""
+    def met():
+        seen = node.peers()
+        return all(o.addr in seen and seen[o.addr]["fresh"] and
+                   (not usable or seen[o.addr]["state"] == "up")
+                   for o in others)
+    check.wait_for(met, deadline, f"{node} " + (
+        "is connected to" if usable else "hears") + " every other node",
+        every=0.2)
+
+
 class Cluster(api.Cluster):
     """n stock kernels on one switch.
 

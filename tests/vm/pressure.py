@@ -12,6 +12,8 @@ import json
 from nswaptest import check
 from nswaptest.check import Failure, wait_for
 
+from .cluster import wait_peers
+
 EAT_SECONDS = 120
 RUN_LIMIT = 420
 LENT = "16M"
@@ -92,10 +94,13 @@ def _start(t, series, small_mb, third):
     for node in cluster:
         watch_for_hangs(node)
         node.up(lend=BIG_LENT if node.index == 2 else LENT)
-    cluster.wait_connected()
     for node in cluster.nodes[:2]:
+        others = [other for other in cluster if other is not node]
+        wait_peers(node, others, usable=False)
         node.ctl("policy", "place", "round-robin")
-        node.swapon(node.device_add(f"{small_mb + 96}M"))
+        device = node.device_add(f"{small_mb + 96}M")
+        wait_peers(node, others, usable=True)
+        node.swapon(device)
     return cluster
 
 
