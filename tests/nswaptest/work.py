@@ -4,6 +4,7 @@ import hashlib
 import json
 import mmap
 import os
+import time
 
 from . import check
 from .cluster import PAGE
@@ -52,6 +53,7 @@ class Slots:
     def __init__(self, dev, seed=1):
         self.seed = seed
         self.count = {}
+        self.slowest = 0.0
         self._file = os.open(f"/dev/{dev}", os.O_RDWR | os.O_DIRECT)
 
     def close(self):
@@ -90,14 +92,19 @@ class Slots:
         return self.read(slot) == self._page(slot)
 
     def compare(self):
-        """Read every slot written; (right, wrong, unreadable) counts."""
+        """Read every slot written; (right, wrong, unreadable) counts.
+        slowest is then the longest that one read took, in seconds."""
+        self.slowest = 0.0
         right = wrong = unreadable = 0
         for slot in sorted(self.count):
+            begin = time.monotonic()
             try:
                 good = self.right(slot)
             except OSError:
                 unreadable += 1
                 continue
+            finally:
+                self.slowest = max(self.slowest, time.monotonic() - begin)
             right += good
             wrong += not good
         return right, wrong, unreadable

@@ -136,13 +136,11 @@ def test_declared_dead_and_back(t):
         there = silent.stat()["server"]["held_pages"]
         at_least(there, 100, "pages on the peer")
         cluster.cut(client, silent)
-        begin = time.monotonic()
         right, wrong, unreadable = slots.compare()
-        took = time.monotonic() - begin
         t.log(f"{right} right, {wrong} wrong, {unreadable} not readable, "
-              f"{took:.2f} s")
+              f"slowest {slots.slowest:.2f} s")
         equal((wrong, unreadable), (0, there), "wrong and unreadable slots")
-        at_most(took, 2 + 2 + 1, "seconds for all reads")
+        at_most(slots.slowest, 2 + 2, "seconds for one read")
         slots.write(1, 64)
         cluster.heal(client, silent)
         wait_for(lambda: client.peers()[silent.addr]["state"] == "up", 15,
@@ -168,9 +166,8 @@ def test_rebooted_peer(t):
         victim.up(lend="64M", dead_after=30)
         wait_for(lambda: client.devices()[0]["slots_lost"] == there, 20,
                  "exactly its pages are known to be lost")
-        begin = time.monotonic()
         equal(slots.compare()[1:], (0, there), "wrong and unreadable slots")
-        at_most(time.monotonic() - begin, 5, "seconds for all reads")
+        at_most(slots.slowest, 2, "seconds for one read")
         cluster.wait_connected()
         for first in range(1, 512, 32):
             slots.write(first, 32)
@@ -187,9 +184,8 @@ def test_leaving_peer(t):
     with fill(client, dev, t.seed) as slots:
         there = cluster[1].stat()["server"]["held_pages"]
         cluster[1].ctl("down", "--now")
-        begin = time.monotonic()
         equal(slots.compare()[1:], (0, there), "wrong and unreadable slots")
-        at_most(time.monotonic() - begin, 5, "seconds for all reads")
+        at_most(slots.slowest, 2, "seconds for one read")
     client.device_del(dev)
 
 
