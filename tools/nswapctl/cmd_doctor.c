@@ -348,6 +348,9 @@ static void examine(void)
 	check_lost(&p);
 	check_priority(&p);
 	check_reserve();
+	finding(false, "single copy",
+		"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail",
+		NULL);
 	finding(false, "privacy",
 		"until keys exist anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust",
 		NULL);
