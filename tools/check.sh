@@ -79,7 +79,7 @@ check_spelling()
 {
 	git ls-files -c -o --exclude-standard |
 		grep -vE '^(COPYING|bench/results/.*|.*\.(png|svg|json))$' |
-		xargs -r codespell -L inflight,statics
+		xargs -r codespell -L inflight,statics,fro
 }
 
 all="build sparse checkpatch commits coccinelle kerneldoc layers files tests spec shell python spelling"
