@@ -193,8 +193,10 @@ class Node(abc.ABC):
         return self.ctl("stat")
 
     def peers(self):
-        """nswapctl peers, by address."""
-        return {p["addr"]: p for p in self.ctl("peers")}
+        """nswapctl peers, by address; of a peer that started anew, what it
+        is now."""
+        return {p["addr"]: p for p in
+                sorted(self.ctl("peers"), key=lambda p: p["state"] != "lost")}
 
     def swapon(self, dev, prio=100):
         """mkswap and swapon."""

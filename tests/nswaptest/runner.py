@@ -105,18 +105,29 @@ class Builds:
         if "progs" in needs:
             self._make("progs", "progs")
 
-    def settings(self, flavour, seed):
-        """What a test is told about them."""
+    def settings(self, flavour, seed, folder):
+        """What a test is told about them.  They are copied, so that a build
+        meanwhile does not take them away from under a test."""
         build = ROOT / "build"
-        programs = {"nswapctl": str(build / "nswapctl")}
-        for source in (ROOT / "tests/progs").glob("*.c"):
-            programs[source.stem] = str(build / "progs" / source.stem)
         plain, inject = build / self.release, build / f"{self.release}-inject"
-        return {"flavour": flavour, "seed": seed, "programs": programs,
-                "kernel": str(self.kernel),
-                "modules": {"module": str(plain / "nswap.ko"),
-                            "inject": str(inject / "nswap.ko"),
-                            "kunit": str(plain / "nswap_kunit.ko")}}
+        programs = [build / "nswapctl"]
+        programs += [build / "progs" / source.stem
+                     for source in (ROOT / "tests/progs").glob("*.c")]
+        modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
+                   "kunit": plain / "nswap_kunit.ko"}
+        return {"flavour": flavour, "seed": seed, "kernel": str(self.kernel),
+                "programs": {p.name: copied(p, folder / p.name)
+                             for p in programs},
+                "modules": {name: copied(p, folder / name / p.name)
+                            for name, p in modules.items()}}
+
+
+def copied(path, to):
+    """Copy a built file, if there is one; where the copy is."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        shutil.copy2(path, to)
+    return str(to)
 
 
 def drop_old_boots(folder):
@@ -162,12 +173,13 @@ class LabRun:
         needs = {n for t in self.tests.values() for n in t.case.needs}
         if not self.options.no_build:
             builds.build(needs)
-        for test in self.tests.values():
-            self._prepare(test, builds)
         drop_old_boots(self.folder.parent)
         self.claims.mkdir(parents=True)
-        self.settings = builds.settings(self.flavour, self.options.seed)
+        self.settings = builds.settings(
+            self.flavour, self.options.seed, self.folder / "built")
         self.kernel = builds.kernel
+        for test in self.tests.values():
+            self._prepare(test, builds)
         boots = [self._boot() for _ in range(min(self.options.jobs,
                                                  len(self._open())))]
         while boots:

@@ -164,11 +164,15 @@ def test_rebooted_peer(t):
         cluster.kill(victim)
         cluster.revive(victim)
         victim.up(lend="64M", dead_after=30)
-        wait_for(lambda: client.devices()[0]["slots_lost"] == there, 20,
-                 "exactly its pages are known to be lost")
+        epoch = victim.stat()["node"]["epoch"]
+        wait_for(lambda: client.peers()[victim.addr]["epoch"] == epoch, 15,
+                 "the new epoch is known")
         equal(slots.compare()[1:], (0, there), "wrong and unreadable slots")
         at_most(slots.slowest, 2, "seconds for one read")
-        cluster.wait_connected()
+        equal(client.devices()[0]["slots_lost"], there, "slots lost")
+        wait_for(lambda: client.peers()[victim.addr]["state"] == "up", 15,
+                 "a session with the new epoch")
+        client.wait_granted()
         for first in range(1, 512, 32):
             slots.write(first, 32)
         equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
