@@ -258,12 +258,15 @@ static void take_in(struct nswap_announcer *a, int len,
 		return;
 	if (nswap_addr_link_local(&heard.addr))
 		heard.addr.scope = from.scope;
-	if (!nswap_announce_acceptable(node, &from) ||
-	    !nswap_announce_acceptable(node, &heard.addr) ||
-	    nswap_addr_equal(&heard.addr, &node->addr)) {
+	from.port = heard.addr.port;
+	if (!nswap_addr_equal(&from, &heard.addr) ||
+	    heard.id != nswap_addr_id(&heard.addr) ||
+	    !nswap_announce_acceptable(node, &from)) {
 		nswap_stat_inc(node, announce_rejected);
 		return;
 	}
+	if (nswap_peer_doubt(node, &heard))
+		return;
 	spin_lock_irqsave(&node->ipt_lock, flags);
 	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
 	spin_unlock_irqrestore(&node->ipt_lock, flags);

@@ -34,52 +34,105 @@
 #define FILL_GFP	(GFP_NOWAIT | __GFP_HIGHMEM | __GFP_NOMEMALLOC | \
 			 __GFP_NORETRY | __GFP_NOWARN)
 
-static void free_entry(struct nswap_cache *c, struct nswap_entry *e)
+/* of all nodes; with a constructor, so that it is never merged with others */
+static struct kmem_cache *entries;
+
+static void construct(void *entry)
 {
-	__free_page(e->page);
-	kmem_cache_free(c->entries, e);
+	memset(entry, 0, sizeof(struct nswap_entry));
 }
 
-static struct nswap_entry *alloc_entry(struct nswap_cache *c)
+/**
+ * nswap_cache_init() - make the slab of entries
+ *
+ * Context: process, module init.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_cache_init(void)
+{
+	entries = kmem_cache_create("nswap_entry", sizeof(struct nswap_entry),
+				    0, 0, construct);
+	return entries ? 0 : -ENOMEM;
+}
+
+/**
+ * nswap_cache_exit() - undo nswap_cache_init()
+ *
+ * Context: process, module exit; complains if an entry is left.
+ */
+void nswap_cache_exit(void)
+{
+	kmem_cache_destroy(entries);
+}
+
+static void free_entry(struct nswap_entry *e)
+{
+	__free_page(e->page);
+	kmem_cache_free(entries, e);
+}
+
+static struct nswap_entry *alloc_entry(void)
 {
 	struct nswap_entry *e;
 
-	e = kmem_cache_zalloc(c->entries,
-			      GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_NOWARN);
+	e = kmem_cache_alloc(entries,
+			     GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_NOWARN);
 	if (!e)
 		return NULL;
 	e->page = alloc_page(FILL_GFP);
 	if (!e->page) {
-		kmem_cache_free(c->entries, e);
+		kmem_cache_free(entries, e);
 		return NULL;
 	}
 	return e;
 }
 
-/* entries nobody was promised, while there are more than lent; lock held */
-static void take_surplus(struct nswap_cache *c, struct list_head *surplus)
+/*
+ * Entries nobody was promised, while there are more than lent; lock held. At
+ * most a chunk: true if there may be more.
+ */
+static bool take_surplus(struct nswap_cache *c, struct list_head *surplus)
 {
-	while (c->allocated > c->lent && c->set_aside > c->granted) {
+	unsigned int n = FILL_CHUNK;
+
+	while (n && c->allocated > c->lent && c->set_aside > c->granted) {
 		struct nswap_entry *e = list_first_entry(&c->pool,
 						struct nswap_entry, link);
 
 		list_move(&e->link, surplus);
 		c->set_aside--;
 		c->allocated--;
+		n--;
 	}
+	return !n;
 }
 
-static void free_list(struct nswap_cache *c, struct list_head *entries)
+static void free_list(struct list_head *list)
 {
 	struct nswap_entry *e, *next;
 
-	list_for_each_entry_safe(e, next, entries, link)
-		free_entry(c, e);
+	list_for_each_entry_safe(e, next, list, link)
+		free_entry(e);
+}
+
+static void free_surplus(struct nswap_cache *c)
+{
+	bool more;
+
+	do {
+		LIST_HEAD(surplus);
+
+		spin_lock(&c->lock);
+		more = take_surplus(c, &surplus);
+		spin_unlock(&c->lock);
+		free_list(&surplus);
+		cond_resched();
+	} while (more);
 }
 
 static bool fill_one(struct nswap_cache *c)
 {
-	struct nswap_entry *e = alloc_entry(c);
+	struct nswap_entry *e = alloc_entry();
 
 	if (!e)
 		return false;
@@ -129,11 +182,6 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	if (!c)
 		return -ENOMEM;
 	c->node = node;
-	c->entries = KMEM_CACHE(nswap_entry, 0);
-	if (!c->entries) {
-		kfree(c);
-		return -ENOMEM;
-	}
 	mutex_init(&c->hello);
 	spin_lock_init(&c->lock);
 	INIT_LIST_HEAD(&c->pool);
@@ -154,7 +202,6 @@ void nswap_cache_stop(struct nswap_node *node)
 {
 	struct nswap_cache *c = node->cache;
 	struct nswap_owner *o, *next;
-	LIST_HEAD(pool);
 
 	if (!c)
 		return;
@@ -165,12 +212,8 @@ void nswap_cache_stop(struct nswap_node *node)
 		nswap_cache_ungrant(c, o, U32_MAX);
 		kfree(o);
 	}
-	spin_lock(&c->lock);
-	take_surplus(c, &pool);
+	free_surplus(c);
 	WARN_ON_ONCE(c->allocated);
-	spin_unlock(&c->lock);
-	free_list(c, &pool);
-	kmem_cache_destroy(c->entries);
 	kfree(c);
 	node->cache = NULL;
 }
@@ -184,13 +227,10 @@ void nswap_cache_stop(struct nswap_node *node)
  */
 void nswap_cache_lend(struct nswap_cache *c, u64 pages)
 {
-	LIST_HEAD(surplus);
-
 	spin_lock(&c->lock);
 	WRITE_ONCE(c->lent, pages);
-	take_surplus(c, &surplus);
 	spin_unlock(&c->lock);
-	free_list(c, &surplus);
+	free_surplus(c);
 	if (pages)
 		mod_delayed_work(system_dfl_wq, &c->fill, 0);
 }
@@ -243,7 +283,7 @@ void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 	}
 	take_surplus(c, &surplus);
 	spin_unlock(&c->lock);
-	free_list(c, &surplus);
+	free_list(&surplus);
 }
 
 /**
@@ -325,7 +365,7 @@ void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 	o->window = WINDOW_FIRST;
 	take_surplus(c, &surplus);
 	spin_unlock(&c->lock);
-	free_list(c, &surplus);
+	free_list(&surplus);
 }
 
 /**
@@ -353,7 +393,7 @@ u64 nswap_cache_free_pages(struct nswap_cache *c)
  *
  * Context: process, does not sleep.
  */
-void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, int held)
+void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held)
 {
 	spin_lock(&c->lock);
 	o->held += held;

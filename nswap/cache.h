@@ -70,7 +70,6 @@ struct nswap_owner {
 /**
  * struct nswap_cache - the Nswap Cache of a node
  * @node: node
- * @entries: slab of struct nswap_entry
  * @hello: serialises owners coming, changing session and going
  * @lock: protects the pool and all counts
  * @pool: entries with a page, not filled
@@ -85,7 +84,6 @@ struct nswap_owner {
  */
 struct nswap_cache {
 	struct nswap_node *node;
-	struct kmem_cache *entries;
 	struct mutex hello;
 	spinlock_t lock;
 	struct list_head pool;
@@ -100,6 +98,8 @@ struct nswap_cache {
 };
 
 /* cache.c */
+int nswap_cache_init(void);
+void nswap_cache_exit(void);
 int nswap_cache_start(struct nswap_node *node, u64 pages);
 void nswap_cache_stop(struct nswap_node *node);
 void nswap_cache_lend(struct nswap_cache *c, u64 pages);
@@ -111,7 +111,7 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted);
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 u64 nswap_cache_free_pages(struct nswap_cache *c);
-void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, int held);
+void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held);
 
 /* owner.c */
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
@@ -136,6 +136,6 @@ u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			   u32 instance);
 u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 		    struct nswap_wire_run *run, bool *last);
-struct nswap_entry *nswap_held_pop(struct nswap_owner *o);
+struct nswap_entry *nswap_held_pop(struct rb_root *tree);
 
 #endif

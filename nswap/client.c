@@ -123,9 +123,10 @@ void nswap_client_submit(struct nswap_io *io)
 {
 	unsigned long all = GENMASK(io->nr - 1, 0);
 
-	io->status = BLK_STS_OK;
+	io->waited = false;
 	io->since = jiffies;
 	io->retry = 0;
+	io->failed = 0;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	atomic_set(&io->pending, 1);
@@ -143,10 +144,10 @@ void nswap_client_wait(struct nswap_io *io)
 	struct nswap_node *node = io->dev->node;
 	struct nswap_client *cl = node->client;
 	int seen = io->seen;
-	bool first;
+	bool first = !io->waited;
 
+	io->waited = true;
 	spin_lock(&cl->wait_lock);
-	first = list_empty(&cl->waiting);
 	list_add_tail(&io->link, &cl->waiting);
 	spin_unlock(&cl->wait_lock);
 	if (first)
@@ -190,15 +191,37 @@ static void kick_work(struct work_struct *work)
 }
 
 /**
- * nswap_client_fail() - the request will end with an error
+ * nswap_client_fail() - the bios of some slots will end with an error
  * @io: request
- * @status: the error; an earlier one stays
+ * @first: first slot, counted from the request's
+ * @nr: slots
  *
  * Context: any.
  */
-void nswap_client_fail(struct nswap_io *io, blk_status_t status)
+void nswap_client_fail(struct nswap_io *io, unsigned int first, unsigned int nr)
 {
-	cmpxchg(&io->status, BLK_STS_OK, status);
+	while (nr--)
+		set_bit(first++, &io->failed);
+}
+
+/* merged bios are innocent of each other: each gets its own outcome */
+static void end_request(struct nswap_io *io)
+{
+	struct request *rq = blk_mq_rq_from_pdu(io);
+	unsigned int i, end;
+
+	for (i = 0; io->failed && i < io->nr; i = end) {
+		bool failed = io->failed & BIT(i);
+
+		end = failed ? find_next_zero_bit(&io->failed, io->nr, i) :
+			       find_next_bit(&io->failed, io->nr, i);
+		blk_update_request(rq, failed ? BLK_STS_IOERR : BLK_STS_OK,
+				   (end - i) * PAGE_SIZE);
+	}
+	if (io->failed)
+		__blk_mq_end_request(rq, BLK_STS_OK);
+	else
+		blk_mq_end_request(rq, BLK_STS_OK);
 }
 
 /**
@@ -220,7 +243,7 @@ void nswap_client_io_put(struct nswap_io *io)
 		nswap_client_kick(node);
 		return;
 	}
-	blk_mq_end_request(blk_mq_rq_from_pdu(io), io->status);
+	end_request(io);
 	if (write)
 		nswap_client_kick(node);
 }
@@ -228,14 +251,20 @@ void nswap_client_io_put(struct nswap_io *io)
 /**
  * nswap_client_op_end() - a message is over
  * @op: the message; not to be touched afterwards
+ * @again: slots of the request that are to be tried again. They are published
+ *	last: from then on the dispatcher may use the message anew.
  *
  * Context: process, page-out path; does not sleep.
  */
-void nswap_client_op_end(struct nswap_op *op)
+void nswap_client_op_end(struct nswap_op *op, unsigned long again)
 {
+	struct nswap_peer *peer = op->peer;
 	struct nswap_io *io = op->io;
+	unsigned int i;
 
-	nswap_peer_put(op->peer);
+	for_each_set_bit(i, &again, NSWAP_REQ_SLOTS)
+		set_bit(i, &io->retry);
+	nswap_peer_put(peer);
 	nswap_client_io_put(io);
 }
 
@@ -270,6 +299,8 @@ static int late_store(struct nswap_conn *c)
 			     le64_to_cpu(c->rx.free));
 	rcu_read_lock();
 	dev = nswap_device_find(node, le32_to_cpu(c->rx.instance));
+	if (!dev)
+		nswap_reconcile_soon(c->peer);
 	for (i = 0; dev && i < nr; i++) {
 		if (le32_to_cpu(r[i].status) != NSWAP_ST_OK)
 			continue;

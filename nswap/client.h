@@ -5,7 +5,6 @@
 #ifndef NSWAP_CLIENT_H
 #define NSWAP_CLIENT_H
 
-#include <linux/blk_types.h>
 #include <linux/bvec.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -39,12 +38,13 @@ struct nswap_op {
  * @slot: first slot
  * @nr: slots
  * @write: page-out
- * @status: what the block layer will be told
+ * @waited: it has waited before
  * @since: jiffies when it came
  * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
  * @retry: slots to be added to @todo; bits set by whoever takes an answer
+ * @failed: slots whose bios get an error; likewise
  * @page: memory of each slot
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
@@ -58,12 +58,13 @@ struct nswap_io {
 	u64 slot;
 	u16 nr;
 	bool write;
-	blk_status_t status;
+	bool waited;
 	unsigned long since;
 	int seen;
 	unsigned long unclaimed;
 	unsigned long todo;
 	unsigned long retry;
+	unsigned long failed;
 	struct page *page[NSWAP_REQ_SLOTS];
 	u64 old[NSWAP_REQ_SLOTS];
 	__le32 gen[NSWAP_REQ_SLOTS];
@@ -92,6 +93,7 @@ struct nswap_orphan {
  * @node: node
  * @sessions_wanted: set with the first device, for good
  * @next_id: of the next message
+ * @next_session: of the next session with anybody; rises within the epoch
  * @wait_lock: protects @waiting
  * @changes: counts kicks, so that none is missed between trying and waiting
  * @waiting: requests that wait for grants, for a slot, or to be placed again
@@ -107,6 +109,7 @@ struct nswap_client {
 	struct nswap_node *node;
 	bool sessions_wanted;
 	atomic64_t next_id;
+	atomic64_t next_session;
 	spinlock_t wait_lock;
 	atomic_t changes;
 	struct list_head waiting;
@@ -127,8 +130,9 @@ void nswap_client_submit(struct nswap_io *io);
 void nswap_client_wait(struct nswap_io *io);
 void nswap_client_kick(struct nswap_node *node);
 void nswap_client_io_put(struct nswap_io *io);
-void nswap_client_op_end(struct nswap_op *op);
-void nswap_client_fail(struct nswap_io *io, blk_status_t status);
+void nswap_client_op_end(struct nswap_op *op, unsigned long again);
+void nswap_client_fail(struct nswap_io *io, unsigned int first,
+		       unsigned int nr);
 void nswap_client_granted(struct nswap_peer *peer, u32 grants, u64 free);
 int nswap_client_late(struct nswap_conn *c);
 unsigned int nswap_run_of(unsigned long bits, unsigned int first);
@@ -139,7 +143,7 @@ void nswap_client_tick_now(struct nswap_node *node);
 
 /* client_write.c */
 void nswap_client_write(struct nswap_io *io);
-void nswap_client_store_overdue(struct nswap_msg *m);
+void nswap_client_store_overdue(struct nswap_msg *m, bool unsent);
 
 /* client_read.c */
 void nswap_client_read(struct nswap_io *io);
@@ -158,5 +162,6 @@ void nswap_free_kick(struct nswap_node *node, unsigned int ms);
 /* reconcile.c */
 int nswap_reconcile_init(struct nswap_peer *peer);
 void nswap_reconcile_start(struct nswap_peer *peer);
+void nswap_reconcile_soon(struct nswap_peer *peer);
 
 #endif

@@ -146,9 +146,7 @@ void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 
 		nswap_peer_slots(dev->node, peer, -1);
 		if (p) {
-			spin_lock(&p->lock);
-			p->reconcile.due = jiffies;
-			spin_unlock(&p->lock);
+			nswap_reconcile_soon(p);
 			nswap_peer_put(p);
 		}
 	}
@@ -239,7 +237,8 @@ static void tell_device(struct nswap_device *dev)
 			continue;
 		}
 		slot = next + 1 < nr ? next + 1 : 0;
-		clear_bit(next, dev->dirty);
+		/* ordered before the slot is read: a free after that counts */
+		test_and_clear_bit(next, dev->dirty);
 		if (tell_slot(dev, next)) {
 			atomic64_dec(&dev->nr_dirty);
 			left--;

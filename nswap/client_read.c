@@ -30,7 +30,7 @@ static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 	struct nswap_node *node = io->dev->node;
 
 	nswap_stat_add(node, read_errors, nr);
-	nswap_client_fail(io, BLK_STS_IOERR);
+	nswap_client_fail(io, first, nr);
 	nswap_warn(node, "%s: page-in of %u pages from slot %llu failed: peer %s %s",
 		   io->dev->disk->disk_name, nr, io->slot + first, peer, why);
 }
@@ -47,8 +47,8 @@ static const char *why_failed(const struct nswap_peer *peer)
 	}
 }
 
-/* the peer has not got it: is it because the slot has changed? */
-static void slot_missed(struct nswap_io *io, unsigned int i,
+/* the peer has not got it: is it because the slot has changed? then again */
+static bool slot_missed(struct nswap_io *io, unsigned int i,
 			struct nswap_peer *peer)
 {
 	struct nswap_device *dev = io->dev;
@@ -61,9 +61,9 @@ static void slot_missed(struct nswap_io *io, unsigned int i,
 	    nswap_device_slot_move(dev, slot, old, &lost)) {
 		nswap_peer_slots(dev->node, peer->index, -1);
 		fail_slots(io, i, 1, peer->name, "does not hold it");
-		return;
+		return false;
 	}
-	set_bit(i, &io->retry);
+	return true;
 }
 
 static int recv_pages(struct nswap_op *op, struct nswap_conn *c,
@@ -108,7 +108,7 @@ static int load_answered(struct nswap_msg *m)
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	struct nswap_conn *c = m->conn;
 	struct nswap_io *io = op->io;
-	unsigned long held;
+	unsigned long held, again = 0;
 	unsigned int i;
 	int ret;
 
@@ -125,11 +125,11 @@ static int load_answered(struct nswap_msg *m)
 		if (held & BIT(i))
 			nswap_slot_reference(&io->dev->map, io->slot + at,
 					     le32_to_cpu(io->gen[at]));
-		else
-			slot_missed(io, at, op->peer);
+		else if (slot_missed(io, at, op->peer))
+			again |= BIT(at);
 	}
 	nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
-	nswap_client_op_end(op);
+	nswap_client_op_end(op, again);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ void nswap_client_load_failed(struct nswap_msg *m)
 
 	fail_slots(op->io, op->first, op->nr, op->peer->name,
 		   why_failed(op->peer));
-	nswap_client_op_end(op);
+	nswap_client_op_end(op, 0);
 }
 
 /**

@@ -28,7 +28,7 @@
 #define SILENT_MS	4000
 #define IDLE_MS		2000
 #define ASK_PAGES	256
-#define KEEP_GRANTS	16
+#define STUCK_AFTER	4	/* store time-outs with a message half sent */
 
 static bool past(unsigned long since, unsigned int ms)
 {
@@ -52,11 +52,11 @@ static void overdue_stores(struct nswap_peer *peer)
 	u32 ms = nswap_knob(peer->node, store_timeout_ms);
 	unsigned long since = jiffies - msecs_to_jiffies(ms);
 	struct nswap_msg *m;
-	bool stuck = false;
+	bool unsent;
 
-	while ((m = nswap_conn_overdue(c, since, &stuck)))
-		nswap_client_store_overdue(m);
-	if (stuck)
+	while ((m = nswap_conn_overdue(c, since, &unsent)))
+		nswap_client_store_overdue(m, unsent);
+	if (nswap_conn_stuck(c, jiffies - msecs_to_jiffies(ms * STUCK_AFTER)))
 		nswap_session_break(peer);
 }
 
@@ -65,14 +65,15 @@ static void overdue_loads(struct nswap_peer *peer)
 	u32 ms = nswap_knob(peer->node, dead_after_ms);
 	unsigned long since = jiffies - msecs_to_jiffies(ms);
 	struct nswap_msg *m;
-	bool stuck = false;
+	bool unsent;
 	u32 i;
 
-	for (i = 0; i < peer->nr_conns - 1; i++)
-		while ((m = nswap_conn_overdue(&peer->conn[i], since, &stuck)))
+	for (i = 0; i < peer->nr_conns - 1; i++) {
+		while ((m = nswap_conn_overdue(&peer->conn[i], since, &unsent)))
 			m->lost(m);
-	if (stuck)
-		nswap_session_break(peer);
+		if (nswap_conn_stuck(&peer->conn[i], since))
+			nswap_session_break(peer);
+	}
 }
 
 static void ping(struct nswap_peer *peer)
@@ -87,17 +88,18 @@ static void ping(struct nswap_peer *peer)
 static void grants(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
+	bool idle = past(READ_ONCE(peer->used), IDLE_MS);
 	u32 n;
 
-	if (nswap_place_wants(node, peer->index)) {
+	if ((!idle || !list_empty_careful(&node->client->waiting)) &&
+	    nswap_place_wants(node, peer->index)) {
 		if (nswap_ctl_claim(&peer->ask))
 			nswap_ctl_send(&peer->ask, NSWAP_GRANT_ASK, ASK_PAGES);
 		return;
 	}
-	if (!past(READ_ONCE(peer->used), IDLE_MS) ||
-	    !nswap_ctl_claim(&peer->back))
+	if (!idle || !nswap_ctl_claim(&peer->back))
 		return;
-	n = nswap_place_give_back(node, peer->index, KEEP_GRANTS);
+	n = nswap_place_give_back(node, peer->index);
 	if (n)
 		nswap_ctl_send(&peer->back, NSWAP_GRANT_RETURN, n);
 	else
@@ -108,7 +110,7 @@ static void eligible(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 	struct nswap_ipt_entry e;
-	bool fresh, ok;
+	bool fresh, ok, resting;
 
 	spin_lock_irq(&node->ipt_lock);
 	e = node->ipt.entry[peer->index];
@@ -118,10 +120,11 @@ static void eligible(struct nswap_peer *peer)
 		!past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
 	spin_lock(&peer->lock);
 	ok = peer->state == NSWAP_PEER_UP && fresh &&
-	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE &&
-	     !time_before(jiffies, peer->refraction);
+	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE;
+	resting = time_before(jiffies, peer->refraction);
 	spin_unlock(&peer->lock);
 	nswap_place_eligible(node, peer->index, ok);
+	nswap_place_rest(node, peer->index, resting);
 }
 
 static void compare(struct nswap_peer *peer)

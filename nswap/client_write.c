@@ -143,7 +143,6 @@ static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
 	else
 		nswap_peer_slots(io->dev->node, was.peer, -1);
 	nswap_stat_inc(io->dev->node, moved);
-	set_bit(i, &io->retry);
 }
 
 static void leave_alone(struct nswap_peer *peer)
@@ -154,7 +153,7 @@ static void leave_alone(struct nswap_peer *peer)
 	peer->refraction = jiffies +
 		msecs_to_jiffies(nswap_knob(node, refraction_ms));
 	spin_unlock(&peer->lock);
-	nswap_place_eligible(node, peer->index, false);
+	nswap_place_rest(node, peer->index, true);
 }
 
 static int store_answered(struct nswap_msg *m)
@@ -165,7 +164,8 @@ static int store_answered(struct nswap_msg *m)
 	struct nswap_peer *peer = op->peer;
 	struct nswap_node *node = peer->node;
 	struct nswap_io *io = op->io;
-	unsigned int i, refused = 0;
+	unsigned int i, refused;
+	unsigned long again = 0;
 	int ret;
 
 	ret = c->rx.type == NSWAP_STORE_ACK &&
@@ -185,25 +185,26 @@ static int store_answered(struct nswap_msg *m)
 			continue;
 		}
 		slot_again(io, op->first + i, false);
-		refused++;
+		again |= BIT(op->first + i);
 	}
+	refused = hweight_long(again);
 	nswap_stat_add(node, pages_out, op->nr - refused);
 	if (refused) {
 		nswap_stat_add(node, refused, refused);
 		leave_alone(peer);
 	}
-	nswap_client_op_end(op);
+	nswap_client_op_end(op, again);
 	return 0;
 }
 
-static void store_unanswered(struct nswap_op *op, bool session_lives)
+static void store_unanswered(struct nswap_op *op, bool may_be_held)
 {
 	unsigned int i;
 
 	nswap_place_ended(op->peer->node, op->peer->index, op->nr);
 	for (i = 0; i < op->nr; i++)
-		slot_again(op->io, op->first + i, session_lives);
-	nswap_client_op_end(op);
+		slot_again(op->io, op->first + i, may_be_held);
+	nswap_client_op_end(op, GENMASK(op->first + op->nr - 1, op->first));
 }
 
 /* the session broke: comparison will find what the peer holds of it */
@@ -215,16 +216,20 @@ static void store_lost(struct nswap_msg *m)
 /**
  * nswap_client_store_overdue() - a page-out was not answered in time
  * @m: its message, taken back from the connection
+ * @unsent: no byte of it has left: the peer knows nothing of it
  *
  * Context: process, page-out path; does not sleep.
  */
-void nswap_client_store_overdue(struct nswap_msg *m)
+void nswap_client_store_overdue(struct nswap_msg *m, bool unsent)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_peer *peer = op->peer;
 
-	nswap_stat_add(op->peer->node, timeouts, op->nr);
-	leave_alone(op->peer);
-	store_unanswered(op, true);
+	nswap_stat_add(peer->node, timeouts, op->nr);
+	leave_alone(peer);
+	if (unsent)
+		nswap_place_unspent(peer->node, peer->index, op->nr);
+	store_unanswered(op, !unsent);
 }
 
 static void build_store(struct nswap_op *op)
@@ -271,7 +276,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
-		nswap_place_eligible(node, peer->index, false);
+		nswap_place_rest(node, peer->index, true);
 		store_lost(&op->m);
 	}
 }
@@ -306,11 +311,15 @@ static void fail_rest(struct nswap_io *io)
 {
 	unsigned int i, n = hweight_long(io->todo);
 
-	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS) {
 		slot_failed(io, i);
+		nswap_client_fail(io, i, 1);
+	}
 	io->todo = 0;
 	nswap_stat_add(io->dev->node, write_errors, n);
-	nswap_client_fail(io, BLK_STS_IOERR);
+	if (n)
+		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
+			   io->dev->disk->disk_name, n);
 }
 
 /**
@@ -326,12 +335,10 @@ void nswap_client_write(struct nswap_io *io)
 	bool claimed = claim(io);
 	bool late = time_after(jiffies, io->since +
 			       msecs_to_jiffies(timeout * GIVE_UP_AFTER));
-	int ret = place(io);
+	int ret = late ? -ENOSPC : place(io);
 
-	if (ret == -ENOSPC || (ret && late)) {
+	if (ret == -ENOSPC) {
 		fail_rest(io);
-		nswap_warn(node, "%s: no peer has room, the page stays in RAM",
-			   io->dev->disk->disk_name);
 		ret = 0;
 	}
 	if (ret || !claimed)

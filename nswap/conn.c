@@ -48,6 +48,18 @@ static struct nswap_msg *next_to_send(struct nswap_conn *c)
 	return m;
 }
 
+/* the link had no room for a first byte: the message can still be taken back */
+static void not_begun(struct nswap_conn *c, struct nswap_msg *m)
+{
+	spin_lock(&c->lock);
+	if (c->cur == m) {
+		m->at = NSWAP_MSG_QUEUED;
+		list_move(&m->link, &c->txq);
+		c->cur = NULL;
+	}
+	spin_unlock(&c->lock);
+}
+
 static void message_sent(struct nswap_conn *c, struct nswap_msg *m)
 {
 	spin_lock(&c->lock);
@@ -60,15 +72,22 @@ static void message_sent(struct nswap_conn *c, struct nswap_msg *m)
 static int send_queue(struct nswap_conn *c)
 {
 	struct nswap_msg *m;
+	size_t left;
 	ssize_t ret;
 
 	while ((m = next_to_send(c))) {
+		left = iov_iter_count(&m->iter);
 		ret = c->t->send(c->l, &m->iter, false);
 		if (ret < 0 && ret != -EAGAIN) {
 			c->t->shutdown(c->l);
 			return ret;
 		}
-		if (iov_iter_count(&m->iter))
+		if (ret == -EAGAIN && !m->begun)
+			not_begun(c, m);
+		if (ret == -EAGAIN)
+			return ret;
+		m->begun = true;
+		if (ret < left)
 			return -EAGAIN;
 		message_sent(c, m);
 	}
@@ -243,6 +262,7 @@ int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
 		return -ENOTCONN;
 	}
 	m->conn = c;
+	m->begun = false;
 	m->at = NSWAP_MSG_QUEUED;
 	m->since = jiffies;
 	list_add_tail(&m->link, &c->txq);
@@ -311,36 +331,58 @@ int nswap_conn_receive(struct nswap_conn *c)
 	return m ? m->answer(m) : 1;
 }
 
+static struct nswap_msg *first_before(struct list_head *list,
+				      unsigned long since)
+{
+	struct nswap_msg *m;
+
+	m = list_first_entry_or_null(list, struct nswap_msg, link);
+	return m && time_before(m->since, since) ? m : NULL;
+}
+
 /**
  * nswap_conn_overdue() - take back the oldest message if its time is up
  * @c: a connection
  * @since: messages given to the connection before this time are overdue
- * @stuck: set when an overdue message is partly sent: break the session
+ * @unsent: set if no byte of the message has left
+ *
+ * A message of which a part has left stays: see nswap_conn_stuck().
  *
  * Context: process, page-out path; does not sleep.
  * Return: a message, IDLE, or NULL.
  */
 struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
-				     bool *stuck)
+				     bool *unsent)
 {
 	struct nswap_msg *m;
 
 	spin_lock(&c->lock);
-	m = list_first_entry_or_null(&c->sent, struct nswap_msg, link);
-	if (!m)
-		m = list_first_entry_or_null(&c->txq, struct nswap_msg, link);
-	if (m && !time_before(m->since, since))
-		m = NULL;
-	if (m && m->at == NSWAP_MSG_SENDING) {
-		*stuck = true;
-		m = list_first_entry_or_null(&c->txq, struct nswap_msg, link);
-		if (m && !time_before(m->since, since))
-			m = NULL;
-	}
+	m = first_before(&c->sent, since);
+	*unsent = !m || m->at == NSWAP_MSG_SENDING;
+	if (*unsent)
+		m = first_before(&c->txq, since);
 	if (m) {
 		list_del_init(&m->link);
 		m->at = NSWAP_MSG_IDLE;
 	}
 	spin_unlock(&c->lock);
 	return m;
+}
+
+/**
+ * nswap_conn_stuck() - is a message partly sent for too long?
+ * @c: a connection
+ * @since: if it was given to the connection before this time
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: true if only breaking the session gets the message back.
+ */
+bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since)
+{
+	bool stuck;
+
+	spin_lock(&c->lock);
+	stuck = c->cur && time_before(c->cur->since, since);
+	spin_unlock(&c->lock);
+	return stuck;
 }

@@ -34,6 +34,7 @@ enum nswap_msg_at {
  * @link: on one of the lists
  * @conn: the connection it was given to; write-once until it is idle again
  * @at: enum nswap_msg_at
+ * @begun: a part of it has left; the sender's
  * @hdr: its header
  * @iter: what is left to send, header included
  * @since: jiffies when it was given to the connection
@@ -47,6 +48,7 @@ struct nswap_msg {
 	struct list_head link;
 	struct nswap_conn *conn;
 	u8 at;
+	bool begun;
 	struct nswap_wire_hdr hdr;
 	struct iov_iter iter;
 	unsigned long since;
@@ -100,6 +102,7 @@ void nswap_conn_shutdown(struct nswap_conn *c);
 int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m);
 int nswap_conn_receive(struct nswap_conn *c);
 struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
-				     bool *stuck);
+				     bool *unsent);
+bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since);
 
 #endif

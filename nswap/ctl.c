@@ -155,8 +155,12 @@ static int check_answer(struct nswap_ctl *c, u8 type)
 static int ping_answered(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	const struct nswap_wire_hdr *rx = &m->conn->rx;
 	int ret = check_answer(c, NSWAP_PONG);
 
+	if (!ret)
+		nswap_client_granted(c->peer, le32_to_cpu(rx->grants),
+				     le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
 	return ret;
 }

@@ -19,7 +19,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/idr.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -30,7 +30,7 @@
 #include "peer.h"
 #include "place.h"
 
-#define QUEUE_DEPTH	128
+#define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
 #define FORGET_WAIT	(2 * HZ)
@@ -105,7 +105,21 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	return BLK_EH_RESET_TIMER;
 }
 
+/* page-outs that wait for room must not take the tags page-ins need */
+static void map_queues(struct blk_mq_tag_set *set)
+{
+	struct blk_mq_queue_map *map = set->map;
+
+	map[HCTX_TYPE_DEFAULT].nr_queues = 1;
+	map[HCTX_TYPE_DEFAULT].queue_offset = 0;
+	map[HCTX_TYPE_READ].nr_queues = 1;
+	map[HCTX_TYPE_READ].queue_offset = 1;
+	blk_mq_map_queues(&map[HCTX_TYPE_DEFAULT]);
+	blk_mq_map_queues(&map[HCTX_TYPE_READ]);
+}
+
 static const struct blk_mq_ops mq_ops = {
+	.map_queues = map_queues,
 	.queue_rq = queue_rq,
 	.timeout = timeout,
 };
@@ -219,7 +233,8 @@ static int make_disk(struct nswap_device *dev)
 	int ret;
 
 	dev->tags.ops = &mq_ops;
-	dev->tags.nr_hw_queues = 1;
+	dev->tags.nr_hw_queues = 2;
+	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
 	dev->tags.queue_depth = QUEUE_DEPTH;
 	dev->tags.numa_node = NUMA_NO_NODE;
 	dev->tags.cmd_size = sizeof(struct nswap_io);
@@ -304,7 +319,8 @@ static void wait_for_sessions(struct nswap_node *node)
 {
 	unsigned long until = jiffies + CONNECT_WAIT;
 
-	while (connecting(node) && time_before(jiffies, until))
+	while (connecting(node) && time_before(jiffies, until) &&
+	       !fatal_signal_pending(current))
 		schedule_timeout_killable(HZ / 50);
 }
 
@@ -388,8 +404,10 @@ static void tell_peers(struct nswap_device *dev)
 	nswap_for_each_peer(dev->node, i, peer) {
 		struct nswap_ctl *c = &peer->forget;
 
-		if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
-		    nswap_ctl_claim(c)) {
+		if (READ_ONCE(peer->state) != NSWAP_PEER_UP ||
+		    !nswap_ctl_claim(c)) {
+			nswap_reconcile_soon(peer);
+		} else {
 			c->m.hdr.instance = cpu_to_le32(dev->instance);
 			nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
 		}

@@ -249,7 +249,7 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	}
 	if (!e || e->instance != instance || e->slot >= end)
 		*slot = end;
-	nswap_cache_count(c, o, -(int)n);
+	nswap_cache_count(c, o, -(s64)n);
 	return n;
 }
 
@@ -332,7 +332,7 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 	spin_lock(&o->lock);
 	if (!fenced(conn))
 		e = find_from(o, instance, slot);
-	for (; e && seen < NSWAP_WIRE_RUNS * 8; e = next_of(e), seen++) {
+	for (; e && seen < NSWAP_WIRE_RUN_MAX; e = next_of(e), seen++) {
 		if (r && le32_to_cpu(r->instance) == e->instance &&
 		    le32_to_cpu(r->gen) == e->gen &&
 		    le64_to_cpu(r->slot) + le32_to_cpu(r->count) == e->slot) {
@@ -354,18 +354,18 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 }
 
 /**
- * nswap_held_pop() - take any entry out of an owner's tree
- * @o: owner, its lock held
+ * nswap_held_pop() - take any entry out of a tree
+ * @tree: one that nobody else can reach
  *
  * Context: process, does not sleep.
  * Return: entry, the caller's now, or NULL.
  */
-struct nswap_entry *nswap_held_pop(struct nswap_owner *o)
+struct nswap_entry *nswap_held_pop(struct rb_root *tree)
 {
-	struct rb_node *n = rb_first(&o->tree);
+	struct rb_node *n = rb_first(tree);
 
 	if (!n)
 		return NULL;
-	rb_erase(n, &o->tree);
+	rb_erase(n, tree);
 	return rb_entry(n, struct nswap_entry, rb);
 }

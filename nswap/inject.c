@@ -43,7 +43,7 @@ module_param(inject_keep, int, 0644);
 MODULE_PARM_DESC(inject_keep, "keep previous generations for inject_stale");
 
 static DEFINE_SPINLOCK(seed_lock);
-static struct rnd_state rnd;
+static struct rnd_state rnd = { 1021, 2039, 4093, 8191 };
 
 static int set_seed(const char *val, const struct kernel_param *kp)
 {

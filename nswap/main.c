@@ -8,6 +8,7 @@
 #include <linux/module.h>
 
 #include "../proc/proc.h"
+#include "cache.h"
 #include "device.h"
 #include "leave.h"
 #include "netlink.h"
@@ -27,9 +28,12 @@ static int __init nswap_init(void)
 				      WQ_HIGHPRI, 0);
 	if (!nswap_io_wq)
 		return -ENOMEM;
-	ret = nswap_device_init();
+	ret = nswap_cache_init();
 	if (ret)
 		goto destroy_wq;
+	ret = nswap_device_init();
+	if (ret)
+		goto exit_cache;
 	ret = nswap_node_init();
 	if (ret)
 		goto exit_device;
@@ -52,6 +56,8 @@ exit_node:
 	nswap_node_exit();
 exit_device:
 	nswap_device_exit();
+exit_cache:
+	nswap_cache_exit();
 destroy_wq:
 	destroy_workqueue(nswap_io_wq);
 	return ret;
@@ -64,6 +70,7 @@ static void __exit nswap_exit(void)
 	nswap_proc_exit();
 	nswap_node_exit();
 	nswap_device_exit();
+	nswap_cache_exit();
 	destroy_workqueue(nswap_io_wq);
 	rcu_barrier();
 }

@@ -33,6 +33,7 @@
 #include "peer.h"
 #include "place.h"
 #include "server.h"
+#include "sockaddr.h"
 #include "workqueues.h"
 
 #define DEFAULT_CONNS	3
@@ -264,6 +265,10 @@ static struct nswap_node *alloc_node(struct net *net,
 static int check_config(const struct nswap_node_config *cfg,
 			struct netlink_ext_ack *ext)
 {
+	if (nswap_addr_unusable(&cfg->addr)) {
+		NL_SET_ERR_MSG(ext, "give one address of this node, not the unspecified or a multicast one");
+		return -EADDRNOTAVAIL;
+	}
 	if (cfg->conns && (cfg->conns < 2 || cfg->conns > NSWAP_MAX_CONNS)) {
 		NL_SET_ERR_MSG(ext, "a session has 2 to 8 connections");
 		return -EINVAL;

@@ -67,6 +67,31 @@ static void forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	kfree(o);
 }
 
+/* all pages of an owner are out of its reach at once, and freed later */
+static struct rb_root take_all(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct rb_root tree;
+
+	spin_lock(&o->lock);
+	tree = o->tree;
+	o->tree = RB_ROOT;
+	nswap_cache_count(c, o, -(s64)o->held);
+	spin_unlock(&o->lock);
+	return tree;
+}
+
+static void free_all(struct nswap_cache *c, struct rb_root *tree)
+{
+	struct nswap_entry *e;
+	unsigned int n = 0;
+
+	while ((e = nswap_held_pop(tree))) {
+		nswap_cache_put(c, e);
+		if (!(++n % 1024))
+			cond_resched();
+	}
+}
+
 /**
  * nswap_owner_drop_all() - drop all pages of an owner
  * @c: cache
@@ -76,21 +101,9 @@ static void forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
  */
 void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
 {
-	struct nswap_entry *e;
-	unsigned int n = 0;
+	struct rb_root tree = take_all(c, o);
 
-	for (;;) {
-		spin_lock(&o->lock);
-		e = nswap_held_pop(o);
-		if (e)
-			nswap_cache_count(c, o, -1);
-		spin_unlock(&o->lock);
-		if (!e)
-			return;
-		nswap_cache_put(c, e);
-		if (!(++n % 1024))
-			cond_resched();
-	}
+	free_all(c, &tree);
 }
 
 static void fence(struct nswap_cache *c, struct nswap_owner *o)
@@ -104,9 +117,19 @@ static void fence(struct nswap_cache *c, struct nswap_owner *o)
 	nswap_cache_ungrant(c, o, U32_MAX);
 }
 
+static unsigned int nr_conns(const struct nswap_owner *o)
+{
+	const struct nswap_srv_conn *conn;
+	unsigned int n = 0;
+
+	list_for_each_entry(conn, &o->conns, of_owner)
+		n += conn->session == o->session;
+	return n;
+}
+
 static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 		       const struct nswap_srv_conn *conn, u64 epoch,
-		       u64 session)
+		       u64 session, struct rb_root *obsolete)
 {
 	bool other_epoch = o->epoch && o->epoch != epoch;
 
@@ -121,7 +144,7 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	fence(c, o);
 	if (other_epoch) {
 		nswap_stat_inc(c->node, owners_rebooted);
-		nswap_owner_drop_all(c, o);
+		*obsolete = take_all(c, o);
 	}
 	return NSWAP_ST_OK;
 }
@@ -139,6 +162,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h)
 {
 	u64 epoch = le64_to_cpu(h->epoch), session = le64_to_cpu(h->session);
+	struct rb_root obsolete = RB_ROOT;
 	struct nswap_owner *o;
 	u16 status;
 
@@ -153,10 +177,12 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		return NSWAP_ST_NO_ROOM;
 	}
 	if (h->class == NSWAP_CLASS_CONTROL)
-		status = new_session(c, o, conn, epoch, session);
+		status = new_session(c, o, conn, epoch, session, &obsolete);
+	else if (o->epoch != epoch || o->session != session)
+		status = NSWAP_ST_STALE;
 	else
-		status = o->epoch == epoch && o->session == session ?
-				 NSWAP_ST_OK : NSWAP_ST_STALE;
+		status = nr_conns(o) < NSWAP_MAX_CONNS ? NSWAP_ST_OK :
+							 NSWAP_ST_BAD;
 	if (status == NSWAP_ST_OK) {
 		conn->owner = o;
 		conn->epoch = epoch;
@@ -167,6 +193,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);
+	free_all(c, &obsolete);
 	return status;
 }
 

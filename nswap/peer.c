@@ -220,7 +220,9 @@ int nswap_peer_add(struct nswap_node *node, u16 index)
 
 	mutex_lock(&node->peers_lock);
 	peer = rcu_dereference_protected(node->peers[index], true);
-	if (!peer) {
+	if (READ_ONCE(node->going)) {
+		ret = -ENOENT;
+	} else if (!peer) {
 		peer = new_peer(node, index, &e);
 		if (peer)
 			rcu_assign_pointer(node->peers[index], peer);
@@ -305,6 +307,40 @@ void nswap_peer_heard(struct nswap_node *node,
 }
 
 /**
+ * nswap_peer_doubt() - does an announcement contradict a peer with a session?
+ * @node: node
+ * @a: announcement
+ *
+ * Datagrams are easily late or forged, so only a greeting proves that an epoch
+ * is over: the peer is pinged. If it did start anew, its TCP does not know the
+ * session any more, and the next one greets with the new epoch.
+ *
+ * Context: process; does not sleep.
+ * Return: true if the announcement is not to be taken in.
+ */
+bool nswap_peer_doubt(struct nswap_node *node,
+		      const struct nswap_announcement *a)
+{
+	struct nswap_peer *peer;
+	bool doubt;
+	u16 index;
+
+	spin_lock_irq(&node->ipt_lock);
+	index = nswap_ipt_find(&node->ipt, a->id);
+	doubt = index && node->ipt.entry[index].epoch != a->epoch;
+	spin_unlock_irq(&node->ipt_lock);
+	peer = doubt ? nswap_peer_get(node, index) : NULL;
+	if (!peer)
+		return doubt && a->leaving;
+	doubt = peer->conn[0].thread || a->leaving;
+	if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+	    nswap_ctl_claim(&peer->ping))
+		nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
+	nswap_peer_put(peer);
+	return doubt;
+}
+
+/**
  * nswap_peer_greeted() - check who a connection leads to
  * @peer: whom it was meant to lead to
  * @id: node id in the GREET
@@ -363,10 +399,12 @@ void nswap_peers_start(struct nswap_node *node)
 	mutex_unlock(&node->peers_lock);
 }
 
-static void remove(struct nswap_node *node, struct nswap_peer *peer)
+/* out of the table; the table's reference is the caller's now */
+static void unpublish(struct nswap_node *node, struct nswap_peer *peer)
 {
+	mutex_lock(&node->peers_lock);
 	RCU_INIT_POINTER(node->peers[peer->index], NULL);
-	nswap_peer_put(peer);
+	mutex_unlock(&node->peers_lock);
 }
 
 /**
@@ -377,17 +415,26 @@ static void remove(struct nswap_node *node, struct nswap_peer *peer)
  */
 void nswap_peers_stop(struct nswap_node *node)
 {
-	struct nswap_peer *peer;
+	struct nswap_peer *peer, *next;
+	LIST_HEAD(gone);
 	unsigned int i;
 
+	/* whoever adds a peer after this sees that the node is going */
+	mutex_lock(&node->peers_lock);
+	mutex_unlock(&node->peers_lock);
 	nswap_for_each_peer(node, i, peer) {
-		nswap_session_stop(peer);
-		mutex_lock(&node->peers_lock);
-		remove(node, peer);
-		mutex_unlock(&node->peers_lock);
-		synchronize_rcu();
+		nswap_session_end(peer);
 		nswap_peer_put(peer);
 	}
+	nswap_for_each_peer(node, i, peer) {
+		nswap_session_stop(peer);
+		unpublish(node, peer);
+		list_add(&peer->gone, &gone);
+		nswap_peer_put(peer);
+	}
+	synchronize_rcu();
+	list_for_each_entry_safe(peer, next, &gone, gone)
+		nswap_peer_put(peer);
 }
 
 static bool forgettable(struct nswap_peer *peer)
@@ -410,10 +457,9 @@ void nswap_peers_sweep(struct nswap_node *node)
 	nswap_for_each_peer(node, i, peer) {
 		if (forgettable(peer)) {
 			nswap_session_stop(peer);
-			mutex_lock(&node->peers_lock);
-			remove(node, peer);
-			mutex_unlock(&node->peers_lock);
+			unpublish(node, peer);
 			synchronize_rcu();
+			nswap_peer_put(peer);
 			spin_lock_irq(&node->ipt_lock);
 			nswap_ipt_release(&node->ipt, i);
 			spin_unlock_irq(&node->ipt_lock);

@@ -77,6 +77,8 @@ struct nswap_reconcile {
  * @broken: bit 0: this session is to be torn down
  * @wait: where threads wait for each other
  * @stop: threads are to end
+ * @ended: the leader has no link and makes none any more
+ * @gone: on the list of peers taken out of the table
  * @nr_conns: connections of a session
  * @conn: 0 is control, the last is for stores
  * @ping: PING
@@ -111,6 +113,8 @@ struct nswap_peer {
 	unsigned long broken;
 	wait_queue_head_t wait;
 	bool stop;
+	bool ended;
+	struct list_head gone;
 	u32 nr_conns;
 	struct nswap_conn conn[NSWAP_MAX_CONNS];
 
@@ -136,6 +140,8 @@ void nswap_peers_stop(struct nswap_node *node);
 void nswap_peers_sweep(struct nswap_node *node);
 void nswap_peer_fail_parked(struct nswap_peer *peer);
 void nswap_peer_lost(struct nswap_peer *peer);
+bool nswap_peer_doubt(struct nswap_node *node,
+		      const struct nswap_announcement *a);
 
 /* each @peer is referenced and to be put by the body */
 #define nswap_for_each_peer(node, i, peer) \
@@ -143,6 +149,7 @@ void nswap_peer_lost(struct nswap_peer *peer);
 
 /* session.c */
 int nswap_session_start(struct nswap_peer *peer);
+void nswap_session_end(struct nswap_peer *peer);
 void nswap_session_stop(struct nswap_peer *peer);
 void nswap_session_break(struct nswap_peer *peer);
 int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m);

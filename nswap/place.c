@@ -110,7 +110,7 @@ static bool room_may_come(const struct nswap_node *node)
 	for (i = 0; i < node->nr_cand; i++) {
 		const struct nswap_place_peer *c = &node->cand[i];
 
-		if (c->eligible && (c->free || c->inflight))
+		if (c->eligible && (c->free || c->inflight || c->grants))
 			return true;
 	}
 	return false;
@@ -214,6 +214,44 @@ void nswap_place_eligible(struct nswap_node *node, u16 index, bool eligible)
 }
 
 /**
+ * nswap_place_rest() - the refraction period of a peer begins or ends
+ * @node: node
+ * @index: of the peer
+ * @resting: begins
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_rest(struct nswap_node *node, u16 index, bool resting)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c)
+		c->resting = resting;
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_unspent() - a grant was not used: nothing was sent
+ * @node: node
+ * @index: of the peer
+ * @pages: grants to put back
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c)
+		c->grants += pages;
+	spin_unlock(&node->place_lock);
+}
+
+/**
  * nswap_place_announced() - the peer announced what it lends
  * @node: node
  * @index: of the peer
@@ -240,21 +278,20 @@ void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
  * nswap_place_give_back() - take grants away from an idle candidate
  * @node: node
  * @index: of the peer
- * @keep: grants to leave
  *
  * Context: process, does not sleep.
  * Return: grants taken, to be returned to the peer; 0 if it is not idle.
  */
-u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
+u32 nswap_place_give_back(struct nswap_node *node, u16 index)
 {
 	struct nswap_place_peer *c;
 	u32 n = 0;
 
 	spin_lock(&node->place_lock);
 	c = find(node, index);
-	if (c && !c->inflight && c->grants > keep) {
-		n = c->grants - keep;
-		c->grants = keep;
+	if (c && !c->inflight) {
+		n = c->grants;
+		c->grants = 0;
 	}
 	spin_unlock(&node->place_lock);
 	return n;

@@ -80,6 +80,30 @@ static void go_on(struct nswap_peer *peer)
 		ask(peer);
 }
 
+/* what a server of this version can have sent */
+static bool sane(const struct nswap_reconcile *rec,
+		 const struct nswap_wire_run *r, u32 nr, bool last)
+{
+	u32 instance = rec->instance;
+	u64 slot = rec->slot;
+
+	if (!nr && !last)
+		return false;
+	for (; nr--; r++) {
+		u64 first = le64_to_cpu(r->slot);
+		u32 count = le32_to_cpu(r->count);
+
+		if (r->reserved || !count || count > NSWAP_WIRE_RUN_MAX ||
+		    first > U64_MAX - count ||
+		    le32_to_cpu(r->instance) < instance ||
+		    (le32_to_cpu(r->instance) == instance && first < slot))
+			return false;
+		instance = le32_to_cpu(r->instance);
+		slot = first + count;
+	}
+	return true;
+}
+
 static int list_answered(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
@@ -87,13 +111,16 @@ static int list_answered(struct nswap_msg *m)
 	struct nswap_peer *peer = c->peer;
 	struct nswap_reconcile *rec = &peer->reconcile;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
-	bool all = true;
+	bool all = true, last;
 	int ret;
 
 	ret = conn->rx.type == NSWAP_HOLD_LIST ? 0 : -EPROTO;
 	if (!ret)
 		ret = nswap_recv_buf(conn->t, conn->l, c->run,
 				     nr * sizeof(*c->run));
+	last = le16_to_cpu(conn->rx.flags) & NSWAP_F_LAST;
+	if (!ret && !sane(rec, c->run, nr, last))
+		ret = -EPROTO;
 	if (ret) {
 		m->lost(m);
 		return ret;
@@ -103,7 +130,7 @@ static int list_answered(struct nswap_msg *m)
 	for (i = 0; i < nr && all; i++)
 		all = compare_run(peer, &c->run[i]);
 	rcu_read_unlock();
-	rec->last = all && le16_to_cpu(conn->rx.flags) & NSWAP_F_LAST;
+	rec->last = all && last;
 	if (!rec->drop.nr) {
 		go_on(peer);
 		return 0;
@@ -120,9 +147,11 @@ static int drop_answered(struct nswap_msg *m)
 	const struct nswap_wire_hdr *rx = &m->conn->rx;
 	struct nswap_peer *peer = c->peer;
 
-	nswap_ctl_release(c);
-	if (rx->type != NSWAP_FREE_ACK)
+	if (rx->type != NSWAP_FREE_ACK) {
+		m->lost(m);
 		return -EPROTO;
+	}
+	nswap_ctl_release(c);
 	nswap_client_granted(peer, le32_to_cpu(rx->grants),
 			     le64_to_cpu(rx->free));
 	go_on(peer);
@@ -155,6 +184,19 @@ int nswap_reconcile_init(struct nswap_peer *peer)
 	rec->drop.m.lost = drop_lost;
 	rec->drop.m.hdr.flags = cpu_to_le16(NSWAP_F_NO_RECORD);
 	return ret;
+}
+
+/**
+ * nswap_reconcile_soon() - something may be held that is not recorded
+ * @peer: by this peer
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_reconcile_soon(struct nswap_peer *peer)
+{
+	spin_lock(&peer->lock);
+	peer->reconcile.due = jiffies;
+	spin_unlock(&peer->lock);
 }
 
 /**

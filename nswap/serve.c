@@ -131,6 +131,8 @@ static int serve_store(struct nswap_srv_conn *conn)
 		return ret;
 	if (nswap_inject_refuse() ||
 	    !nswap_held_take(c, conn, nr, &entries)) {
+		/* the owner has spent its grants on it all the same */
+		nswap_held_ungrant(c, conn, nr);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);
 		refuse_all(conn, nr);

@@ -23,6 +23,7 @@
 #include "server.h"
 
 #define HELLO_MS	5000
+#define MAX_STRANGERS	128
 #define MAX_CONNS	(NSWAP_MAX_PEERS * NSWAP_MAX_CONNS)
 
 /**
@@ -34,6 +35,7 @@
  * @lock: protects @conns, @nr_conns
  * @conns: connections, ended ones too
  * @nr_conns: how many
+ * @strangers: connections that have not said hello
  * @next_ticket: for the next connection; the thread's own
  * @ready: @error is set
  * @error: of listening
@@ -46,6 +48,7 @@ struct nswap_acceptor {
 	struct mutex lock;
 	struct list_head conns;
 	unsigned int nr_conns;
+	atomic_t strangers;
 	u64 next_ticket;
 	struct completion ready;
 	int error;
@@ -82,6 +85,9 @@ static int take_hello(struct nswap_srv_conn *conn)
 		ret = nswap_recv_buf(conn->t, conn->l, &hello, sizeof(hello));
 	if (ret)
 		return ret;
+	/* now, while the owner waits for the answer and nothing is under way */
+	if (hello.class == NSWAP_CLASS_STORE)
+		conn->t->no_reserves(conn->l);
 	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
 		 nswap_owner_hello(c, conn, &hello);
 	nswap_wire_init(&conn->tx, NSWAP_HELLO_ACK, 0, 0);
@@ -120,8 +126,7 @@ static int serve_conn(void *data)
 	ret = greet(conn);
 	if (!ret)
 		ret = take_hello(conn);
-	if (!ret && conn->class != NSWAP_CLASS_STORE)
-		conn->t->reserves(conn->l);
+	atomic_dec(&conn->node->acceptor->strangers);
 	while (!ret && !kthread_should_stop()) {
 		ret = nswap_serve(conn);
 		nswap_follow(&f, conn->t->cpu(conn->l));
@@ -178,7 +183,8 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	if (a->t->peer_addr(l, &from) ||
 	    !nswap_announce_acceptable(a->node, &from))
 		return -EACCES;
-	if (READ_ONCE(a->nr_conns) >= MAX_CONNS)
+	if (READ_ONCE(a->nr_conns) >= MAX_CONNS ||
+	    atomic_read(&a->strangers) >= MAX_STRANGERS)
 		return -EMFILE;
 	conn = new_conn(a, l);
 	if (!conn)
@@ -194,6 +200,7 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	mutex_lock(&a->lock);
 	list_add_tail(&conn->link, &a->conns);
 	a->nr_conns++;
+	atomic_inc(&a->strangers);
 	mutex_unlock(&a->lock);
 	wake_up_process(t);
 	return 0;
@@ -241,7 +248,11 @@ static void reap(struct nswap_acceptor *a, bool all)
 	}
 	mutex_unlock(&a->lock);
 	list_for_each_entry_safe(conn, next, &dead, link) {
-		kthread_stop(conn->thread);
+		/* one that was never run has not closed its link */
+		if (kthread_stop(conn->thread) == -EINTR && conn->l) {
+			conn->t->close(conn->l);
+			atomic_dec(&a->strangers);
+		}
 		free_conn(conn);
 	}
 }

@@ -38,6 +38,16 @@
 #define GREET_MS	2000
 #define RETRY_MS	300
 
+/*
+ * The leader is told to end by @stop, and by kthread_stop() only when it has:
+ * a thread with the latter set no longer sleeps in a socket, it spins.
+ */
+static bool goes_on(struct nswap_peer *peer)
+{
+	return !READ_ONCE(peer->stop) &&
+	       READ_ONCE(peer->state) != NSWAP_PEER_LOST;
+}
+
 static int recv_typed(struct nswap_conn *c, struct nswap_link *l, u8 type,
 		      void *payload, size_t bytes)
 {
@@ -101,19 +111,13 @@ static int open_conn(struct nswap_conn *c)
 {
 	struct nswap_node *node = c->peer->node;
 	struct nswap_link *l;
-	int ret;
 
 	l = c->t->connect(node->net, &node->addr, &c->peer->addr, CONNECT_MS);
 	if (IS_ERR(l))
 		return PTR_ERR(l);
-	c->t->reserves(l);
-	ret = shake_hands(c, l);
-	if (ret) {
-		c->t->close(l);
-		return ret;
-	}
+	/* known to nswap_session_break() from now on */
 	nswap_conn_open(c, l);
-	return 0;
+	return goes_on(c->peer) ? shake_hands(c, l) : -ESHUTDOWN;
 }
 
 static void session_close(struct nswap_peer *peer)
@@ -135,8 +139,11 @@ static int session_open(struct nswap_peer *peer)
 	int ret = 0;
 	u32 i;
 
-	peer->session++;
+	peer->session = atomic64_inc_return(&peer->node->client->next_session);
 	clear_bit(0, &peer->broken);
+	smp_mb__after_atomic();
+	if (!goes_on(peer))
+		return -ESHUTDOWN;
 	for (i = 0; i < peer->nr_conns && !ret; i++)
 		ret = open_conn(&peer->conn[i]);
 	if (ret)
@@ -144,27 +151,36 @@ static int session_open(struct nswap_peer *peer)
 	return ret;
 }
 
-static void session_up(struct nswap_peer *peer)
+/* false if the peer was lost meanwhile */
+static bool session_up(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
+	bool up;
 	u32 i;
 
 	peer->heard = jiffies;
 	peer->used = jiffies;
+	spin_lock(&peer->lock);
+	up = peer->state != NSWAP_PEER_LOST;
+	if (up)
+		peer->state = NSWAP_PEER_UP;
+	peer->reconcile.due = jiffies;
+	spin_unlock(&peer->lock);
+	if (!up) {
+		session_close(peer);
+		return false;
+	}
 	for (i = 0; i < peer->nr_conns; i++)
 		nswap_conn_up(&peer->conn[i]);
 	nswap_place_add(node, peer->index, peer->grants, peer->free);
 	atomic_set(&peer->followers, peer->nr_conns - 1);
-	spin_lock(&peer->lock);
-	peer->state = NSWAP_PEER_UP;
-	peer->reconcile.due = jiffies;
-	peer->phase++;
-	spin_unlock(&peer->lock);
+	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);
 	nswap_session_resend(peer);
 	nswap_client_tick_now(node);
 	nswap_client_kick(node);
+	return true;
 }
 
 /* receive until the session breaks */
@@ -234,12 +250,6 @@ static void refused(struct nswap_peer *peer)
 	nswap_peer_fail_parked(peer);
 }
 
-static bool goes_on(struct nswap_peer *peer)
-{
-	return !kthread_should_stop() && !READ_ONCE(peer->stop) &&
-	       READ_ONCE(peer->state) != NSWAP_PEER_LOST;
-}
-
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 {
 	wait_event_interruptible_timeout(peer->wait, !goes_on(peer),
@@ -249,23 +259,35 @@ static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 static int lead(void *data)
 {
 	struct nswap_peer *peer = data;
+	unsigned long since;
 	int ret;
 
 	while (goes_on(peer)) {
+		since = jiffies;
 		ret = session_open(peer);
 		if (ret == -ECONNREFUSED)
 			refused(peer);
-		if (ret) {
-			pause_ms(peer, RETRY_MS);
-			continue;
+		if (!ret && session_up(peer)) {
+			receive(&peer->conn[0]);
+			session_down(peer);
 		}
-		session_up(peer);
-		receive(&peer->conn[0]);
-		session_down(peer);
+		if (time_before(jiffies, since + HZ))
+			pause_ms(peer, RETRY_MS);
 	}
+	WRITE_ONCE(peer->ended, true);
+	wake_up_all(&peer->wait);
 	while (!kthread_should_stop())
 		wait_event_interruptible(peer->wait, kthread_should_stop());
 	return 0;
+}
+
+static void may_start_again(struct nswap_peer *peer)
+{
+	spin_lock(&peer->lock);
+	if (peer->state == NSWAP_PEER_CONNECTING)
+		peer->state = NSWAP_PEER_NEW;
+	peer->stop = false;
+	spin_unlock(&peer->lock);
 }
 
 /**
@@ -280,7 +302,10 @@ int nswap_session_start(struct nswap_peer *peer)
 	struct task_struct *t;
 	u32 i;
 
-	peer->state = NSWAP_PEER_CONNECTING;
+	spin_lock(&peer->lock);
+	if (peer->state == NSWAP_PEER_NEW)
+		peer->state = NSWAP_PEER_CONNECTING;
+	spin_unlock(&peer->lock);
 	for (i = peer->nr_conns; i--;) {
 		struct nswap_conn *c = &peer->conn[i];
 
@@ -290,6 +315,7 @@ int nswap_session_start(struct nswap_peer *peer)
 				       peer->node->number, peer->index);
 		if (IS_ERR(t)) {
 			nswap_session_stop(peer);
+			may_start_again(peer);
 			return PTR_ERR(t);
 		}
 		get_task_struct(t);
@@ -300,17 +326,30 @@ int nswap_session_start(struct nswap_peer *peer)
 }
 
 /**
+ * nswap_session_end() - the session is to end for good; does not wait for it
+ * @peer: a peer; threads or not
+ *
+ * Context: process; waits for sends under way, which do not wait.
+ */
+void nswap_session_end(struct nswap_peer *peer)
+{
+	WRITE_ONCE(peer->stop, true);
+	nswap_session_break(peer);
+}
+
+/**
  * nswap_session_stop() - end the session and its threads for good
  * @peer: a peer; threads or not
  *
- * Context: process, sleeps; the node's control lock is held.
+ * Context: process, sleeps; at most about a second for a connect under way.
  */
 void nswap_session_stop(struct nswap_peer *peer)
 {
 	u32 i;
 
-	WRITE_ONCE(peer->stop, true);
-	nswap_session_break(peer);
+	nswap_session_end(peer);
+	if (peer->conn[0].thread)
+		wait_event(peer->wait, READ_ONCE(peer->ended));
 	for (i = 0; i < peer->nr_conns; i++) {
 		struct nswap_conn *c = &peer->conn[i];
 

@@ -85,3 +85,20 @@ bool nswap_addr_link_local(const struct nswap_addr *a)
 	return a->family == AF_INET6 && a->ip[0] == 0xfe &&
 	       (a->ip[1] & 0xc0) == 0x80;
 }
+
+/**
+ * nswap_addr_unusable() - can this address not be a node's?
+ * @a: an address
+ *
+ * Context: any.
+ * Return: true for the unspecified, multicast and broadcast addresses.
+ */
+bool nswap_addr_unusable(const struct nswap_addr *a)
+{
+	static const u8 zeros[sizeof(a->ip)];
+
+	if (a->family == AF_INET)
+		return !memcmp(a->ip, zeros, 4) || a->ip[0] >= 224;
+	return a->family != AF_INET6 || !memcmp(a->ip, zeros, sizeof(a->ip)) ||
+	       a->ip[0] == 0xff;
+}

@@ -14,5 +14,6 @@ int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss);
 int nswap_from_sockaddr(const struct sockaddr_storage *ss,
 			struct nswap_addr *a);
 bool nswap_addr_link_local(const struct nswap_addr *a);
+bool nswap_addr_unusable(const struct nswap_addr *a);
 
 #endif

@@ -10,14 +10,18 @@
  *    so it never enters reclaim and may use the reserves. What is sent is
  *    bounded: by grants for stores, by the tag set for loads, by one reply at
  *    a time on a server's connection.
- *  - SOCK_MEMALLOC is set by ->reserves() only. A link without it loses
- *    packets at the watermark and gets them again later by retransmission:
- *    that is what the server wants of stores.
+ *  - Every socket has SOCK_MEMALLOC from before its handshake, so that a
+ *    starving node can still connect, until ->no_reserves(). A link without it
+ *    loses packets at the watermark and gets them again later by
+ *    retransmission: that is what the server wants of stores.
+ *  - A kernel socket has no timers left once it is closed, so a closed one
+ *    must not have anything left to send: it is reset (no linger).
  *  - A bvec is copied into the socket buffer; after a send nothing refers to
  *    the page any more.
  */
 #include <linux/err.h>
 #include <linux/net.h>
+#include <linux/netdevice.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
@@ -28,8 +32,13 @@
 #include "sockaddr.h"
 #include "transport.h"
 
-/* fixed, so that autotuning under pressure cannot shrink a window to nothing */
-#define TCP_BUFFER	(2u << 20)
+/*
+ * Fixed, so that autotuning under pressure cannot shrink a window to nothing;
+ * small, because both may be filled from memory reserves: a few of the largest
+ * messages.
+ */
+#define TCP_BUFFER	(512u << 10)
+#define USER_TIMEOUT_MS	40000
 #define SEND_TIMEOUT	(10 * HZ)
 
 struct nswap_link {
@@ -40,12 +49,24 @@ struct nswap_link {
 	void (*saved_write_space)(struct sock *sk);
 };
 
-static void tune(struct sock *sk)
+/* before the handshake: the window is fixed by then, and may need reserves */
+static void prepare(struct nswap_link *l)
 {
+	struct sock *sk = l->sock->sk;
+
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
 	WRITE_ONCE(sk->sk_sndbuf, TCP_BUFFER);
 	WRITE_ONCE(sk->sk_rcvbuf, TCP_BUFFER);
+	sk_set_memalloc(sk);
+	release_sock(sk);
+	l->reserves = true;
+	sock_no_linger(sk);
+}
+
+static void tune(struct sock *sk)
+{
+	lock_sock(sk);
 	sk->sk_allocation = GFP_NOIO | __GFP_MEMALLOC;
 	sk->sk_use_task_frag = false;
 	sk->sk_sndtimeo = SEND_TIMEOUT;
@@ -60,6 +81,7 @@ static void keepalive(struct sock *sk)
 	tcp_sock_set_keepidle(sk, 20);
 	tcp_sock_set_keepintvl(sk, 5);
 	tcp_sock_set_keepcnt(sk, 4);
+	tcp_sock_set_user_timeout(sk, USER_TIMEOUT_MS);
 }
 
 static struct nswap_link *new_link(struct socket *sock)
@@ -91,8 +113,10 @@ static struct nswap_link *open_link(struct net *net,
 	ret = kernel_bind(sock, (struct sockaddr_unsized *)&ss, len);
 	if (!ret) {
 		l = new_link(sock);
-		if (l)
+		if (l) {
+			prepare(l);
 			return l;
+		}
 		ret = -ENOMEM;
 	}
 	sock_release(sock);
@@ -109,9 +133,12 @@ static void tcp_close_link(struct nswap_link *l)
 		sk->sk_user_data = NULL;
 		write_unlock_bh(&sk->sk_callback_lock);
 	}
+	/* the flag goes last: packets that passed the filter may be queued */
+	sock_hold(sk);
+	sock_release(l->sock);
 	if (l->reserves)
 		sk_clear_memalloc(sk);
-	sock_release(l->sock);
+	sock_put(sk);
 	kfree(l);
 }
 
@@ -175,6 +202,8 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 		sock_release(sock);
 		return ERR_PTR(-ENOMEM);
 	}
+	/* the flag is inherited, what it stands for is not */
+	prepare(l);
 	tune(sock->sk);
 	keepalive(sock->sk);
 	return l;
@@ -190,10 +219,12 @@ static int tcp_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
 	return nswap_from_sockaddr(&ss, addr);
 }
 
-static void tcp_reserves(struct nswap_link *l)
+/* a packet on its way through the stack must not meet the change half way */
+static void tcp_no_reserves(struct nswap_link *l)
 {
-	sk_set_memalloc(l->sock->sk);
-	l->reserves = true;
+	sk_clear_memalloc(l->sock->sk);
+	l->reserves = false;
+	synchronize_net();
 }
 
 static void write_space(struct sock *sk)
@@ -303,7 +334,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.listen = tcp_listen_link,
 	.accept = tcp_accept_link,
 	.peer_addr = tcp_peer_addr,
-	.reserves = tcp_reserves,
+	.no_reserves = tcp_no_reserves,
 	.on_writable = tcp_on_writable,
 	.send = tcp_send_iter,
 	.recv = tcp_recv_iter,

@@ -26,8 +26,8 @@ struct nswap_link;
  *	-EADDRNOTAVAIL.
  * @accept: wait for a connection at a listening link. -EINVAL after @shutdown.
  * @peer_addr: the address at the other end.
- * @reserves: may this link's traffic use memory reserves for receiving? Set
- *	before traffic; sending always may, inside the caller's memalloc scope.
+ * @no_reserves: from now on what this link receives may not use memory
+ *	reserves; sending always may. To be called while nothing is under way.
  * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
  *	go on after -EAGAIN; also spurious calls.
  * @send: send from @from, advance it. @wait: sleep until all is sent or the
@@ -50,7 +50,7 @@ struct nswap_transport_ops {
 				     const struct nswap_addr *at);
 	struct nswap_link *(*accept)(struct nswap_link *listener);
 	int (*peer_addr)(struct nswap_link *l, struct nswap_addr *addr);
-	void (*reserves)(struct nswap_link *l);
+	void (*no_reserves)(struct nswap_link *l);
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
 	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, bool wait);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);

@@ -198,6 +198,7 @@ struct nswap_wire_run {
 } __packed;
 static_assert(sizeof(struct nswap_wire_run) == 24);
 #define NSWAP_WIRE_RUNS		128	/* in one message */
+#define NSWAP_WIRE_RUN_MAX	1024	/* slots of one run in a HOLD_LIST */
 
 /**
  * struct nswap_wire_announce - an announcement, one UDP datagram

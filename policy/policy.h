@@ -16,8 +16,8 @@
 /**
  * struct nswap_place_peer - what a placement policy knows of one peer
  * @index: in the IPTable
- * @eligible: connected, fresh, not leaving and not in its refraction period;
- *	the others must not be chosen
+ * @eligible: connected, fresh and not leaving; the others must not be chosen
+ * @resting: in its refraction period: must not be chosen now, may be later
  * @grants: pages this peer has set aside for us; 0 means it must not be chosen
  * @free: pages it announced as free, less what was stored there since
  * @lent: pages it lends in all
@@ -26,6 +26,7 @@
 struct nswap_place_peer {
 	u16 index;
 	bool eligible;
+	bool resting;
 	u32 grants;
 	u64 free;
 	u64 lent;
@@ -64,11 +65,11 @@ struct nswap_place_ops {
  * @p: a candidate
  *
  * Context: any.
- * Return: true if it is eligible and has a grant.
+ * Return: true if it is eligible, not resting, and has a grant.
  */
 static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 {
-	return p->eligible && p->grants;
+	return p->eligible && !p->resting && p->grants;
 }
 
 /**
