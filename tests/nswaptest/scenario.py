@@ -254,6 +254,11 @@ def _child(case, folder, backend, settings, pipe):
     sys.stdout = os.fdopen(1, "w", buffering=1)
     sys.stderr = os.fdopen(2, "w", buffering=1)
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    test = Test(case.name, folder, backend, settings)
-    told = test.verdicts(case.load())
+    try:
+        test = Test(case.name, folder, backend, settings)
+        told = test.verdicts(case.load())
+    except BaseException as why:
+        traceback.print_exc()
+        told = {"allow_oom": False, "results": [
+            (case.name, "fail", f"{type(why).__name__}: {why}")]}
     os.write(pipe, json.dumps(told).encode())

@@ -15,6 +15,7 @@ NEEDS = ("module", "fio", "stress-ng", "sort", "mkfs.ext4")
 TIMEOUT = 300
 
 FOLDER = "/mnt/scratch"
+MB = 24
 
 
 def start(t):
@@ -24,7 +25,7 @@ def start(t):
     return cluster, cluster[0]
 
 
-def fio(client, dev, *job, size="60m"):
+def fio(client, dev, *job, size="24m"):
     """One fio job over the raw device, verified."""
     client.run(["fio", "--name=verify", f"--filename=/dev/{dev}",
                 f"--size={size}", "--direct=1", "--verify=crc32c",
@@ -35,17 +36,17 @@ def fio(client, dev, *job, size="60m"):
 def test_fio(t):
     """Random writes and reads of one size, 4 KiB to 1 MiB."""
     _, client = start(t)
-    dev = client.device_add("64M")
+    dev = client.device_add("32M")
     for size in ("4k", "16k", "64k", "256k", "1m"):
         fio(client, dev, "--rw=randwrite", f"--bs={size}",
-            size="16m" if size == "4k" else "60m")
+            size="8m" if size == "4k" else "24m")
     client.device_del(dev)
 
 
 def test_fio_mixed(t):
     """Random writes of 4 KiB to 1 MiB mixed, then read back."""
     _, client = start(t)
-    dev = client.device_add("64M")
+    dev = client.device_add("32M")
     fio(client, dev, "--rw=randwrite", "--bsrange=4k-1m", "--blockalign=4k")
     fio(client, dev, "--rw=randrw", "--bsrange=4k-1m", "--blockalign=4k",
         "--serialize_overlap=1")
@@ -71,12 +72,12 @@ def test_sort(t):
     sh("mkdir", "-p", FOLDER)
     sh("mount", "/dev/ubda", FOLDER)
     try:
-        total = text(f"{FOLDER}/in", 64, t.seed)
+        total = text(f"{FOLDER}/in", MB, t.seed)
         with cluster.swap(client, "256M"):
             before = client.vmstat("pswpin")
-            client.run(["sort", "--buffer-size=96M", "--parallel=1", "-T",
+            client.run(["sort", "--buffer-size=40M", "--parallel=1", "-T",
                         FOLDER, "-o", f"{FOLDER}/out", f"{FOLDER}/in"],
-                       timeout=250, memory_max="48M")
+                       timeout=250, memory_max="20M")
             pages = client.vmstat("pswpin") - before
             t.log(f"{pages} pages in")
             at_least(pages, 1000, "pages in")
@@ -87,7 +88,7 @@ def test_sort(t):
                 last = line
                 found += int(line[:8], 16)
                 lines += 1
-        equal((lines, found), ((64 << 10) * 31, total), "lines and their sum")
+        equal((lines, found), ((MB << 10) * 31, total), "lines and their sum")
     finally:
         attempt("umount", FOLDER)
 
@@ -100,7 +101,8 @@ def test_stress_ng(t):
         for method in ("incdec", "rand-set", "modulo-x"):
             client.run(["stress-ng", "--vm", "1", "--vm-bytes", "96M",
                         "--vm-method", method, "--verify", "--vm-keep",
-                        "--timeout", "8", "--oomable"],
+                        "--timeout", "8", "--oomable",
+                        "--temp-path", "/run"],
                        timeout=150, memory_max="64M")
         pages = client.vmstat("pswpin") - before
         t.log(f"{pages} pages in")

@@ -15,6 +15,7 @@ def start(t, lend="64M"):
     """Two nodes of the fault-injection build."""
     cluster = t.cluster(2, inject=True)
     cluster.up(lend=lend)
+    cluster[0].inject(keep=1)
     return cluster, cluster[0]
 
 
@@ -85,6 +86,7 @@ def test_blkverify(t):
     for knobs in ({"corrupt": 5}, {"stale": 5}):
         client.inject(**knobs)
         done = client.run(argv, check=False)
+        t.log(done.out.strip())
         client.inject(**dict.fromkeys(knobs, 0))
         equal(done.code, 1, f"blkverify's exit code with {knobs}")
     client.device_del(dev)
