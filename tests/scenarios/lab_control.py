@@ -239,6 +239,11 @@ def test_proc(t):
     true(done.code != 0, "writing into /proc/nswap/node worked")
     stat = a.stat()
     equal(stat["swap"]["backed_pages"], 1024, "backed pages in stat")
+    owners = b.stat()["owners"]
+    equal([(o["id"], o["held_pages"], o["connected"]) for o in owners],
+          [(stat["node"]["id"], 1024, True)], "owners in stat")
+    true(f"{a.addr}:9611" in b.run([b.prog("nswapctl"), "stat"]).out,
+         "stat does not name the owner")
     true("on peers" in a.run([a.prog("nswapctl"), "stat"]).out,
          "stat does not say where the pages are")
 

@@ -103,10 +103,11 @@ static void add_up(struct swapped *s)
 	free(devices);
 }
 
-static void json_stat(const struct view_stat *s, const struct swapped *swap)
+static void json_stat(const struct view_stat *s, const struct swapped *swap,
+		      const struct view_owner *owners, size_t nr)
 {
 	enum view_role role;
-	unsigned int i;
+	size_t i;
 
 	json_object(NULL);
 	view_json_node("node", &s->node);
@@ -118,6 +119,17 @@ static void json_stat(const struct view_stat *s, const struct swapped *swap)
 					    s->counter[i]);
 		json_end();
 	}
+	json_list("owners");
+	for (i = 0; i < nr; i++) {
+		json_object(NULL);
+		json_id("id", owners[i].id);
+		json_id("epoch", owners[i].epoch);
+		json_bool("connected", owners[i].connected);
+		json_number("held_pages", owners[i].held);
+		json_number("granted_pages", owners[i].granted);
+		json_end();
+	}
+	json_end();
 	json_object("swap");
 	json_number("size_bytes", swap->size);
 	json_number("used_pages", swap->used);
@@ -149,7 +161,32 @@ static void print_lent(const struct view_node *n)
 	     n->set_aside - n->granted : 0, "set aside and not promised");
 	line("not taken", n->lent > taken ? n->lent - taken : 0,
 	     "still with this node's own programs");
-	printf("  %u owners hold pages or promises here\n", n->owners);
+}
+
+/* who holds what here; by address where a peer of that id is known */
+static void print_owners(const struct view_owner *owners, size_t nr)
+{
+	char name[ADDR_TEXT], size[32];
+	struct view_peer *peers;
+	size_t i, p, nr_peers;
+
+	if (!nr)
+		return;
+	nr_peers = view_peers(&peers);
+	printf("\nOwners\n");
+	for (i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "%016llx",
+			 (unsigned long long)owners[i].id);
+		for (p = 0; p < nr_peers; p++)
+			if (peers[p].id == owners[i].id)
+				text_addr(&peers[p].addr, name);
+		printf("  %-24s %9s held, %llu pages granted, %s\n", name,
+		       text_size(owners[i].held * PAGE_BYTES, size,
+				 sizeof(size)),
+		       (unsigned long long)owners[i].granted,
+		       owners[i].connected ? "connected" : "not connected");
+	}
+	free(peers);
 }
 
 static void print_swapped(const struct swapped *swap)
@@ -182,14 +219,18 @@ static void print_counters(const struct view_stat *s)
 int cmd_stat(int argc, char **argv)
 {
 	struct swapped swap;
+	struct view_owner *owners;
 	char addr[ADDR_TEXT];
 	struct view_stat s;
+	size_t nr;
 
 	arg_no_more(argc, argv, 1);
 	view_get_stat(&s);
+	nr = view_owners(&owners);
 	add_up(&swap);
 	if (ctl_json) {
-		json_stat(&s, &swap);
+		json_stat(&s, &swap, owners, nr);
+		free(owners);
 		return 0;
 	}
 	printf("node %u at %s, id %016llx, epoch %016llx, places by %s\n",
@@ -197,6 +238,8 @@ int cmd_stat(int argc, char **argv)
 	       (unsigned long long)s.node.id, (unsigned long long)s.node.epoch,
 	       s.node.place);
 	print_lent(&s.node);
+	print_owners(owners, nr);
+	free(owners);
 	print_swapped(&swap);
 	print_counters(&s);
 	return 0;

@@ -181,6 +181,19 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	p->heard_ms = u64_of(tb[NSWAP_PEER_A_HEARD_MS]);
 }
 
+static void more_owners(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *tb[NSWAP_OWNER_A_MAX + 1] = {};
+	struct view_owner *o = one_more(arg);
+
+	nested(tb, NSWAP_OWNER_A_MAX, attrs[NSWAP_A_OWNER]);
+	o->id = u64_of(tb[NSWAP_OWNER_A_ID]);
+	o->epoch = u64_of(tb[NSWAP_OWNER_A_EPOCH]);
+	o->connected = tb[NSWAP_OWNER_A_CONNECTED];
+	o->held = u64_of(tb[NSWAP_OWNER_A_HELD_PAGES]);
+	o->granted = u64_of(tb[NSWAP_OWNER_A_GRANTED_PAGES]);
+}
+
 static void more_policies(struct nlattr **attrs, void *arg)
 {
 	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1] = {};
@@ -268,6 +281,11 @@ size_t view_devices(struct view_device **list)
 size_t view_peers(struct view_peer **list)
 {
 	return list_of(NSWAP_CMD_PEER_GET, more_peers, list, sizeof(**list));
+}
+
+size_t view_owners(struct view_owner **list)
+{
+	return list_of(NSWAP_CMD_OWNER_GET, more_owners, list, sizeof(**list));
 }
 
 size_t view_policies(struct view_policy **list)

@@ -54,6 +54,14 @@ struct view_peer {
 	uint64_t heard_ms;
 };
 
+struct view_owner {
+	uint64_t id;
+	uint64_t epoch;
+	bool connected;
+	uint64_t held;
+	uint64_t granted;
+};
+
 struct view_policy {
 	char kind[32];
 	char name[64];
@@ -97,6 +105,7 @@ void view_get_stat(struct view_stat *stat);
 size_t view_nodes(struct view_node **list);
 size_t view_devices(struct view_device **list);
 size_t view_peers(struct view_peer **list);
+size_t view_owners(struct view_owner **list);
 size_t view_policies(struct view_policy **list);
 size_t view_knobs(struct view_knob **list);
 
