@@ -23,12 +23,12 @@ WELCOME = f"""
 Three nodes in one kernel, each a network namespace; each lends {LEND}.
 node0 swaps to the other two over /dev/{{dev}} ({DEVICE}).
 
-  n0 nswapctl peers        any command on node 0, 1 or 2
+  n0 nswapctl peers         any command on node 0, 1 or 2
   n1 nswapctl stat
-  eat                      128 MB of verified pages in a cgroup of 64 MB on node0
-  cut 1, heal 1            take node 1 off the link, put it back
-  cat /proc/nswap/stats    of node0's namespace: n0 cat /proc/nswap/stats
-  exit                     take it all down again
+  eat                       128 MB of verified pages in a cgroup of 64 MB on node0
+  cut 1, heal 1             take node 1 off the link, put it back
+  n0 cat /proc/nswap/stats  what /proc says in node 0's namespace
+  exit                      take it all down again
 """
 FUNCTIONS = """
 PS1='nswap lab \\w \\$ '
@@ -69,6 +69,8 @@ def own_terminal():
 
 
 def main():
+    # nothing but warnings of the kernel between what is typed
+    pathlib.Path("/proc/sys/kernel/printk").write_text("5 4 1 7")
     print("making the cluster ...", flush=True)
     cluster = lab.Cluster(Session(sys.argv[1]), 3)
     cluster.up(lend=LEND)
