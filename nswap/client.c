@@ -54,6 +54,7 @@ int nswap_client_start(struct nswap_node *node)
 	INIT_WORK(&cl->kick, kick_work);
 	INIT_DELAYED_WORK(&cl->tick, nswap_client_tick);
 	INIT_DELAYED_WORK(&cl->frees, nswap_free_work);
+	INIT_WORK(&cl->losses, nswap_loss_work);
 	node->client = cl;
 	return 0;
 }
@@ -72,6 +73,7 @@ void nswap_client_stop(struct nswap_node *node)
 		return;
 	cancel_delayed_work_sync(&cl->tick);
 	cancel_delayed_work_sync(&cl->frees);
+	cancel_work_sync(&cl->losses);
 	cancel_work_sync(&cl->kick);
 	kvfree(cl->orphan);
 	kfree(cl);

@@ -104,6 +104,7 @@ struct nswap_orphan {
  * @orphan_head: oldest
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
+ * @losses: work that marks the slots of peers whose epoch is over
  */
 struct nswap_client {
 	struct nswap_node *node;
@@ -120,6 +121,7 @@ struct nswap_client {
 	unsigned int orphan_head;
 	unsigned int nr_orphans;
 	struct delayed_work frees;
+	struct work_struct losses;
 };
 
 /* client.c */
@@ -158,6 +160,9 @@ void nswap_free_told(struct nswap_device *dev, u64 slot);
 void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer);
 void nswap_free_work(struct work_struct *work);
 void nswap_free_kick(struct nswap_node *node, unsigned int ms);
+
+/* client_loss.c */
+void nswap_loss_work(struct work_struct *work);
 
 /* reconcile.c */
 int nswap_reconcile_init(struct nswap_peer *peer);

@@ -253,6 +253,7 @@ void nswap_peer_lost(struct nswap_peer *peer)
 	if (slots)
 		nswap_warn(peer->node, "peer %s started anew: %llu pages it held are lost, programs that read them will fail",
 			   peer->name, slots);
+	queue_work(system_dfl_wq, &peer->node->client->losses);
 }
 
 /* the parked page-ins get their error; called with the state set already */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Losses: the slots of a peer whose epoch is over become LOST.
+ *
+ * A page-in of such a slot fails whether this has run or not: it looks at the
+ * peer first. This makes the count of lost pages true and lets the peer's index
+ * go once its slots are freed or written again.
+ *
+ * Invariant: never on the page-out path. The node's control lock keeps the
+ * devices; each slot is changed by compare-and-exchange as everywhere.
+ */
+#include <linux/sched.h>
+
+#include "client.h"
+#include "device.h"
+#include "node.h"
+#include "peer.h"
+
+static bool is_lost(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	bool lost;
+
+	if (!peer)
+		return true;
+	lost = READ_ONCE(peer->state) == NSWAP_PEER_LOST;
+	nswap_peer_put(peer);
+	return lost;
+}
+
+static void lose_slots(struct nswap_device *dev)
+{
+	struct nswap_slot s, lost;
+	u64 old, slot;
+
+	for (slot = 0; slot < dev->map.nr; slot++) {
+		if (!(slot % 65536))
+			cond_resched();
+		old = nswap_slot_read(&dev->map, slot);
+		s = nswap_slot_unpack(old);
+		if (s.state != NSWAP_SLOT_REMOTE || !is_lost(dev->node, s.peer))
+			continue;
+		lost = (struct nswap_slot){
+			.state = NSWAP_SLOT_LOST, .gen = s.gen,
+		};
+		if (nswap_device_slot_move(dev, slot, old, &lost))
+			nswap_peer_slots(dev->node, s.peer, -1);
+	}
+}
+
+static bool any_lost(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	bool any = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		any = any || (READ_ONCE(peer->state) == NSWAP_PEER_LOST &&
+			      atomic64_read(&peer->slots));
+		nswap_peer_put(peer);
+	}
+	return any;
+}
+
+/**
+ * nswap_loss_work() - go through all slots
+ * @work: of a client
+ *
+ * Context: process, sleeps; a work queue that page-outs do not wait for.
+ */
+void nswap_loss_work(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(work, struct nswap_client, losses);
+	struct nswap_device *dev;
+
+	mutex_lock(&cl->node->control);
+	if (any_lost(cl->node))
+		list_for_each_entry(dev, &cl->node->devices, link)
+			lose_slots(dev);
+	mutex_unlock(&cl->node->control);
+}
