@@ -29,13 +29,16 @@ struct place_row {
 	u16 want;
 };
 
-/* a usable candidate, one not eligible, one without grants */
+/* a usable candidate, one not eligible, one without grants, one resting */
 #define GOOD(i, f) \
 	{ .index = i, .eligible = true, .grants = 64, .free = f, .lent = 1000 }
 #define OUT(i, f) \
 	{ .index = i, .eligible = false, .grants = 64, .free = f, .lent = 1000 }
 #define DRY(i, f) \
 	{ .index = i, .eligible = true, .grants = 0, .free = f, .lent = 1000 }
+#define REST(i, f) \
+	{ .index = i, .eligible = true, .resting = true, .grants = 64, \
+	  .free = f, .lent = 1000 }
 
 static inline void place_row_desc(const struct place_row *r, char *desc)
 {
@@ -89,6 +92,7 @@ static inline void place_check_contract(struct kunit *test,
 			peer[i] = (struct nswap_place_peer){
 				.index = index,
 				.eligible = prandom_u32_state(&rnd) % 3,
+				.resting = prandom_u32_state(&rnd) % 4 == 0,
 				.grants = prandom_u32_state(&rnd) % 3,
 				.free = prandom_u32_state(&rnd) % 4,
 				.lent = 4,

@@ -6,7 +6,7 @@
 
 static const struct place_row rows[] = {
 	{ "no peer at all", .want = 0 },
-	{ "nobody usable", { OUT(1, 9), DRY(2, 9) }, .want = 0 },
+	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9) }, .want = 0 },
 	{ "the only one", { GOOD(4, 9) }, .want = 4 },
 	{ "most free, first", { GOOD(1, 9), GOOD(2, 5), GOOD(3, 1) }, .want = 1 },
 	{ "most free, middle", { GOOD(1, 5), GOOD(2, 9), GOOD(3, 1) }, .want = 2 },
@@ -17,6 +17,8 @@ static const struct place_row rows[] = {
 	  { OUT(1, 99), GOOD(2, 5), GOOD(3, 1) }, .want = 2 },
 	{ "more free but no grant",
 	  { DRY(1, 99), GOOD(2, 5), GOOD(3, 1) }, .want = 2 },
+	{ "more free but resting",
+	  { REST(1, 99), GOOD(2, 5), GOOD(3, 1) }, .want = 2 },
 	{ "nothing announced as free, yet granted", { GOOD(1, 0) }, .want = 1 },
 	{ "tie at first", { GOOD(1, 5), GOOD(2, 5) }, .want = 1 },
 	{ "tie goes to the next", { GOOD(1, 5), GOOD(2, 5) }, 1, .want = 2 },

@@ -6,7 +6,7 @@
 
 static const struct place_row rows[] = {
 	{ "no peer at all", .want = 0 },
-	{ "nobody usable", { OUT(1, 9), DRY(2, 9) }, .want = 0 },
+	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9) }, .want = 0 },
 	{ "the only one", { GOOD(4, 9) }, .want = 4 },
 	{ "the only one, again", { GOOD(4, 9) }, .last = 4, .want = 4 },
 	{ "the first at first", { GOOD(1, 9), GOOD(2, 9) }, .want = 1 },
@@ -18,6 +18,8 @@ static const struct place_row rows[] = {
 	  { GOOD(1, 9), OUT(2, 9), GOOD(3, 9) }, 1, .want = 3 },
 	{ "without grants is skipped",
 	  { GOOD(1, 9), DRY(2, 9), GOOD(3, 9) }, 1, .want = 3 },
+	{ "resting is skipped",
+	  { GOOD(1, 9), REST(2, 9), GOOD(3, 9) }, 1, .want = 3 },
 	{ "skipped round the end",
 	  { GOOD(1, 9), GOOD(2, 9), OUT(3, 9) }, 2, .want = 1 },
 	{ "what is lent does not matter",

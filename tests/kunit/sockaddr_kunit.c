@@ -47,10 +47,35 @@ static void link_local(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nswap_addr_link_local(&a));
 }
 
+static void unusable(struct kunit *test)
+{
+	static const struct {
+		struct nswap_addr addr;
+		bool bad;
+	} rows[] = {
+		{ { AF_INET, 1, 0, { 10, 0, 0, 1 } }, false },
+		{ { AF_INET, 1, 0, { 223, 255, 255, 254 } }, false },
+		{ { AF_INET, 1, 0, { 0, 0, 0, 0, [15] = 1 } }, true },
+		{ { AF_INET, 1, 0, { 224, 0, 0, 1 } }, true },
+		{ { AF_INET, 1, 0, { 255, 255, 255, 255 } }, true },
+		{ { AF_INET6, 1, 0, { 0xfe, 0x80, [15] = 1 } }, false },
+		{ { AF_INET6, 1, 0, { 0, 0, 0, 0, [15] = 1 } }, false },
+		{ { AF_INET6, 1, 0, { 0 } }, true },
+		{ { AF_INET6, 1, 0, { 0xff, 0x02, [15] = 1 } }, true },
+		{ { AF_UNIX, 1, 0, { 1, 2, 3, 4 } }, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		KUNIT_EXPECT_EQ_MSG(test, nswap_addr_unusable(&rows[i].addr),
+				    rows[i].bad, "row %u", i);
+}
+
 static struct kunit_case sockaddr_cases[] = {
 	KUNIT_CASE(round_trip),
 	KUNIT_CASE(other_families),
 	KUNIT_CASE(link_local),
+	KUNIT_CASE(unusable),
 	{}
 };
 
