@@ -524,7 +524,7 @@ def test_doctor(t):
           "'{ type filter hook input priority 0; }' && "
           "nft add rule inet fw in tcp dport 9611 drop")
     a.up()
-    dev = a.device_add("8M")
+    dev = a.device_add("8M", wait=False)
     true("tcp port" in findings(a), "doctor does not see that TCP is blocked")
     b.run("nft delete table inet fw")
     a.device_del(dev)
