@@ -368,6 +368,8 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 	heard = nswap_ipt_greeted(&node->ipt, peer->index, id, epoch,
 				  nswap_now_ms());
 	spin_unlock_irq(&node->ipt_lock);
+	if (heard.was && heard.was != peer->index)
+		lose(node, heard.was);
 	if (heard.index == peer->index) {
 		spin_lock(&peer->lock);
 		peer->id = id;
