@@ -93,7 +93,7 @@ check:
 	@tools/check.sh $(CHECK)
 
 demo:
-	@tests/setup/setup.sh
+	@tests/setup/setup.sh build vm
 	@tests/demo/demo
 
 bench:

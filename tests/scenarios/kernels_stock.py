@@ -8,7 +8,7 @@ from nswaptest.check import wait_for
 DESCRIPTION = "the module boots, swaps, verifies and unloads on stock kernels"
 SUITES = ("kernels",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
-TIMEOUT = 240
+TIMEOUT = 120
 
 
 def swap_once(t, series):

@@ -6,7 +6,7 @@ from vm import pressure
 DESCRIPTION = "two small guests swap to each other while both are starved"
 SUITES = ("pressure",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
-TIMEOUT = 900
+TIMEOUT = 400
 
 
 def test_6_1_128(t):

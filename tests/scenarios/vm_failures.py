@@ -8,7 +8,7 @@ from nswaptest.check import wait_for
 DESCRIPTION = "a machine that holds pages dies, or is cut off, mid-run"
 SUITES = ("vm",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
-TIMEOUT = 300
+TIMEOUT = 120
 
 DEAD_AFTER = 5
 EAT_MB = 96

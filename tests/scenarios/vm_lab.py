@@ -6,7 +6,7 @@ from nswaptest.check import Failure, wait_for
 DESCRIPTION = "guests, their agent and the link between them do what is asked"
 SUITES = ("vm",)
 NEEDS = ("progs", "qemu-system-x86_64")
-TIMEOUT = 180
+TIMEOUT = 120
 
 
 def hears(node, other):

@@ -22,6 +22,7 @@ from nswaptest.check import Failure, Skip
 from . import accel, guest, image, link
 
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+SCALE = {"kvm": 1, "tcg": 4}
 PROGRAMS = ("eater", "heartbeat", "blkverify")
 
 
@@ -74,7 +75,7 @@ def prepare(cases):
     for series in ("6.1", "6.12"):
         try:
             image.base(series)
-            accel.choose(series, say)
+            check.scale = SCALE[accel.choose(series, say)]
             built_programs()
             built_module(series)
         except (Failure, image.SetupError) as why:
@@ -129,12 +130,14 @@ class VmNode(api.Node):
         self.machine = None
         self.killed = False
         self.boots = 0
+        self._started = []
         self._boot = boot
 
     def start(self):
         """Start the guest; set_up() must follow."""
         self.killed = False
         self.boots += 1
+        self._started = []
         self.machine = self._boot(self)
 
     def set_up(self):
@@ -151,7 +154,17 @@ class VmNode(api.Node):
         argv = ["sh", "-c", cmd] if isinstance(cmd, str) else cmd
         command = self.machine.start(argv, in_bytes(memory_max))
         command.cmd = cmd
-        return VmProcess(self.machine, command)
+        process = VmProcess(self.machine, command)
+        self._started = [p for p in self._started if p.poll() is None]
+        self._started.append(process)
+        return process
+
+    def end_programs(self):
+        """Kill what the scenario started and did not wait for."""
+        for process in self._started:
+            process.kill()
+        for process in self._started:
+            process.wait(30)
 
     def run(self, cmd, timeout=60, check=True, memory_max=None):
         done = self.popen(cmd, memory_max).wait(timeout)
@@ -173,19 +186,6 @@ class VmNode(api.Node):
             if key == name:
                 return int(value.split()[0])
         raise Failure(f"{self.name}: no {name} in /proc/meminfo")
-
-
-def wait_peers(node, others, usable, deadline=20):
-    """Wait until a node has heard every other one or, for a node with a
-    device, until it can store to each of them."""
-    def met():
-        seen = node.peers()
-        return all(o.addr in seen and seen[o.addr]["fresh"] and
-                   (not usable or seen[o.addr]["state"] == "up")
-                   for o in others)
-    check.wait_for(met, deadline, f"{node} " + (
-        "is connected to" if usable else "hears") + " every other node",
-        every=0.2)
 
 
 class Cluster(api.Cluster):
@@ -217,6 +217,7 @@ class Cluster(api.Cluster):
         memory = memory_mb if isinstance(memory_mb, list) else [memory_mb] * n
         self.dir = folder
         self.accel = accel.choose(kernels[0], say)
+        check.scale = SCALE[self.accel]
         self._sockets = tempfile.mkdtemp(prefix="nswap-vm-")
         archives = {s: [image.base(s)] for s in set(kernels)}
         if not bare:
@@ -272,6 +273,7 @@ class Cluster(api.Cluster):
     def _tidy(self, node):
         """Undo what the scenario left on a node; a list of complaints."""
         wrong = []
+        node.end_programs()
         for line in node.read("/proc/swaps").splitlines()[1:]:
             node.run(["swapoff", line.split()[0]], timeout=180)
         if "nswap " not in node.read("/proc/modules"):
