@@ -162,23 +162,28 @@ class Node(abc.ABC):
 
     def device_add(self, size, wait=True):
         """nswapctl device add; returns the device's name, "nswap0".  Then
-        wait until every peer heard of that lends RAM has granted some:
-        sessions come up with the first device."""
+        wait for the sessions with peers: they come up with the first
+        device."""
         done = self.run([self.prog("nswapctl"), "device", "add",
                          "--size", str(size)]).check()
         for word in done.out.replace(",", " ").split():
             if word.startswith("/dev/nswap"):
                 if wait:
-                    self.wait_granted()
+                    self.wait_sessions()
                 return word.removeprefix("/dev/")
         raise Failure(f"'{done.cmd}' named no device: {done.out.strip()}")
 
-    def wait_granted(self, deadline=15):
-        """Wait until every peer heard of that has room has granted some."""
-        def granted():
-            return all(p["grants"] > 0 for p in self.peers().values()
-                       if p["fresh"] and p["free_pages"] > 64)
-        wait_for(granted, deadline, f"{self}: every peer with room grants some")
+    def wait_sessions(self, deadline=15):
+        """Wait until a session stands with every peer heard of that has
+        room."""
+        def without():
+            return [p["addr"] for p in self.peers().values() if p["fresh"] and
+                    p["free_pages"] > 64 and p["state"] != "up"]
+        try:
+            wait_for(lambda: not without(), deadline, "")
+        except Failure:
+            raise Failure(f"{self}: no session within {deadline} s with " +
+                          ", ".join(without())) from None
 
     def device_del(self, dev):
         """nswapctl device del."""

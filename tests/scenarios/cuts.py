@@ -83,7 +83,7 @@ def test_lost_acks(t):
             equal(client.stat()["client"]["timeouts"] >= turn, True,
                   f"page-outs unanswered in turn {turn}")
             cluster.wait_connected()
-            client.wait_granted()
+            client.wait_sessions()
         equal(slots.compare(), (256, 0, 0), "right, wrong, unreadable slots")
     equal(client.stat()["client"]["write_errors"], 0, "write errors")
     settled(cluster, client)

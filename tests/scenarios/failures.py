@@ -172,7 +172,7 @@ def test_rebooted_peer(t):
         equal(client.devices()[0]["slots_lost"], there, "slots lost")
         wait_for(lambda: client.peers()[victim.addr]["state"] == "up", 15,
                  "a session with the new epoch")
-        client.wait_granted()
+        client.wait_sessions()
         for first in range(1, 512, 32):
             slots.write(first, 32)
         equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")

@@ -83,7 +83,7 @@ def test_blkverify(t):
     argv = [client.prog("blkverify"), "--device", f"/dev/{dev}",
             "--ops", "3000", "--max-kb", "64", "--reads", "50"]
     client.run(argv)
-    for knobs in ({"corrupt": 5}, {"stale": 5}):
+    for knobs in ({"corrupt": 9000}, {"stale": 9000}):
         client.inject(**knobs)
         done = client.run(argv, check=False)
         t.log(done.out.strip())
