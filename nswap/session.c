@@ -36,7 +36,8 @@
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000
-#define RETRY_MS	300
+#define RETRY_MS	300	/* after an attempt that failed */
+#define AGAIN_MS	20	/* after a session that broke at once */
 
 /*
  * The leader is told to end by @stop, and by kthread_stop() only when it has:
@@ -272,7 +273,7 @@ static int lead(void *data)
 			session_down(peer);
 		}
 		if (time_before(jiffies, since + HZ))
-			pause_ms(peer, RETRY_MS);
+			pause_ms(peer, ret ? RETRY_MS : AGAIN_MS);
 	}
 	WRITE_ONCE(peer->ended, true);
 	wake_up_all(&peer->wait);
