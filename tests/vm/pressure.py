@@ -75,7 +75,7 @@ class Eating:
                      self.node.read("/proc/nswap/stats").splitlines()[1:])
         return int(stats["pages_stored"]) + int(stats["pages_loaded"])
 
-    def check_beats(self):
+    def check_beats(self, t):
         """End the heartbeats; fail if one had too long a gap."""
         for kind, (_, limit) in BEATS.items():
             if self.beats[kind].poll() is not None:
@@ -83,6 +83,7 @@ class Eating:
             self.beats[kind].kill(15)
             done = self.beats[kind].wait(30).check()
             gap = json.loads(done.out)["max_gap_ms"] / 1000
+            t.log(f"{self.node}: longest gap of the {kind} heartbeat {gap} s")
             check.at_most(gap, limit, f"{self.node}: longest gap of the "
                                       f"{kind} heartbeat in seconds")
 
@@ -141,7 +142,7 @@ def with_third(t, series, small_mb):
         t.log(f"{e.node}: {json.dumps(result)}")
         check.equal(result["wrong_pages"], 0, f"{e.node}: wrong pages")
         check.at_least(result["passes"], 2, f"{e.node}: passes")
-        e.check_beats()
+        e.check_beats(t)
     for e, a, b in zip(eating, first, last):
         t.log(f"{e.node}: {b - a} pages for the other small guest")
         check.at_least(b - a, EACH_WAY,
@@ -164,5 +165,5 @@ def without_third(t, series, small_mb):
         if done.code not in (0, -9):
             raise Failure(f"{e.node}: the program ended with {done.code}: "
                           f"{(done.err or done.out).strip()}")
-        e.check_beats()
+        e.check_beats(t)
     _end(cluster, "nswap0")
