@@ -21,7 +21,7 @@
  */
 #include <linux/err.h>
 #include <linux/net.h>
-#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
@@ -219,12 +219,15 @@ static int tcp_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
 	return nswap_from_sockaddr(&ss, addr);
 }
 
-/* a packet on its way through the stack must not meet the change half way */
+/*
+ * A packet on its way through the stack must not meet the change half way;
+ * expedited, because page-ins wait for this session.
+ */
 static void tcp_no_reserves(struct nswap_link *l)
 {
 	sk_clear_memalloc(l->sock->sk);
 	l->reserves = false;
-	synchronize_net();
+	synchronize_rcu_expedited();
 }
 
 static void write_space(struct sock *sk)

@@ -12,7 +12,7 @@ from nswaptest.work import Slots, eater, result_of
 DESCRIPTION = "after seeded cuts and lost acks the caches hold what is recorded"
 SUITES = ("lab",)
 NEEDS = ("inject", "progs")
-TIMEOUT = 300
+TIMEOUT = 400
 
 
 def settled(cluster, client):
@@ -41,7 +41,7 @@ def test_thousand(t):
          "--discards", "15", "--tolerate-write-errors", "--seed",
          str(t.seed), "--out", out])
     wait_for(lambda: client.stat()["client"]["sessions"] - sessions >= 1000,
-             100, "1000 cuts", every=0.2)
+             240, "1000 cuts", every=0.2)
     client.inject(cut_ack=0)
     work.kill(15)
     done = work.wait(150)
