@@ -246,8 +246,8 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	unsigned int i, end = first + nswap_run_of(io->todo, first);
 
 	for (i = first; i < end; i++) {
-		struct nswap_slot s = nswap_slot_unpack(
-			nswap_slot_read(&io->dev->map, io->slot + i));
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
 
 		if (s.state != NSWAP_SLOT_REMOTE || s.peer != index)
 			break;
@@ -259,8 +259,8 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 /* handle the first slots of @todo; how many, 0: they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
-	struct nswap_slot s = nswap_slot_unpack(
-		nswap_slot_read(&io->dev->map, io->slot + first));
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
+	struct nswap_slot s = nswap_slot_unpack(word);
 	unsigned int nr;
 
 	switch (s.state) {

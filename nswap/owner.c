@@ -36,7 +36,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 
 	if (o || c->nr_owners >= NSWAP_MAX_PEERS)
 		return o;
-	o = kzalloc(sizeof(*o), GFP_NOWAIT | __GFP_NOWARN);
+	o = kzalloc_obj(*o, GFP_NOWAIT | __GFP_NOWARN);
 	if (!o)
 		return NULL;
 	o->id = id;

@@ -11,7 +11,6 @@ import collections
 import importlib
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
@@ -189,7 +188,7 @@ class LabRun:
                     boots.remove(boot)
                     if self._open() and len(boots) < self.options.jobs:
                         boots.append(self._boot())
-            time.sleep(0.05)
+            check.hold(0.05)
 
     def _prepare(self, test, builds):
         shutil.rmtree(test.folder, ignore_errors=True)

@@ -226,7 +226,7 @@ def execute(case, folder, backend, settings):
     os.close(there)
     if stuck:
         os.kill(child, signal.SIGUSR1)
-        time.sleep(0.2)
+        check.hold(0.2)
     try:
         os.killpg(child, signal.SIGKILL)
     except ProcessLookupError:
