@@ -34,15 +34,15 @@ def limit_of_late_frees(client, dev):
     return client.swap_used_pages(dev) + 64 * os.cpu_count()
 
 
-def verified(t, order, policy):
-    """192 MB in 96 MB; nothing wrong, all freed, all counters agree."""
+def verified(t, order, policy, mb=MB, limit=LIMIT):
+    """mb in limit; nothing wrong, all freed, all counters agree."""
     cluster = t.cluster(3)
     cluster.up(lend=LEND)
     client = cluster[0]
     client.ctl("policy", "place", policy)
     with cluster.swap(client, DEVICE) as dev:
         start = counters(cluster)
-        result = eat(client, MB, LIMIT, order=order, passes=1)
+        result = eat(client, mb, limit, order=order, passes=1)
         equal(result["wrong_pages"], 0, "wrong pages")
         wait_for(lambda: cluster.held_pages() <=
                  limit_of_late_frees(client, dev), 10,
@@ -72,7 +72,7 @@ def test_sequential(t):
 
 def test_random(t):
     """In random order, round-robin placement."""
-    verified(t, "random", "round-robin")
+    verified(t, "random", "round-robin", mb=96, limit="48M")
 
 
 def test_freed_slots(t):
