@@ -18,7 +18,7 @@ import dataclasses
 
 PAGE = 4096
 FRAME_HEADERS = 14 + 20 + 32
-MESSAGE_HEADER = 64     # struct nswap_wire_hdr
+MESSAGE_HEADER = 72     # struct nswap_wire_hdr
 SLOT_RESULT = 8         # struct nswap_wire_result, one a slot in an answer
 
 WIRE_NOTE = (f"each frame less {FRAME_HEADERS} bytes of headers, less "
