@@ -99,7 +99,7 @@ def test_stress_ng(t):
     with cluster.swap(client, "256M"):
         before = client.vmstat("pswpin")
         for method in ("incdec", "rand-set", "modulo-x"):
-            client.run(["stress-ng", "--vm", "1", "--vm-bytes", "96M",
+            client.run(["stress-ng", "--vm", "1", "--vm-bytes", "80M",
                         "--vm-method", method, "--verify", "--vm-keep",
                         "--timeout", "8", "--oomable",
                         "--temp-path", "/run"],

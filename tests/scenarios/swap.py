@@ -88,8 +88,8 @@ def test_freed_slots(t):
             memory_max="32M")
         wait_for(lambda: cluster.held_pages() > 14000, 60,
                  "the peers hold the program's pages")
-        used = client.swap_used_pages(dev)
         held = cluster.held_pages()
+        used = client.swap_used_pages(dev)
         t.log(f"{used} pages used, {held} held")
         at_most(held, used + 64 * os.cpu_count(), "pages held")
         release.write_text("")
