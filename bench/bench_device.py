@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """make bench BENCH=device: fio over each device, in one boot, in turns.
 
-Every device is filled with incompressible data first.  A row is the median of
+Every device is filled with incompressible data first.  fio stays on one CPU,
+for all devices alike: wandering between two costs a wake-up each time.  A row is the median of
 its runs; iops_min and iops_max are the spread.  Runs in which the peer's own
 counter disagrees with fio, or other programs disturbed the machine, put their
 marks on the row.
@@ -29,7 +30,7 @@ def fio(node, path, op, bs, qd, seconds):
          f"--size={MB}M", "--time_based", f"--runtime={seconds}",
          "--norandommap", "--randrepeat=0", "--lat_percentiles=1",
          "--clat_percentiles=0", "--percentile_list=50:99",
-         "--thread", "--output-format=json"],
+         "--cpus_allowed=0", "--thread", "--output-format=json"],
         timeout=seconds + 120)
     job = json.loads(done.out[done.out.index("{"):])["jobs"][0]
     return job["read" if "read" in op else "write"]

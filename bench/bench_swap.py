@@ -3,7 +3,8 @@
 
 WL1 writes all its pages in order and then reads them in order, WL2 does both
 in random orders; the program is tests/progs/eater, every page is compared.
-Devices take turns in one boot; a row is the median of its runs.
+The program stays on one CPU, for all devices alike.  Devices take turns in one
+boot; a row is the median of its runs.
 """
 import json
 import time
@@ -26,7 +27,7 @@ def one_run(device, order, load):
     try:
         served, sent = device.served(), device.messages()
         begin = time.time()
-        done = node.run([node.prog("eater"), "--mb", MB, "--passes", 1,
+        done = node.run(["taskset", "-c", "0", node.prog("eater"), "--mb", MB, "--passes", 1,
                          "--order", order],
                         timeout=900, memory_max=f"{LIMIT_MB}M", check=False)
         mark = load.mark(begin, time.time())
