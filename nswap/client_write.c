@@ -177,8 +177,6 @@ static int store_answered(struct nswap_msg *m)
 		return ret;
 	}
 	nswap_place_ended(node, peer->index, op->nr);
-	nswap_client_granted(peer, le32_to_cpu(c->rx.grants),
-			     le64_to_cpu(c->rx.free));
 	for (i = 0; i < op->nr; i++) {
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
 			slot_stored(io, op->first + i, peer->index);
@@ -193,6 +191,8 @@ static int store_answered(struct nswap_msg *m)
 		nswap_stat_add(node, refused, refused);
 		leave_alone(peer);
 	}
+	nswap_client_granted(peer, le32_to_cpu(c->rx.grants),
+			     le64_to_cpu(c->rx.free));
 	nswap_client_op_end(op, again);
 	return 0;
 }

@@ -356,7 +356,8 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 	struct nswap_node *node = peer->node;
 	struct nswap_ipt_heard heard;
 
-	if (!id || !epoch)
+	/* an id belongs to an address: nobody can greet in another's name */
+	if (!epoch || id != nswap_addr_id(&peer->addr))
 		return -EPROTO;
 	if (peer->id == id && peer->epoch == epoch)
 		return 0;

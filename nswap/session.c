@@ -219,7 +219,8 @@ static int follow(void *data)
 					 kthread_should_stop());
 		if (READ_ONCE(peer->phase) == seen)
 			continue;
-		seen = READ_ONCE(peer->phase);
+		/* pairs with session_up(): the link is there */
+		seen = smp_load_acquire(&peer->phase);
 		receive(c);
 		atomic_dec(&peer->followers);
 		wake_up_all(&peer->wait);
@@ -238,6 +239,9 @@ static void session_down(struct nswap_peer *peer)
 	spin_unlock(&peer->lock);
 	wait_event(peer->wait, !atomic_read(&peer->followers));
 	session_close(peer);
+	/* acks taken in after the peer was lost may have named it again */
+	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
+		queue_work(system_dfl_wq, &node->client->losses);
 	nswap_client_kick(node);
 }
 

@@ -38,6 +38,7 @@
  * messages.
  */
 #define TCP_BUFFER	(512u << 10)
+#define REPLY_BUFFER	(264u << 10)	/* two of the largest replies */
 #define USER_TIMEOUT_MS	40000
 #define SEND_TIMEOUT	(10 * HZ)
 
@@ -204,6 +205,7 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 	}
 	/* the flag is inherited, what it stands for is not */
 	prepare(l);
+	WRITE_ONCE(sock->sk->sk_sndbuf, REPLY_BUFFER);
 	tune(sock->sk);
 	keepalive(sock->sk);
 	return l;
