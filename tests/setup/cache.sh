@@ -8,12 +8,23 @@ NSWAP_CACHE="${NSWAP_CACHE:-$HOME/.cache/nswap}"
 say() { printf '   %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
+# own_mirror PATTERN: the first of this machine's package sources that matches.
+own_mirror()
+{
+	# shellcheck disable=SC2016 # apt expands it
+	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
+		grep -E "$1" | sed 's|/$||' | sort -u | head -n 1
+}
+
 # apt_sources SUITE: the sources.list lines of a Debian release.
 apt_sources()
 {
 	local key=/usr/share/keyrings/debian-archive-keyring.gpg
-	local mirror="${NSWAP_DEBIAN_MIRROR:-http://deb.debian.org/debian}"
-	local deb="deb [signed-by=$key]"
+	local deb="deb [signed-by=$key]" mirror security
+	mirror="${NSWAP_DEBIAN_MIRROR:-$(own_mirror '/debian/?$')}"
+	[ -n "$mirror" ] ||
+		die "no Debian mirror among this machine's package sources: set NSWAP_DEBIAN_MIRROR to one"
+	security=$(own_mirror 'debian-security/?$')
 	case $1 in
 	trixie)
 		echo "$deb $mirror trixie-backports main"
@@ -21,7 +32,7 @@ apt_sources()
 		;;
 	bookworm)
 		echo "$deb $mirror bookworm main"
-		echo "$deb $mirror-security bookworm-security main"
+		echo "$deb ${security:-$mirror-security} bookworm-security main"
 		;;
 	*)
 		die "no package sources known for '$1'"
