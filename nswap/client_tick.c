@@ -154,7 +154,7 @@ static void declare_dead(struct nswap_peer *peer)
 	nswap_warn(peer->node, "peer %s has been silent for %u s: page-ins of the %lld pages it holds fail until it is back",
 		   peer->name, nswap_knob(peer->node, dead_after_ms) / 1000,
 		   atomic64_read(&peer->slots));
-	nswap_peer_fail_parked(peer);
+	nswap_session_fail_parked(peer);
 }
 
 static void overdue_parked(struct nswap_peer *peer)

@@ -52,9 +52,4 @@ bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
 bool nswap_device_any_open(void);
 
-static inline struct nswap_device *nswap_device_first(struct list_head *head)
-{
-	return list_first_entry_or_null(head, struct nswap_device, link);
-}
-
 #endif

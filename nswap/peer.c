@@ -248,27 +248,12 @@ void nswap_peer_lost(struct nswap_peer *peer)
 	spin_lock(&peer->lock);
 	peer->state = NSWAP_PEER_LOST;
 	spin_unlock(&peer->lock);
-	nswap_peer_fail_parked(peer);
+	nswap_session_fail_parked(peer);
 	nswap_session_break(peer);
 	if (slots)
 		nswap_warn(peer->node, "peer %s started anew: %llu pages it held are lost, programs that read them will fail",
 			   peer->name, slots);
 	queue_work(system_dfl_wq, &peer->node->client->losses);
-}
-
-/* the parked page-ins get their error; called with the state set already */
-void nswap_peer_fail_parked(struct nswap_peer *peer)
-{
-	struct nswap_msg *m, *next;
-	LIST_HEAD(parked);
-
-	spin_lock(&peer->lock);
-	list_splice_init(&peer->parked, &parked);
-	spin_unlock(&peer->lock);
-	list_for_each_entry_safe(m, next, &parked, link) {
-		list_del_init(&m->link);
-		m->lost(m);
-	}
 }
 
 static void lose(struct nswap_node *node, u16 index)

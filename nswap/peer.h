@@ -138,7 +138,6 @@ void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
 void nswap_peers_start(struct nswap_node *node);
 void nswap_peers_stop(struct nswap_node *node);
 void nswap_peers_sweep(struct nswap_node *node);
-void nswap_peer_fail_parked(struct nswap_peer *peer);
 void nswap_peer_lost(struct nswap_peer *peer);
 bool nswap_peer_doubt(struct nswap_node *node,
 		      const struct nswap_announcement *a);
@@ -154,6 +153,7 @@ void nswap_session_stop(struct nswap_peer *peer);
 void nswap_session_break(struct nswap_peer *peer);
 int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m);
 void nswap_session_resend(struct nswap_peer *peer);
+void nswap_session_fail_parked(struct nswap_peer *peer);
 struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer);
 struct nswap_conn *nswap_session_store_conn(struct nswap_peer *peer);
 

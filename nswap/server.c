@@ -189,7 +189,6 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	conn = new_conn(a, l);
 	if (!conn)
 		return -ENOMEM;
-	conn->from = from;
 	t = kthread_create(serve_conn, conn, "nswap/%u-s%llu", a->node->number,
 			   conn->ticket);
 	if (IS_ERR(t)) {

@@ -28,7 +28,6 @@ struct task_struct;
  * @epoch: of the owner, at hello
  * @session: of the owner, at hello
  * @class: enum nswap_conn_class
- * @from: address at the other end
  * @rx: message being handled
  * @tx: its answer
  * @gen: generations of a STORE or LOAD
@@ -52,7 +51,6 @@ struct nswap_srv_conn {
 	u64 epoch;
 	u64 session;
 	u8 class;
-	struct nswap_addr from;
 	struct nswap_wire_hdr rx;
 	struct nswap_wire_hdr tx;
 	__le32 gen[NSWAP_REQ_SLOTS];

@@ -252,7 +252,7 @@ static void refused(struct nswap_peer *peer)
 	    peer->state == NSWAP_PEER_CONNECTING)
 		peer->state = NSWAP_PEER_DEAD;
 	spin_unlock(&peer->lock);
-	nswap_peer_fail_parked(peer);
+	nswap_session_fail_parked(peer);
 }
 
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)
@@ -364,7 +364,7 @@ void nswap_session_stop(struct nswap_peer *peer)
 		put_task_struct(c->thread);
 		c->thread = NULL;
 	}
-	nswap_peer_fail_parked(peer);
+	nswap_session_fail_parked(peer);
 }
 
 /**
@@ -405,6 +405,13 @@ int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m)
 	return ret;
 }
 
+static void take_parked(struct nswap_peer *peer, struct list_head *parked)
+{
+	spin_lock(&peer->lock);
+	list_splice_init(&peer->parked, parked);
+	spin_unlock(&peer->lock);
+}
+
 /**
  * nswap_session_resend() - send again what was parked
  * @peer: a peer that is UP
@@ -416,12 +423,28 @@ void nswap_session_resend(struct nswap_peer *peer)
 	struct nswap_msg *m, *next;
 	LIST_HEAD(parked);
 
-	spin_lock(&peer->lock);
-	list_splice_init(&peer->parked, &parked);
-	spin_unlock(&peer->lock);
+	take_parked(peer, &parked);
 	list_for_each_entry_safe(m, next, &parked, link) {
 		list_del_init(&m->link);
 		nswap_client_reload(peer, m);
+	}
+}
+
+/**
+ * nswap_session_fail_parked() - what was parked gets its error
+ * @peer: a peer whose state says so already: DEAD or LOST, or stopped
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_session_fail_parked(struct nswap_peer *peer)
+{
+	struct nswap_msg *m, *next;
+	LIST_HEAD(parked);
+
+	take_parked(peer, &parked);
+	list_for_each_entry_safe(m, next, &parked, link) {
+		list_del_init(&m->link);
+		m->lost(m);
 	}
 }
 
