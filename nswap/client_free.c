@@ -102,10 +102,13 @@ void nswap_free_slot(struct nswap_device *dev, u64 slot)
 			to.freed = true;
 			break;
 		case NSWAP_SLOT_REMOTE:
-			to.state = NSWAP_SLOT_FREEING;
+		case NSWAP_SLOT_MOVING:
+			to.state = s.peer ? NSWAP_SLOT_FREEING :
+					    NSWAP_SLOT_EMPTY;
 			to.peer = s.peer;
 			break;
 		case NSWAP_SLOT_LOST:
+		case NSWAP_SLOT_HOME:
 			to.state = NSWAP_SLOT_EMPTY;
 			break;
 		}

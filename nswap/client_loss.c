@@ -38,7 +38,7 @@ static void lose_slots(struct nswap_device *dev)
 			cond_resched();
 		old = nswap_slot_read(&dev->map, slot);
 		s = nswap_slot_unpack(old);
-		if (s.state != NSWAP_SLOT_REMOTE || !is_lost(dev->node, s.peer))
+		if (!nswap_slot_at_peer(&s) || !is_lost(dev->node, s.peer))
 			continue;
 		lost = (struct nswap_slot){
 			.state = NSWAP_SLOT_LOST, .gen = s.gen,

@@ -56,7 +56,7 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	struct nswap_slot s = nswap_slot_unpack(old);
 	struct nswap_slot lost = { .state = NSWAP_SLOT_LOST, .gen = s.gen };
 
-	if (s.state == NSWAP_SLOT_REMOTE && s.peer == peer->index &&
+	if (nswap_slot_at_peer(&s) && s.peer == peer->index &&
 	    s.gen == le32_to_cpu(io->gen[i]) &&
 	    nswap_device_slot_move(dev, slot, old, &lost)) {
 		nswap_peer_slots(dev->node, peer->index, -1);
@@ -249,7 +249,7 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
 		struct nswap_slot s = nswap_slot_unpack(word);
 
-		if (s.state != NSWAP_SLOT_REMOTE || s.peer != index)
+		if (!nswap_slot_at_peer(&s) || s.peer != index)
 			break;
 		io->gen[i] = cpu_to_le32(s.gen);
 	}

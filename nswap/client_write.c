@@ -110,7 +110,7 @@ static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at
 {
 	struct nswap_slot old = nswap_slot_unpack(io->old[i]);
 
-	if (old.state != NSWAP_SLOT_REMOTE && old.state != NSWAP_SLOT_FREEING)
+	if (!nswap_slot_at_peer(&old) && old.state != NSWAP_SLOT_FREEING)
 		return;
 	if (old.peer == replaced_at)
 		nswap_peer_slots(io->dev->node, old.peer, -1);

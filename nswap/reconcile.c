@@ -12,6 +12,7 @@
  *  - A copy is recorded if its slot names this peer and this generation, on
  *    its way (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
+ *    A slot that is MOVING may be recorded here any moment: it counts as such.
  *  - Everything is in the peer's own two messages; one comparison at a time.
  */
 #include "client.h"
@@ -27,7 +28,11 @@ static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
 	if (!dev || slot >= dev->map.nr)
 		return false;
 	s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
-	return s.peer == peer->index && s.gen == gen &&
+	if (s.gen != gen)
+		return false;
+	if (s.state == NSWAP_SLOT_MOVING)
+		return true;
+	return s.peer == peer->index &&
 	       (s.state == NSWAP_SLOT_WRITING ||
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);
 }

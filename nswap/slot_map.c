@@ -11,6 +11,11 @@
  *     +----- FREEING <-----|---------------  LOST (page-out -> WRITING,
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
+ *   WRITING -> HOME -> WRITING, EMPTY
+ *   REMOTE, HOME -> MOVING -> REMOTE, HOME (the new place, or the old one);
+ *   while MOVING, a page-out, a free and a loss act as on the old place, and
+ *   the move finds that its entry has changed and gives its new copy up.
+ *
  * Invariants:
  *  - An entry changes only by nswap_slot_move(), one compare-and-exchange:
  *    whoever loses the race reads again and decides again.
@@ -47,13 +52,19 @@ static_assert(NSWAP_MAX_PEERS < 1 << PEER_BITS);
 static const u16 legal[NSWAP_SLOT_NR] = {
 	[NSWAP_SLOT_EMPTY] = BIT(NSWAP_SLOT_WRITING),
 	[NSWAP_SLOT_WRITING] = BIT(NSWAP_SLOT_WRITING) |
-			       BIT(NSWAP_SLOT_REMOTE) |
+			       BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME) |
 			       BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
 			       BIT(NSWAP_SLOT_EMPTY),
 	[NSWAP_SLOT_REMOTE] = BIT(NSWAP_SLOT_WRITING) |
-			      BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST),
+			      BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
+			      BIT(NSWAP_SLOT_MOVING),
 	[NSWAP_SLOT_FREEING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 	[NSWAP_SLOT_LOST] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
+	[NSWAP_SLOT_HOME] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
+			    BIT(NSWAP_SLOT_MOVING),
+	[NSWAP_SLOT_MOVING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
+			      BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
+			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
 };
 
 /**
@@ -195,7 +206,8 @@ void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen)
 	u64 old = nswap_slot_read(map, slot);
 	struct nswap_slot s = nswap_slot_unpack(old);
 
-	if (s.state != NSWAP_SLOT_REMOTE || s.gen != gen || s.referenced)
+	if (s.gen != gen || s.referenced ||
+	    (!nswap_slot_at_peer(&s) && s.state != NSWAP_SLOT_HOME))
 		return;
 	s.referenced = true;
 	atomic64_cmpxchg(&map->word[slot], old, nswap_slot_pack(&s));

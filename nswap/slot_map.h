@@ -21,8 +21,11 @@
  * @NSWAP_SLOT_REMOTE: the peer holds this generation
  * @NSWAP_SLOT_FREEING: freed here, the peer has not been told yet
  * @NSWAP_SLOT_LOST: written once, no valid copy left; reads fail
- * @NSWAP_SLOT_NR: number of states; values up to 15 are left for flash, home,
- *	and pages on the move
+ * @NSWAP_SLOT_HOME: home holds this generation, at the slot's own offset
+ * @NSWAP_SLOT_MOVING: the peer, or home if the peer is 0, holds this
+ *	generation, and it is being brought elsewhere: until that is recorded,
+ *	it is valid where it was
+ * @NSWAP_SLOT_NR: number of states; values up to 15 are left for flash
  */
 enum nswap_slot_state {
 	NSWAP_SLOT_EMPTY,
@@ -30,6 +33,8 @@ enum nswap_slot_state {
 	NSWAP_SLOT_REMOTE,
 	NSWAP_SLOT_FREEING,
 	NSWAP_SLOT_LOST,
+	NSWAP_SLOT_HOME,
+	NSWAP_SLOT_MOVING,
 	NSWAP_SLOT_NR,
 };
 
@@ -76,6 +81,19 @@ bool nswap_slot_legal(u8 from, u8 to);
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to);
 void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);
+
+/**
+ * nswap_slot_at_peer() - does a peer hold this slot's valid copy?
+ * @s: an entry
+ *
+ * Context: any.
+ * Return: true if @s->peer holds generation @s->gen and page-ins go there.
+ */
+static inline bool nswap_slot_at_peer(const struct nswap_slot *s)
+{
+	return s->state == NSWAP_SLOT_REMOTE ||
+	       (s->state == NSWAP_SLOT_MOVING && s->peer);
+}
 
 /**
  * nswap_gen_next() - the generation of the page-out after @gen
