@@ -310,6 +310,48 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	nswap_cache_give(c, &unused);
 }
 
+/**
+ * nswap_cache_take_free() - take pages nobody was promised, to fill them
+ * @c: cache
+ * @n: how many
+ * @taken: they are added here
+ *
+ * Context: process, does not sleep or allocate.
+ * Return: false if there are fewer; then nothing is taken.
+ */
+bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
+			   struct list_head *taken)
+{
+	bool ok;
+	u32 i;
+
+	spin_lock(&c->lock);
+	ok = c->set_aside >= c->granted + n && c->held + n <= c->lent;
+	for (i = 0; ok && i < n; i++)
+		list_move_tail(c->pool.next, taken);
+	if (ok)
+		c->set_aside -= n;
+	spin_unlock(&c->lock);
+	return ok;
+}
+
+/**
+ * nswap_cache_surplus() - pages held beyond what is lent
+ * @c: cache
+ *
+ * Context: any process context; does not sleep.
+ * Return: how many have to go elsewhere.
+ */
+u64 nswap_cache_surplus(struct nswap_cache *c)
+{
+	u64 n;
+
+	spin_lock(&c->lock);
+	n = c->held > c->lent ? c->held - c->lent : 0;
+	spin_unlock(&c->lock);
+	return n;
+}
+
 /* what an owner may get: everything if it is alone, a fair part if not */
 static u32 share(struct nswap_cache *c, u64 free)
 {

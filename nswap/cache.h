@@ -18,12 +18,16 @@ struct nswap_srv_conn;
 /**
  * struct nswap_entry - one page of the Nswap Cache
  * @rb: in its owner's tree, by instance and slot
- * @link: in the pool, or with the connection that fills it
- * @ref: one for the tree, one for each connection that sends it
+ * @link: in the pool, with the connection that fills it, in its owner's @lru
+ *	or @pending, or, while it is moved, nowhere
+ * @ref: one for the tree, one for each connection or mover that sends it
  * @page: the page
  * @slot: name of the page
  * @instance: likewise
  * @gen: likewise
+ * @moving: number of the attempt to move it, 0 for none; owner's lock
+ * @seq: when it was stored or claimed, in the owner's count; owner's lock
+ * @since: jiffies when it came, while pending
  * @prev: the generation before, kept for the stale injection only
  */
 struct nswap_entry {
@@ -34,6 +38,9 @@ struct nswap_entry {
 	u64 slot;
 	u32 instance;
 	u32 gen;
+	u32 moving;
+	u64 seq;
+	unsigned long since;
 #ifdef NSWAP_INJECT
 	struct nswap_entry *prev;
 #endif
@@ -43,12 +50,18 @@ struct nswap_entry {
  * struct nswap_owner - a node that stores pages here
  * @link: in the cache's list
  * @id: node id; write-once
- * @lock: protects @epoch, @session, @tree; outside the cache's lock
+ * @lock: protects @epoch, @session, @tree, @lru, @pending, @seq; outside the
+ *	cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
  * @ticket: of the connection that opened it; hello only
  * @tree: its pages
- * @held: pages in @tree; under the cache's lock
+ * @lru: those that are not being moved, least recently used first
+ * @pending: pages another server moved here, not claimed by the owner yet
+ * @seq: counts stores and claims
+ * @held: pages in @tree and @pending; under the cache's lock
+ * @users: who keeps the owner beside its connections; under the cache's lock
+ * @rest: jiffies until which nothing of it is moved; movers' own, no lock
  * @granted: pages it may store; under the cache's lock
  * @window: how many it is granted at most; under the cache's lock
  * @conns: its connections; under the cache's hello mutex
@@ -61,7 +74,12 @@ struct nswap_owner {
 	u64 session;
 	u64 ticket;
 	struct rb_root tree;
+	struct list_head lru;
+	struct list_head pending;
+	u64 seq;
 	u64 held;
+	u32 users;
+	unsigned long rest;
 	u32 granted;
 	u32 window;
 	struct list_head conns;
@@ -80,6 +98,7 @@ struct nswap_owner {
  * @held: entries in owners' trees
  * @owners: owners; changed under @hello and @lock
  * @nr_owners: how many
+ * @last_turn: id of the owner whose pages were moved last
  * @fill: work that sets pages aside
  */
 struct nswap_cache {
@@ -94,6 +113,7 @@ struct nswap_cache {
 	u64 held;
 	struct list_head owners;
 	u32 nr_owners;
+	u64 last_turn;
 	struct delayed_work fill;
 };
 
@@ -112,8 +132,14 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 u64 nswap_cache_free_pages(struct nswap_cache *c);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held);
+u64 nswap_cache_surplus(struct nswap_cache *c);
+bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
+			   struct list_head *taken);
 
 /* owner.c */
+struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch);
+struct nswap_owner *nswap_owner_turn(struct nswap_cache *c);
+void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o);
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h);
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);
@@ -131,11 +157,28 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 				    u64 slot, u32 gen);
 u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		    u32 instance, u64 slot, u32 count, u32 gen);
+		    const struct nswap_wire_run *r, u64 before);
 u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			   u32 instance);
 u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
-		    struct nswap_wire_run *run, bool *last);
+		    struct nswap_wire_run *run, u64 *seq, bool *last);
 struct nswap_entry *nswap_held_pop(struct rb_root *tree);
+struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
+				      u64 slot);
+struct nswap_entry *nswap_held_link(struct nswap_owner *o,
+				    struct nswap_entry *e);
+
+/* pick.c */
+u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
+		    struct nswap_entry **entry);
+bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
+		      struct nswap_entry *e, u32 attempt, bool drop);
+
+/* pending.c */
+u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
+		      struct nswap_entry *e);
+u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			const struct nswap_wire_page *p);
+void nswap_pending_sweep(struct nswap_cache *c);
 
 #endif

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "client.h"
+#include "moved.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
@@ -93,7 +94,8 @@ void nswap_ctl_release(struct nswap_ctl *c)
  */
 int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 {
-	u32 bytes = type == NSWAP_FREE ? nr * sizeof(*c->run) : 0;
+	u32 bytes = type == NSWAP_FREE ? nr * sizeof(*c->run) :
+		    type == NSWAP_CLAIM ? nr * sizeof(struct nswap_wire_page) : 0;
 	__le32 instance = c->m.hdr.instance;
 	__le64 slot = c->m.hdr.slot;
 	__le16 flags = c->m.hdr.flags;
@@ -202,6 +204,7 @@ int nswap_ctl_init_all(struct nswap_peer *peer)
 	       nswap_ctl_init(&peer->back, peer, false, grant_answered) ?:
 	       nswap_ctl_init(&peer->forget, peer, false, forget_answered) ?:
 	       nswap_free_init(peer) ?:
+	       nswap_moved_init(peer) ?:
 	       nswap_reconcile_init(peer);
 }
 
@@ -214,6 +217,7 @@ int nswap_ctl_init_all(struct nswap_peer *peer)
 void nswap_ctl_exit_all(struct nswap_peer *peer)
 {
 	nswap_ctl_exit(&peer->frees);
+	nswap_ctl_exit(&peer->claim);
 	nswap_ctl_exit(&peer->reconcile.ask);
 	nswap_ctl_exit(&peer->reconcile.drop);
 }

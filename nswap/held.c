@@ -10,6 +10,9 @@
  *    it.
  *  - An entry that was found is kept by a reference while it is sent, even if
  *    it is replaced or freed meanwhile.
+ *  - Every store and claim gets a number. A drop that answers a list spares what
+ *    has a higher number than the list: the owner had not seen it.
+ *  - An entry in the tree is in the owner's lru, but for the time it is moved.
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
  */
@@ -36,7 +39,17 @@ static int compare(u32 instance, u64 slot, const struct nswap_entry *e)
 	return 0;
 }
 
-static struct nswap_entry *find(struct nswap_owner *o, u32 instance, u64 slot)
+/**
+ * nswap_held_lookup() - whatever is held of a slot
+ * @o: owner, its lock held
+ * @instance: device instance
+ * @slot: slot
+ *
+ * Context: process, does not sleep.
+ * Return: entry, or NULL.
+ */
+struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
+				      u64 slot)
 {
 	struct rb_node *n = o->tree.rb_node;
 
@@ -78,9 +91,17 @@ static struct nswap_entry *next_of(struct nswap_entry *e)
 	return n ? rb_entry(n, struct nswap_entry, rb) : NULL;
 }
 
-/* link @e; the entry it replaces, or an ERR_PTR if that is newer */
-static struct nswap_entry *link_entry(struct nswap_owner *o,
-				      struct nswap_entry *e)
+/**
+ * nswap_held_link() - put an entry into its owner's tree
+ * @o: owner, its lock held
+ * @e: entry on no list
+ *
+ * Context: process, does not sleep.
+ * Return: the entry it replaces, now on no list; NULL if there was none;
+ * -ESTALE if that is newer: then nothing is changed.
+ */
+struct nswap_entry *nswap_held_link(struct nswap_owner *o,
+				    struct nswap_entry *e)
 {
 	struct rb_node **at = &o->tree.rb_node, *parent = NULL;
 
@@ -95,12 +116,17 @@ static struct nswap_entry *link_entry(struct nswap_owner *o,
 			if (nswap_gen_newer(old->gen, e->gen))
 				return ERR_PTR(-ESTALE);
 			rb_replace_node(&old->rb, &e->rb, &o->tree);
+			list_del_init(&old->link);
+			list_add_tail(&e->link, &o->lru);
+			e->seq = ++o->seq;
 			return old;
 		}
 		at = d < 0 ? &parent->rb_left : &parent->rb_right;
 	}
 	rb_link_node(&e->rb, parent, at);
 	rb_insert_color(&e->rb, &o->tree);
+	list_add_tail(&e->link, &o->lru);
+	e->seq = ++o->seq;
 	return NULL;
 }
 
@@ -185,9 +211,10 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	u16 status = NSWAP_ST_STALE;
 
 	refcount_set(&e->ref, 1);
+	e->moving = 0;
 	spin_lock(&o->lock);
 	if (!fenced(conn)) {
-		old = link_entry(o, e);
+		old = nswap_held_link(o, e);
 		status = IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
 		if (!old)
 			nswap_cache_count(c, o, 1);
@@ -216,62 +243,82 @@ struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 
 	spin_lock(&o->lock);
 	if (!fenced(conn)) {
-		e = find(o, instance, slot);
-		if (e && e->gen == gen)
+		e = nswap_held_lookup(o, instance, slot);
+		if (e && e->gen == gen) {
 			refcount_inc(&e->ref);
-		else
+			if (!e->moving)
+				list_move_tail(&e->link, &o->lru);
+		} else {
 			e = NULL;
+		}
 	}
 	spin_unlock(&o->lock);
 	return e;
 }
 
-/* unlink up to a chunk of what @match wants; lock held by the caller */
-static u32 unlink_chunk(struct nswap_cache *c, struct nswap_srv_conn *conn,
-			u32 instance, u64 *slot, u64 end, bool any_gen,
-			u32 gen, struct list_head *dropped)
+/**
+ * struct wanted - what is to be dropped
+ * @instance: device instance
+ * @slot: first slot; goes up with what has been seen
+ * @end: slot after the last one
+ * @any_gen: all generations
+ * @gen: else this one and older ones
+ * @before: nothing that was stored or claimed after this count
+ */
+struct wanted {
+	u32 instance;
+	u64 slot;
+	u64 end;
+	bool any_gen;
+	u32 gen;
+	u64 before;
+};
+
+/* unlink up to a chunk of what is wanted; lock held by the caller */
+static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
+			struct wanted *w, struct list_head *dropped)
 {
-	struct nswap_owner *o = conn->owner;
 	struct nswap_entry *e, *next;
 	u32 n = 0, seen = 0;
 
-	for (e = find_from(o, instance, *slot);
-	     e && e->instance == instance && e->slot < end &&
+	for (e = find_from(o, w->instance, w->slot);
+	     e && e->instance == w->instance && e->slot < w->end &&
 	     seen < DROP_CHUNK; e = next, seen++) {
 		next = next_of(e);
-		*slot = e->slot + 1;
-		if (!any_gen && nswap_gen_newer(e->gen, gen))
+		w->slot = e->slot + 1;
+		if (e->seq > w->before ||
+		    (!w->any_gen && nswap_gen_newer(e->gen, w->gen)))
 			continue;
 		rb_erase(&e->rb, &o->tree);
-		INIT_LIST_HEAD(&e->link);
-		list_add(&e->link, dropped);
+		list_move(&e->link, dropped);
 		n++;
 	}
-	if (!e || e->instance != instance || e->slot >= end)
-		*slot = end;
+	if (!e || e->instance != w->instance || e->slot >= w->end)
+		w->slot = w->end;
 	nswap_cache_count(c, o, -(s64)n);
 	return n;
 }
 
 static u64 drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		u32 instance, u64 slot, u64 end, bool any_gen, u32 gen)
+		struct wanted *w)
 {
 	struct nswap_owner *o = conn->owner;
 	struct nswap_entry *e, *next;
 	u64 total = 0;
 
-	while (slot < end) {
+	while (w->slot < w->end) {
 		LIST_HEAD(dropped);
 
 		spin_lock(&o->lock);
 		if (fenced(conn))
-			slot = end;
+			w->slot = w->end;
 		else
-			total += unlink_chunk(c, conn, instance, &slot, end,
-					      any_gen, gen, &dropped);
+			total += unlink_chunk(c, o, w, &dropped);
 		spin_unlock(&o->lock);
-		list_for_each_entry_safe(e, next, &dropped, link)
+		list_for_each_entry_safe(e, next, &dropped, link) {
+			list_del_init(&e->link);
 			nswap_cache_put(c, e);
+		}
 		cond_resched();
 	}
 	return total;
@@ -281,18 +328,23 @@ static u64 drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
  * nswap_held_drop() - drop a run of slots, but no newer generation
  * @c: cache
  * @conn: connection that asks
- * @instance: device instance
- * @slot: first slot
- * @count: slots
- * @gen: this generation and older ones
+ * @r: the run; its generation and older ones
+ * @before: nothing stored or claimed after this count, see nswap_held_list()
  *
  * Context: process, sleeps.
  * Return: pages dropped.
  */
 u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		    u32 instance, u64 slot, u32 count, u32 gen)
+		    const struct nswap_wire_run *r, u64 before)
 {
-	return drop(c, conn, instance, slot, slot + count, false, gen);
+	struct wanted w = {
+		.instance = le32_to_cpu(r->instance),
+		.slot = le64_to_cpu(r->slot),
+		.end = le64_to_cpu(r->slot) + le32_to_cpu(r->count),
+		.gen = le32_to_cpu(r->gen), .before = before,
+	};
+
+	return drop(c, conn, &w);
 }
 
 /**
@@ -307,7 +359,12 @@ u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			   u32 instance)
 {
-	return drop(c, conn, instance, 0, U64_MAX, true, 0);
+	struct wanted w = {
+		.instance = instance, .end = U64_MAX, .any_gen = true,
+		.before = U64_MAX,
+	};
+
+	return drop(c, conn, &w);
 }
 
 /**
@@ -316,13 +373,15 @@ u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
  * @instance: device instance to begin with
  * @slot: slot to begin with
  * @run: NSWAP_WIRE_RUNS entries to fill
+ * @seq: the owner's count of stores and claims: what has a higher number came
+ *	after this list
  * @last: set if nothing follows
  *
  * Context: process, does not sleep; a run is at most DROP_CHUNK long.
  * Return: runs filled in.
  */
 u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
-		    struct nswap_wire_run *run, bool *last)
+		    struct nswap_wire_run *run, u64 *seq, bool *last)
 {
 	struct nswap_owner *o = conn->owner;
 	struct nswap_wire_run *r = NULL;
@@ -349,6 +408,7 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 		};
 	}
 	*last = !e;
+	*seq = o->seq;
 	spin_unlock(&o->lock);
 	return n;
 }

@@ -33,6 +33,9 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, FREED_SLOTS, freed_slots),
 	STAT(CLIENT, RECONCILES, reconciles),
 	STAT(CLIENT, SESSIONS, sessions),
+	STAT(CLIENT, MOVES_RECORDED, moves_recorded),
+	STAT(CLIENT, MOVES_REFUSED, moves_refused),
+	STAT(CLIENT, MOVES_MET, moves_met),
 };
 
 static const struct stat_attr server_stats[] = {
@@ -44,6 +47,9 @@ static const struct stat_attr server_stats[] = {
 	STAT(SERVER, RECONCILE_DROPPED, reconcile_dropped),
 	STAT(SERVER, OWNERS_REBOOTED, owners_rebooted),
 	STAT(SERVER, FENCED, fenced),
+	STAT(SERVER, PAGES_MOVED_IN, pages_moved_in),
+	STAT(SERVER, PAGES_MOVED_OUT, pages_moved_out),
+	STAT(SERVER, MOVES_FAILED, moves_failed),
 };
 
 static const struct stat_attr announce_stats[] = {

@@ -2,7 +2,8 @@
 /*
  * Node: up, down, and what can be changed in between.
  *
- *   up:   counters, IPTable, candidates, client, cache, server, announcer, peers
+ *   up:   counters, IPTable, candidates, client, cache, server, peers, announcer,
+ *         mover
  *   down: the exact reverse
  *
  * Invariants:
@@ -29,6 +30,7 @@
 #include "device.h"
 #include "log.h"
 #include "memview.h"
+#include "mover.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
@@ -59,6 +61,8 @@ const struct nswap_knob nswap_knobs[] = {
 	     "seconds between comparisons of what a peer holds"),
 	KNOB(refraction_ms, 0, 600000, 1000,
 	     "ms a peer that refused is left alone"),
+	KNOB(move_mib_s, 0, 1 << 20, 0,
+	     "MiB a second that page migration may use, 0 for no limit"),
 	KNOB(fed_total_mib, 0, 1 << 30, 0,
 	     "tests: MiB of RAM to believe in, 0 for the machine's own"),
 	KNOB(fed_available_mib, 0, 1 << 30, 0,
@@ -179,6 +183,7 @@ static void sweep(struct work_struct *work)
 					       struct nswap_node, sweeper);
 
 	nswap_server_reap(node);
+	nswap_pending_sweep(node->cache);
 	nswap_peers_sweep(node);
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
 }
@@ -349,6 +354,7 @@ static void take_down(struct nswap_node *node)
 	WRITE_ONCE(node->going, true);
 	nswap_announce_stop(node);
 	cancel_delayed_work_sync(&node->sweeper);
+	nswap_mover_stop(node);
 	nswap_peers_stop(node);
 	nswap_server_stop(node);
 	nswap_cache_stop(node);
@@ -387,6 +393,8 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		ret = list_peers(node, cfg, ext);
 	if (!ret)
 		ret = nswap_announce_start(node, ext);
+	if (!ret)
+		ret = nswap_mover_start(node);
 	if (ret)
 		goto down;
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
@@ -477,6 +485,7 @@ int nswap_node_lend(struct nswap_node *node, u64 pages,
 	ret = check_lend(node, pages, ext);
 	if (!ret) {
 		nswap_cache_lend(node->cache, pages);
+		nswap_mover_kick(node);
 		nswap_announce_now(node);
 	}
 	mutex_unlock(&node->control);

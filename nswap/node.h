@@ -24,6 +24,7 @@ struct nswap_acceptor;
 struct nswap_announcer;
 struct nswap_cache;
 struct nswap_client;
+struct nswap_mover;
 
 /**
  * struct nswap_knobs - what can be set while a node is up
@@ -33,6 +34,7 @@ struct nswap_client;
  * @silent_ms: a peer unheard for this long is not chosen
  * @reconcile_s: time between comparisons of what a peer holds
  * @refraction_ms: a peer that refused is left alone for this long
+ * @move_mib_s: page migration, MiB a second at most, 0 for no limit
  * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
  * @fed_available_mib: tests: likewise what is available of it
  */
@@ -43,6 +45,7 @@ struct nswap_knobs {
 	u32 silent_ms;
 	u32 reconcile_s;
 	u32 refraction_ms;
+	u32 move_mib_s;
 	u32 fed_total_mib;
 	u32 fed_available_mib;
 };
@@ -122,6 +125,7 @@ struct nswap_node_config {
  * @cache: the Nswap Cache
  * @announcer: thread that announces and listens to announcements
  * @acceptor: thread that takes connections
+ * @mover: brings pages to other peers
  * @client: the client role
  * @sweeper: work that forgets peers whose epoch is over
  */
@@ -159,6 +163,7 @@ struct nswap_node {
 	struct nswap_cache *cache;
 	struct nswap_announcer *announcer;
 	struct nswap_acceptor *acceptor;
+	struct nswap_mover *mover;
 	struct nswap_client *client;
 	struct delayed_work sweeper;
 };

@@ -43,6 +43,9 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	spin_lock_init(&o->lock);
 	o->tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->conns);
+	INIT_LIST_HEAD(&o->lru);
+	INIT_LIST_HEAD(&o->pending);
+	o->rest = jiffies;
 	spin_lock(&c->lock);
 	list_add_tail(&o->link, &c->owners);
 	c->nr_owners++;
@@ -55,7 +58,7 @@ static void forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	bool idle;
 
 	spin_lock(&c->lock);
-	idle = list_empty(&o->conns) && !o->held;
+	idle = list_empty(&o->conns) && !o->held && !o->users;
 	if (idle) {
 		list_del(&o->link);
 		c->nr_owners--;
@@ -67,25 +70,49 @@ static void forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	kfree(o);
 }
 
-/* all pages of an owner are out of its reach at once, and freed later */
-static struct rb_root take_all(struct nswap_cache *c, struct nswap_owner *o)
-{
+/**
+ * struct taken - what an owner had
+ * @tree: pages held
+ * @lru: those of them that are not moved
+ * @pending: pages moved here
+ */
+struct taken {
 	struct rb_root tree;
+	struct list_head lru;
+	struct list_head pending;
+};
 
-	spin_lock(&o->lock);
-	tree = o->tree;
-	o->tree = RB_ROOT;
-	nswap_cache_count(c, o, -(s64)o->held);
-	spin_unlock(&o->lock);
-	return tree;
+static void nothing_taken(struct taken *t)
+{
+	t->tree = RB_ROOT;
+	INIT_LIST_HEAD(&t->lru);
+	INIT_LIST_HEAD(&t->pending);
 }
 
-static void free_all(struct nswap_cache *c, struct rb_root *tree)
+/* all pages of an owner are out of its reach at once, and freed later */
+static void take_all(struct nswap_cache *c, struct nswap_owner *o,
+		     struct taken *t)
 {
-	struct nswap_entry *e;
+	spin_lock(&o->lock);
+	t->tree = o->tree;
+	o->tree = RB_ROOT;
+	list_splice_init(&o->lru, &t->lru);
+	list_splice_init(&o->pending, &t->pending);
+	nswap_cache_count(c, o, -(s64)o->held);
+	spin_unlock(&o->lock);
+}
+
+static void free_all(struct nswap_cache *c, struct taken *t)
+{
+	struct nswap_entry *e, *next;
 	unsigned int n = 0;
 
-	while ((e = nswap_held_pop(tree))) {
+	list_for_each_entry_safe(e, next, &t->pending, link) {
+		list_del_init(&e->link);
+		nswap_cache_put(c, e);
+	}
+	while ((e = nswap_held_pop(&t->tree))) {
+		list_del_init(&e->link);
 		nswap_cache_put(c, e);
 		if (!(++n % 1024))
 			cond_resched();
@@ -101,9 +128,11 @@ static void free_all(struct nswap_cache *c, struct rb_root *tree)
  */
 void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
 {
-	struct rb_root tree = take_all(c, o);
+	struct taken t;
 
-	free_all(c, &tree);
+	nothing_taken(&t);
+	take_all(c, o, &t);
+	free_all(c, &t);
 }
 
 static void fence(struct nswap_cache *c, struct nswap_owner *o)
@@ -129,7 +158,7 @@ static unsigned int nr_conns(const struct nswap_owner *o)
 
 static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 		       const struct nswap_srv_conn *conn, u64 epoch,
-		       u64 session, struct rb_root *obsolete)
+		       u64 session, struct taken *obsolete)
 {
 	bool other_epoch = o->epoch && o->epoch != epoch;
 
@@ -144,7 +173,7 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	fence(c, o);
 	if (other_epoch) {
 		nswap_stat_inc(c->node, owners_rebooted);
-		*obsolete = take_all(c, o);
+		take_all(c, o, obsolete);
 	}
 	return NSWAP_ST_OK;
 }
@@ -162,7 +191,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h)
 {
 	u64 epoch = le64_to_cpu(h->epoch), session = le64_to_cpu(h->session);
-	struct rb_root obsolete = RB_ROOT;
+	struct taken obsolete;
 	struct nswap_owner *o;
 	u16 status;
 
@@ -170,6 +199,13 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	    le64_to_cpu(h->ticket) != conn->ticket ||
 	    memchr_inv(h->reserved, 0, sizeof(h->reserved)))
 		return NSWAP_ST_BAD;
+	if (h->class == NSWAP_CLASS_MOVE || h->class == NSWAP_CLASS_TELL) {
+		conn->mover = le64_to_cpu(h->id);
+		conn->epoch = epoch;
+		conn->class = h->class;
+		return NSWAP_ST_OK;
+	}
+	nothing_taken(&obsolete);
 	mutex_lock(&c->hello);
 	o = find_or_make(c, le64_to_cpu(h->id));
 	if (!o) {
@@ -216,5 +252,94 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 		nswap_cache_ungrant(c, o, U32_MAX);
 	forget_if_idle(c, o);
 	conn->owner = NULL;
+	mutex_unlock(&c->hello);
+}
+
+/**
+ * nswap_owner_adopt() - an owner whose pages another server moves here
+ * @c: cache
+ * @id: node id
+ * @epoch: boot epoch, as the mover knows it
+ *
+ * Context: process, sleeps.
+ * Return: the owner, kept until nswap_owner_leave(); NULL if there are too
+ * many, or it is known under another epoch.
+ */
+struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
+{
+	struct nswap_owner *o;
+
+	mutex_lock(&c->hello);
+	o = id && epoch ? find_or_make(c, id) : NULL;
+	if (o && !o->epoch) {
+		spin_lock(&o->lock);
+		o->epoch = epoch;
+		spin_unlock(&o->lock);
+	}
+	if (o && o->epoch != epoch)
+		o = NULL;
+	if (o) {
+		spin_lock(&c->lock);
+		o->users++;
+		spin_unlock(&c->lock);
+	}
+	mutex_unlock(&c->hello);
+	return o;
+}
+
+/**
+ * nswap_owner_turn() - the owner whose turn it is to have pages moved
+ * @c: cache
+ *
+ * Context: process, does not sleep; a page-out path.
+ * Return: an owner with pages that is not resting, kept until
+ * nswap_owner_leave(), or NULL. Every owner gets its turn.
+ */
+struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
+{
+	struct nswap_owner *o, *first = NULL, *next = NULL;
+	bool seen = false;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(o, &c->owners, link) {
+		bool may = o->held &&
+			   !time_before(jiffies, READ_ONCE(o->rest));
+
+		if (may && !first)
+			first = o;
+		if (may && seen && !next)
+			next = o;
+		if (o->id == c->last_turn)
+			seen = true;
+	}
+	o = next ?: first;
+	if (o) {
+		o->users++;
+		c->last_turn = o->id;
+	}
+	spin_unlock(&c->lock);
+	return o;
+}
+
+/**
+ * nswap_owner_leave() - an owner is not kept any more
+ * @c: cache
+ * @o: from nswap_owner_adopt() or nswap_owner_turn()
+ *
+ * Context: process, sleeps.
+ */
+void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o)
+{
+	u64 id = o->id;
+	bool maybe_idle;
+
+	spin_lock(&c->lock);
+	maybe_idle = !--o->users && !o->held;
+	spin_unlock(&c->lock);
+	if (!maybe_idle)
+		return;
+	mutex_lock(&c->hello);
+	if (find(c, id) == o)
+		forget_if_idle(c, o);
 	mutex_unlock(&c->hello);
 }

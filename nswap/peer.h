@@ -86,6 +86,9 @@ struct nswap_reconcile {
  * @back: GRANT_RETURN
  * @frees: FREE of freed slots
  * @forget: FREE_DEVICE
+ * @claim: CLAIM of pages moved to it
+ * @claimed: which of them it holds; whoever claimed @claim reads it
+ * @claim_over: the answer has come, or none will; likewise
  * @reconcile: comparison
  */
 struct nswap_peer {
@@ -123,6 +126,9 @@ struct nswap_peer {
 	struct nswap_ctl back;
 	struct nswap_ctl frees;
 	struct nswap_ctl forget;
+	struct nswap_ctl claim;
+	unsigned long claimed;
+	bool claim_over;
 	struct nswap_reconcile reconcile;
 };
 

@@ -136,6 +136,7 @@ static int list_answered(struct nswap_msg *m)
 		all = compare_run(peer, &c->run[i]);
 	rcu_read_unlock();
 	rec->last = all && last;
+	rec->drop.m.hdr.slot = conn->rx.slot;
 	if (!rec->drop.nr) {
 		go_on(peer);
 		return 0;

@@ -17,7 +17,16 @@
 #include "node.h"
 #include "server.h"
 
-static void answer(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
+/**
+ * nswap_serve_head() - begin the answer to the message being handled
+ * @conn: connection
+ * @type: enum nswap_wire_type
+ * @nr: results or runs
+ * @bytes: payload
+ *
+ * Context: process, the connection's thread.
+ */
+void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
 {
 	struct nswap_wire_hdr *h = &conn->tx;
 
@@ -45,7 +54,16 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
 	bvec_set_page(bv, virt_to_page(buf), len, offset_in_page(buf));
 }
 
-static int send_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
+/**
+ * nswap_serve_answer() - send the answer that nswap_serve_head() began
+ * @conn: connection
+ * @payload: memory that may be sent from; ignored without @bytes
+ * @bytes: of it
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0, or the transport's error.
+ */
+int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 {
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	if (bytes)
@@ -53,7 +71,15 @@ static int send_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 	return send_iov(conn, bytes ? 2 : 1, sizeof(conn->tx) + bytes);
 }
 
-static int recv_pages(struct nswap_srv_conn *conn, struct list_head *entries)
+/**
+ * nswap_serve_pages() - receive pages into entries
+ * @conn: connection
+ * @entries: at most NSWAP_REQ_SLOTS of them
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0, or the transport's error.
+ */
+int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
 {
 	struct nswap_entry *e;
 	struct iov_iter it;
@@ -112,10 +138,10 @@ static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 		return -ECONNABORTED;
 	if (nswap_inject_drop_ack())
 		return 0;
-	answer(conn, NSWAP_STORE_ACK, nr, bytes);
+	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
 	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
 						       stored, 0));
-	return send_answer(conn, conn->result, bytes);
+	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
 static int serve_store(struct nswap_srv_conn *conn)
@@ -137,7 +163,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 				  nr * PAGE_SIZE);
 		refuse_all(conn, nr);
 	} else {
-		ret = recv_pages(conn, &entries);
+		ret = nswap_serve_pages(conn, &entries);
 		if (ret)
 			nswap_cache_give(c, &entries);
 		else
@@ -174,7 +200,7 @@ static int serve_load(struct nswap_srv_conn *conn)
 			      0);
 		conn->entry[held++] = e;
 	}
-	answer(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
+	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	set_bv(&conn->bv[1], conn->status, bytes);
 	ret = send_iov(conn, 2 + held,
@@ -190,13 +216,15 @@ static int ack_free(struct nswap_srv_conn *conn)
 {
 	if (nswap_inject_cut_ack())
 		return -ECONNABORTED;
-	answer(conn, NSWAP_FREE_ACK, 0, 0);
-	return send_answer(conn, NULL, 0);
+	nswap_serve_head(conn, NSWAP_FREE_ACK, 0, 0);
+	return nswap_serve_answer(conn, NULL, 0);
 }
 
 static int serve_free(struct nswap_srv_conn *conn)
 {
 	struct nswap_cache *c = conn->node->cache;
+	bool no_record = le16_to_cpu(conn->rx.flags) & NSWAP_F_NO_RECORD;
+	u64 before = no_record ? le64_to_cpu(conn->rx.slot) : U64_MAX;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
 	u64 dropped = 0;
 	int ret;
@@ -210,13 +238,10 @@ static int serve_free(struct nswap_srv_conn *conn)
 
 		if (r->reserved || !r->count)
 			return -EPROTO;
-		dropped += nswap_held_drop(c, conn, le32_to_cpu(r->instance),
-					   le64_to_cpu(r->slot),
-					   le32_to_cpu(r->count),
-					   le32_to_cpu(r->gen));
+		dropped += nswap_held_drop(c, conn, r, before);
 	}
 	nswap_stat_add(conn->node, pages_freed, dropped);
-	if (le16_to_cpu(conn->rx.flags) & NSWAP_F_NO_RECORD)
+	if (no_record)
 		nswap_stat_add(conn->node, reconcile_dropped, dropped);
 	return ack_free(conn);
 }
@@ -234,13 +259,16 @@ static int serve_list(struct nswap_srv_conn *conn)
 {
 	bool last;
 	u32 nr, bytes;
+	u64 seq;
 
 	nr = nswap_held_list(conn, le32_to_cpu(conn->rx.instance),
-			     le64_to_cpu(conn->rx.slot), conn->run, &last);
+			     le64_to_cpu(conn->rx.slot), conn->run, &seq,
+			     &last);
 	bytes = nr * sizeof(*conn->run);
-	answer(conn, NSWAP_HOLD_LIST, nr, bytes);
+	nswap_serve_head(conn, NSWAP_HOLD_LIST, nr, bytes);
 	conn->tx.flags = cpu_to_le16(last ? NSWAP_F_LAST : 0);
-	return send_answer(conn, conn->run, bytes);
+	conn->tx.slot = cpu_to_le64(seq);
+	return nswap_serve_answer(conn, conn->run, bytes);
 }
 
 static int serve_grant(struct nswap_srv_conn *conn)
@@ -252,9 +280,9 @@ static int serve_grant(struct nswap_srv_conn *conn)
 		nswap_held_ungrant(c, conn, nr);
 	else
 		add = nswap_held_grant(c, conn, 0, nr);
-	answer(conn, NSWAP_GRANT, 0, 0);
+	nswap_serve_head(conn, NSWAP_GRANT, 0, 0);
 	conn->tx.grants = cpu_to_le32(add);
-	return send_answer(conn, NULL, 0);
+	return nswap_serve_answer(conn, NULL, 0);
 }
 
 /* which class of connection may carry which message */
@@ -267,8 +295,13 @@ static bool allowed(const struct nswap_srv_conn *conn)
 		return type == NSWAP_STORE;
 	case NSWAP_CLASS_LOAD:
 		return type == NSWAP_LOAD;
+	case NSWAP_CLASS_MOVE:
+		return type == NSWAP_MOVE;
+	case NSWAP_CLASS_TELL:
+		return type == NSWAP_MOVED;
 	default:
-		return type != NSWAP_STORE;
+		return type != NSWAP_STORE && type != NSWAP_MOVE &&
+		       type != NSWAP_MOVED;
 	}
 }
 
@@ -304,9 +337,15 @@ int nswap_serve(struct nswap_srv_conn *conn)
 	case NSWAP_GRANT_ASK:
 	case NSWAP_GRANT_RETURN:
 		return serve_grant(conn);
+	case NSWAP_MOVE:
+		return nswap_serve_move(conn);
+	case NSWAP_MOVED:
+		return nswap_serve_moved(conn);
+	case NSWAP_CLAIM:
+		return nswap_serve_claim(conn);
 	case NSWAP_PING:
-		answer(conn, NSWAP_PONG, 0, 0);
-		return send_answer(conn, NULL, 0);
+		nswap_serve_head(conn, NSWAP_PONG, 0, 0);
+		return nswap_serve_answer(conn, NULL, 0);
 	default:
 		return -EPROTO;
 	}

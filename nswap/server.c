@@ -86,7 +86,8 @@ static int take_hello(struct nswap_srv_conn *conn)
 	if (ret)
 		return ret;
 	/* now, while the owner waits for the answer and nothing is under way */
-	if (hello.class == NSWAP_CLASS_STORE)
+	if (hello.class == NSWAP_CLASS_STORE ||
+	    hello.class == NSWAP_CLASS_MOVE)
 		conn->t->no_reserves(conn->l);
 	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
 		 nswap_owner_hello(c, conn, &hello);

@@ -25,7 +25,8 @@ struct task_struct;
  * @done: the thread has let go of everything and may be reaped
  * @ticket: from GREET
  * @owner: who said hello; NULL before
- * @epoch: of the owner, at hello
+ * @mover: classes MOVE and TELL: the node that said hello
+ * @epoch: of the owner or the mover, at hello
  * @session: of the owner, at hello
  * @class: enum nswap_conn_class
  * @rx: message being handled
@@ -48,6 +49,7 @@ struct nswap_srv_conn {
 	bool done;
 	u64 ticket;
 	struct nswap_owner *owner;
+	u64 mover;
 	u64 epoch;
 	u64 session;
 	u8 class;
@@ -69,5 +71,13 @@ void nswap_server_reap(struct nswap_node *node);
 
 /* serve.c */
 int nswap_serve(struct nswap_srv_conn *conn);
+void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
+int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
+int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
+
+/* serve_move.c */
+int nswap_serve_move(struct nswap_srv_conn *conn);
+int nswap_serve_moved(struct nswap_srv_conn *conn);
+int nswap_serve_claim(struct nswap_srv_conn *conn);
 
 #endif

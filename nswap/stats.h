@@ -25,6 +25,9 @@
 	X(freed_slots)		/* slots freed */ \
 	X(reconciles)		/* comparisons with a peer completed */ \
 	X(sessions)		/* sessions that came up */ \
+	X(moves_recorded)	/* own pages recorded at their new place */ \
+	X(moves_refused)	/* moves of own pages that were called off */ \
+	X(moves_met)		/* moves that found their slot changed meanwhile */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \
@@ -34,6 +37,9 @@
 	X(reconcile_dropped)	/* pages dropped because their owner has no record */ \
 	X(owners_rebooted)	/* owners whose pages went with their old epoch */ \
 	X(fenced)		/* connections closed by a newer session */ \
+	X(pages_moved_in)	/* pages other servers moved here */ \
+	X(pages_moved_out)	/* pages moved to other servers and dropped */ \
+	X(moves_failed)		/* attempts to move a page that came to nothing */ \
 	/* announcements */ \
 	X(announced)		/* announcements sent */ \
 	X(heard)		/* announcements taken in */ \

@@ -55,6 +55,20 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 	[NSWAP_GRANT_RETURN] = { "grant-return", U32_MAX, 1 },
 	[NSWAP_PING] = { "ping" },
 	[NSWAP_PONG] = { "pong" },
+	[NSWAP_MOVE] = { "move", NSWAP_REQ_SLOTS, 1,
+			 PAGE_SIZE + sizeof(struct nswap_wire_page),
+			 sizeof(struct nswap_wire_node) },
+	[NSWAP_MOVE_ACK] = { "move-ack", NSWAP_REQ_SLOTS, 1,
+			     sizeof(struct nswap_wire_result) },
+	[NSWAP_MOVED] = { "moved", NSWAP_REQ_SLOTS, 1,
+			  sizeof(struct nswap_wire_page),
+			  sizeof(struct nswap_wire_node) },
+	[NSWAP_MOVED_ACK] = { "moved-ack", NSWAP_REQ_SLOTS, 1,
+			      sizeof(struct nswap_wire_result) },
+	[NSWAP_CLAIM] = { "claim", NSWAP_REQ_SLOTS, 1,
+			  sizeof(struct nswap_wire_page) },
+	[NSWAP_CLAIM_ACK] = { "claim-ack", NSWAP_REQ_SLOTS, 1,
+			      sizeof(struct nswap_wire_result) },
 	[NSWAP_ANNOUNCE] = { "announce",
 			     .fixed = sizeof(struct nswap_wire_announce) -
 				      sizeof(struct nswap_wire_hdr),
@@ -69,6 +83,7 @@ static const char *const status_names[] = {
 	[NSWAP_ST_STALE] = "fenced by a newer session",
 	[NSWAP_ST_LEAVING] = "leaving",
 	[NSWAP_ST_BAD] = "malformed",
+	[NSWAP_ST_KEEP] = "to be kept",
 };
 
 /**

@@ -34,6 +34,12 @@
  * @NSWAP_GRANT_RETURN: [client] I give @nr grants back
  * @NSWAP_PING: [client] are you there?
  * @NSWAP_PONG: [server] yes; grants may ride on it
+ * @NSWAP_MOVE: [mover] pages of an owner, to be kept for it
+ * @NSWAP_MOVE_ACK: [server] per page: generation and result
+ * @NSWAP_MOVED: [mover, to the owner] these pages are at another peer now
+ * @NSWAP_MOVED_ACK: [owner] per page: drop your copy (OK) or keep it
+ * @NSWAP_CLAIM: [client] I want these pages that were moved to you
+ * @NSWAP_CLAIM_ACK: [server] per page: generation and result
  * @NSWAP_ANNOUNCE: [both, UDP] who I am and what I lend
  * @NSWAP_WIRE_NR: number of types
  */
@@ -55,6 +61,12 @@ enum nswap_wire_type {
 	NSWAP_GRANT_RETURN,
 	NSWAP_PING,
 	NSWAP_PONG,
+	NSWAP_MOVE,
+	NSWAP_MOVE_ACK,
+	NSWAP_MOVED,
+	NSWAP_MOVED_ACK,
+	NSWAP_CLAIM,
+	NSWAP_CLAIM_ACK,
 	NSWAP_ANNOUNCE,
 	NSWAP_WIRE_NR,
 };
@@ -71,12 +83,17 @@ enum nswap_wire_type {
  * @NSWAP_CLASS_LOAD: loads only
  * @NSWAP_CLASS_STORE: stores only, so that payload dropped for want of memory
  *	holds back nothing else
+ * @NSWAP_CLASS_MOVE: from a server that gives RAM back to another one: pages;
+ *	no part of a session
+ * @NSWAP_CLASS_TELL: from such a server to an owner: where its pages went
  * @NSWAP_CLASS_NR: number of classes
  */
 enum nswap_conn_class {
 	NSWAP_CLASS_CONTROL,
 	NSWAP_CLASS_LOAD,
 	NSWAP_CLASS_STORE,
+	NSWAP_CLASS_MOVE,
+	NSWAP_CLASS_TELL,
 	NSWAP_CLASS_NR,
 };
 
@@ -89,6 +106,7 @@ enum nswap_conn_class {
  * @NSWAP_ST_STALE: this connection has been fenced by a newer session
  * @NSWAP_ST_LEAVING: the node is going down
  * @NSWAP_ST_BAD: malformed or out of order
+ * @NSWAP_ST_KEEP: [owner] the page has not been recorded at its new place
  */
 enum nswap_wire_status {
 	NSWAP_ST_OK,
@@ -98,6 +116,7 @@ enum nswap_wire_status {
 	NSWAP_ST_STALE,
 	NSWAP_ST_LEAVING,
 	NSWAP_ST_BAD,
+	NSWAP_ST_KEEP,
 };
 
 /**
@@ -199,6 +218,31 @@ struct nswap_wire_run {
 static_assert(sizeof(struct nswap_wire_run) == 24);
 #define NSWAP_WIRE_RUNS		128	/* in one message */
 #define NSWAP_WIRE_RUN_MAX	1024	/* slots of one run in a HOLD_LIST */
+
+/**
+ * struct nswap_wire_page - name of one page (MOVE, MOVED, CLAIM)
+ * @slot: slot
+ * @instance: device instance of the owner
+ * @gen: generation
+ */
+struct nswap_wire_page {
+	__le64 slot;
+	__le32 instance;
+	__le32 gen;
+} __packed;
+static_assert(sizeof(struct nswap_wire_page) == 16);
+
+/**
+ * struct nswap_wire_node - a node, by name (MOVE: the owner; MOVED: the peer
+ * that has the pages now)
+ * @id: node id
+ * @epoch: boot epoch
+ */
+struct nswap_wire_node {
+	__le64 id;
+	__le64 epoch;
+} __packed;
+static_assert(sizeof(struct nswap_wire_node) == 16);
 
 /**
  * struct nswap_wire_announce - an announcement, one UDP datagram

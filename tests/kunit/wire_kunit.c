@@ -12,6 +12,7 @@
 
 #define STORE_EACH	(4096 + 4)
 #define RUN		24
+#define MOVE_EACH	(16 + 4096)
 
 /**
  * struct legal - a message that must be accepted
@@ -57,6 +58,14 @@ static const struct legal legals[] = {
 	{ "grant-return", NSWAP_GRANT_RETURN, 1, 0 },
 	{ "ping", NSWAP_PING, 0, 0 },
 	{ "pong", NSWAP_PONG, 0, 0 },
+	{ "move, one page", NSWAP_MOVE, 1, 16 + MOVE_EACH },
+	{ "move, most", NSWAP_MOVE, 32, 16 + 32 * MOVE_EACH },
+	{ "move-ack, most", NSWAP_MOVE_ACK, 32, 256 },
+	{ "moved, one", NSWAP_MOVED, 1, 32 },
+	{ "moved, most", NSWAP_MOVED, 32, 16 + 32 * 16 },
+	{ "moved-ack, one", NSWAP_MOVED_ACK, 1, 8 },
+	{ "claim, most", NSWAP_CLAIM, 32, 512 },
+	{ "claim-ack, one", NSWAP_CLAIM_ACK, 1, 8 },
 	{ "announce", NSWAP_ANNOUNCE, 0, 64 },
 	{ "announce, leaving", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_LEAVING },
 	{ "announce, both flags", NSWAP_ANNOUNCE, 0, 64,
@@ -294,7 +303,16 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	case NSWAP_STORE:
 		return nr && nr <= 32 && bytes == nr * STORE_EACH;
 	case NSWAP_STORE_ACK:
+	case NSWAP_MOVE_ACK:
+	case NSWAP_MOVED_ACK:
+	case NSWAP_CLAIM_ACK:
 		return nr && nr <= 32 && bytes == nr * 8;
+	case NSWAP_MOVE:
+		return nr && nr <= 32 && bytes == 16 + nr * MOVE_EACH;
+	case NSWAP_MOVED:
+		return nr && nr <= 32 && bytes == 16 + nr * 16;
+	case NSWAP_CLAIM:
+		return nr && nr <= 32 && bytes == nr * 16;
 	case NSWAP_LOAD:
 		return nr && nr <= 32 && bytes == nr * 4;
 	case NSWAP_LOAD_REPLY:

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Links of a mover: one question, one answer, by the mover's own thread.
+ *
+ * Invariants:
+ *  - A link leads to one epoch of one node; every answer on it is of that epoch.
+ *  - Whatever goes wrong closes the link: a late answer cannot be taken for the
+ *    next one.
+ *  - Nothing waits for ever: connecting, sending and every answer have a limit.
+ */
+#include <linux/err.h>
+
+#include "move_link.h"
+#include "node.h"
+
+#define CONNECT_MS	1000
+#define ANSWER_MS	8000	/* an owner has to ask a third node meanwhile */
+
+static int recv_head(struct nswap_move_link *ml, u8 type, u32 bytes)
+{
+	int ret = nswap_recv_buf(ml->t, ml->l, &ml->hdr, sizeof(ml->hdr));
+
+	if (!ret)
+		ret = nswap_wire_check(&ml->hdr);
+	if (!ret && (ml->hdr.type != type ||
+		     le32_to_cpu(ml->hdr.bytes) != bytes))
+		ret = -EPROTO;
+	return ret;
+}
+
+static int say_hello(struct nswap_move_link *ml, __le64 ticket)
+{
+	struct {
+		struct nswap_wire_hdr hdr;
+		struct nswap_wire_hello hello;
+	} __packed m = {};
+
+	nswap_wire_init(&m.hdr, NSWAP_HELLO, 0, sizeof(m.hello));
+	m.hello.id = cpu_to_le64(ml->node->id);
+	m.hello.epoch = cpu_to_le64(ml->node->epoch);
+	m.hello.ticket = ticket;
+	m.hello.class = ml->class;
+	return nswap_send_buf(ml->t, ml->l, &m, sizeof(m));
+}
+
+static int shake_hands(struct nswap_move_link *ml, u64 id)
+{
+	struct nswap_wire_greet greet;
+	int ret;
+
+	ml->t->recv_timeout(ml->l, ANSWER_MS);
+	ret = recv_head(ml, NSWAP_GREET, sizeof(greet)) ?:
+	      nswap_recv_buf(ml->t, ml->l, &greet, sizeof(greet));
+	if (ret)
+		return ret;
+	if (le64_to_cpu(greet.id) != id)
+		return -ESTALE;
+	ml->epoch = le64_to_cpu(greet.epoch);
+	ret = say_hello(ml, greet.ticket) ?: recv_head(ml, NSWAP_HELLO_ACK, 0);
+	if (!ret && le16_to_cpu(ml->hdr.status) != NSWAP_ST_OK)
+		ret = -EACCES;
+	return ret;
+}
+
+/**
+ * nswap_move_link_open() - have a link to a node
+ * @ml: link; one that leads there already is kept
+ * @id: node id
+ * @addr: where it takes connections
+ *
+ * Context: process, the mover's thread; sleeps, at most some seconds.
+ * Return: 0, or the transport's error.
+ */
+int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
+			 const struct nswap_addr *addr)
+{
+	struct nswap_link *l;
+	int ret;
+
+	if (ml->l && ml->id == id)
+		return 0;
+	nswap_move_link_close(ml);
+	l = ml->t->connect(ml->node->net, &ml->node->addr, addr, CONNECT_MS);
+	if (IS_ERR(l))
+		return PTR_ERR(l);
+	ml->l = l;
+	ml->id = id;
+	ret = shake_hands(ml, id);
+	if (ret)
+		nswap_move_link_close(ml);
+	return ret;
+}
+
+/**
+ * nswap_move_link_close() - close a link
+ * @ml: link, open or not
+ *
+ * Context: process, the mover's thread; sleeps.
+ */
+void nswap_move_link_close(struct nswap_move_link *ml)
+{
+	if (ml->l)
+		ml->t->close(ml->l);
+	ml->l = NULL;
+}
+
+/**
+ * nswap_move_link_ask() - send a message and wait for its answer
+ * @ml: open link; closed if this fails
+ * @bv: the message; the header is @ml->hdr
+ * @nr_bv: parts of it
+ * @answer: type of the answer
+ * @result: its payload, one for each page of the question
+ *
+ * Context: process, the mover's thread; sleeps, at most ANSWER_MS after sending.
+ * Return: 0, or an error.
+ */
+int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
+			unsigned int nr_bv, u8 answer,
+			struct nswap_wire_result *result)
+{
+	u32 len = sizeof(ml->hdr) + le32_to_cpu(ml->hdr.bytes);
+	u32 back = le32_to_cpu(ml->hdr.nr) * sizeof(*result);
+	struct iov_iter it;
+	ssize_t sent;
+	int ret;
+
+	iov_iter_bvec(&it, ITER_SOURCE, bv, nr_bv, len);
+	sent = ml->t->send(ml->l, &it, true);
+	ret = sent < 0 ? sent : sent == len ? 0 : -EPIPE;
+	if (!ret)
+		ret = recv_head(ml, answer, back) ?:
+		      nswap_recv_buf(ml->t, ml->l, result, back);
+	if (ret)
+		nswap_move_link_close(ml);
+	return ret;
+}

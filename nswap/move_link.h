@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Links of a mover: to the peers it brings pages to, and to the owners it tells.
+ */
+#ifndef NSWAP_MOVE_LINK_H
+#define NSWAP_MOVE_LINK_H
+
+#include <linux/bvec.h>
+
+#include "transport.h"
+#include "wire.h"
+
+/**
+ * struct nswap_move_link - one link, to one peer at a time
+ * @node: node
+ * @t: transport
+ * @class: enum nswap_conn_class
+ * @l: open link, or NULL
+ * @id: node it leads to
+ * @epoch: its epoch, from GREET
+ * @hdr: header being sent or received
+ */
+struct nswap_move_link {
+	struct nswap_node *node;
+	const struct nswap_transport_ops *t;
+	u8 class;
+	struct nswap_link *l;
+	u64 id;
+	u64 epoch;
+	struct nswap_wire_hdr hdr;
+};
+
+int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
+			 const struct nswap_addr *addr);
+void nswap_move_link_close(struct nswap_move_link *ml);
+int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
+			unsigned int nr_bv, u8 answer,
+			struct nswap_wire_result *result);
+
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Moves, at the owner: a server says that it brought pages to another peer.
+ *
+ *   MOVED: REMOTE(from, g) -> MOVING(from, g), CLAIM g at the new place
+ *   claimed: MOVING(from, g) -> REMOTE(to, g), the old copy may be dropped
+ *   not claimed: MOVING(from, g) -> REMOTE(from, g), it must be kept
+ *   the slot changed meanwhile: it stays as it is, both copies are obsolete
+ *
+ * Invariants:
+ *  - The old copy may be dropped only after the slot has left it: recorded
+ *    elsewhere, rewritten, freed or lost.
+ *  - A page is recorded only at a peer that has said, in the present session,
+ *    that it holds it: a peer that started anew cannot have.
+ *  - While a claim is under way the new peer's count of slots includes it, so
+ *    that its index cannot come to mean another epoch. The count goes to the
+ *    slot, to the orphan, or back.
+ *  - The device is looked up anew after every wait; an instance is never used
+ *    again.
+ */
+#include "client.h"
+#include "device.h"
+#include "moved.h"
+#include "node.h"
+#include "peer.h"
+
+#define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */
+
+static void claim_lost(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+
+	c->peer->claimed = 0;
+	smp_store_release(&c->peer->claim_over, true);
+	wake_up_all(&c->peer->wait);
+}
+
+static int claim_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	struct nswap_conn *conn = m->conn;
+	struct nswap_wire_result *r = conn->scratch;
+	struct nswap_peer *peer = c->peer;
+	unsigned long held = 0;
+	u32 i;
+	int ret;
+
+	ret = conn->rx.type == NSWAP_CLAIM_ACK &&
+	      conn->rx.nr == m->hdr.nr ? 0 : -EPROTO;
+	if (!ret)
+		ret = nswap_recv_buf(conn->t, conn->l, r,
+				     le32_to_cpu(conn->rx.nr) * sizeof(*r));
+	if (ret) {
+		m->lost(m);
+		return ret;
+	}
+	for (i = 0; i < le32_to_cpu(conn->rx.nr); i++)
+		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK)
+			held |= BIT(i);
+	peer->claimed = held;
+	smp_store_release(&peer->claim_over, true);
+	wake_up_all(&peer->wait);
+	return 0;
+}
+
+/**
+ * nswap_moved_init() - make a peer's CLAIM message
+ * @peer: a new peer
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_moved_init(struct nswap_peer *peer)
+{
+	int ret = nswap_ctl_init(&peer->claim, peer, true, claim_answered);
+
+	peer->claim.m.lost = claim_lost;
+	return ret;
+}
+
+/* a peer by name, if it is this epoch; a reference is the caller's */
+static struct nswap_peer *find_peer(struct nswap_node *node, u64 id, u64 epoch)
+{
+	struct nswap_peer *peer;
+	u16 index;
+
+	spin_lock_irq(&node->ipt_lock);
+	index = nswap_ipt_find(&node->ipt, id);
+	spin_unlock_irq(&node->ipt_lock);
+	peer = index ? nswap_peer_get(node, index) : NULL;
+	if (peer && (peer->id != id || peer->epoch != epoch)) {
+		nswap_peer_put(peer);
+		peer = NULL;
+	}
+	return peer;
+}
+
+/* is it still, or already, in this state at this place? */
+static bool is_at(struct nswap_device *dev, const struct nswap_wire_page *p,
+		  u8 state, u16 peer, u64 *old, struct nswap_slot *s)
+{
+	u64 slot = le64_to_cpu(p->slot);
+
+	if (!dev || !slot || slot >= dev->map.nr)
+		return false;
+	*old = nswap_slot_read(&dev->map, slot);
+	*s = nswap_slot_unpack(*old);
+	return s->state == state && s->peer == peer &&
+	       s->gen == le32_to_cpu(p->gen);
+}
+
+/* from one state and place to another; false if it is not there any more */
+static bool go(struct nswap_device *dev, const struct nswap_wire_page *p,
+	       u8 from, u16 from_peer, u8 to, u16 to_peer)
+{
+	struct nswap_slot s;
+	u64 old;
+
+	do {
+		if (!is_at(dev, p, from, from_peer, &old, &s))
+			return false;
+		s.state = to;
+		s.peer = to_peer;
+	} while (!nswap_device_slot_move(dev, le64_to_cpu(p->slot), old, &s));
+	return true;
+}
+
+/*
+ * Which pages are on their way now. What is neither there nor on its way by
+ * another word of the same mover is obsolete, and goes to @drop.
+ */
+static unsigned long begin(struct nswap_node *node, u16 from,
+			   const struct nswap_wire_page *page, u32 nr,
+			   unsigned long *drop)
+{
+	unsigned long moving = 0;
+	struct nswap_slot s;
+	u64 old;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < nr; i++) {
+		struct nswap_device *dev = nswap_device_find(node,
+						le32_to_cpu(page[i].instance));
+
+		if (go(dev, &page[i], NSWAP_SLOT_REMOTE, from,
+		       NSWAP_SLOT_MOVING, from))
+			moving |= BIT(i);
+		else if (!is_at(dev, &page[i], NSWAP_SLOT_MOVING, from, &old,
+				&s) &&
+			 !is_at(dev, &page[i], NSWAP_SLOT_REMOTE, from, &old,
+				&s))
+			*drop |= BIT(i);
+	}
+	rcu_read_unlock();
+	return moving;
+}
+
+/* one claim at a time for each peer */
+static bool take_turn(struct nswap_peer *to)
+{
+	bool mine = false;
+
+	wait_event_timeout(to->wait,
+			   READ_ONCE(to->state) != NSWAP_PEER_UP ||
+			   (mine = nswap_ctl_claim(&to->claim)), BUSY_WAIT);
+	return mine;
+}
+
+/* ask the new place; which of @moving it holds */
+static unsigned long claim(struct nswap_peer *to,
+			   const struct nswap_wire_page *page,
+			   unsigned long moving)
+{
+	struct nswap_wire_page *wire = (void *)to->claim.run;
+	unsigned long claimed = 0;
+	unsigned int i, n = 0;
+
+	if (!take_turn(to))
+		return 0;
+	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
+		wire[n++] = page[i];
+	to->claimed = 0;
+	to->claim_over = false;
+	if (nswap_ctl_send(&to->claim, NSWAP_CLAIM, n))
+		return 0;
+	/* a session that does not answer is broken, which ends the wait */
+	wait_event(to->wait, smp_load_acquire(&to->claim_over));
+	n = 0;
+	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
+		if (to->claimed & BIT(n++))
+			claimed |= BIT(i);
+	nswap_ctl_release(&to->claim);
+	wake_up_all(&to->wait);
+	return claimed;
+}
+
+/* the claim is over; true: the mover may drop its copy */
+static bool end(struct nswap_node *node, const struct nswap_wire_page *p,
+		u16 from, u16 to, bool claimed)
+{
+	struct nswap_device *dev;
+	bool moved, drop = true;
+
+	rcu_read_lock();
+	dev = nswap_device_find(node, le32_to_cpu(p->instance));
+	moved = go(dev, p, NSWAP_SLOT_MOVING, from, NSWAP_SLOT_REMOTE,
+		   claimed ? to : from);
+	if (moved && claimed) {
+		nswap_peer_slots(node, from, -1);
+		nswap_stat_inc(node, moves_recorded);
+	} else if (claimed && dev) {
+		nswap_free_orphan(dev, le64_to_cpu(p->slot),
+				  le32_to_cpu(p->gen), to);
+		nswap_stat_inc(node, moves_met);
+	} else {
+		nswap_peer_slots(node, to, -1);
+		nswap_stat_inc(node, moves_refused);
+		drop = !moved;
+	}
+	rcu_read_unlock();
+	return drop;
+}
+
+/**
+ * nswap_moved() - a server says that it brought pages to another peer
+ * @node: the owner
+ * @mover: id of the server
+ * @mover_epoch: its epoch
+ * @to: the peer that has the pages now
+ * @page: names of the pages
+ * @nr: at most NSWAP_REQ_SLOTS
+ *
+ * Context: process, sleeps until the new peer has answered; on the page-out
+ * path of the mover.
+ * Return: a bit for each page whose old copy is to be dropped.
+ */
+unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
+			  const struct nswap_wire_node *to,
+			  const struct nswap_wire_page *page, u32 nr)
+{
+	struct nswap_peer *from, *new = NULL;
+	unsigned long moving, claimed, drop = 0;
+	unsigned int i;
+
+	from = find_peer(node, mover, mover_epoch);
+	if (from)
+		new = find_peer(node, le64_to_cpu(to->id),
+				le64_to_cpu(to->epoch));
+	if (!new || new == from || READ_ONCE(new->state) != NSWAP_PEER_UP)
+		goto out;
+	moving = begin(node, from->index, page, nr, &drop);
+	if (!moving)
+		goto out;
+	nswap_peer_slots(node, new->index, hweight_long(moving));
+	claimed = claim(new, page, moving);
+	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
+		if (end(node, &page[i], from->index, new->index,
+			claimed & BIT(i)))
+			drop |= BIT(i);
+	nswap_client_kick(node);
+out:
+	if (new)
+		nswap_peer_put(new);
+	if (from)
+		nswap_peer_put(from);
+	return drop;
+}

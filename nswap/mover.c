@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mover: page migration, at the server that gives RAM back.
+ *
+ *   surplus -> an owner's turn -> its least recently used pages -> a peer with
+ *   room -> MOVE -> MOVED to the owner -> dropped here, or kept
+ *
+ * Several threads do that side by side, a batch each, so that the link is full
+ * while owners and peers answer.
+ *
+ * Invariants:
+ *  - A page is dropped here only when its owner says so; whatever fails, it is
+ *    kept and tried again later.
+ *  - A page-out path: messages and threads are made with the node, pages are
+ *    sent from where they lie, links are opened with reserves as those of
+ *    sessions. At most NSWAP_MOVERS batches are under way.
+ *  - What a peer refuses or fails rests for a second, and so does an owner that
+ *    cannot be told.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+
+#include "cache.h"
+#include "move_link.h"
+#include "mover.h"
+#include "node.h"
+
+#define NSWAP_MOVERS	4
+#define REST		HZ
+#define LOOK_EVERY	(HZ / 4)
+#define IDLE_CLOSE	(10 * HZ)
+
+/**
+ * struct mover_thread - one batch at a time; all of it is the thread's own
+ * @m: whose
+ * @task: the thread
+ * @to: link to the peer that takes pages
+ * @tell: link to the owner
+ * @who: the owner, or the peer, as the message names it
+ * @page: names of the pages
+ * @entry: the pages
+ * @result: answers
+ * @bv: the message
+ * @used: jiffies of the last batch
+ */
+struct mover_thread {
+	struct nswap_mover *m;
+	struct task_struct *task;
+	struct nswap_move_link to;
+	struct nswap_move_link tell;
+	struct nswap_wire_node who;
+	struct nswap_wire_page page[NSWAP_REQ_SLOTS];
+	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
+	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
+	struct bio_vec bv[NSWAP_REQ_SLOTS + 3];
+	unsigned long used;
+};
+
+/**
+ * struct nswap_mover - the mover of a node
+ * @node: node
+ * @wait: where its threads wait for a surplus
+ * @under_way: pages in batches
+ * @attempt: number of the last batch
+ * @rest: for each IPTable index, jiffies until which nothing is moved there
+ * @stop: the threads are to end
+ * @running: threads that have not ended
+ * @thread: its threads
+ */
+struct nswap_mover {
+	struct nswap_node *node;
+	wait_queue_head_t wait;
+	atomic_t under_way;
+	atomic_t attempt;
+	unsigned long rest[NSWAP_MAX_PEERS + 1];
+	bool stop;
+	atomic_t running;
+	struct mover_thread thread[NSWAP_MOVERS];
+};
+
+/**
+ * struct target - where a batch goes
+ * @index: in the IPTable
+ * @id: node id
+ * @epoch: boot epoch
+ * @addr: address
+ */
+struct target {
+	u16 index;
+	u64 id;
+	u64 epoch;
+	struct nswap_addr addr;
+};
+
+static bool may_take(struct nswap_mover *m, unsigned int i, u64 owner)
+{
+	const struct nswap_ipt_entry *e = &m->node->ipt.entry[i];
+
+	return e->state == NSWAP_IPT_KNOWN && e->free && e->id != owner &&
+	       e->id != m->node->id &&
+	       !time_before(jiffies, READ_ONCE(m->rest[i])) &&
+	       nswap_ipt_fresh(e, nswap_now_ms(),
+			       nswap_knob(m->node, silent_ms));
+}
+
+static void set_target(struct target *to, u16 index,
+		       const struct nswap_ipt_entry *e)
+{
+	*to = (struct target){
+		.index = index, .id = e->id, .epoch = e->epoch, .addr = e->addr,
+	};
+}
+
+/* the peer with the most free lent RAM, by the IPTable */
+static bool choose(struct nswap_mover *m, u64 owner, struct target *to)
+{
+	struct nswap_ipt *t = &m->node->ipt;
+	unsigned int i, best = 0;
+
+	spin_lock_irq(&m->node->ipt_lock);
+	for (i = 1; i <= t->top; i++)
+		if (may_take(m, i, owner) &&
+		    (!best || t->entry[i].free > t->entry[best].free))
+			best = i;
+	if (best)
+		set_target(to, best, &t->entry[best]);
+	spin_unlock_irq(&m->node->ipt_lock);
+	return best;
+}
+
+static bool find_owner(struct nswap_mover *m, u64 id, struct target *to)
+{
+	struct nswap_ipt *t = &m->node->ipt;
+	u16 index;
+
+	spin_lock_irq(&m->node->ipt_lock);
+	index = nswap_ipt_find(t, id);
+	if (index)
+		set_target(to, index, &t->entry[index]);
+	spin_unlock_irq(&m->node->ipt_lock);
+	return index;
+}
+
+static void note_free(struct nswap_mover *m, u16 index, u64 free)
+{
+	spin_lock_irq(&m->node->ipt_lock);
+	m->node->ipt.entry[index].free = free;
+	spin_unlock_irq(&m->node->ipt_lock);
+}
+
+static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
+{
+	bvec_set_page(bv, virt_to_page(buf), len, offset_in_page(buf));
+}
+
+/* header, node, names; then the pages, of those in @pages */
+static unsigned int build(struct mover_thread *w, struct nswap_move_link *ml,
+			  u8 type, u32 nr, bool pages)
+{
+	u32 each = sizeof(w->page[0]) + (pages ? PAGE_SIZE : 0), i;
+
+	nswap_wire_init(&ml->hdr, type, nr, sizeof(w->who) + nr * each);
+	set_bv(&w->bv[0], &ml->hdr, sizeof(ml->hdr));
+	set_bv(&w->bv[1], &w->who, sizeof(w->who));
+	set_bv(&w->bv[2], w->page, nr * sizeof(w->page[0]));
+	for (i = 0; pages && i < nr; i++)
+		bvec_set_page(&w->bv[3 + i], w->entry[i]->page, PAGE_SIZE, 0);
+	return 3 + (pages ? nr : 0);
+}
+
+static void name_pages(struct mover_thread *w, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		w->page[i] = (struct nswap_wire_page){
+			.slot = cpu_to_le64(w->entry[i]->slot),
+			.instance = cpu_to_le32(w->entry[i]->instance),
+			.gen = cpu_to_le32(w->entry[i]->gen),
+		};
+}
+
+/* bring them to the peer; which of them it has */
+static unsigned long move(struct mover_thread *w, const struct target *to,
+			  u64 owner, u64 epoch, u32 nr)
+{
+	unsigned long there = 0;
+	unsigned int n;
+	u32 i;
+
+	if (nswap_move_link_open(&w->to, to->id, &to->addr) ||
+	    w->to.epoch != to->epoch)
+		goto rest;
+	w->who.id = cpu_to_le64(owner);
+	w->who.epoch = cpu_to_le64(epoch);
+	name_pages(w, nr);
+	n = build(w, &w->to, NSWAP_MOVE, nr, true);
+	if (nswap_move_link_ask(&w->to, w->bv, n, NSWAP_MOVE_ACK, w->result))
+		goto rest;
+	note_free(w->m, to->index, le64_to_cpu(w->to.hdr.free));
+	for (i = 0; i < nr; i++)
+		if (le32_to_cpu(w->result[i].status) == NSWAP_ST_OK)
+			there |= BIT(i);
+	if (there)
+		return there;
+rest:
+	nswap_move_link_close(&w->to);
+	WRITE_ONCE(w->m->rest[to->index], jiffies + REST);
+	return 0;
+}
+
+/* tell the owner; which of them may be dropped here */
+static unsigned long tell(struct mover_thread *w, struct nswap_owner *o,
+			  const struct target *to, unsigned long there)
+{
+	unsigned long drop = 0;
+	struct target owner;
+	unsigned int i, n = 0;
+	u32 nr = hweight_long(there);
+
+	if (!find_owner(w->m, o->id, &owner) ||
+	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
+		return 0;
+	w->who.id = cpu_to_le64(to->id);
+	w->who.epoch = cpu_to_le64(to->epoch);
+	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
+		w->page[n++] = w->page[i];
+	n = build(w, &w->tell, NSWAP_MOVED, nr, false);
+	if (nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_MOVED_ACK, w->result))
+		return 0;
+	n = 0;
+	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
+		if (le32_to_cpu(w->result[n++].status) == NSWAP_ST_OK)
+			drop |= BIT(i);
+	return drop;
+}
+
+/* each page of the batch goes or stays; how many went */
+static u32 finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
+		  u32 nr, unsigned long drop)
+{
+	struct nswap_cache *c = w->m->node->cache;
+	u32 i, gone = 0;
+
+	for (i = 0; i < nr; i++)
+		gone += nswap_held_moved(c, o, w->entry[i], attempt,
+					 drop & BIT(i));
+	nswap_stat_add(w->m->node, pages_moved_out, gone);
+	nswap_stat_add(w->m->node, moves_failed, nr - hweight_long(drop));
+	return gone;
+}
+
+static u32 next_attempt(struct nswap_mover *m)
+{
+	u32 n = atomic_inc_return(&m->attempt);
+
+	return n ?: atomic_inc_return(&m->attempt);
+}
+
+/* one batch of one owner; false if nothing came of it */
+static bool move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
+{
+	unsigned long there, drop = 0;
+	u32 nr, attempt = next_attempt(w->m);
+	struct target to;
+
+	if (!choose(w->m, o->id, &to))
+		return false;
+	nr = nswap_held_pick(o, attempt, room, w->entry);
+	if (!nr)
+		return false;
+	there = move(w, &to, o->id, READ_ONCE(o->epoch), nr);
+	if (there)
+		drop = tell(w, o, &to, there);
+	if (there && !drop)
+		WRITE_ONCE(o->rest, jiffies + REST);
+	return finish(w, o, attempt, nr, drop);
+}
+
+static void keep_speed(struct nswap_mover *m)
+{
+	u32 limit = nswap_knob(m->node, move_mib_s);
+
+	if (limit)
+		usleep_range(NSWAP_MOVERS * NSWAP_REQ_SLOTS * 3906ul / limit,
+			     NSWAP_MOVERS * NSWAP_REQ_SLOTS * 4096ul / limit);
+}
+
+/* how many pages this thread may take on, counted as under way */
+static u32 take_room(struct nswap_mover *m)
+{
+	u64 surplus = nswap_cache_surplus(m->node->cache);
+	u32 busy = atomic_add_return(NSWAP_REQ_SLOTS, &m->under_way);
+	u32 before = busy - NSWAP_REQ_SLOTS, room;
+
+	room = surplus > before ? min_t(u64, surplus - before,
+					NSWAP_REQ_SLOTS) : 0;
+	atomic_sub(NSWAP_REQ_SLOTS - room, &m->under_way);
+	return room;
+}
+
+/* true: there may be more to do at once */
+static bool work(struct mover_thread *w)
+{
+	struct nswap_mover *m = w->m;
+	struct nswap_cache *c = m->node->cache;
+	u32 room = take_room(m);
+	struct nswap_owner *o;
+	bool done = false;
+
+	if (!room)
+		return false;
+	o = nswap_owner_turn(c);
+	if (o) {
+		w->used = jiffies;
+		done = move_batch(w, o, room);
+		nswap_owner_leave(c, o);
+	}
+	atomic_sub(room, &m->under_way);
+	if (done)
+		keep_speed(m);
+	return done;
+}
+
+static int mover_loop(void *data)
+{
+	struct mover_thread *w = data;
+	struct nswap_mover *m = w->m;
+
+	while (!READ_ONCE(m->stop)) {
+		if (work(w))
+			continue;
+		if (time_after(jiffies, w->used + IDLE_CLOSE)) {
+			nswap_move_link_close(&w->to);
+			nswap_move_link_close(&w->tell);
+		}
+		if (nswap_cache_surplus(m->node->cache))
+			wait_event_interruptible_timeout(m->wait,
+				READ_ONCE(m->stop), LOOK_EVERY);
+		else
+			wait_event_interruptible_timeout(m->wait,
+				nswap_cache_surplus(m->node->cache) ||
+				READ_ONCE(m->stop), IDLE_CLOSE);
+	}
+	nswap_move_link_close(&w->to);
+	nswap_move_link_close(&w->tell);
+	atomic_dec(&m->running);
+	wake_up_all(&m->wait);
+	while (!kthread_should_stop())
+		wait_event_interruptible(m->wait, kthread_should_stop());
+	return 0;
+}
+
+static void init_thread(struct nswap_mover *m, struct mover_thread *w)
+{
+	w->m = m;
+	w->to.node = m->node;
+	w->to.t = &nswap_tcp_ops;
+	w->to.class = NSWAP_CLASS_MOVE;
+	w->tell = w->to;
+	w->tell.class = NSWAP_CLASS_TELL;
+	w->used = jiffies;
+}
+
+/**
+ * nswap_mover_start() - make the mover of a node
+ * @node: node with a cache
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM or another error from making a thread.
+ */
+int nswap_mover_start(struct nswap_node *node)
+{
+	struct nswap_mover *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	struct task_struct *t;
+	unsigned int i;
+
+	if (!m)
+		return -ENOMEM;
+	m->node = node;
+	init_waitqueue_head(&m->wait);
+	for (i = 0; i <= NSWAP_MAX_PEERS; i++)
+		m->rest[i] = jiffies;
+	node->mover = m;
+	for (i = 0; i < NSWAP_MOVERS; i++) {
+		init_thread(m, &m->thread[i]);
+		t = kthread_run(mover_loop, &m->thread[i], "nswap/%u-move%u",
+				node->number, i);
+		if (IS_ERR(t))
+			return PTR_ERR(t);
+		m->thread[i].task = t;
+		atomic_inc(&m->running);
+	}
+	return 0;
+}
+
+/**
+ * nswap_mover_stop() - undo nswap_mover_start()
+ * @node: node, with or without a mover
+ *
+ * A thread told to stop by kthread_stop() no longer sleeps in a socket, it
+ * spins: so only those that have let their links go are.
+ *
+ * Context: process, sleeps until batches under way have ended.
+ */
+void nswap_mover_stop(struct nswap_node *node)
+{
+	struct nswap_mover *m = node->mover;
+	unsigned int i;
+
+	if (!m)
+		return;
+	WRITE_ONCE(m->stop, true);
+	wake_up_all(&m->wait);
+	wait_event(m->wait, !atomic_read(&m->running));
+	for (i = 0; i < NSWAP_MOVERS; i++)
+		if (m->thread[i].task)
+			kthread_stop(m->thread[i].task);
+	node->mover = NULL;
+	kfree(m);
+}
+
+/**
+ * nswap_mover_kick() - there may be a surplus
+ * @node: node
+ *
+ * Context: any process context; does not sleep.
+ */
+void nswap_mover_kick(struct nswap_node *node)
+{
+	if (node->mover)
+		wake_up_all(&node->mover->wait);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pending pages: moved here by another server, not claimed by their owner yet.
+ *
+ *   MOVE -> pending -> CLAIM -> held
+ *              \-> dropped: not claimed in time, or the owner is gone
+ *
+ * Invariants:
+ *  - Until it is claimed a page is valid where it came from, so it may be
+ *    dropped here at any moment; no LOAD, FREE or list finds it.
+ *  - A claim makes it held and gives it a number in one critical section: a
+ *    drop that answers an older list spares it.
+ *
+ * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
+ */
+#include <linux/err.h>
+
+#include "server.h"
+#include "slot_map.h"
+
+#define PENDING_MS	10000	/* an owner claims within one session's time-out */
+
+static struct nswap_entry *find(struct nswap_owner *o, u32 instance, u64 slot)
+{
+	struct nswap_entry *e;
+
+	list_for_each_entry(e, &o->pending, link)
+		if (e->slot == slot && e->instance == instance)
+			return e;
+	return NULL;
+}
+
+/* what is held or pending already decides; 0 if @e is to be added */
+static int compare(struct nswap_owner *o, const struct nswap_entry *e,
+		   struct nswap_entry **old)
+{
+	struct nswap_entry *held;
+
+	held = nswap_held_lookup(o, e->instance, e->slot);
+	if (held && held->gen == e->gen)
+		return -EEXIST;
+	if (held && nswap_gen_newer(held->gen, e->gen))
+		return -ESTALE;
+	*old = find(o, e->instance, e->slot);
+	if (*old && (*old)->gen == e->gen)
+		return -EEXIST;
+	if (*old && nswap_gen_newer((*old)->gen, e->gen))
+		return -ESTALE;
+	return 0;
+}
+
+/**
+ * nswap_pending_add() - a moved page has been received completely
+ * @c: cache
+ * @o: its owner, kept by the caller
+ * @epoch: of the owner, as the mover knows it
+ * @e: entry with the page and its name; gone whatever the result
+ *
+ * Context: process, does not sleep or allocate.
+ * Return: NSWAP_ST_OK: it is here, perhaps from an earlier attempt;
+ * NSWAP_ST_OLDER, NSWAP_ST_STALE, NSWAP_ST_NO_ROOM.
+ */
+u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
+		      struct nswap_entry *e)
+{
+	struct nswap_entry *old = NULL, *drop = e;
+	u16 status = NSWAP_ST_OK;
+	int ret = -ENOENT;
+
+	refcount_set(&e->ref, 1);
+	e->moving = 0;
+	e->since = jiffies;
+	spin_lock(&o->lock);
+	if (o->epoch == epoch)
+		ret = compare(o, e, &old);
+	if (!ret) {
+		list_add_tail(&e->link, &o->pending);
+		nswap_cache_count(c, o, old ? 0 : 1);
+		if (old)
+			list_del_init(&old->link);
+		drop = old;
+	}
+	spin_unlock(&o->lock);
+	if (ret && ret != -EEXIST)
+		status = ret == -ESTALE ? NSWAP_ST_OLDER : NSWAP_ST_STALE;
+	if (drop)
+		nswap_cache_put(c, drop);
+	return status;
+}
+
+/**
+ * nswap_pending_claim() - the owner wants a page that was moved here
+ * @c: cache
+ * @conn: the owner's connection
+ * @p: name of the page
+ *
+ * Context: process, does not sleep or allocate.
+ * Return: NSWAP_ST_OK: it is held; NSWAP_ST_NOT_HELD; NSWAP_ST_STALE.
+ */
+u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			const struct nswap_wire_page *p)
+{
+	u32 instance = le32_to_cpu(p->instance), gen = le32_to_cpu(p->gen);
+	struct nswap_owner *o = conn->owner;
+	struct nswap_entry *e, *old = NULL;
+	u64 slot = le64_to_cpu(p->slot);
+	u16 status = NSWAP_ST_NOT_HELD;
+
+	spin_lock(&o->lock);
+	if (o->session != conn->session || o->epoch != conn->epoch) {
+		spin_unlock(&o->lock);
+		return NSWAP_ST_STALE;
+	}
+	e = nswap_held_lookup(o, instance, slot);
+	if (e && e->gen == gen) {
+		e->seq = ++o->seq;
+		e->moving = 0;
+		list_move_tail(&e->link, &o->lru);
+		status = NSWAP_ST_OK;
+	} else {
+		e = find(o, instance, slot);
+		if (e && e->gen == gen) {
+			list_del_init(&e->link);
+			old = nswap_held_link(o, e);
+			status = NSWAP_ST_OK;
+		}
+	}
+	if (IS_ERR(old)) {
+		/* something newer is held: the claimed page is obsolete */
+		status = NSWAP_ST_NOT_HELD;
+		old = e;
+	}
+	if (old)
+		nswap_cache_count(c, o, -1);
+	spin_unlock(&o->lock);
+	if (old)
+		nswap_cache_put(c, old);
+	return status;
+}
+
+static void sweep(struct nswap_cache *c, struct nswap_owner *o)
+{
+	unsigned long since = jiffies - msecs_to_jiffies(PENDING_MS);
+	struct nswap_entry *e, *next;
+	LIST_HEAD(late);
+
+	spin_lock(&o->lock);
+	list_for_each_entry_safe(e, next, &o->pending, link) {
+		if (!time_before(e->since, since))
+			break;
+		list_move_tail(&e->link, &late);
+		nswap_cache_count(c, o, -1);
+	}
+	spin_unlock(&o->lock);
+	list_for_each_entry_safe(e, next, &late, link) {
+		list_del_init(&e->link);
+		nswap_cache_put(c, e);
+	}
+}
+
+/**
+ * nswap_pending_sweep() - drop what was not claimed in time
+ * @c: cache
+ *
+ * Context: process, sleeps.
+ */
+void nswap_pending_sweep(struct nswap_cache *c)
+{
+	struct nswap_owner *o;
+
+	mutex_lock(&c->hello);
+	list_for_each_entry(o, &c->owners, link)
+		sweep(c, o);
+	mutex_unlock(&c->hello);
+}

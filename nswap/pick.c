@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages to be moved: which ones, and what became of them.
+ *
+ * Invariants:
+ *  - A page that is moved stays in its owner's tree and is served from there
+ *    until its owner has recorded the new place; it only leaves the lru, so
+ *    that it is picked once.
+ *  - An attempt ends when its number is taken off the entry: by its result, or
+ *    before that by a store, a free or a claim of the slot. A result that finds
+ *    another number changes nothing.
+ *
+ * Lock order: owner->lock -> cache->lock. Nothing here sleeps.
+ */
+#include "cache.h"
+
+/**
+ * nswap_held_pick() - the pages used least recently
+ * @o: owner, kept by the caller
+ * @attempt: a number no other attempt of this node has had lately, not 0
+ * @n: at most so many
+ * @entry: result; a reference to each is the caller's
+ *
+ * Context: process, does not sleep; a page-out path.
+ * Return: how many.
+ */
+u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
+		    struct nswap_entry **entry)
+{
+	u32 i;
+
+	spin_lock(&o->lock);
+	for (i = 0; i < n && !list_empty(&o->lru); i++) {
+		entry[i] = list_first_entry(&o->lru, struct nswap_entry, link);
+		list_del_init(&entry[i]->link);
+		entry[i]->moving = attempt;
+		refcount_inc(&entry[i]->ref);
+	}
+	spin_unlock(&o->lock);
+	return i;
+}
+
+/**
+ * nswap_held_moved() - an attempt to move a page is over
+ * @c: cache
+ * @o: owner, kept by the caller
+ * @e: entry; the caller's reference goes
+ * @attempt: its number
+ * @drop: the owner has recorded the new place, or has no use for the page
+ *
+ * Context: process, does not sleep; a page-out path.
+ * Return: true if the page was dropped here.
+ */
+bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
+		      struct nswap_entry *e, u32 attempt, bool drop)
+{
+	bool mine;
+
+	spin_lock(&o->lock);
+	mine = nswap_held_lookup(o, e->instance, e->slot) == e &&
+	       e->moving == attempt;
+	if (mine) {
+		e->moving = 0;
+		if (drop) {
+			rb_erase(&e->rb, &o->tree);
+			nswap_cache_count(c, o, -1);
+		} else {
+			list_add_tail(&e->link, &o->lru);
+		}
+	}
+	spin_unlock(&o->lock);
+	if (mine && drop)
+		nswap_cache_put(c, e);
+	nswap_cache_put(c, e);
+	return mine && drop;
+}

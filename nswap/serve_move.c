@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Serving the three messages of a move: pages from another server (MOVE),
+ * an owner's claim of them (CLAIM), and, where this node is the owner, the word
+ * that its pages are elsewhere (MOVED).
+ *
+ * Invariants:
+ *  - Moved pages are taken into pages that were set aside and promised to
+ *    nobody, by a connection that receives without reserves: a starving node
+ *    refuses them and stores nothing at its own cost.
+ *  - MOVED is handed to the client role with nothing but names: it decides and
+ *    says, page by page, whether the mover may drop its copy.
+ */
+#include "moved.h"
+#include "node.h"
+#include "server.h"
+
+static void refuse(struct nswap_srv_conn *conn, u32 nr, u16 status)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		conn->result[i].status = cpu_to_le32(status);
+}
+
+static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
+		   u64 epoch, const struct nswap_wire_page *page,
+		   struct list_head *entries)
+{
+	struct nswap_cache *c = conn->node->cache;
+	struct nswap_entry *e, *next;
+	u32 i = 0, taken = 0;
+
+	list_for_each_entry_safe(e, next, entries, link) {
+		u16 status;
+
+		list_del_init(&e->link);
+		e->slot = le64_to_cpu(page[i].slot);
+		e->instance = le32_to_cpu(page[i].instance);
+		e->gen = le32_to_cpu(page[i].gen);
+		status = nswap_pending_add(c, o, epoch, e);
+		taken += status == NSWAP_ST_OK;
+		conn->result[i++].status = cpu_to_le32(status);
+	}
+	return taken;
+}
+
+/**
+ * nswap_serve_move() - another server brings pages of an owner here
+ * @conn: connection of class MOVE; the header is in @conn->rx
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0 to go on, an error to close the connection.
+ */
+int nswap_serve_move(struct nswap_srv_conn *conn)
+{
+	struct nswap_wire_page *page = (void *)conn->run;
+	struct nswap_cache *c = conn->node->cache;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u32 bytes = nr * sizeof(conn->result[0]);
+	struct nswap_owner *o = NULL;
+	struct nswap_wire_node owner;
+	LIST_HEAD(entries);
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, &owner, sizeof(owner)) ?:
+	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++)
+		conn->result[i].gen = page[i].gen;
+	if (nswap_cache_take_free(c, nr, &entries))
+		o = nswap_owner_adopt(c, le64_to_cpu(owner.id),
+				      le64_to_cpu(owner.epoch));
+	if (o) {
+		ret = nswap_serve_pages(conn, &entries);
+		if (!ret)
+			nswap_stat_add(conn->node, pages_moved_in,
+				       add_all(conn, o,
+					       le64_to_cpu(owner.epoch),
+					       page, &entries));
+		nswap_owner_leave(c, o);
+	} else {
+		refuse(conn, nr, list_empty(&entries) ? NSWAP_ST_NO_ROOM :
+							NSWAP_ST_STALE);
+		ret = nswap_drain(conn->t, conn->l, conn->scratch,
+				  nr * PAGE_SIZE);
+	}
+	nswap_cache_give(c, &entries);
+	if (ret)
+		return ret;
+	nswap_serve_head(conn, NSWAP_MOVE_ACK, nr, bytes);
+	return nswap_serve_answer(conn, conn->result, bytes);
+}
+
+/**
+ * nswap_serve_claim() - an owner wants pages that were moved here
+ * @conn: control connection; the header is in @conn->rx
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0 to go on, an error to close the connection.
+ */
+int nswap_serve_claim(struct nswap_srv_conn *conn)
+{
+	struct nswap_wire_page *page = (void *)conn->run;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u32 bytes = nr * sizeof(conn->result[0]);
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++) {
+		u16 status = nswap_pending_claim(conn->node->cache, conn,
+						 &page[i]);
+
+		conn->result[i].gen = page[i].gen;
+		conn->result[i].status = cpu_to_le32(status);
+	}
+	nswap_serve_head(conn, NSWAP_CLAIM_ACK, nr, bytes);
+	return nswap_serve_answer(conn, conn->result, bytes);
+}
+
+/**
+ * nswap_serve_moved() - a server says that pages of this node are elsewhere
+ * @conn: connection of class TELL; the header is in @conn->rx
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0 to go on, an error to close the connection.
+ */
+int nswap_serve_moved(struct nswap_srv_conn *conn)
+{
+	struct nswap_wire_page *page = (void *)conn->run;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u32 bytes = nr * sizeof(conn->result[0]);
+	struct nswap_wire_node to;
+	unsigned long drop;
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, &to, sizeof(to)) ?:
+	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	if (ret)
+		return ret;
+	drop = nswap_moved(conn->node, conn->mover, conn->epoch, &to, page, nr);
+	for (i = 0; i < nr; i++) {
+		conn->result[i].gen = page[i].gen;
+		conn->result[i].status = cpu_to_le32(drop & BIT(i) ?
+						NSWAP_ST_OK : NSWAP_ST_KEEP);
+	}
+	nswap_serve_head(conn, NSWAP_MOVED_ACK, nr, bytes);
+	return nswap_serve_answer(conn, conn->result, bytes);
+}
