@@ -497,9 +497,9 @@ static void names(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, nswap_wire_name(0), "unknown");
 	KUNIT_EXPECT_STREQ(test, nswap_wire_name(NSWAP_WIRE_NR), "unknown");
 	KUNIT_EXPECT_STREQ(test, nswap_wire_name(255), "unknown");
-	for (i = 0; i <= NSWAP_ST_BAD; i++)
+	for (i = 0; i <= NSWAP_ST_KEEP; i++)
 		KUNIT_EXPECT_STRNEQ(test, nswap_wire_status_name(i), "unknown");
-	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(NSWAP_ST_BAD + 1),
+	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(NSWAP_ST_KEEP + 1),
 			   "unknown");
 	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(U16_MAX), "unknown");
 }

@@ -113,7 +113,7 @@ static void json_stat(const struct view_stat *s, const struct swapped *swap,
 	view_json_node("node", &s->node);
 	for (role = 0; role < VIEW_ROLES; role++) {
 		json_object(view_roles[role]);
-		for (i = 0; i < VIEW_COUNTERS; i++)
+		for (i = 0; i < view_nr_counters; i++)
 			if (view_counters[i].role == role)
 				json_number(view_counters[i].name,
 					    s->counter[i]);
@@ -208,7 +208,7 @@ static void print_counters(const struct view_stat *s)
 
 	for (role = 0; role < VIEW_ROLES; role++) {
 		printf("\nCounters, %s\n", view_roles[role]);
-		for (i = 0; i < VIEW_COUNTERS; i++)
+		for (i = 0; i < view_nr_counters; i++)
 			if (view_counters[i].role == role)
 				printf("  %-18s %12llu\n",
 				       view_counters[i].name,

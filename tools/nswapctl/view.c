@@ -19,7 +19,7 @@ const char *const view_roles[VIEW_ROLES] = { "client", "server", "announce" };
 #define SERVER(name, attr) { VIEW_SERVER, NSWAP_SERVER_A_##attr, name }
 #define ANNOUNCE(name, attr) { VIEW_ANNOUNCE, NSWAP_ANNOUNCE_A_##attr, name }
 
-const struct view_counter view_counters[VIEW_COUNTERS] = {
+const struct view_counter view_counters[] = {
 	CLIENT("pages_out", PAGES_OUT),
 	CLIENT("pages_in", PAGES_IN),
 	CLIENT("store_msgs", STORE_MSGS),
@@ -56,6 +56,11 @@ const struct view_counter view_counters[VIEW_COUNTERS] = {
 	ANNOUNCE("heard", HEARD),
 	ANNOUNCE("rejected", REJECTED),
 };
+
+const unsigned int view_nr_counters =
+	sizeof(view_counters) / sizeof(view_counters[0]);
+_Static_assert(sizeof(view_counters) / sizeof(view_counters[0]) <=
+	       VIEW_COUNTERS_MAX, "room for every counter");
 
 /* a list that grows while a dump comes in */
 struct growing {
@@ -239,7 +244,7 @@ static void take_stat(struct nlattr **attrs, void *arg)
 	nested(client, NSWAP_CLIENT_A_MAX, attrs[NSWAP_A_CLIENT]);
 	nested(server, NSWAP_SERVER_A_MAX, attrs[NSWAP_A_SERVER]);
 	nested(announce, NSWAP_ANNOUNCE_A_MAX, attrs[NSWAP_A_ANNOUNCE]);
-	for (i = 0; i < VIEW_COUNTERS; i++) {
+	for (i = 0; i < view_nr_counters; i++) {
 		const struct view_counter *c = &view_counters[i];
 
 		s->counter[i] = u64_of(role[c->role][c->attr]);

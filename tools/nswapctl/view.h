@@ -79,7 +79,7 @@ struct view_knob {
 };
 
 /* counters, by place: see view_counters[] */
-#define VIEW_COUNTERS	29
+#define VIEW_COUNTERS_MAX	64
 enum view_role { VIEW_CLIENT, VIEW_SERVER, VIEW_ANNOUNCE, VIEW_ROLES };
 
 struct view_counter {
@@ -88,12 +88,13 @@ struct view_counter {
 	const char *name;
 };
 
-extern const struct view_counter view_counters[VIEW_COUNTERS];
+extern const struct view_counter view_counters[];
+extern const unsigned int view_nr_counters;
 extern const char *const view_roles[VIEW_ROLES];
 
 struct view_stat {
 	struct view_node node;
-	uint64_t counter[VIEW_COUNTERS];
+	uint64_t counter[VIEW_COUNTERS_MAX];
 };
 
 /* the node of this network namespace; the first returns false without one */
