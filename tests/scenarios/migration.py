@@ -124,6 +124,24 @@ def test_nowhere_to_go(t):
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
 
+def test_drain_command(t):
+    """nswapctl drain empties a node, shows it, and down needs no --now."""
+    cluster, client = start(t)
+    dev = client.device_add("32M")
+    with Slots(dev, t.seed) as slots:
+        write_all(slots, rewrite=True)
+        at_least(held(cluster[1]), 500, "pages on the server that drains")
+        done = cluster[1].ctl("drain")
+        equal(done["left_pages"], 0, "pages left")
+        equal(held(cluster[1]), 0, "pages held after draining")
+        cluster[1].down()
+        equal(slots.compare()[1:], (0, 0), "wrong and unreadable pages")
+        cluster[2].refused("drain")
+    client.device_del(dev)
+    wait_for(lambda: cluster[2].stat()["server"]["held_pages"] == 0, 10,
+             "no page is held")
+
+
 def eat_less(t, client):
     """A node whose pages cannot move goes on working."""
     result = eat(client, 8, "64M", passes=1)

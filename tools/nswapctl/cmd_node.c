@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "ctl.h"
+#include "drain.h"
 #include "json.h"
 #include "nl.h"
 #include "view.h"
@@ -217,6 +218,14 @@ int cmd_down(int argc, char **argv)
 	}
 	arg_no_more(argc, argv, optind);
 	view_get_node(&node);
+	if (node.held && !now && !ctl_node) {
+		struct drained d = drain_node();
+
+		if (d.left)
+			ctl_refuse("%llu pages held for others could not move: the node stays up and lends nothing; --now takes it down and loses them",
+				   (unsigned long long)d.left);
+		node.held = 0;
+	}
 	msg = ctl_request(NSWAP_CMD_NODE_DOWN);
 	if (now)
 		ctl_put_on(msg, NSWAP_A_NOW);

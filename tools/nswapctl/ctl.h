@@ -40,6 +40,8 @@ void ctl_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cmd_up(int argc, char **argv);
 int cmd_down(int argc, char **argv);
 int cmd_nodes(int argc, char **argv);
+int cmd_drain(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 int cmd_lend(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_device_add(int argc, char **argv);

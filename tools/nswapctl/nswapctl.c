@@ -57,6 +57,12 @@ static const struct ctl_command commands[] = {
 	  "", cmd_stat },
 	{ "lend", "SIZE", "change how much RAM this node lends", "",
 	  cmd_lend },
+	{ "drain", "", "move all pages held for others to other peers",
+	  "The node lends nothing from then on. Says how far it is, and which pages\n"
+	  "could not move; refused if no peer has room at all.\n",
+	  cmd_drain },
+	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
+	  "", cmd_watch },
 	{ "policy", "[place NAME]", "list the policies, or choose one", "",
 	  cmd_policy },
 	{ "set", "[KNOB VALUE]", "list the knobs, or set one", "", cmd_set },
