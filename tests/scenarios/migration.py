@@ -12,7 +12,7 @@ SUITES = ("lab",)
 NEEDS = ("module", "progs")
 TIMEOUT = 240
 
-SLOTS = 4096
+SLOTS = 2048
 
 
 def start(t, lend="48M", nodes=3):
@@ -46,7 +46,7 @@ def test_drains(t):
     with Slots(dev, t.seed) as slots:
         write_all(slots)
         before = [held(n) for n in cluster.nodes]
-        at_least(before[1], 500, "pages on the server that will shrink")
+        at_least(before[1], 400, "pages on the server that will shrink")
         cluster[1].ctl("lend", "0")
         wait_for(lambda: held(cluster[1]) == 0, 30, "its cache is empty")
         equal(held(cluster[2]), sum(before), "pages on the other server")
