@@ -61,6 +61,7 @@ struct nswap_entry {
  * @seq: counts stores and claims
  * @held: pages in @tree and @pending; under the cache's lock
  * @users: who keeps the owner beside its connections; under the cache's lock
+ * @gone: jiffies when its last connection ended; under the cache's hello mutex
  * @rest: jiffies until which nothing of it is moved; movers' own, no lock
  * @granted: pages it may store; under the cache's lock
  * @window: how many it is granted at most; under the cache's lock
@@ -79,6 +80,7 @@ struct nswap_owner {
 	u64 seq;
 	u64 held;
 	u32 users;
+	unsigned long gone;
 	unsigned long rest;
 	u32 granted;
 	u32 window;
@@ -143,6 +145,8 @@ void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o);
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h);
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);
+u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn);
+void nswap_owner_sweep(struct nswap_cache *c);
 void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o);
 
 /* held.c: all refuse a connection that has been fenced */

@@ -163,6 +163,7 @@ void nswap_free_kick(struct nswap_node *node, unsigned int ms);
 
 /* client_loss.c */
 void nswap_loss_work(struct work_struct *work);
+void nswap_loss_forgotten(struct nswap_peer *peer);
 
 /* reconcile.c */
 int nswap_reconcile_init(struct nswap_peer *peer);

@@ -13,6 +13,7 @@
 
 #include "client.h"
 #include "device.h"
+#include "log.h"
 #include "node.h"
 #include "peer.h"
 
@@ -28,24 +29,29 @@ static bool is_lost(struct nswap_node *node, u16 index)
 	return lost;
 }
 
-static void lose_slots(struct nswap_device *dev)
+/* @index: of the peer that has nothing any more, 0 for all that are LOST */
+static u64 lose_slots(struct nswap_device *dev, u16 index)
 {
 	struct nswap_slot s, lost;
-	u64 old, slot;
+	u64 old, slot, n = 0;
 
 	for (slot = 0; slot < dev->map.nr; slot++) {
 		if (!(slot % 65536))
 			cond_resched();
 		old = nswap_slot_read(&dev->map, slot);
 		s = nswap_slot_unpack(old);
-		if (!nswap_slot_at_peer(&s) || !is_lost(dev->node, s.peer))
+		if (!nswap_slot_at_peer(&s) ||
+		    (index ? s.peer != index : !is_lost(dev->node, s.peer)))
 			continue;
 		lost = (struct nswap_slot){
 			.state = NSWAP_SLOT_LOST, .gen = s.gen,
 		};
-		if (nswap_device_slot_move(dev, slot, old, &lost))
+		if (nswap_device_slot_move(dev, slot, old, &lost)) {
 			nswap_peer_slots(dev->node, s.peer, -1);
+			n++;
+		}
 	}
+	return n;
 }
 
 static bool any_lost(struct nswap_node *node)
@@ -76,6 +82,32 @@ void nswap_loss_work(struct work_struct *work)
 	mutex_lock(&cl->node->control);
 	if (any_lost(cl->node))
 		list_for_each_entry(dev, &cl->node->devices, link)
-			lose_slots(dev);
+			lose_slots(dev, 0);
 	mutex_unlock(&cl->node->control);
+}
+
+/**
+ * nswap_loss_forgotten() - a peer holds nothing of this node any more
+ * @peer: its session is about to come up; no page-out can reach it yet
+ *
+ * Its lease for this node has run out: what slots say of it is lost, and a
+ * page-in of them fails, which is not the same as zeros.
+ *
+ * Context: process, the session's leader; sleeps.
+ */
+void nswap_loss_forgotten(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	struct nswap_device *dev;
+	u64 n = 0;
+
+	if (!atomic64_read(&peer->slots))
+		return;
+	mutex_lock(&node->control);
+	list_for_each_entry(dev, &node->devices, link)
+		n += lose_slots(dev, peer->index);
+	mutex_unlock(&node->control);
+	if (n)
+		nswap_warn(node, "peer %s no longer holds anything of this node: %llu pages are lost",
+			   peer->name, n);
 }

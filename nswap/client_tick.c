@@ -5,7 +5,8 @@
  *   every TICK_MS, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
  *             page-ins unanswered for dead_after_ms: failed
- *             nothing heard for PING_MS: ping; for SILENT_MS: break the session
+ *             every PING_MS: ping, so that both know of the other's death
+ *             nothing heard for SILENT_MS: break the session
  *             no grant left and room there: ask; idle with many: give back
  *             comparison due: compare
  *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
@@ -78,11 +79,12 @@ static void overdue_loads(struct nswap_peer *peer)
 
 static void ping(struct nswap_peer *peer)
 {
-	if (past(READ_ONCE(peer->heard), SILENT_MS))
+	if (past(READ_ONCE(peer->heard), SILENT_MS)) {
 		nswap_session_break(peer);
-	else if (past(READ_ONCE(peer->heard), PING_MS) &&
-		 nswap_ctl_claim(&peer->ping))
+	} else if (past(peer->pinged, PING_MS) && nswap_ctl_claim(&peer->ping)) {
+		peer->pinged = jiffies;
 		nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
+	}
 }
 
 static void grants(struct nswap_peer *peer)

@@ -49,6 +49,7 @@ static const struct stat_attr server_stats[] = {
 	STAT(SERVER, FENCED, fenced),
 	STAT(SERVER, PAGES_MOVED_IN, pages_moved_in),
 	STAT(SERVER, PAGES_MOVED_OUT, pages_moved_out),
+	STAT(SERVER, LEASES_ENDED, leases_ended),
 	STAT(SERVER, MOVES_FAILED, moves_failed),
 };
 

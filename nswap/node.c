@@ -61,6 +61,8 @@ const struct nswap_knob nswap_knobs[] = {
 	     "seconds between comparisons of what a peer holds"),
 	KNOB(refraction_ms, 0, 600000, 1000,
 	     "ms a peer that refused is left alone"),
+	KNOB(lease_s, 5, 30 * 86400, 3600,
+	     "seconds that pages of an owner that is away are kept"),
 	KNOB(move_mib_s, 0, 1 << 20, 0,
 	     "MiB a second that page migration may use, 0 for no limit"),
 	KNOB(fed_total_mib, 0, 1 << 30, 0,
@@ -184,6 +186,7 @@ static void sweep(struct work_struct *work)
 
 	nswap_server_reap(node);
 	nswap_pending_sweep(node->cache);
+	nswap_owner_sweep(node->cache);
 	nswap_peers_sweep(node);
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
 }

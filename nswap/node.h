@@ -34,6 +34,7 @@ struct nswap_mover;
  * @silent_ms: a peer unheard for this long is not chosen
  * @reconcile_s: time between comparisons of what a peer holds
  * @refraction_ms: a peer that refused is left alone for this long
+ * @lease_s: pages of an owner without a connection are kept for so long
  * @move_mib_s: page migration, MiB a second at most, 0 for no limit
  * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
  * @fed_available_mib: tests: likewise what is available of it
@@ -45,6 +46,7 @@ struct nswap_knobs {
 	u32 silent_ms;
 	u32 reconcile_s;
 	u32 refraction_ms;
+	u32 lease_s;
 	u32 move_mib_s;
 	u32 fed_total_mib;
 	u32 fed_available_mib;

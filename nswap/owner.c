@@ -12,11 +12,15 @@
  *    say is refused (held.c looks at the number under the owner's lock).
  *  - A new epoch has no use for the pages of the old one: they are dropped.
  *  - Grants belong to a session and end with it.
+ *  - Pages of an owner without a connection are kept for its lease, lease_s.
+ *    After that they are dropped, all of them: at its next HELLO it is told that
+ *    nothing is held, and treats what it recorded here as lost.
  *
  * Lock order: hello -> owner->lock -> cache->lock.
  */
 #include <linux/slab.h>
 
+#include "log.h"
 #include "node.h"
 #include "server.h"
 
@@ -46,6 +50,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	INIT_LIST_HEAD(&o->lru);
 	INIT_LIST_HEAD(&o->pending);
 	o->rest = jiffies;
+	o->gone = jiffies;
 	spin_lock(&c->lock);
 	list_add_tail(&o->link, &c->owners);
 	c->nr_owners++;
@@ -233,6 +238,16 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return status;
 }
 
+/* without its control connection a session is over */
+static void end_session(struct nswap_owner *o, u64 session)
+{
+	struct nswap_srv_conn *conn;
+
+	list_for_each_entry(conn, &o->conns, of_owner)
+		if (conn->session == session)
+			conn->t->shutdown(conn->l);
+}
+
 /**
  * nswap_owner_bye() - a connection ends
  * @c: cache
@@ -248,10 +263,58 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 		return;
 	mutex_lock(&c->hello);
 	list_del(&conn->of_owner);
+	o->gone = jiffies;
+	if (conn->class == NSWAP_CLASS_CONTROL)
+		end_session(o, conn->session);
 	if (conn->session == o->session && conn->epoch == o->epoch)
 		nswap_cache_ungrant(c, o, U32_MAX);
 	forget_if_idle(c, o);
 	conn->owner = NULL;
+	mutex_unlock(&c->hello);
+}
+
+/**
+ * nswap_owner_held() - pages held for the owner of a connection
+ * @c: cache
+ * @conn: connection that has said hello
+ *
+ * Context: process, does not sleep.
+ * Return: how many.
+ */
+u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn)
+{
+	u64 n;
+
+	spin_lock(&c->lock);
+	n = conn->owner ? conn->owner->held : 0;
+	spin_unlock(&c->lock);
+	return n;
+}
+
+/**
+ * nswap_owner_sweep() - drop the pages of owners whose lease has run out
+ * @c: cache
+ *
+ * Context: process, sleeps.
+ */
+void nswap_owner_sweep(struct nswap_cache *c)
+{
+	unsigned long lease = nswap_knob(c->node, lease_s) * HZ;
+	struct nswap_owner *o, *next;
+
+	mutex_lock(&c->hello);
+	list_for_each_entry_safe(o, next, &c->owners, link) {
+		if (!list_empty(&o->conns) ||
+		    time_before(jiffies, o->gone + lease))
+			continue;
+		if (o->held) {
+			nswap_warn(c->node, "an owner has been away for %u s: its %llu pages are dropped",
+				   nswap_knob(c->node, lease_s), o->held);
+			nswap_stat_inc(c->node, leases_ended);
+			nswap_owner_drop_all(c, o);
+		}
+		forget_if_idle(c, o);
+	}
 	mutex_unlock(&c->hello);
 }
 

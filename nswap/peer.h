@@ -65,6 +65,7 @@ struct nswap_reconcile {
  * @addr: where to connect; write-once
  * @name: the same for log lines; write-once
  * @heard: jiffies when anything last came over a connection
+ * @pinged: jiffies of the last ping; the tick's
  * @refraction: jiffies until which it is left alone after a refusal
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
@@ -72,6 +73,7 @@ struct nswap_reconcile {
  * @session: number of the newest session; the leader's
  * @grants: of the HELLO_ACK; the leader's
  * @free: of the HELLO_ACK; the leader's
+ * @held_there: pages it said it holds for this node; the leader's
  * @phase: rises when a session comes up; followers wait for it
  * @followers: receivers that run
  * @broken: bit 0: this session is to be torn down
@@ -103,6 +105,7 @@ struct nswap_peer {
 	struct nswap_addr addr;
 	char name[64];
 	unsigned long heard;
+	unsigned long pinged;
 	unsigned long refraction;
 	unsigned long used;
 	struct list_head parked;
@@ -111,6 +114,7 @@ struct nswap_peer {
 	u64 session;
 	u32 grants;
 	u64 free;
+	u64 held_there;
 	unsigned int phase;
 	atomic_t followers;
 	unsigned long broken;

@@ -23,6 +23,7 @@
 #include "server.h"
 
 #define HELLO_MS	5000
+#define SILENT_S	60u
 #define MAX_STRANGERS	128
 #define MAX_CONNS	(NSWAP_MAX_PEERS * NSWAP_MAX_CONNS)
 
@@ -68,6 +69,19 @@ static int greet(struct nswap_srv_conn *conn)
 	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
 }
 
+/*
+ * An owner pings on its control connection, a mover closes what it does not use:
+ * who is silent for longer is gone.
+ */
+static unsigned int silence_ms(const struct nswap_srv_conn *conn)
+{
+	u32 lease = nswap_knob(conn->node, lease_s);
+
+	if (conn->class == NSWAP_CLASS_LOAD || conn->class == NSWAP_CLASS_STORE)
+		return 0;
+	return min(lease, SILENT_S) * MSEC_PER_SEC;
+}
+
 static int take_hello(struct nswap_srv_conn *conn)
 {
 	struct nswap_cache *c = conn->node->cache;
@@ -96,11 +110,12 @@ static int take_hello(struct nswap_srv_conn *conn)
 	conn->tx.status = cpu_to_le16(status);
 	if (status == NSWAP_ST_OK && conn->class == NSWAP_CLASS_CONTROL)
 		conn->tx.grants = cpu_to_le32(nswap_held_grant(c, conn, 0, 0));
+	conn->tx.slot = cpu_to_le64(nswap_owner_held(c, conn));
 	conn->tx.free = cpu_to_le64(nswap_cache_free_pages(c));
 	ret = nswap_send_buf(conn->t, conn->l, &conn->tx, sizeof(conn->tx));
 	if (!ret && status != NSWAP_ST_OK)
 		ret = -EACCES;
-	conn->t->recv_timeout(conn->l, 0);
+	conn->t->recv_timeout(conn->l, silence_ms(conn));
 	return ret;
 }
 

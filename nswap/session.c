@@ -104,6 +104,7 @@ static int shake_hands(struct nswap_conn *c, struct nswap_link *l)
 	if (!c->number) {
 		peer->grants = le32_to_cpu(c->rx.grants);
 		peer->free = le64_to_cpu(c->rx.free);
+		peer->held_there = le64_to_cpu(c->rx.slot);
 	}
 	return 0;
 }
@@ -272,6 +273,8 @@ static int lead(void *data)
 		ret = session_open(peer);
 		if (ret == -ECONNREFUSED)
 			refused(peer);
+		if (!ret && !peer->held_there)
+			nswap_loss_forgotten(peer);
 		if (!ret && session_up(peer)) {
 			receive(&peer->conn[0]);
 			session_down(peer);

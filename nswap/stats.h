@@ -39,6 +39,7 @@
 	X(fenced)		/* connections closed by a newer session */ \
 	X(pages_moved_in)	/* pages other servers moved here */ \
 	X(pages_moved_out)	/* pages moved to other servers and dropped */ \
+	X(leases_ended)		/* owners away for too long, their pages dropped */ \
 	X(moves_failed)		/* attempts to move a page that came to nothing */ \
 	/* announcements */ \
 	X(announced)		/* announcements sent */ \

@@ -236,3 +236,25 @@ def test_other_node_untouched(t):
         at_most(time.monotonic() - begin, 5, "seconds for 1024 pages")
     equal(other.stat()["server"]["held_pages"], 1024, "pages on the other")
     client.device_del(dev)
+
+
+def test_lease(t):
+    """Pages of an owner that stays away are dropped when its lease is over;
+    when it is back it knows that they are lost, and never reads zeros."""
+    cluster, client = start(t, dead_after=3, servers=1)
+    cluster[1].ctl("set", "lease_s", "5")
+    dev = client.device_add("8M")
+    with Slots(dev, t.seed) as slots:
+        slots.write(1, 64)
+        cluster.cut(client, cluster[1])
+        wait_for(lambda: cluster[1].stat()["server"]["held_pages"] == 0, 30,
+                 "the lease is over")
+        equal(cluster[1].stat()["server"]["leases_ended"], 1, "leases ended")
+        cluster.heal(client, cluster[1])
+        wait_for(lambda: client.devices()[0]["slots_lost"] == 64, 15,
+                 "the owner knows what is lost")
+        equal(slots.compare(), (0, 0, 64), "right, wrong, unreadable")
+        slots.write(1, 32)
+        right, wrong, unreadable = slots.compare()
+        equal((right, wrong, unreadable), (32, 0, 32), "after a rewrite")
+    client.device_del(dev)

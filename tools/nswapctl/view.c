@@ -51,6 +51,7 @@ const struct view_counter view_counters[] = {
 	SERVER("fenced", FENCED),
 	SERVER("pages_moved_in", PAGES_MOVED_IN),
 	SERVER("pages_moved_out", PAGES_MOVED_OUT),
+	SERVER("leases_ended", LEASES_ENDED),
 	SERVER("moves_failed", MOVES_FAILED),
 	ANNOUNCE("sent", SENT),
 	ANNOUNCE("heard", HEARD),
