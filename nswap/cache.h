@@ -146,6 +146,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h);
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);
 u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn);
+void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o);
 void nswap_owner_sweep(struct nswap_cache *c);
 void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o);
 
@@ -174,7 +175,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 
 /* pick.c */
 u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
-		    struct nswap_entry **entry);
+		    struct nswap_entry **entry, u64 *epoch);
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		      struct nswap_entry *e, u32 attempt, bool drop);
 

@@ -129,6 +129,7 @@ void nswap_client_submit(struct nswap_io *io)
 	io->since = jiffies;
 	io->retry = 0;
 	io->failed = 0;
+	io->missed = 0;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	atomic_set(&io->pending, 1);

@@ -43,6 +43,7 @@ struct nswap_op {
  * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
+ * @missed: page-in: slots a peer has once said it does not hold
  * @retry: slots to be added to @todo; bits set by whoever takes an answer
  * @failed: slots whose bios get an error; likewise
  * @page: memory of each slot
@@ -63,6 +64,7 @@ struct nswap_io {
 	int seen;
 	unsigned long unclaimed;
 	unsigned long todo;
+	unsigned long missed;
 	unsigned long retry;
 	unsigned long failed;
 	struct page *page[NSWAP_REQ_SLOTS];

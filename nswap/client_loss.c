@@ -40,7 +40,8 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 			cond_resched();
 		old = nswap_slot_read(&dev->map, slot);
 		s = nswap_slot_unpack(old);
-		if (!nswap_slot_at_peer(&s) ||
+		/* one that is MOVING is decided by its claim */
+		if (s.state != NSWAP_SLOT_REMOTE ||
 		    (index ? s.peer != index : !is_lost(dev->node, s.peer)))
 			continue;
 		lost = (struct nswap_slot){

@@ -56,8 +56,10 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	struct nswap_slot s = nswap_slot_unpack(old);
 	struct nswap_slot lost = { .state = NSWAP_SLOT_LOST, .gen = s.gen };
 
+	/* it may have moved away and back meanwhile: believe it the second time */
 	if (nswap_slot_at_peer(&s) && s.peer == peer->index &&
 	    s.gen == le32_to_cpu(io->gen[i]) &&
+	    test_and_set_bit(i, &io->missed) &&
 	    nswap_device_slot_move(dev, slot, old, &lost)) {
 		nswap_peer_slots(dev->node, peer->index, -1);
 		fail_slots(io, i, 1, peer->name, "does not hold it");
@@ -133,6 +135,24 @@ static int load_answered(struct nswap_msg *m)
 	return 0;
 }
 
+/* slots that are, or soon may be, elsewhere than where they were looked for */
+static unsigned long moved_on(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (s.state != NSWAP_SLOT_REMOTE || s.peer != op->peer->index ||
+		    s.gen != le32_to_cpu(io->gen[i]))
+			again |= BIT(i);
+	}
+	return again;
+}
+
 /**
  * nswap_client_load_failed() - a page-in will not be answered any more
  * @m: its message, IDLE and on no list
@@ -142,10 +162,19 @@ static int load_answered(struct nswap_msg *m)
 void nswap_client_load_failed(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	unsigned long again = moved_on(op), failed;
+	unsigned int i;
 
-	fail_slots(op->io, op->first, op->nr, op->peer->name,
-		   why_failed(op->peer));
-	nswap_client_op_end(op, 0);
+	failed = GENMASK(op->first + op->nr - 1, op->first) & ~again;
+	for (i = find_first_bit(&failed, BITS_PER_LONG); i < BITS_PER_LONG;
+	     i = find_next_bit(&failed, BITS_PER_LONG, i)) {
+		unsigned int nr = nswap_run_of(failed, i);
+
+		fail_slots(op->io, i, nr, op->peer->name,
+			   why_failed(op->peer));
+		i += nr;
+	}
+	nswap_client_op_end(op, again);
 }
 
 /**
@@ -209,7 +238,9 @@ static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
 	struct nswap_op *op = &io->op[first];
 
 	if (!peer) {
-		fail_slots(io, first, nr, "(forgotten)", "is not known");
+		/* its last slot has just moved on */
+		while (nr--)
+			set_bit(first + nr, &io->retry);
 		return;
 	}
 	op->io = io;
@@ -256,6 +287,20 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	return i - first;
 }
 
+/* may a page that is moved be read where it was? if not, its claim decides */
+static bool usable(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	bool ok;
+
+	if (!peer)
+		return false;
+	ok = READ_ONCE(peer->state) != NSWAP_PEER_DEAD &&
+	     READ_ONCE(peer->state) != NSWAP_PEER_LOST;
+	nswap_peer_put(peer);
+	return ok;
+}
+
 /* handle the first slots of @todo; how many, 0: they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
@@ -270,6 +315,10 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		return 1;
 	case NSWAP_SLOT_WRITING:
 		return 0;
+	case NSWAP_SLOT_MOVING:
+		if (!usable(io->dev->node, s.peer))
+			return 0;
+		break;
 	case NSWAP_SLOT_LOST:
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;

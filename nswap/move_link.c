@@ -14,7 +14,9 @@
 #include "node.h"
 
 #define CONNECT_MS	1000
-#define ANSWER_MS	8000	/* an owner has to ask a third node meanwhile */
+#define GREET_MS	2000
+#define MOVE_MS		2000
+#define TELL_MS		8000	/* an owner has to ask a third node meanwhile */
 
 static int recv_head(struct nswap_move_link *ml, u8 type, u32 bytes)
 {
@@ -48,7 +50,7 @@ static int shake_hands(struct nswap_move_link *ml, u64 id)
 	struct nswap_wire_greet greet;
 	int ret;
 
-	ml->t->recv_timeout(ml->l, ANSWER_MS);
+	ml->t->recv_timeout(ml->l, GREET_MS);
 	ret = recv_head(ml, NSWAP_GREET, sizeof(greet)) ?:
 	      nswap_recv_buf(ml->t, ml->l, &greet, sizeof(greet));
 	if (ret)
@@ -59,6 +61,8 @@ static int shake_hands(struct nswap_move_link *ml, u64 id)
 	ret = say_hello(ml, greet.ticket) ?: recv_head(ml, NSWAP_HELLO_ACK, 0);
 	if (!ret && le16_to_cpu(ml->hdr.status) != NSWAP_ST_OK)
 		ret = -EACCES;
+	ml->t->recv_timeout(ml->l, ml->class == NSWAP_CLASS_TELL ? TELL_MS :
+								   MOVE_MS);
 	return ret;
 }
 
@@ -112,7 +116,7 @@ void nswap_move_link_close(struct nswap_move_link *ml)
  * @answer: type of the answer
  * @result: its payload, one for each page of the question
  *
- * Context: process, the mover's thread; sleeps, at most ANSWER_MS after sending.
+ * Context: process, the mover's thread; sleeps, at most TELL_MS after sending.
  * Return: 0, or an error.
  */
 int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,

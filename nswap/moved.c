@@ -15,6 +15,7 @@
  *  - While a claim is under way the new peer's count of slots includes it, so
  *    that its index cannot come to mean another epoch. The count goes to the
  *    slot, to the orphan, or back.
+ *  - A loss of the old place leaves a MOVING slot alone: the claim decides.
  *  - The device is looked up anew after every wait; an instance is never used
  *    again.
  */
@@ -126,16 +127,33 @@ static bool go(struct nswap_device *dev, const struct nswap_wire_page *p,
 }
 
 /*
- * Which pages are on their way now. What is neither there nor on its way by
- * another word of the same mover is obsolete, and goes to @drop.
+ * May the mover's copy be, or become, the one that counts? On its way there
+ * (WRITING: the ack travels on another connection), arrived, or claimed
+ * somewhere and to be recorded any moment, perhaps at the mover itself.
  */
+static bool counts(struct nswap_device *dev, const struct nswap_wire_page *p,
+		   u16 from)
+{
+	u64 slot = le64_to_cpu(p->slot);
+	struct nswap_slot s;
+
+	if (!dev || !slot || slot >= dev->map.nr)
+		return false;
+	s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+	if (s.gen != le32_to_cpu(p->gen))
+		return false;
+	if (s.state == NSWAP_SLOT_MOVING)
+		return true;
+	return s.peer == from && (s.state == NSWAP_SLOT_WRITING ||
+				  s.state == NSWAP_SLOT_REMOTE);
+}
+
+/* which pages are on their way now; obsolete ones go to @drop */
 static unsigned long begin(struct nswap_node *node, u16 from,
 			   const struct nswap_wire_page *page, u32 nr,
 			   unsigned long *drop)
 {
 	unsigned long moving = 0;
-	struct nswap_slot s;
-	u64 old;
 	u32 i;
 
 	rcu_read_lock();
@@ -146,10 +164,7 @@ static unsigned long begin(struct nswap_node *node, u16 from,
 		if (go(dev, &page[i], NSWAP_SLOT_REMOTE, from,
 		       NSWAP_SLOT_MOVING, from))
 			moving |= BIT(i);
-		else if (!is_at(dev, &page[i], NSWAP_SLOT_MOVING, from, &old,
-				&s) &&
-			 !is_at(dev, &page[i], NSWAP_SLOT_REMOTE, from, &old,
-				&s))
+		else if (!counts(dev, &page[i], from))
 			*drop |= BIT(i);
 	}
 	rcu_read_unlock();
@@ -182,8 +197,10 @@ static unsigned long claim(struct nswap_peer *to,
 		wire[n++] = page[i];
 	to->claimed = 0;
 	to->claim_over = false;
-	if (nswap_ctl_send(&to->claim, NSWAP_CLAIM, n))
+	if (nswap_ctl_send(&to->claim, NSWAP_CLAIM, n)) {
+		wake_up_all(&to->wait);
 		return 0;
+	}
 	/* a session that does not answer is broken, which ends the wait */
 	wait_event(to->wait, smp_load_acquire(&to->claim_over));
 	n = 0;
@@ -197,7 +214,7 @@ static unsigned long claim(struct nswap_peer *to,
 
 /* the claim is over; true: the mover may drop its copy */
 static bool end(struct nswap_node *node, const struct nswap_wire_page *p,
-		u16 from, u16 to, bool claimed)
+		u16 from, struct nswap_peer *to, bool claimed)
 {
 	struct nswap_device *dev;
 	bool moved, drop = true;
@@ -205,18 +222,20 @@ static bool end(struct nswap_node *node, const struct nswap_wire_page *p,
 	rcu_read_lock();
 	dev = nswap_device_find(node, le32_to_cpu(p->instance));
 	moved = go(dev, p, NSWAP_SLOT_MOVING, from, NSWAP_SLOT_REMOTE,
-		   claimed ? to : from);
+		   claimed ? to->index : from);
 	if (moved && claimed) {
 		nswap_peer_slots(node, from, -1);
 		nswap_stat_inc(node, moves_recorded);
 	} else if (claimed && dev) {
 		nswap_free_orphan(dev, le64_to_cpu(p->slot),
-				  le32_to_cpu(p->gen), to);
+				  le32_to_cpu(p->gen), to->index);
 		nswap_stat_inc(node, moves_met);
 	} else {
-		nswap_peer_slots(node, to, -1);
+		nswap_peer_slots(node, to->index, -1);
 		nswap_stat_inc(node, moves_refused);
 		drop = !moved;
+		if (claimed)
+			nswap_reconcile_soon(to);
 	}
 	rcu_read_unlock();
 	return drop;
@@ -254,10 +273,15 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 		goto out;
 	nswap_peer_slots(node, new->index, hweight_long(moving));
 	claimed = claim(new, page, moving);
+	if (READ_ONCE(new->state) == NSWAP_PEER_LOST)
+		claimed = 0;
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
-		if (end(node, &page[i], from->index, new->index,
-			claimed & BIT(i)))
+		if (end(node, &page[i], from->index, new, claimed & BIT(i)))
 			drop |= BIT(i);
+	/* slots that were MOVING, or recorded just now, when a peer was lost */
+	if (READ_ONCE(from->state) == NSWAP_PEER_LOST ||
+	    READ_ONCE(new->state) == NSWAP_PEER_LOST)
+		queue_work(system_dfl_wq, &node->client->losses);
 	nswap_client_kick(node);
 out:
 	if (new)

@@ -28,6 +28,7 @@
 #include "node.h"
 
 #define NSWAP_MOVERS	4
+#define TURN		32	/* batches of one owner */
 #define REST		HZ
 #define LOOK_EVERY	(HZ / 4)
 #define IDLE_CLOSE	(10 * HZ)
@@ -86,12 +87,14 @@ struct nswap_mover {
  * @id: node id
  * @epoch: boot epoch
  * @addr: address
+ * @free: pages it has free, by the IPTable
  */
 struct target {
 	u16 index;
 	u64 id;
 	u64 epoch;
 	struct nswap_addr addr;
+	u64 free;
 };
 
 static bool may_take(struct nswap_mover *m, unsigned int i, u64 owner)
@@ -110,19 +113,34 @@ static void set_target(struct target *to, u16 index,
 {
 	*to = (struct target){
 		.index = index, .id = e->id, .epoch = e->epoch, .addr = e->addr,
+		.free = e->free,
 	};
 }
 
-/* the peer with the most free lent RAM, by the IPTable */
-static bool choose(struct nswap_mover *m, u64 owner, struct target *to)
+static bool better(const struct mover_thread *w,
+		   const struct nswap_ipt_entry *e,
+		   const struct nswap_ipt_entry *than)
 {
+	bool linked = w->to.l && e->id == w->to.id &&
+		      e->free >= NSWAP_REQ_SLOTS;
+
+	return linked || e->free > than->free;
+}
+
+/*
+ * The peer with the most free lent RAM, by the IPTable; but the one there is a
+ * link to as long as it takes a whole batch.
+ */
+static bool choose(struct mover_thread *w, u64 owner, struct target *to)
+{
+	struct nswap_mover *m = w->m;
 	struct nswap_ipt *t = &m->node->ipt;
 	unsigned int i, best = 0;
 
 	spin_lock_irq(&m->node->ipt_lock);
 	for (i = 1; i <= t->top; i++)
 		if (may_take(m, i, owner) &&
-		    (!best || t->entry[i].free > t->entry[best].free))
+		    (!best || better(w, &t->entry[i], &t->entry[best])))
 			best = i;
 	if (best)
 		set_target(to, best, &t->entry[best]);
@@ -143,10 +161,13 @@ static bool find_owner(struct nswap_mover *m, u64 id, struct target *to)
 	return index;
 }
 
-static void note_free(struct nswap_mover *m, u16 index, u64 free)
+static void note_free(struct nswap_mover *m, const struct target *to, u64 free)
 {
+	struct nswap_ipt_entry *e = &m->node->ipt.entry[to->index];
+
 	spin_lock_irq(&m->node->ipt_lock);
-	m->node->ipt.entry[index].free = free;
+	if (e->id == to->id)
+		e->free = free;
 	spin_unlock_irq(&m->node->ipt_lock);
 }
 
@@ -199,7 +220,7 @@ static unsigned long move(struct mover_thread *w, const struct target *to,
 	n = build(w, &w->to, NSWAP_MOVE, nr, true);
 	if (nswap_move_link_ask(&w->to, w->bv, n, NSWAP_MOVE_ACK, w->result))
 		goto rest;
-	note_free(w->m, to->index, le64_to_cpu(w->to.hdr.free));
+	note_free(w->m, to, le64_to_cpu(w->to.hdr.free));
 	for (i = 0; i < nr; i++)
 		if (le32_to_cpu(w->result[i].status) == NSWAP_ST_OK)
 			there |= BIT(i);
@@ -211,17 +232,31 @@ rest:
 	return 0;
 }
 
+/* can the owner be told? */
+static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
+{
+	struct target owner;
+
+	if (w->tell.l && w->tell.id == o->id)
+		return true;
+	/* if this takes long, it does so for one thread only */
+	WRITE_ONCE(o->rest, jiffies + REST);
+	if (!find_owner(w->m, o->id, &owner) ||
+	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
+		return false;
+	WRITE_ONCE(o->rest, jiffies);
+	return true;
+}
+
 /* tell the owner; which of them may be dropped here */
-static unsigned long tell(struct mover_thread *w, struct nswap_owner *o,
-			  const struct target *to, unsigned long there)
+static unsigned long tell(struct mover_thread *w, const struct target *to,
+			  u64 epoch, unsigned long there)
 {
 	unsigned long drop = 0;
-	struct target owner;
 	unsigned int i, n = 0;
 	u32 nr = hweight_long(there);
 
-	if (!find_owner(w->m, o->id, &owner) ||
-	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
+	if (w->tell.epoch != epoch)
 		return 0;
 	w->who.id = cpu_to_le64(to->id);
 	w->who.epoch = cpu_to_le64(to->epoch);
@@ -259,23 +294,30 @@ static u32 next_attempt(struct nswap_mover *m)
 	return n ?: atomic_inc_return(&m->attempt);
 }
 
-/* one batch of one owner; false if nothing came of it */
-static bool move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
+/* one batch of one owner; whatever fails puts something to rest */
+static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
 	unsigned long there, drop = 0;
-	u32 nr, attempt = next_attempt(w->m);
+	u32 nr = 0, attempt = next_attempt(w->m);
 	struct target to;
+	u64 epoch;
 
-	if (!choose(w->m, o->id, &to))
-		return false;
-	nr = nswap_held_pick(o, attempt, room, w->entry);
-	if (!nr)
-		return false;
-	there = move(w, &to, o->id, READ_ONCE(o->epoch), nr);
+	if (!reach_owner(w, o))
+		return 0;
+	if (choose(w, o->id, &to))
+		nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free),
+				     w->entry, &epoch);
+	if (!nr) {
+		WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
+		return 0;
+	}
+	there = move(w, &to, o->id, epoch, nr);
 	if (there)
-		drop = tell(w, o, &to, there);
-	if (there && !drop)
+		drop = tell(w, &to, epoch, there);
+	if (there && !drop) {
 		WRITE_ONCE(o->rest, jiffies + REST);
+		WRITE_ONCE(w->m->rest[to.index], jiffies + 4 * REST);
+	}
 	return finish(w, o, attempt, nr, drop);
 }
 
@@ -291,9 +333,10 @@ static void keep_speed(struct nswap_mover *m)
 /* how many pages this thread may take on, counted as under way */
 static u32 take_room(struct nswap_mover *m)
 {
-	u64 surplus = nswap_cache_surplus(m->node->cache);
 	u32 busy = atomic_add_return(NSWAP_REQ_SLOTS, &m->under_way);
 	u32 before = busy - NSWAP_REQ_SLOTS, room;
+	/* read last: a batch that is not in @before has lowered it already */
+	u64 surplus = nswap_cache_surplus(m->node->cache);
 
 	room = surplus > before ? min_t(u64, surplus - before,
 					NSWAP_REQ_SLOTS) : 0;
@@ -301,27 +344,33 @@ static u32 take_room(struct nswap_mover *m)
 	return room;
 }
 
-/* true: there may be more to do at once */
+/*
+ * A turn of one owner: some batches, for a link to another owner costs more
+ * than a batch. False if there is nothing to do now.
+ */
 static bool work(struct mover_thread *w)
 {
 	struct nswap_mover *m = w->m;
 	struct nswap_cache *c = m->node->cache;
-	u32 room = take_room(m);
-	struct nswap_owner *o;
-	bool done = false;
+	struct nswap_owner *o = nswap_owner_turn(c);
+	u32 n, room, gone = 1;
+	bool any = false;
 
-	if (!room)
+	if (!o)
 		return false;
-	o = nswap_owner_turn(c);
-	if (o) {
+	for (n = 0; n < TURN && gone && !READ_ONCE(m->stop); n++) {
+		room = take_room(m);
+		if (!room)
+			break;
+		any = true;
 		w->used = jiffies;
-		done = move_batch(w, o, room);
-		nswap_owner_leave(c, o);
+		gone = move_batch(w, o, room);
+		atomic_sub(room, &m->under_way);
+		if (gone)
+			keep_speed(m);
 	}
-	atomic_sub(room, &m->under_way);
-	if (done)
-		keep_speed(m);
-	return done;
+	nswap_owner_leave(c, o);
+	return any;
 }
 
 static int mover_loop(void *data)

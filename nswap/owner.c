@@ -10,7 +10,9 @@
  *  - A newer session fences the older ones before its own HELLO is answered:
  *    their session number no longer matches, so whatever they still have to
  *    say is refused (held.c looks at the number under the owner's lock).
- *  - A new epoch has no use for the pages of the old one: they are dropped.
+ *  - A new epoch has no use for the pages of the old one: they are taken away in
+ *    the critical section that changes the epoch, so no page of the old one is
+ *    ever moved under the name of the new one.
  *  - Grants belong to a session and end with it.
  *  - Pages of an owner without a connection are kept for its lease, lease_s.
  *    After that they are dropped, all of them: at its next HELLO it is told that
@@ -58,7 +60,14 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	return o;
 }
 
-static void forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
+/**
+ * nswap_owner_forget_if_idle() - free an owner nobody needs
+ * @c: cache, its hello mutex held
+ * @o: owner; not to be touched afterwards
+ *
+ * Context: process, sleeps.
+ */
+void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 {
 	bool idle;
 
@@ -94,17 +103,18 @@ static void nothing_taken(struct taken *t)
 	INIT_LIST_HEAD(&t->pending);
 }
 
-/* all pages of an owner are out of its reach at once, and freed later */
+/*
+ * All pages of an owner are out of its reach at once, and freed later; its lock
+ * held by the caller.
+ */
 static void take_all(struct nswap_cache *c, struct nswap_owner *o,
 		     struct taken *t)
 {
-	spin_lock(&o->lock);
 	t->tree = o->tree;
 	o->tree = RB_ROOT;
 	list_splice_init(&o->lru, &t->lru);
 	list_splice_init(&o->pending, &t->pending);
 	nswap_cache_count(c, o, -(s64)o->held);
-	spin_unlock(&o->lock);
 }
 
 static void free_all(struct nswap_cache *c, struct taken *t)
@@ -136,7 +146,9 @@ void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
 	struct taken t;
 
 	nothing_taken(&t);
+	spin_lock(&o->lock);
 	take_all(c, o, &t);
+	spin_unlock(&o->lock);
 	free_all(c, &t);
 }
 
@@ -171,15 +183,15 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	    (!other_epoch && session <= o->session))
 		return NSWAP_ST_STALE;
 	spin_lock(&o->lock);
+	if (other_epoch)
+		take_all(c, o, obsolete);
 	o->epoch = epoch;
 	o->session = session;
 	spin_unlock(&o->lock);
 	o->ticket = conn->ticket;
 	fence(c, o);
-	if (other_epoch) {
+	if (other_epoch)
 		nswap_stat_inc(c->node, owners_rebooted);
-		take_all(c, o, obsolete);
-	}
 	return NSWAP_ST_OK;
 }
 
@@ -200,7 +212,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	struct nswap_owner *o;
 	u16 status;
 
-	if (!h->id || !epoch || h->class >= NSWAP_CLASS_NR ||
+	if (!h->id || !epoch || (!session && h->class <= NSWAP_CLASS_STORE) || h->class >= NSWAP_CLASS_NR ||
 	    le64_to_cpu(h->ticket) != conn->ticket ||
 	    memchr_inv(h->reserved, 0, sizeof(h->reserved)))
 		return NSWAP_ST_BAD;
@@ -231,7 +243,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		conn->class = h->class;
 		list_add_tail(&conn->of_owner, &o->conns);
 	} else {
-		forget_if_idle(c, o);
+		nswap_owner_forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);
 	free_all(c, &obsolete);
@@ -268,7 +280,7 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 		end_session(o, conn->session);
 	if (conn->session == o->session && conn->epoch == o->epoch)
 		nswap_cache_ungrant(c, o, U32_MAX);
-	forget_if_idle(c, o);
+	nswap_owner_forget_if_idle(c, o);
 	conn->owner = NULL;
 	mutex_unlock(&c->hello);
 }
@@ -313,7 +325,7 @@ void nswap_owner_sweep(struct nswap_cache *c)
 			nswap_stat_inc(c->node, leases_ended);
 			nswap_owner_drop_all(c, o);
 		}
-		forget_if_idle(c, o);
+		nswap_owner_forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);
 }
@@ -403,6 +415,6 @@ void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o)
 		return;
 	mutex_lock(&c->hello);
 	if (find(c, id) == o)
-		forget_if_idle(c, o);
+		nswap_owner_forget_if_idle(c, o);
 	mutex_unlock(&c->hello);
 }

@@ -42,8 +42,11 @@ static int compare(struct nswap_owner *o, const struct nswap_entry *e,
 	if (held && nswap_gen_newer(held->gen, e->gen))
 		return -ESTALE;
 	*old = find(o, e->instance, e->slot);
-	if (*old && (*old)->gen == e->gen)
+	if (*old && (*old)->gen == e->gen) {
+		(*old)->since = jiffies;
+		list_move_tail(&(*old)->link, &o->pending);
 		return -EEXIST;
+	}
 	if (*old && nswap_gen_newer((*old)->gen, e->gen))
 		return -ESTALE;
 	return 0;
@@ -166,10 +169,12 @@ static void sweep(struct nswap_cache *c, struct nswap_owner *o)
  */
 void nswap_pending_sweep(struct nswap_cache *c)
 {
-	struct nswap_owner *o;
+	struct nswap_owner *o, *next;
 
 	mutex_lock(&c->hello);
-	list_for_each_entry(o, &c->owners, link)
+	list_for_each_entry_safe(o, next, &c->owners, link) {
 		sweep(c, o);
+		nswap_owner_forget_if_idle(c, o);
+	}
 	mutex_unlock(&c->hello);
 }

@@ -20,16 +20,18 @@
  * @attempt: a number no other attempt of this node has had lately, not 0
  * @n: at most so many
  * @entry: result; a reference to each is the caller's
+ * @epoch: result; the owner's epoch they belong to
  *
  * Context: process, does not sleep; a page-out path.
  * Return: how many.
  */
 u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
-		    struct nswap_entry **entry)
+		    struct nswap_entry **entry, u64 *epoch)
 {
 	u32 i;
 
 	spin_lock(&o->lock);
+	*epoch = o->epoch;
 	for (i = 0; i < n && !list_empty(&o->lru); i++) {
 		entry[i] = list_first_entry(&o->lru, struct nswap_entry, link);
 		list_del_init(&entry[i]->link);
@@ -65,7 +67,7 @@ bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 			rb_erase(&e->rb, &o->tree);
 			nswap_cache_count(c, o, -1);
 		} else {
-			list_add_tail(&e->link, &o->lru);
+			list_add(&e->link, &o->lru);
 		}
 	}
 	spin_unlock(&o->lock);

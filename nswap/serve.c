@@ -14,6 +14,7 @@
 #include <linux/err.h>
 
 #include "inject.h"
+#include "mover.h"
 #include "node.h"
 #include "server.h"
 
@@ -155,7 +156,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 			     nr * sizeof(conn->gen[0]));
 	if (ret)
 		return ret;
-	if (nswap_inject_refuse() ||
+	if (nswap_inject_refuse() || READ_ONCE(conn->node->going) ||
 	    !nswap_held_take(c, conn, nr, &entries)) {
 		/* the owner has spent its grants on it all the same */
 		nswap_held_ungrant(c, conn, nr);
@@ -169,6 +170,8 @@ static int serve_store(struct nswap_srv_conn *conn)
 		else
 			stored = insert_all(conn, &entries);
 		nswap_stat_add(conn->node, pages_stored, stored);
+		if (nswap_cache_surplus(c))
+			nswap_mover_kick(conn->node);
 	}
 	return ret ?: ack_store(conn, nr, stored);
 }

@@ -8,6 +8,7 @@
  *  - Moved pages are taken into pages that were set aside and promised to
  *    nobody, by a connection that receives without reserves: a starving node
  *    refuses them and stores nothing at its own cost.
+ *  - A node on its way down takes nothing in.
  *  - MOVED is handed to the client role with nothing but names: it decides and
  *    says, page by page, whether the mover may drop its copy.
  */
@@ -69,7 +70,8 @@ int nswap_serve_move(struct nswap_srv_conn *conn)
 		return ret;
 	for (i = 0; i < nr; i++)
 		conn->result[i].gen = page[i].gen;
-	if (nswap_cache_take_free(c, nr, &entries))
+	if (!READ_ONCE(conn->node->going) &&
+	    nswap_cache_take_free(c, nr, &entries))
 		o = nswap_owner_adopt(c, le64_to_cpu(owner.id),
 				      le64_to_cpu(owner.epoch));
 	if (o) {
@@ -111,8 +113,9 @@ int nswap_serve_claim(struct nswap_srv_conn *conn)
 	if (ret)
 		return ret;
 	for (i = 0; i < nr; i++) {
-		u16 status = nswap_pending_claim(conn->node->cache, conn,
-						 &page[i]);
+		u16 status = READ_ONCE(conn->node->going) ?
+			NSWAP_ST_NOT_HELD :
+			nswap_pending_claim(conn->node->cache, conn, &page[i]);
 
 		conn->result[i].gen = page[i].gen;
 		conn->result[i].status = cpu_to_le32(status);

@@ -238,6 +238,7 @@ static void session_down(struct nswap_peer *peer)
 	if (peer->state == NSWAP_PEER_UP)
 		peer->state = NSWAP_PEER_SILENT;
 	spin_unlock(&peer->lock);
+	wake_up_all(&peer->wait);
 	wait_event(peer->wait, !atomic_read(&peer->followers));
 	session_close(peer);
 	/* acks taken in after the peer was lost may have named it again */
