@@ -116,6 +116,7 @@ class Test:
         self.flavour = settings.get("flavour", "plain")
         self.seed = settings.get("seed", 1)
         self.allow_oom = False
+        self.allow_starved = False
         self._backend = backend
         self._subs = []
         self._clusters = []
@@ -147,6 +148,10 @@ class Test:
     def expect_oom(self):
         """OOM kills are part of this test: their log lines do not fail it."""
         self.allow_oom = True
+
+    def expect_starved(self):
+        """Interrupts without a free page are part of this test (vm only)."""
+        self.allow_starved = True
 
     def close(self):
         """Close what the test left open; returns what was wrong."""

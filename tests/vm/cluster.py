@@ -288,6 +288,10 @@ class Cluster(api.Cluster):
                          f"{done.err.strip()}")
         return wrong
 
+    def _problems(self, log):
+        return dmesg.problems(log, self._test.allow_oom,
+                              self._test.allow_starved)
+
     def _farewell(self, node):
         wrong = []
         try:
@@ -298,8 +302,7 @@ class Cluster(api.Cluster):
             log = node.run(["dmesg"], check=False).out
             folder = self.dir / f"{node.name}-boot{node.boots}"
             (folder / "dmesg.log").write_text(log)
-            wrong += [f"{node}: {line}" for line in
-                      dmesg.problems(log, self._test.allow_oom)]
+            wrong += [f"{node}: {line}" for line in self._problems(log)]
         except Failure as error:
             wrong.append(f"{node}: {error}")
         return wrong
@@ -308,8 +311,7 @@ class Cluster(api.Cluster):
         wrong = []
         for log in sorted(self.dir.glob("node*-boot*/console.log")):
             wrong += [f"{log.parent.name}: {line}" for line in
-                      dmesg.problems(log.read_text(errors="replace"),
-                                     self._test.allow_oom)]
+                      self._problems(log.read_text(errors="replace"))]
         return wrong
 
     def close(self):
