@@ -35,13 +35,14 @@ struct eater {
 	enum order order;
 	bool progress;
 	bool hold;
+	bool timed;
 	const char *release;
 	const char *out;
 
 	uint64_t passes, fills, writes, verified, accesses, failed_reads;
 	uint64_t pswpin, pswpout;
 	struct bad_pages bad;
-	double start, filled, told, paced, end;
+	double start, filled, told, paced, end, slowest;
 	uint64_t paced_accesses;
 };
 
@@ -91,6 +92,7 @@ static void report(struct eater *e, const char *state, char *buf, size_t size)
 		 "\"verified\": %llu, \"accesses\": %llu, %s, "
 		 "\"failed_reads\": %llu, \"fill_seconds\": %.3f, "
 		 "\"seconds\": %.3f, \"us_per_access\": %.2f, "
+		 "\"slowest_ms\": %.1f, "
 		 "\"pswpin\": %llu, \"pswpout\": %llu}\n",
 		 state, order_name[e->order],
 		 (unsigned long long)(e->fills * PAT_BYTES >> 20),
@@ -100,6 +102,7 @@ static void report(struct eater *e, const char *state, char *buf, size_t size)
 		 (unsigned long long)e->failed_reads,
 		 (e->filled ? e->filled : end) - e->start, run,
 		 e->accesses ? run * 1e6 / (double)e->accesses : 0,
+		 e->slowest * 1e3,
 		 (unsigned long long)(vmstat("pswpin") - e->pswpin),
 		 (unsigned long long)(vmstat("pswpout") - e->pswpout));
 }
@@ -184,12 +187,28 @@ static void access_page(struct eater *e, uint64_t page, bool rewrite)
 	accessing = 0;
 }
 
+/* The same, and how long it took, a page written anew included. */
+static void access_timed(struct eater *e, uint64_t page, bool rewrite)
+{
+	double took, start = now_s();
+
+	access_page(e, page, rewrite);
+	took = now_s() - start;
+	if (took > e->slowest)
+		e->slowest = took;
+}
+
 static void sweep(struct eater *e, const char *state, bool shuffled, bool rewrite)
 {
 	struct pat_order order = pat_order_new(e->pages, e->seed + e->accesses);
 
 	for (uint64_t i = 0; i < e->pages && !stop; i++) {
-		access_page(e, shuffled ? pat_order_at(&order, i) : i, rewrite);
+		uint64_t page = shuffled ? pat_order_at(&order, i) : i;
+
+		if (e->timed)
+			access_timed(e, page, rewrite);
+		else
+			access_page(e, page, rewrite);
 		tick(e, state, i);
 	}
 }
@@ -295,6 +314,7 @@ static const char usage[] =
 	"  --rate N          at most N page accesses a second\n"
 	"  --hold            then keep the memory until SIGTERM, compare again\n"
 	"  --release FILE    with --hold: until FILE exists, too\n"
+	"  --timed           note how long the slowest access took\n"
 	"  --progress        a line each second on standard error\n"
 	"  --out FILE        keep FILE up to date with the JSON result\n"
 	"  --corrupt-self N  flip one bit in N own pages after the fill\n"
@@ -309,7 +329,8 @@ int main(int argc, char **argv)
 		{ "order", 1, NULL, 'o' }, { "seconds", 1, NULL, 's' },
 		{ "seed", 1, NULL, 'S' }, { "rate", 1, NULL, 'r' },
 		{ "hold", 0, NULL, 'H' }, { "release", 1, NULL, 'R' },
-		{ "progress", 0, NULL, 'P' }, { "out", 1, NULL, 'O' },
+		{ "progress", 0, NULL, 'P' },
+		{ "timed", 0, NULL, 'T' }, { "out", 1, NULL, 'O' },
 		{ "corrupt-self", 1, NULL, 'c' }, { "stale-self", 1, NULL, 't' },
 		{ "help", 0, NULL, 'h' }, { NULL, 0, NULL, 0 },
 	};
@@ -354,6 +375,9 @@ int main(int argc, char **argv)
 			break;
 		case 'P':
 			e.progress = true;
+			break;
+		case 'T':
+			e.timed = true;
 			break;
 		case 'O':
 			e.out = optarg;
