@@ -96,6 +96,7 @@ struct nswap_orphan {
  * @sessions_wanted: set with the first device, for good
  * @next_id: of the next message
  * @next_session: of the next session with anybody; rises within the epoch
+ * @used: jiffies of the last page-out sent to any peer
  * @wait_lock: protects @waiting
  * @changes: counts kicks, so that none is missed between trying and waiting
  * @waiting: requests that wait for grants, for a slot, or to be placed again
@@ -113,6 +114,7 @@ struct nswap_client {
 	bool sessions_wanted;
 	atomic64_t next_id;
 	atomic64_t next_session;
+	unsigned long used;
 	spinlock_t wait_lock;
 	atomic_t changes;
 	struct list_head waiting;

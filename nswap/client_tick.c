@@ -7,7 +7,9 @@
  *             page-ins unanswered for dead_after_ms: failed
  *             every PING_MS: ping, so that both know of the other's death
  *             nothing heard for SILENT_MS: break the session
- *             no grant left and room there: ask; idle with many: give back
+ *             no grant left, room there and page-outs to anybody: ask
+ *             no page-out to it for IDLE_MS: give back its grants, but for
+ *             a few while there are page-outs to others
  *             comparison due: compare
  *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail
@@ -90,18 +92,20 @@ static void ping(struct nswap_peer *peer)
 static void grants(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
+	bool active = !past(READ_ONCE(node->client->used), IDLE_MS) ||
+		      !list_empty_careful(&node->client->waiting);
 	bool idle = past(READ_ONCE(peer->used), IDLE_MS);
 	u32 n;
 
-	if ((!idle || !list_empty_careful(&node->client->waiting)) &&
-	    nswap_place_wants(node, peer->index)) {
+	/* a peer without grants is never used: that is no reason not to ask */
+	if (active && nswap_place_wants(node, peer->index)) {
 		if (nswap_ctl_claim(&peer->ask))
 			nswap_ctl_send(&peer->ask, NSWAP_GRANT_ASK, ASK_PAGES);
 		return;
 	}
 	if (!idle || !nswap_ctl_claim(&peer->back))
 		return;
-	n = nswap_place_give_back(node, peer->index);
+	n = nswap_place_give_back(node, peer->index, active ? ASK_PAGES : 0);
 	if (n)
 		nswap_ctl_send(&peer->back, NSWAP_GRANT_RETURN, n);
 	else

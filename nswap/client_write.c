@@ -273,6 +273,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 						peer->index, false).gen);
 	build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
+	WRITE_ONCE(node->client->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {

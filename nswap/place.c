@@ -278,20 +278,21 @@ void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
  * nswap_place_give_back() - take grants away from an idle candidate
  * @node: node
  * @index: of the peer
+ * @keep: grants to leave it with
  *
  * Context: process, does not sleep.
  * Return: grants taken, to be returned to the peer; 0 if it is not idle.
  */
-u32 nswap_place_give_back(struct nswap_node *node, u16 index)
+u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 {
 	struct nswap_place_peer *c;
 	u32 n = 0;
 
 	spin_lock(&node->place_lock);
 	c = find(node, index);
-	if (c && !c->inflight) {
-		n = c->grants;
-		c->grants = 0;
+	if (c && !c->inflight && c->grants > keep) {
+		n = c->grants - keep;
+		c->grants = keep;
 	}
 	spin_unlock(&node->place_lock);
 	return n;

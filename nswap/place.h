@@ -19,7 +19,7 @@ void nswap_place_rest(struct nswap_node *node, u16 index, bool resting);
 void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages);
 void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
 			   u64 free);
-u32 nswap_place_give_back(struct nswap_node *node, u16 index);
+u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep);
 bool nswap_place_wants(struct nswap_node *node, u16 index);
 void nswap_place_look(struct nswap_node *node, u16 index, u32 *grants,
 		      u32 *inflight);
