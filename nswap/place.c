@@ -281,7 +281,8 @@ void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
  * @keep: grants to leave it with
  *
  * Context: process, does not sleep.
- * Return: grants taken, to be returned to the peer; 0 if it is not idle.
+ * Return: grants taken, to be returned to the peer; 0 if pages are on their
+ * way to it or it has no more than @keep.
  */
 u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 {

@@ -3,8 +3,10 @@
 
         node0 … node11 on one link; nobody is told of anybody else
 """
+import time
+
 from nswaptest.check import (at_least, at_most, equal, hold, true, wait_for)
-from nswaptest.work import eat
+from nswaptest.work import Slots, eat
 
 DESCRIPTION = "12 nodes find each other, age each other, and share pages out"
 SUITES = ("lab",)
@@ -124,6 +126,37 @@ def test_ageing(t):
     write(client, dev, 16)
     at_least(silent.stat()["server"]["pages_stored"], before + 500,
              "pages sent to the peer that is back")
+    client.device_del(dev)
+
+
+def test_room_again(t):
+    """A lender that was full is used again once it has room, though another
+    one has had room all the time."""
+    cluster = t.cluster(3)
+    client, small, big = cluster
+    client.up(lend="4M")
+    small.up(lend="4M")
+    big.up(lend="64M")
+    cluster.wait_connected()
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add("48M")
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, 4096, 32):
+            slots.write(first, 32)
+        at_least(small.stat()["server"]["held_pages"], 900,
+                 "pages on the small lender")
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            slots.write(8193, 32)
+        before = small.stat()["server"]["pages_stored"]
+        client.run(["blkdiscard", "-o", "4096", "-l", "16M", f"/dev/{dev}"])
+
+        def again():
+            slots.write(8193, 32)
+            return small.stat()["server"]["pages_stored"] >= before + 200
+        wait_for(again, 10, "the small lender gets pages again")
+        true(all(slots.right(s) for s in range(8193, 8225)),
+             "a page that was written to and fro is wrong")
     client.device_del(dev)
 
 
