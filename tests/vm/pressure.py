@@ -4,10 +4,12 @@
 Two small guests lend each other a little and each runs a program bigger than
 itself; a third, larger guest holds the rest, or is left out. Invariants: the
 guests have no other swap; hung tasks panic the guest, so a hang ends the run
-as a lost guest; pages between the small guests are counted only between two
-moments at which both programs were eating.
+as a lost guest; pages between the small guests are counted by the one that
+keeps them, and only between two moments at which both programs were eating.
 """
+import dataclasses
 import json
+import time
 
 from nswaptest import check
 from nswaptest.check import Failure, wait_for
@@ -42,6 +44,17 @@ def read_json(node, path):
     return wait_for(parsed, 10, f"{node}: a whole line in {path}", every=0.02)
 
 
+@dataclasses.dataclass(frozen=True)
+class Served:
+    """What a small guest did as a server: pages it took in for the other one
+    and pages it gave back to it."""
+    stored: int
+    loaded: int
+
+    def __sub__(self, other):
+        return Served(self.stored - other.stored, self.loaded - other.loaded)
+
+
 class Eating:
     """A small guest with its program and its two heartbeats."""
 
@@ -68,12 +81,23 @@ class Eating:
         now = read_json(self.node, "/eater.json")
         return f"pass {now['passes']}, {now['verified']} pages right;"
 
-    def traffic(self):
-        """Pages this node took and gave back as a server so far (from
-        /proc: a starved guest need not start a program for it)."""
-        stats = dict(line.split()[1:3] for line in
-                     self.node.read("/proc/nswap/stats").splitlines()[1:])
-        return int(stats["pages_stored"]) + int(stats["pages_loaded"])
+    def stats(self):
+        """The node's counters (from /proc: a starved guest need not start a
+        program for it)."""
+        return {name: int(value) for _, name, value in
+                (line.split() for line in
+                 self.node.read("/proc/nswap/stats").splitlines()[1:])}
+
+    def served(self):
+        """What this node did for the other small guest so far: the only one
+        that swaps to it, and check_owner() says so."""
+        stats = self.stats()
+        return Served(stats["pages_stored"], stats["pages_loaded"])
+
+    def check_owner(self):
+        """Nobody but the other small guest has pages here."""
+        owners = len(self.node.read("/proc/nswap/cache").splitlines()) - 1
+        check.equal(owners, 1, f"{self.node}: owners of the pages it holds")
 
     def check_beats(self, t):
         """End the heartbeats; fail if one had too long a gap."""
@@ -118,36 +142,56 @@ def _end(cluster, devices):
              "no node holds a page for another one")
 
 
-def with_third(t, series, small_mb):
-    """Two small guests and a large one: nothing at all may go wrong."""
-    cluster = _start(t, series, small_mb, True)
-    eating = [Eating(node, seed=7 + node.index) for node in
-              cluster.nodes[:2]]
-    wait_for(lambda: all(read_json(e.node, "/eater.json")["state"] ==
-                         "running" for e in eating),
+def _follow(t, eating):
+    """Wait for the end of both programs; what each guest served while both
+    were eating, and for how long both were."""
+    wait_for(lambda: any(not e.running() for e in eating) or
+             all(read_json(e.node, "/eater.json")["state"] == "running"
+                 for e in eating),
              RUN_LIMIT, "both programs have filled their memory", every=0.5)
-    first = [e.traffic() for e in eating]
-    last = first
+    first = last = [e.served() for e in eating]
+    start = end = time.monotonic()
 
     def over():
-        nonlocal last
-        now = [e.traffic() for e in eating]
+        nonlocal last, end
+        now, at = [e.served() for e in eating], time.monotonic()
         if all(e.running() for e in eating):
-            last = now
+            last, end = now, at
             t.log(" ".join(f"{e.node}: {e.progress()}" for e in eating))
         return not any(e.running() for e in eating)
     wait_for(over, RUN_LIMIT, "the end of both programs", every=2)
+    return [b - a for a, b in zip(first, last)], end - start
+
+
+def _log_end(t, e, served, seconds):
+    t.log(f"{e.node}: while both ate, for {seconds:.0f} s, it stored "
+          f"{served.stored} pages of the other small guest and loaded "
+          f"{served.loaded} back")
+    t.log(f"{e.node}: {json.dumps(e.stats())}")
+
+
+def with_third(t, series, small_mb):
+    """Two small guests and a large one: nothing at all may go wrong."""
+    t.expect_starved()
+    cluster = _start(t, series, small_mb, True)
+    eating = [Eating(node, seed=7 + node.index) for node in
+              cluster.nodes[:2]]
+    each_way, seconds = _follow(t, eating)
+    for e, served in zip(eating, each_way):
+        _log_end(t, e, served, seconds)
     for e in eating:
         result = e.result()
         t.log(f"{e.node}: {json.dumps(result)}")
         check.equal(result["wrong_pages"], 0, f"{e.node}: wrong pages")
         check.at_least(result["passes"], 2, f"{e.node}: passes")
+        check.at_least(result["fill_seconds"] + result["seconds"],
+                       EAT_SECONDS, f"{e.node}: seconds of eating")
         e.check_beats(t)
-    for e, a, b in zip(eating, first, last):
-        t.log(f"{e.node}: {b - a} pages for the other small guest")
-        check.at_least(b - a, EACH_WAY,
-                       f"{e.node}: pages for the other small guest while "
-                       "both ate")
+    for e, served in zip(eating, each_way):
+        e.check_owner()
+        check.at_least(served.stored, EACH_WAY,
+                       f"{e.node}: pages stored for the other small guest "
+                       "while both ate")
     _end(cluster, "nswap0")
 
 
@@ -155,11 +199,12 @@ def without_third(t, series, small_mb):
     """Two small guests alone: the programs may be killed for want of
     memory, nothing else may happen."""
     t.expect_oom()
+    t.expect_starved()
     cluster = _start(t, series, small_mb, False)
     eating = [Eating(node, seed=7 + node.index) for node in cluster]
-    wait_for(lambda: not any(e.running() for e in eating), RUN_LIMIT,
-             "both programs ended or were killed", every=1)
-    for e in eating:
+    each_way, seconds = _follow(t, eating)
+    for e, served in zip(eating, each_way):
+        _log_end(t, e, served, seconds)
         done = e.eater.wait(1)
         t.log(f"{e.node}: the program ended with {done.code}")
         if done.code not in (0, -9):
