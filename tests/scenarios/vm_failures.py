@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real crashes and cuts between separate kernels."""
+"""Real crashes and cuts between separate kernels.
+
+        node0 ------ node1        node0's programs have their pages on node1,
+          |                       which dies or is cut off, and on node2
+        node2                     node2's program has its pages on node0
+
+Times are measured and compared as they are: the deadlines of the waits are
+longer under emulation, the bounds of the checks are not.
+"""
 import json
-import os
+import time
 
 from nswaptest import check
 from nswaptest.check import wait_for
@@ -12,93 +20,216 @@ NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 120
 
 DEAD_AFTER = 5
-EAT_MB = 96
-LIMIT = "40M"
+RESOLVED = 2        # a read is over by dead_after and this
+LENT = "96M"
 
 
-def start(t):
-    """Three stock nodes; the first swaps to the two others and eats."""
-    if not os.environ.get("NSWAP_FULL"):
-        t.skip("only with NSWAP_FULL=1: minutes of emulation each; the lab "
-               "has the same scenarios")
+class Program:
+    """An eater, bigger than its memory group."""
+
+    def __init__(self, node, name, mb, limit, seed, *args):
+        self.node, self.name = node, f"{node}'s {name} program"
+        self.out = f"/{name}.json"
+        self.process = node.popen(
+            [node.prog("eater"), "--mb", str(mb), "--seed", str(seed),
+             "--order", "random", "--timed", "--out", self.out, *args],
+            memory_max=limit)
+
+    def state(self):
+        """What it says of itself, once a second."""
+        try:
+            return json.loads(self.node.read(self.out))
+        except (check.Failure, ValueError):
+            return {"state": "filling", "accesses": 0, "failed_reads": 0}
+
+    def wait_running(self):
+        """Until it has filled its memory and reads it back."""
+        wait_for(lambda: self.state()["accesses"] > 1000, 60,
+                 f"{self.name} swaps", every=0.2)
+
+    def goes_on(self):
+        """Until it has made accesses that it had not when this was called;
+        returns its state then."""
+        before = self.state()["accesses"]
+
+        def further():
+            now = self.state()
+            return now if now["accesses"] > before else None
+        return wait_for(further, 5, f"{self.name} goes on")
+
+    def end(self, t, allowed):
+        """It ends by itself, without a wrong page; its result."""
+        done = self.process.wait(90)
+        t.log(f"{self.name} ended with {done.code}: {done.out}{done.err}")
+        if done.code not in allowed:
+            raise check.Failure(f"{self.name} ended with {done.code}: "
+                                f"{(done.err or done.out).strip()}")
+        result = json.loads(done.out)
+        check.equal(result["wrong_pages"], 0, f"{self.name}: wrong pages")
+        return result
+
+
+def table(node, name):
+    """A file of /proc/nswap as a list of dicts."""
+    head, *lines = node.read(f"/proc/nswap/{name}").splitlines()
+    return [dict(zip(head.split(), line.split())) for line in lines]
+
+
+def peer(client, node):
+    """The line of a client's table about a node, now; from /proc, which is
+    quicker than a program."""
+    return next(p for p in table(client, "peers") if p["addr"] == node.addr)
+
+
+def stored(client):
+    """Pages that peers acknowledged so far."""
+    return next(int(s["value"]) for s in table(client, "stats")
+                if s["counter"] == "pages_out")
+
+
+def gone_after(t, client, node, act):
+    """Do what takes a node from a client. Returns when that began and how
+    many pages the client's record had there, at most: those recorded just
+    before, and every page acknowledged, by whomever, until just after."""
+    before = stored(client)
+    slots = int(peer(client, node)["slots"])
+    begun = time.monotonic()
+    act()
+    pages = slots + stored(client) - before
+    t.log(f"{client}'s record: {slots} pages on {node}, at most {pages} when "
+          "it went")
+    check.at_least(slots, 1000, f"pages recorded on {node}")
+    return begun, pages
+
+
+def wait_dead(t, client, node, begun):
+    """Until the client calls a node dead, in time."""
+    wait_for(lambda: peer(client, node)["state"] in ("dead", "lost"),
+             DEAD_AFTER + RESOLVED, f"{node} is called dead", every=0.1)
+    took = time.monotonic() - begun
+    t.log(f"{node} was called dead after {took:.2f} s")
+    check.at_most(took, DEAD_AFTER + RESOLVED,
+                  f"seconds until {node} is called dead")
+
+
+def check_reads(t, client, node, results, pages):
+    """No read took longer than it may, and none but of the node's pages has
+    failed."""
+    slowest = max(r["slowest_ms"] for r in results) / 1000
+    failed = sum(r["failed_reads"] for r in results)
+    t.log(f"slowest access {slowest:.2f} s, {failed} reads failed of "
+          f"{pages} pages")
+    check.at_most(slowest, DEAD_AFTER + RESOLVED, "seconds for one access")
+    check.at_least(failed, 1, "reads that failed")
+    check.at_most(failed, pages, f"reads that failed, of pages on {node}")
+    for line in client.run(["dmesg"]).out.splitlines():
+        if "page-in of" in line:
+            check.true(node.addr in line, f"a page-in failed that has nothing "
+                                          f"to do with {node}: {line}")
+
+
+def start(t, dead_after=DEAD_AFTER):
+    """Three stock nodes, pages of the first placed in turn."""
     cluster = t.cluster(3, kernel="6.1", memory_mb=256)
-    client = cluster[0]
-    cluster.up(lend="96M", dead_after=DEAD_AFTER)
-    client.ctl("policy", "place", "round-robin")
-    client.swapon(client.device_add("160M"))
-    eater = client.popen(
-        [client.prog("eater"), "--mb", str(EAT_MB), "--passes", "2",
-         "--order", "random", "--out", "/eater.json"], memory_max=LIMIT)
-    wait_for(lambda: state(client)["passes"] + state(client)["accesses"] >
-             2000, 120, "the program swaps", every=0.2)
-    return cluster, client, eater
+    cluster.cut(1, 2)
+    for node in cluster:
+        node.up(lend=LENT, dead_after=dead_after)
+    cluster.wait_connected(cluster.nodes[:2])
+    cluster.wait_connected([cluster[0], cluster[2]])
+    cluster[0].ctl("policy", "place", "round-robin")
+    cluster[0].swapon(cluster[0].device_add("160M"))
+    return cluster
 
 
-def state(node):
-    """What the eater says of itself now."""
-    try:
-        return json.loads(node.read("/eater.json"))
-    except (check.Failure, ValueError):
-        return {"passes": 0, "accesses": 0}
-
-
-def finish(t, client, eater, allowed):
-    """The eater ends by itself with right pages; its result."""
-    done = eater.wait(200)
-    t.log(f"the program ended with {done.code}: {done.out}{done.err}")
-    if done.code not in allowed:
-        raise check.Failure(f"the program ended with {done.code}: "
-                            f"{(done.err or done.out).strip()}")
-    result = json.loads(done.out)
-    check.equal(result["wrong_pages"], 0, "wrong pages")
-    client.swapoff("nswap0")
-    client.device_del("nswap0")
-    return result
+def end_swap(cluster, *nodes):
+    """Swap off, devices removed, modules unloaded; no page is left."""
+    for node in nodes:
+        node.swapoff("nswap0")
+        node.device_del("nswap0")
+    alive = [node for node in cluster if not node.killed]
+    wait_for(lambda: cluster.held_pages(alive) == 0, 20, "no page is held")
+    for node in nodes:
+        node.down()
+        node.run(["rmmod", "nswap"])
 
 
 def test_kill(t):
-    """One of two servers loses its power: only its pages fail."""
-    cluster, client, eater = start(t)
-    victim, other = cluster[1], cluster[2]
-    held = victim.stat()["server"]["held_pages"]
-    check.at_least(held, 1000, "pages on the machine that dies")
-    cluster.kill(victim)
-    wait_for(lambda: client.peers()[victim.addr]["state"] in ("dead", "lost"),
-             DEAD_AFTER + 2, "the dead machine is known to be dead")
-    stuck = state(client)["accesses"]
-    wait_for(lambda: state(client)["accesses"] > stuck, 4,
-             "the program goes on once the dead machine is known")
-    result = finish(t, client, eater, (3,))
-    check.at_least(result["failed_reads"], 1, "reads that failed")
-    check.at_most(result["failed_reads"], held + 2000, "reads that failed")
-    check.equal(other.stat()["server"]["held_pages"], 0,
-                "pages on the machine that lived, after swapoff")
-    cluster.revive(victim)
-    victim.up(lend="96M", dead_after=DEAD_AFTER)
-    cluster.wait_connected()
+    """One of two servers loses its power: reads of its pages fail, in time;
+    the other programs and the other nodes go on."""
+    cluster = start(t)
+    client, victim, other = cluster
+    other.swapon(other.device_add("64M"))
+    programs = [Program(client, name, 32, "12M", seed, "--passes", "1")
+                for name, seed in (("first", 1), ("second", 2))]
+    neighbour = Program(other, "third", 32, "16M", 3, "--passes", "0",
+                        "--seconds", "100000", "--rate", "300")
+    for program in [*programs, neighbour]:
+        program.wait_running()
+    begun, pages = gone_after(t, client, victim,
+                              lambda: cluster.kill(victim))
+    wait_dead(t, client, victim, begun)
+    for program in [*programs, neighbour]:
+        program.goes_on()
+    t.log(f"every program went on by {time.monotonic() - begun:.2f} s")
+    results = [p.end(t, (0, 3)) for p in programs]
+    check_reads(t, client, victim, results, pages)
+    neighbour.goes_on()
+    neighbour.process.kill(15)
+    result = neighbour.end(t, (0,))
+    t.log(f"slowest access of the neighbour {result['slowest_ms']} ms")
+    check.at_most(result["slowest_ms"], DEAD_AFTER * 1000,
+                  "ms of the neighbour's slowest access")
+    end_swap(cluster, client, other)
 
 
 def test_short_cut(t):
     """A link cut for less than dead_after costs time, no page."""
-    cluster, client, eater = start(t)
-    cluster.cut(client, cluster[1])
-    wait_for(lambda: client.peers()[cluster[1].addr]["state"] != "up", 10,
-             "the cut is noticed")
-    cluster.heal(client, cluster[1])
-    result = finish(t, client, eater, (0,))
+    dead_after = 20
+    cluster = start(t, dead_after)
+    client, silent, _ = cluster
+    program = Program(client, "only", 48, "20M", 1, "--passes", "1")
+    program.wait_running()
+    begun, _ = gone_after(t, client, silent,
+                          lambda: cluster.cut(client, silent))
+    wait_for(lambda: peer(client, silent)["state"] != "up", dead_after,
+             "the cut is noticed", every=0.1)
+    cluster.heal(client, silent)
+    took = time.monotonic() - begun
+    t.log(f"healed after {took:.2f} s")
+    check.at_most(took, dead_after - 2, "seconds of a short cut")
+    wait_for(lambda: peer(client, silent)["state"] == "up", 20,
+             "the session is back", every=0.1)
+    result = program.end(t, (0,))
+    t.log(f"slowest access {result['slowest_ms']} ms")
     check.equal(result["failed_reads"], 0, "reads that failed")
+    end_swap(cluster, client)
 
 
 def test_long_cut(t):
     """A machine declared dead that returns with the same epoch is believed
     again."""
-    cluster, client, eater = start(t)
-    silent = cluster[1]
-    cluster.cut(client, silent)
-    wait_for(lambda: client.peers()[silent.addr]["state"] in ("dead", "lost"),
-             DEAD_AFTER + 10, "the silent machine is declared dead")
+    cluster = start(t)
+    client, silent, _ = cluster
+    program = Program(client, "only", 48, "20M", 1, "--passes", "2")
+    program.wait_running()
+    begun, pages = gone_after(t, client, silent,
+                              lambda: cluster.cut(client, silent))
+    wait_dead(t, client, silent, begun)
+    program.goes_on()
     cluster.heal(client, silent)
-    wait_for(lambda: client.peers()[silent.addr]["state"] == "up", 30,
-             "the machine is back")
-    finish(t, client, eater, (0, 3))
-    wait_for(lambda: cluster.held_pages() == 0, 30, "no page is held")
+    wait_for(lambda: peer(client, silent)["state"] == "up", 30,
+             "the machine is back", every=0.1)
+    back = peer(client, silent)
+    t.log(f"back after {time.monotonic() - begun:.2f} s with {back['slots']} "
+          "pages on record")
+    program.goes_on()
+    failed = program.goes_on()["failed_reads"]
+    loaded = silent.stat()["server"]["pages_loaded"]
+    result = program.end(t, (3,))
+    check_reads(t, client, silent, [result], pages)
+    check.equal(result["failed_reads"], failed,
+                "reads that failed, with those since it is back")
+    check.at_least(silent.stat()["server"]["pages_loaded"], loaded + 1000,
+                   "pages it served, with those since it is back")
+    check.equal(peer(client, silent)["epoch"], back["epoch"], "its epoch")
+    end_swap(cluster, client)
