@@ -77,7 +77,7 @@ def prepare(cases):
             image.base(series)
             check.scale = SCALE[accel.choose(series, say)]
             built_programs()
-            built_module(series)
+            built_module(series, False)
         except (Failure, image.SetupError) as why:
             say(str(why))
 
