@@ -19,14 +19,15 @@ import time
 from . import check, dmesg, scenario
 from .scenario import ROOT, Result
 
-SUITES = ("unit", "lab", "vm", "pressure", "kernels", "debug")
+SUITES = ("unit", "model", "lab", "vm", "pressure", "kernels", "debug")
 # what "make test" runs; debug takes a kernel of its own and half an hour
-DEFAULT = ("unit", "lab", "vm", "kernels", "pressure")
+DEFAULT = ("unit", "model", "lab", "vm", "kernels", "pressure")
 LATER = {
     "chaos": "random faults for hours come with a later change",
-    "model": "the model checker comes with a later change",
 }
 LAB = ("unit", "lab", "debug")
+# suites that need no kernel at all
+HOST = ("model",)
 SCALE = {"plain": 1, "debug": 5}
 HUNG_TASK = {"plain": 20, "debug": 60}
 GRACE = 30
@@ -311,14 +312,16 @@ def run_lab(suites, options, totals):
             LabRun(tests, "debug", options, totals).run()
 
 
-# -- the suites on separate kernels -------------------------------------------
+# -- the suites on separate kernels, and those without any --------------------
 
-def run_vm(suite, options, totals):
+def run_here(suite, options, totals):
     """Each test in a child here; the back end builds what it needs."""
     cases = select(suite, options)
     if not cases:
         return
-    backend = importlib.import_module("vm.cluster")
+    backend = None
+    if suite not in HOST:
+        backend = importlib.import_module("vm.cluster")
     if hasattr(backend, "prepare"):
         backend.prepare(cases)
     settings = {"flavour": "plain", "seed": options.seed, "suite": suite}
@@ -330,8 +333,8 @@ def run_vm(suite, options, totals):
             totals.tell(suite, Result(case.name, "skip",
                                       f"{missing} is not installed"))
             continue
-        results, _, _ = scenario.execute(case, folder, backend.Cluster,
-                                         settings)
+        results, _, _ = scenario.execute(
+            case, folder, backend and backend.Cluster, settings)
         for result in results:
             totals.tell(suite, result)
 
@@ -393,7 +396,7 @@ def main(argv):
             run_lab(lab, options, totals)
         for suite in options.suite:
             if suite not in LAB:
-                run_vm(suite, options, totals)
+                run_here(suite, options, totals)
     except subprocess.CalledProcessError as why:
         say(f"error: {why}")
         totals.count["fail"] += 1
