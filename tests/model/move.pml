@@ -17,9 +17,11 @@
  *  - decisions and the messages that follow from them as separate steps, so
  *    answers to MOVED may be held back as if they waited for a batch.
  *  - an attempt to move may be given up, and a pending page dropped, any time.
+ *  - WITH_HOME: a page that finds no room goes home; RETURN brings one home.
  *
- * Not modelled: home and RETURN, grants, the owner's reboot, leases, more than
- * one reboot, devices coming and going, the wrap-around of generations.
+ * Not modelled: RETURN to another peer, moves out from home, grants, the owner's
+ * reboot, leases, more than one reboot, devices coming and going, generations
+ * that wrap around.
  * Timers are choices: whatever may time out may do so at any moment. The list's
  * number of a NO_RECORD free is one bit, "stored or claimed since the last
  * list", which is the same since a session has one comparison under way.
@@ -27,10 +29,10 @@
  * goes to server 0; the other case is its mirror image.
  *
  * Checked: the copy that the slot names is held, complete and of the version
- * written last, as long as its peer has not started anew (Watch); a page-in
- * gets that version, and fails only for a peer that is silent or has started
- * anew; when all is quiet, peers hold after a comparison exactly what the owner
- * records; with DRAIN, everything comes to rest from any state.
+ * written last, as long as its peer has not started anew; the same for home,
+ * which has no generations (Watch); a page-in gets that version, and fails
+ * only for a peer that is silent or has started anew; when all is quiet, peers
+ * hold after a comparison exactly what the owner records; with DRAIN, everything comes to rest from any state.
  *
  * Bounds: GENS page-outs and time-outs together, MOVES, BREAKS, REBOOTS,
  * FREES, ASKS (periodic comparisons). READS switches page-ins on.
@@ -64,7 +66,7 @@
 
 mtype:slot = { EMPTY, WRITING, REMOTE, FREEING, LOST, HOME, MOVING };
 mtype:msg = { HOLD_ASK, HOLD_LIST, NO_RECORD, FREE, CLAIM, CLAIM_OK,
-	CLAIM_NOT_HELD, MOVED, MOVED_DROP, MOVED_KEEP };
+	CLAIM_NOT_HELD, MOVED, RETURN, MOVED_DROP, MOVED_KEEP };
 
 /* the owner's slot */
 mtype:slot st = EMPTY;
@@ -73,6 +75,7 @@ bit freed;
 byte ver;	/* of the newest page-out begun */
 byte cver;	/* of the newest page-out that has ended well */
 byte old_pr, old_gen;
+byte home_ver;	/* what is on home, at the slot's offset */
 
 /* sessions */
 bool up[2] = true;
@@ -83,8 +86,9 @@ byte rec[2];	/* 0 idle 1 asked 2 free to be sent */
 byte rec_gen[2];
 
 /* the answers owed to MOVED, by source */
-byte cl[2];	/* 0 none 1 to claim 2 claimed 3 keep 4 drop */
-byte cl_pr[2], cl_gen[2], cl_att[2];
+byte cl[2];	/* 0 none 1 to claim 2 claimed 3 keep 4 drop
+		   5 to load for home 6 being written to home */
+byte cl_pr[2], cl_gen[2], cl_att[2], cl_ver[2];
 bit cl_stale[2];
 
 /* one page-in */
@@ -96,7 +100,8 @@ bit rd_claimed;
 byte hgen[2], hver[2];
 bit since[2];
 byte pgen[2], pver[2];
-byte att[2], aph[2], agen[2];	/* 1 MOVE sent 2 acknowledged 3 MOVED sent */
+byte att[2], aph[2], agen[2];	/* 1 MOVE sent 2 acknowledged 3 MOVED,
+				   4 RETURN sent */
 byte mv[2];	/* 0 none 1 MOVE 2 ok 3 older */
 byte mv_gen[2], mv_ver[2], mv_att[2];
 #ifdef MUT_ACK_BEFORE_STORE
@@ -177,6 +182,7 @@ inline end_answer(p_)
 	cl_pr[p_] = 0;
 	cl_gen[p_] = 0;
 	cl_att[p_] = 0;
+	cl_ver[p_] = 0;
 	cl_stale[p_] = 0;
 }
 
@@ -219,8 +225,8 @@ inline drop_pending(p_)
 
 #define MINE(p)		(st == MOVING && pr == cl_pr[p] && gen == cl_gen[p])
 
-/* MOVED arrived: what shall be done; the context is free */
-inline judge(p_, g_, a_)
+/* MOVED or RETURN arrived: what shall be done; the context is free */
+inline judge(p_, g_, a_, home_)
 {
 	cl_att[p_] = a_;
 	if
@@ -230,7 +236,12 @@ inline judge(p_, g_, a_)
 #endif
 	:: st == REMOTE && pr == PEER(p_) && gen == g_ ->
 		if
-		:: up[1 - p_] ->
+		:: home_ ->
+			st = MOVING;
+			cl[p_] = 5;
+			cl_pr[p_] = pr;
+			cl_gen[p_] = g_
+		:: !home_ && up[1 - p_] ->
 			st = MOVING;
 			cl[p_] = 1;
 			cl_pr[p_] = pr;
@@ -240,6 +251,13 @@ inline judge(p_, g_, a_)
 	:: else -> cl[p_] = 4
 	fi
 }
+
+/* a page-out waits while a returned page is being written to home */
+#ifdef MUT_HOME_RACE
+#define HOME_BUSY	false
+#else
+#define HOME_BUSY	(cl[0] == 6 || cl[1] == 6)
+#endif
 
 #define QUIET	(len(store[0]) + len(store[1]) + len(stored[0]) + \
 		 len(stored[1]) + len(ask[0]) + len(ask[1]) + len(say[0]) + \
@@ -255,7 +273,8 @@ active proctype Owner()
 {
 	do
 	/* page-out */
-	:: d_step { !fin && st != WRITING && gen < GENS ->
+	:: d_step { !fin && st != WRITING && gen < GENS &&
+		    !HOME_BUSY ->
 		old_pr = (AT_PEER || st == FREEING -> pr : 0);
 		old_gen = (old_pr -> gen : 0);
 		st = WRITING;
@@ -263,7 +282,13 @@ active proctype Owner()
 		again();
 		ver++ }
 	:: d_step { st == WRITING && !pr ->
+#ifdef WITH_HOME
+		st = (freed -> EMPTY : HOME);
+		home_ver = ver;
+		cver = ver;
+#else
 		st = (freed -> EMPTY : LOST);
+#endif
 		freed = 0;
 		set_orphan(old_pr, old_gen);
 		old_pr = 0;
@@ -391,7 +416,7 @@ end:	do
 	:: d_step { up[p] && say[p]?[MOVED,_,_] && (!cl[p] || nfull(ask[p])) ->
 		say[p]?MOVED,g,a;
 		if
-		:: !cl[p] -> judge(p, g, a)
+		:: !cl[p] -> judge(p, g, a, false)
 		:: else ->
 			if
 			:: st == MOVING || (pr == PEER(p) && gen == g &&
@@ -401,6 +426,33 @@ end:	do
 			fi
 		fi;
 		g = 0; a = 0 }
+#ifdef WITH_HOME
+	:: d_step { up[p] && say[p]?[RETURN,_,_] && !cl[p] ->
+		say[p]?RETURN,g,a;
+		judge(p, g, a, true);
+		g = 0; a = 0 }
+	/* the load and its answer; the session is checked when it is there */
+	:: d_step { cl[p] == 5 && LINKED(p) && cl_pr[p] == PEER(p) ->
+		if
+		:: MINE(p) ->
+			assert(hgen[p] == cl_gen[p]);
+			cl[p] = 6;
+			cl_ver[p] = hver[p]
+		:: else -> cl[p] = 4
+		fi }
+	:: d_step { cl[p] == 5 && (!up[p] || cl_pr[p] != PEER(p)) ->
+		if
+		:: MINE(p) -> st = REMOTE; cl[p] = 3
+		:: else -> cl[p] = 4
+		fi }
+	:: d_step { cl[p] == 6 ->
+		home_ver = cl_ver[p];
+		if
+		:: MINE(p) -> st = HOME; pr = 0
+		:: else
+		fi;
+		cl[p] = 4 }
+#endif
 	:: d_step { cl[p] == 1 && (!up[1 - p] || nfull(ask[1 - p])) ->
 		if
 		:: up[1 - p] ->
@@ -428,7 +480,7 @@ end:	do
 		:: MINE(1 - p) -> st = REMOTE; cl[1 - p] = 3
 		:: else -> cl[1 - p] = 4
 		fi }
-	:: d_step { cl[p] >= 3 && (cl_stale[p] || !up[p] || nfull(ask[p])) ->
+	:: d_step { (cl[p] == 3 || cl[p] == 4) && (cl_stale[p] || !up[p] || nfull(ask[p])) ->
 		if
 		:: !cl_stale[p] && up[p] && cl[p] == 3 ->
 			tell(p, MOVED_KEEP, cl_att[p])
@@ -454,6 +506,13 @@ end:	do
 		:: cl[1 - p] == 2 && !MINE(1 - p) -> cl[1 - p] = 4
 		:: else
 		fi;
+#ifdef MUT_LIVE_ORPHAN
+		if
+		:: cl[1 - p] == 3 && ep[p] == kep[p] ->
+			set_orphan(PEER(p), cl_gen[1 - p])
+		:: else
+		fi;
+#endif
 		cl_stale[p] = (cl[p] -> 1 : 0);
 		if
 		:: rd && rd_pr == PEER(p) -> rd = 4; rd_ver = 0
@@ -628,6 +687,15 @@ end:	do
 	:: d_step { aph[p] == 2 && LINKED(p) && nfull(say[p]) ->
 		say[p]!MOVED,agen[p],att[p];
 		aph[p] = 3 }
+#ifdef WITH_HOME
+	:: d_step { !fin && !att[p] && hgen[p] && moves < MOVES &&
+		    LINKED(p) && nfull(say[p]) ->
+		moves++;
+		att[p] = moves;
+		aph[p] = 4;
+		agen[p] = hgen[p];
+		say[p]!RETURN,hgen[p],moves }
+#endif
 	:: d_step { att[p] -> end_attempt(p) }
 	/* being moved to */
 	:: d_step { mv[1 - p] == 1 ->
@@ -661,13 +729,14 @@ end:	do
 	od
 }
 
-/* the recorded copy is there */
+/* the recorded copy is there, and the one at home is the newest */
 active proctype Watch()
 {
 end:	do
 	:: d_step { AT_PEER && !GONE(pr) && ep[SRV(pr)] == kep[SRV(pr)] &&
 		    !(hgen[SRV(pr)] == gen && hver[SRV(pr)] == cver) ->
 		assert(false) }
+	:: d_step { st == HOME && home_ver != cver -> assert(false) }
 	od
 }
 

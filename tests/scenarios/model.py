@@ -14,20 +14,25 @@ from nswaptest.scenario import ROOT
 DESCRIPTION = "spin: page-out, page-in, free, move, claim, comparison, cuts"
 SUITES = ("model",)
 NEEDS = ("spin", "gcc")
-TIMEOUT = 600
+TIMEOUT = 1200
 
 MODEL = ROOT / "tests/model/move.pml"
 HEADER = ROOT / "nswap/slot_map.h"
 
 CONFIGURATIONS = {
     "bounce": "READS MOVES=3 ASKS=1",
-    "rewrite": "READS GENS=3 FREES=1",
+    "rewrite": "READS GENS=2 FREES=1",
+    "rewrite_more": "GENS=3 FREES=1",
     "compare": "GENS=2 FREES=1 ASKS=1",
     "cut": "READS MOVES=2 BREAKS=1",
     "cut_twice": "MOVES=2 BREAKS=2",
     "cut_rewrite": "GENS=2 FREES=1 BREAKS=1",
     "reboot": "READS GENS=2 REBOOTS=1",
     "reboot_move": "READS MOVES=2 REBOOTS=1",
+    "home": "WITH_HOME READS GENS=2 MOVES=2",
+    "home_cut": "WITH_HOME READS MOVES=2 BREAKS=1",
+    "home_reboot": "WITH_HOME GENS=2 FREES=1 REBOOTS=1",
+    "drain_home": "WITH_HOME DRAIN MOVES=2 BREAKS=1",
     "drain": "DRAIN MOVES=2 BREAKS=1",
     "drain_free": "DRAIN FREES=1 BREAKS=1",
     "drain_reboot": "DRAIN FREES=1 REBOOTS=1",
@@ -40,7 +45,9 @@ MUTATIONS = {
     "ACK_BEFORE_STORE": "MOVES=1",
     "NO_LIST_NUMBER": "MOVES=2 BREAKS=1",
     "ANY_ATTEMPT": "MOVES=2 BREAKS=1",
+    "LIVE_ORPHAN": "MOVES=2 BREAKS=1",
     "WRITING_DROP": "MOVES=1",
+    "HOME_RACE": "WITH_HOME GENS=2",
     "NO_RECHECK": "READS MOVES=2",
     "PARKED_FAILS": "READS MOVES=1 BREAKS=1",
 }
@@ -61,7 +68,7 @@ def build(folder, options, optimise):
                           f"{done.returncode}: {done.stdout}{done.stderr}")
 
 
-def check(t, name, options, optimise="-O2"):
+def check(t, name, options, optimise="-O1"):
     """Run the checker: (errors, states, its whole text)."""
     folder = t.dir / name
     build(folder, options, optimise)
