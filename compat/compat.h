@@ -114,6 +114,58 @@
 #endif
 
 /*
+ * bdev_file_open_by_path(), bdev_fput(), file_bdev(): new in 6.9 (f3a608827d1f
+ * "bdev: open block device as files"; bdev_fput() 22650a99821d). Before, an
+ * open block device is no file: what stands for one here is the device itself,
+ * always opened to read and write, and known by bdev_fput() and file_bdev()
+ * only. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_BDEV_FILE
+#include <linux/blkdev.h>
+
+#define BLK_OPEN_READ	FMODE_READ
+#define BLK_OPEN_WRITE	FMODE_WRITE
+
+static inline struct file *
+nswap_compat_open_bdev(const char *path, fmode_t mode, void *holder)
+{
+	return (struct file *)blkdev_get_by_path(path, mode | FMODE_EXCL,
+						 holder);
+}
+
+static inline struct block_device *nswap_compat_bdev(struct file *file)
+{
+	return (struct block_device *)file;
+}
+
+#define bdev_file_open_by_path(path, mode, holder, hops) \
+	nswap_compat_open_bdev(path, mode, holder)
+#define file_bdev(file) nswap_compat_bdev(file)
+#define bdev_fput(file) \
+	blkdev_put(nswap_compat_bdev(file), \
+		   FMODE_READ | FMODE_WRITE | FMODE_EXCL)
+#endif
+
+/*
+ * dm_io(): a priority since 6.9 (6e5f0f6383b4 "dm io: Support IO priority"),
+ * carried back to 6.1.y and 6.12.y, a set of unsupported regions before it
+ * since 7.x. The callback got that set as well, which no wrapper can hide: the
+ * core asks. Goes with 6.12.
+ */
+#ifndef NSWAP_HAS_DM_IO_UNSUPPORTED
+#define NSWAP_COMPAT_CANNOT_TELL_UNSUPPORTED
+#include <linux/dm-io.h>
+
+#ifdef NSWAP_HAS_DM_IO_PRIORITY
+#define dm_io(rq, nr, where, errors, unsupported, priority) \
+	dm_io(rq, nr, where, errors, priority)
+#else
+#define dm_io(rq, nr, where, errors, unsupported, priority) \
+	dm_io(rq, nr, where, errors)
+#endif
+#endif
+
+/*
  * BLK_MQ_F_SHOULD_MERGE: gone in 6.14 (cc76ace465d6 "block: remove
  * BLK_MQ_F_SHOULD_MERGE"), where every queue merges. Before, a driver had to
  * ask for it. Goes with 6.12.

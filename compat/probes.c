@@ -56,6 +56,34 @@ const struct block_device_operations probe = {
 	.swap_slot_free_notify = notify,
 };
 
+#elif defined(NSWAP_PROBE_BDEV_FILE)
+#include <linux/blkdev.h>
+struct block_device *probe(const char *path, void *holder);
+struct block_device *probe(const char *path, void *holder)
+{
+	struct file *file;
+
+	file = bdev_file_open_by_path(path, BLK_OPEN_WRITE, holder, NULL);
+	bdev_fput(file);
+	return file_bdev(file);
+}
+
+#elif defined(NSWAP_PROBE_DM_IO_PRIORITY)
+#include <linux/dm-io.h>
+int probe(struct dm_io_request *rq, struct dm_io_region *where);
+int probe(struct dm_io_request *rq, struct dm_io_region *where)
+{
+	return dm_io(rq, 1, where, NULL, 0);
+}
+
+#elif defined(NSWAP_PROBE_DM_IO_UNSUPPORTED)
+#include <linux/dm-io.h>
+int probe(struct dm_io_request *rq, struct dm_io_region *where);
+int probe(struct dm_io_request *rq, struct dm_io_region *where)
+{
+	return dm_io(rq, 1, where, NULL, NULL, 0);
+}
+
 #elif defined(NSWAP_PROBE_TASK_FRAG)
 #include <net/sock.h>
 void probe(struct sock *sk);

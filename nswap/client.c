@@ -127,6 +127,7 @@ void nswap_client_submit(struct nswap_io *io)
 	unsigned long all = GENMASK(io->nr - 1, 0);
 
 	io->waited = false;
+	io->one_by_one = false;
 	io->since = jiffies;
 	io->retry = 0;
 	io->failed = 0;
@@ -253,8 +254,8 @@ void nswap_client_io_put(struct nswap_io *io)
 }
 
 /**
- * nswap_client_op_end() - a message is over
- * @op: the message; not to be touched afterwards
+ * nswap_client_op_end() - a message, or a read or write of home, is over
+ * @op: it; not to be touched afterwards
  * @again: slots of the request that are to be tried again. They are published
  *	last: from then on the dispatcher may use the message anew.
  *
@@ -268,7 +269,8 @@ void nswap_client_op_end(struct nswap_op *op, unsigned long again)
 
 	for_each_set_bit(i, &again, NSWAP_REQ_SLOTS)
 		set_bit(i, &io->retry);
-	nswap_peer_put(peer);
+	if (peer)
+		nswap_peer_put(peer);
 	nswap_client_io_put(io);
 }
 

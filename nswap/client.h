@@ -10,20 +10,25 @@
 #include <linux/workqueue.h>
 
 #include "conn.h"
+#include "home.h"
 #include "slot_map.h"
 
 struct nswap_io;
 
 /**
- * struct nswap_op - the part of a request that one message carries
- * @m: the message
+ * struct nswap_op - the part of a request that goes one way
+ * @m: the message that carries it
+ * @h: or the read or write of home
  * @io: the request
- * @peer: where it goes; a reference is held
+ * @peer: where it goes, and a reference is held; NULL for home
  * @first: first slot, counted from the request's
  * @nr: slots
  */
 struct nswap_op {
-	struct nswap_msg m;
+	union {
+		struct nswap_msg m;
+		struct nswap_home_io h;
+	};
 	struct nswap_io *io;
 	struct nswap_peer *peer;
 	u8 first;
@@ -39,6 +44,7 @@ struct nswap_op {
  * @nr: slots
  * @write: page-out
  * @waited: it has waited before
+ * @one_by_one: home failed adjacent slots: try each alone
  * @since: jiffies when it came
  * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
@@ -50,6 +56,7 @@ struct nswap_op {
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
  * @bv: what messages consist of; the one from slot i starts at 3 * i
+ * @chain: the pages of a read or write of home, likewise
  * @op: messages; the one from slot i is op[i]
  */
 struct nswap_io {
@@ -60,6 +67,7 @@ struct nswap_io {
 	u16 nr;
 	bool write;
 	bool waited;
+	bool one_by_one;
 	unsigned long since;
 	int seen;
 	unsigned long unclaimed;
@@ -71,6 +79,7 @@ struct nswap_io {
 	u64 old[NSWAP_REQ_SLOTS];
 	__le32 gen[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[3 * NSWAP_REQ_SLOTS];
+	struct page_list chain[NSWAP_REQ_SLOTS];
 	struct nswap_op op[NSWAP_REQ_SLOTS];
 };
 
@@ -149,6 +158,8 @@ void nswap_client_tick_now(struct nswap_node *node);
 
 /* client_write.c */
 void nswap_client_write(struct nswap_io *io);
+void nswap_client_at_home(struct nswap_io *io, unsigned int i);
+void nswap_client_write_failed(struct nswap_io *io, unsigned int i);
 void nswap_client_store_overdue(struct nswap_msg *m, bool unsent);
 
 /* client_read.c */
@@ -156,6 +167,10 @@ void nswap_client_read(struct nswap_io *io);
 void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m);
 bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms);
 void nswap_client_load_failed(struct nswap_msg *m);
+
+/* client_home.c */
+void nswap_client_to_home(struct nswap_io *io);
+unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);
 
 /* client_free.c */
 int nswap_free_init(struct nswap_peer *peer);

@@ -5,6 +5,7 @@
  *   EMPTY, FREEING: zeros, without the network
  *   WRITING: wait until the page-out ends
  *   REMOTE: LOAD on one of the peer's load connections
+ *   HOME: read from home
  *   LOST, or a peer that is dead or LOST: the request fails
  *
  * Invariants:
@@ -323,6 +324,8 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;
 	}
+	if (nswap_slot_at_home(&s))
+		return nswap_client_from_home(io, first);
 	nr = run_at_peer(io, first, s.peer);
 	if (nr)
 		load(io, first, nr, s.peer);

@@ -7,7 +7,10 @@
  *   store: message on the peer's store connection
  *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later
  *   refused, timed out, session broken: -> WRITING(nobody, next generation),
- *          placed again; no room anywhere: -> LOST, the request fails
+ *          placed again
+ *   no room anywhere, or no answer to that for too long: home
+ *   home has it: -> HOME; home failed, or there is none: -> LOST, the request
+ *          fails
  *
  * Invariants:
  *  - From claim to the end only this request moves the slot (a free sets the
@@ -29,6 +32,8 @@
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4
+/* for so long grants may still come; then home is quicker */
+#define HOME_AFTER_MS	250
 
 static void store_header(struct nswap_io *io)
 {
@@ -131,6 +136,33 @@ static void slot_failed(struct nswap_io *io, unsigned int i)
 {
 	change(io, i, NSWAP_SLOT_LOST, 0, false);
 	forget_old_copy(io, i, 0);
+}
+
+/**
+ * nswap_client_at_home() - a page-out has reached home
+ * @io: request
+ * @i: its slot, counted from the request's
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_at_home(struct nswap_io *io, unsigned int i)
+{
+	change(io, i, NSWAP_SLOT_HOME, 0, false);
+	forget_old_copy(io, i, 0);
+}
+
+/**
+ * nswap_client_write_failed() - a page-out has failed: its bio gets an error
+ * @io: request
+ * @i: its slot, counted from the request's
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_write_failed(struct nswap_io *io, unsigned int i)
+{
+	slot_failed(io, i);
+	nswap_client_fail(io, i, 1);
+	nswap_stat_inc(io->dev->node, write_errors);
 }
 
 /* the peer did not take it, or nobody knows: place it again */
@@ -312,15 +344,17 @@ static void fail_rest(struct nswap_io *io)
 {
 	unsigned int i, n = hweight_long(io->todo);
 
-	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS) {
-		slot_failed(io, i);
-		nswap_client_fail(io, i, 1);
-	}
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
+		nswap_client_write_failed(io, i);
 	io->todo = 0;
-	nswap_stat_add(io->dev->node, write_errors, n);
 	if (n)
 		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
 			   io->dev->disk->disk_name, n);
+}
+
+static bool waited(const struct nswap_io *io, u32 ms)
+{
+	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
 }
 
 /**
@@ -331,15 +365,17 @@ static void fail_rest(struct nswap_io *io)
  */
 void nswap_client_write(struct nswap_io *io)
 {
-	struct nswap_node *node = io->dev->node;
-	u32 timeout = nswap_knob(node, store_timeout_ms);
+	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
 	bool claimed = claim(io);
-	bool late = time_after(jiffies, io->since +
-			       msecs_to_jiffies(timeout * GIVE_UP_AFTER));
-	int ret = late ? -ENOSPC : place(io);
+	int ret = waited(io, timeout * GIVE_UP_AFTER) ? -ENOSPC : place(io);
 
+	if (ret == -EAGAIN && io->dev->home && waited(io, HOME_AFTER_MS))
+		ret = -ENOSPC;
 	if (ret == -ENOSPC) {
-		fail_rest(io);
+		if (io->dev->home)
+			nswap_client_to_home(io);
+		else
+			fail_rest(io);
 		ret = 0;
 	}
 	if (ret || !claimed)

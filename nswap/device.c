@@ -13,7 +13,9 @@
  *    block layer splits what is larger.
  *  - A device goes only when nobody has it open; until its disk is gone,
  *    whoever opens it nevertheless gets errors, not pages.
- *  - Slot 0 holds the swap header and never leaves this node.
+ *  - Slot 0 holds the swap header and never leaves this node's RAM.
+ *  - A home is opened before its device is there, and closed after its last
+ *    request has ended.
  *
  * Lock order: node->control -> devices_lock -> disk->open_mutex.
  */
@@ -188,6 +190,8 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 
 static void free_device(struct nswap_device *dev)
 {
+	if (dev->home)
+		nswap_home_close(dev->home);
 	nswap_slot_map_exit(&dev->map);
 	vfree(dev->dirty);
 	if (dev->header)
@@ -275,6 +279,9 @@ static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 	v->map_bytes = nswap_slot_map_bytes(dev->map.nr);
 	v->remote = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
+	v->at_home = atomic64_read(&dev->count[NSWAP_SLOT_HOME]);
+	if (dev->home)
+		strscpy(v->home, dev->home->name, sizeof(v->home));
 	v->in_use = disk_openers(dev->disk);
 }
 
@@ -297,6 +304,49 @@ static int check_size(u64 bytes, struct netlink_ext_ack *ext)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int open_home(const char *path, struct nswap_home **home,
+		     struct netlink_ext_ack *ext)
+{
+	if (!capable(CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(ext, "a home needs CAP_SYS_ADMIN as well");
+		return -EPERM;
+	}
+	*home = nswap_home_open(path, ext);
+	if (IS_ERR(*home))
+		return PTR_ERR(*home);
+	if ((*home)->bdev->bd_disk->major == major) {
+		NL_SET_ERR_MSG(ext, "an nswap device cannot be the home of another");
+		nswap_home_close(*home);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* size and home of a device that is wanted; @home is NULL without one */
+static int open_backing(const struct nswap_device_config *cfg, u64 *bytes,
+			struct nswap_home **home, struct netlink_ext_ack *ext)
+{
+	int ret;
+
+	*bytes = cfg->bytes;
+	*home = NULL;
+	if (!cfg->home)
+		return check_size(*bytes, ext);
+	ret = open_home(cfg->home, home, ext);
+	if (ret)
+		return ret;
+	if (!cfg->sized)
+		*bytes = (*home)->slots << NSWAP_SLOT_SHIFT;
+	ret = check_size(*bytes, ext);
+	if (!ret && *bytes >> NSWAP_SLOT_SHIFT > (*home)->slots) {
+		NL_SET_ERR_MSG(ext, "the size is larger than the home: leave --size out, or make it smaller");
+		ret = -EINVAL;
+	}
+	if (ret)
+		nswap_home_close(*home);
+	return ret;
 }
 
 static bool connecting(struct nswap_node *node)
@@ -327,20 +377,24 @@ static void wait_for_sessions(struct nswap_node *node)
 /**
  * nswap_device_add() - add a device to a node
  * @node: node
- * @bytes: its size
+ * @cfg: what it is to be
  * @v: result
  * @ext: for one clear sentence
  *
  * Waits for the sessions with the peers heard of, but not for long.
  *
  * Context: process, sleeps; allocates 8 bytes and a bit a slot.
- * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN.
+ * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
+ * returns.
  */
-int nswap_device_add(struct nswap_node *node, u64 bytes,
+int nswap_device_add(struct nswap_node *node,
+		     const struct nswap_device_config *cfg,
 		     struct nswap_device_view *v, struct netlink_ext_ack *ext)
 {
+	struct nswap_home *home;
 	struct nswap_device *dev;
-	int ret = check_size(bytes, ext);
+	u64 bytes;
+	int ret = open_backing(cfg, &bytes, &home, ext);
 
 	if (ret)
 		return ret;
@@ -348,14 +402,15 @@ int nswap_device_add(struct nswap_node *node, u64 bytes,
 	if (node->going) {
 		NL_SET_ERR_MSG(ext, "the node is going down");
 		ret = -ESHUTDOWN;
-		goto out;
+		goto close_home;
 	}
 	dev = alloc_device(node, bytes / PAGE_SIZE);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
-		goto out;
+		goto close_home;
 	}
+	dev->home = home;
 	dev->instance = ++node->last_instance;
 	list_add_tail_rcu(&dev->link, &node->devices);
 	WRITE_ONCE(node->client->sessions_wanted, true);
@@ -373,10 +428,18 @@ int nswap_device_add(struct nswap_node *node, u64 bytes,
 	devices[dev->number] = dev;
 	nr_devices++;
 	mutex_unlock(&devices_lock);
+	if (home && home->loop)
+		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
+			   dev->disk->disk_name, home->name);
 	wait_for_sessions(node);
 	fill_view(dev, v);
 out:
 	mutex_unlock(&node->control);
+	return ret;
+close_home:
+	mutex_unlock(&node->control);
+	if (home)
+		nswap_home_close(home);
 	return ret;
 }
 

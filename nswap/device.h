@@ -8,6 +8,7 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
+#include "home.h"
 #include "slot_map.h"
 #include "views.h"
 
@@ -24,6 +25,7 @@
  * @free_cursor: where the free work goes on; its own
  * @header: page of slot 0, which stays here
  * @header_lock: a page-out and a page-in of slot 0 at once
+ * @home: where pages go that no peer has room for; NULL without one
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -40,6 +42,7 @@ struct nswap_device {
 	u64 free_cursor;
 	struct page *header;
 	spinlock_t header_lock;
+	struct nswap_home *home;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

@@ -313,19 +313,25 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
  * The reply is allocated first: once there is a device the caller is told.
  *
  * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -EINVAL without a size;
- * -ENOMEM; what nswap_device_add() returns.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL with neither a size nor
+ * a home; -ENOMEM; what nswap_device_add() returns.
  */
 int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct nlattr **tb = info->attrs;
+	struct nswap_device_config cfg = {
+		.sized = tb[NSWAP_A_SIZE],
+		.bytes = tb[NSWAP_A_SIZE] ? nla_get_u64(tb[NSWAP_A_SIZE]) : 0,
+		.home = tb[NSWAP_A_HOME] ? nla_data(tb[NSWAP_A_HOME]) : NULL,
+	};
 	struct nswap_device_view v = {};
 	struct nswap_node *node;
 	struct sk_buff *reply;
 	void *hdr;
 	int err;
 
-	if (!info->attrs[NSWAP_A_SIZE]) {
-		NL_SET_ERR_MSG(info->extack, "a device needs a size");
+	if (!cfg.sized && !cfg.home) {
+		NL_SET_ERR_MSG(info->extack, "a device needs a size or a home");
 		return -EINVAL;
 	}
 	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -336,8 +342,7 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		err = PTR_ERR(node);
 		goto free;
 	}
-	err = nswap_device_add(node, nla_get_u64(info->attrs[NSWAP_A_SIZE]),
-			       &v, info->extack);
+	err = nswap_device_add(node, &cfg, &v, info->extack);
 	nswap_node_put(node);
 	if (err)
 		goto free;

@@ -36,6 +36,8 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, MOVES_RECORDED, moves_recorded),
 	STAT(CLIENT, MOVES_REFUSED, moves_refused),
 	STAT(CLIENT, MOVES_MET, moves_met),
+	STAT(CLIENT, PAGES_HOME_OUT, pages_home_out),
+	STAT(CLIENT, PAGES_HOME_IN, pages_home_in),
 };
 
 static const struct stat_attr server_stats[] = {
@@ -147,7 +149,9 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    put_u64(skb, NSWAP_DEVICE_A_MAP_BYTES, v->map_bytes) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_REMOTE, v->remote) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_LOST, v->lost) ||
-	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use))
+	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, v->at_home) ||
+	    (*v->home && nla_put_string(skb, NSWAP_DEVICE_A_HOME, v->home)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

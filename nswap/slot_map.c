@@ -207,7 +207,7 @@ void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen)
 	struct nswap_slot s = nswap_slot_unpack(old);
 
 	if (s.gen != gen || s.referenced ||
-	    (!nswap_slot_at_peer(&s) && s.state != NSWAP_SLOT_HOME))
+	    (!nswap_slot_at_peer(&s) && !nswap_slot_at_home(&s)))
 		return;
 	s.referenced = true;
 	atomic64_cmpxchg(&map->word[slot], old, nswap_slot_pack(&s));

@@ -96,6 +96,19 @@ static inline bool nswap_slot_at_peer(const struct nswap_slot *s)
 }
 
 /**
+ * nswap_slot_at_home() - does home hold this slot's valid copy?
+ * @s: an entry
+ *
+ * Context: any.
+ * Return: true if home holds generation @s->gen and page-ins go there.
+ */
+static inline bool nswap_slot_at_home(const struct nswap_slot *s)
+{
+	return s->state == NSWAP_SLOT_HOME ||
+	       (s->state == NSWAP_SLOT_MOVING && !s->peer);
+}
+
+/**
  * nswap_gen_next() - the generation of the page-out after @gen
  * @gen: a generation
  *

@@ -28,6 +28,8 @@
 	X(moves_recorded)	/* own pages recorded at their new place */ \
 	X(moves_refused)	/* moves of own pages that were called off */ \
 	X(moves_met)		/* moves that found their slot changed meanwhile */ \
+	X(pages_home_out)	/* pages written to home */ \
+	X(pages_home_in)	/* pages read back from home */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \

@@ -104,6 +104,8 @@ struct nswap_owner_view {
  * @map_bytes: memory of its shadow slot map
  * @remote: slots whose page a peer holds
  * @lost: slots whose page is lost
+ * @at_home: slots whose page is at home
+ * @home: its home as in /dev, "" without one
  * @in_use: opened or swapped on
  */
 struct nswap_device_view {
@@ -113,7 +115,21 @@ struct nswap_device_view {
 	u64 map_bytes;
 	u64 remote;
 	u64 lost;
+	u64 at_home;
+	char home[32];
 	bool in_use;
+};
+
+/**
+ * struct nswap_device_config - a device that is wanted
+ * @bytes: its size
+ * @sized: else @bytes is not set: as large as its home
+ * @home: path of its home; NULL for none
+ */
+struct nswap_device_config {
+	u64 bytes;
+	bool sized;
+	const char *home;
 };
 
 struct nswap_node;
@@ -130,7 +146,8 @@ bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 		      struct nswap_owner_view *v);
 
 /* device.c */
-int nswap_device_add(struct nswap_node *node, u64 bytes,
+int nswap_device_add(struct nswap_node *node,
+		     const struct nswap_device_config *cfg,
 		     struct nswap_device_view *v, struct netlink_ext_ack *ext);
 int nswap_device_del(struct nswap_node *node, const char *name,
 		     struct netlink_ext_ack *ext);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-outs to home and page-ins from there.
+ *
+ *   no room at any peer:  WRITING(nobody) -> home -> HOME, or LOST
+ *   HOME, or MOVING away from home: page-in from home
+ *
+ * Invariants:
+ *  - Adjacent slots go in one read or write. When that fails they are tried one
+ *    by one: a bad sector takes one page with it, not its neighbours.
+ *  - A page-out that home failed leaves LOST, and its page stays in RAM. A
+ *    page-in that home failed leaves HOME: the next may succeed.
+ *  - A slot is WRITING while its page-out is under way, so no reader and no
+ *    second page-out gets to its place at home meanwhile.
+ *  - A page-in that failed is started anew if the slot has changed since.
+ */
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+
+static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
+		  void (*end)(struct nswap_home_io *h))
+{
+	struct nswap_op *op = &io->op[first];
+	struct page_list *pl = &io->chain[first];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		pl[i].page = io->page[first + i];
+		pl[i].next = i + 1 < nr ? &pl[i + 1] : NULL;
+	}
+	op->io = io;
+	op->peer = NULL;
+	op->first = first;
+	op->nr = nr;
+	op->h.pages = pl;
+	op->h.slot = io->slot + first;
+	op->h.nr = nr;
+	op->h.write = io->write;
+	op->h.end = end;
+	atomic_inc(&io->pending);
+	nswap_home_submit(io->dev->home, &op->h);
+}
+
+/* once in a while, not once a page */
+static void complain(struct nswap_io *io, const struct nswap_home_io *h)
+{
+	if (__ratelimit(&h->home->errors))
+		pr_warn("node %u: %s: home %s: %s sector %llu failed, %s\n",
+			io->dev->node->number, io->dev->disk->disk_name,
+			h->home->name, h->write ? "writing" : "reading",
+			h->slot * NSWAP_SECTORS_PER_SLOT,
+			h->write ? "its page stays in RAM" :
+				   "its page cannot be had");
+}
+
+static unsigned long slots_of(const struct nswap_op *op)
+{
+	return GENMASK(op->first + op->nr - 1, op->first);
+}
+
+static void store_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	if (!h->failed) {
+		for (i = 0; i < op->nr; i++)
+			nswap_client_at_home(io, op->first + i);
+		nswap_stat_add(io->dev->node, pages_home_out, op->nr);
+	} else if (op->nr > 1) {
+		WRITE_ONCE(io->one_by_one, true);
+		again = slots_of(op);
+	} else {
+		complain(io, h);
+		nswap_client_write_failed(io, op->first);
+	}
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_to_home() - bring the slots that are to be placed home
+ * @io: page-out the caller dispatches; its device has a home
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ */
+void nswap_client_to_home(struct nswap_io *io)
+{
+	unsigned int first, nr;
+
+	while (io->todo) {
+		first = __ffs(io->todo);
+		nr = READ_ONCE(io->one_by_one) ? 1 :
+		     nswap_run_of(io->todo, first);
+		io->todo &= ~GENMASK(first + nr - 1, first);
+		start(io, first, nr, store_ended);
+	}
+}
+
+/* what this page-in asked home for is not there any more */
+static bool has_changed(struct nswap_io *io, unsigned int i)
+{
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	return !nswap_slot_at_home(&s) || s.gen != le32_to_cpu(io->gen[i]);
+}
+
+static void load_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	struct nswap_device *dev = io->dev;
+	unsigned int i, first = op->first;
+	unsigned long again = 0;
+
+	if (!h->failed) {
+		for (i = first; i < first + op->nr; i++)
+			nswap_slot_reference(&dev->map, io->slot + i,
+					     le32_to_cpu(io->gen[i]));
+		nswap_stat_add(dev->node, pages_home_in, op->nr);
+	} else if (op->nr > 1) {
+		WRITE_ONCE(io->one_by_one, true);
+		again = slots_of(op);
+	} else if (has_changed(io, first)) {
+		again = BIT(first);
+	} else {
+		complain(io, h);
+		nswap_stat_inc(dev->node, read_errors);
+		nswap_client_fail(io, first, 1);
+	}
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_from_home() - page in from home
+ * @io: page-in the caller dispatches
+ * @first: a slot that is at home, counted from the request's
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ * Return: how many slots from @first on are under way; 0 if @first is not at
+ * home any more.
+ */
+unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first)
+{
+	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
+			     nswap_run_of(io->todo, first);
+
+	for (i = first; i < first + nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (!nswap_slot_at_home(&s))
+			break;
+		io->gen[i] = cpu_to_le32(s.gen);
+	}
+	nr = i - first;
+	if (nr)
+		start(io, first, nr, load_ended);
+	return nr;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Home: reads and writes of the backing partition or disk, by dm-io.
+ *
+ *   submit -> todo -> (start work) dm_io -> completion -> done -> (ended work)
+ *
+ * Invariants:
+ *  - Whoever submits never waits. dm-io may: it has a reserve of a few bios,
+ *    and a device below may be out of requests. So it is called by a work on a
+ *    queue of the home's own, with a rescuer, one at a time; and never inside
+ *    the block layer's submit, where a bio waits for its submitter to return.
+ *  - What the start work waits for is freed by completions alone, never by
+ *    another work of this module.
+ *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
+ *    and touches the home no more once the lock is free.
+ *  - A slot is kept at its own offset; two writes of one slot are never under
+ *    way together (the slot map sees to it).
+ *  - Page-ins are started before page-outs.
+ *
+ * Lock order: none is taken inside @lock but the work queue's own.
+ */
+#include <linux/blkdev.h>
+#include <linux/file.h>
+#include <linux/major.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "home.h"
+#include "workqueues.h"
+
+#define LOG_EVERY	(5 * HZ)
+
+static void io_done(struct nswap_home_io *h, bool failed)
+{
+	struct nswap_home *home = h->home;
+	unsigned long flags;
+
+	h->failed = failed;
+	spin_lock_irqsave(&home->lock, flags);
+	list_add_tail(&h->link, &home->done);
+	/* inside the lock: once it is free the home may be closed */
+	queue_work(nswap_io_wq, &home->ended);
+	spin_unlock_irqrestore(&home->lock, flags);
+}
+
+#ifdef NSWAP_COMPAT_CANNOT_TELL_UNSUPPORTED
+static void notify(unsigned long error, void *context)
+{
+	io_done(context, error);
+}
+#else
+static void notify(unsigned long error, unsigned long unsupported,
+		   void *context)
+{
+	io_done(context, error || unsupported);
+}
+#endif
+
+static void start_one(struct nswap_home_io *h)
+{
+	struct nswap_home *home = h->home;
+	struct dm_io_region where = {
+		.bdev = home->bdev,
+		.sector = h->slot * NSWAP_SECTORS_PER_SLOT,
+		.count = h->nr * NSWAP_SECTORS_PER_SLOT,
+	};
+	struct dm_io_request rq = {
+		/* somebody waits for the memory: not to be held back */
+		.bi_opf = h->write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
+				     REQ_OP_READ,
+		.mem.type = DM_IO_PAGE_LIST,
+		.mem.ptr.pl = h->pages,
+		.notify.fn = notify,
+		.notify.context = h,
+		.client = home->io,
+	};
+
+	if (dm_io(&rq, 1, &where, NULL, NULL, IOPRIO_DEFAULT))
+		io_done(h, true);
+}
+
+static struct nswap_home_io *next_todo(struct nswap_home *home)
+{
+	struct nswap_home_io *h;
+
+	spin_lock_irq(&home->lock);
+	h = list_first_entry_or_null(&home->todo[READ], struct nswap_home_io,
+				     link);
+	if (!h)
+		h = list_first_entry_or_null(&home->todo[WRITE],
+					     struct nswap_home_io, link);
+	if (h)
+		list_del_init(&h->link);
+	spin_unlock_irq(&home->lock);
+	return h;
+}
+
+static void start_work(struct work_struct *work)
+{
+	struct nswap_home *home = container_of(work, struct nswap_home, start);
+	unsigned int noio = memalloc_noio_save();
+	struct nswap_home_io *h;
+	struct blk_plug plug;
+
+	blk_start_plug(&plug);
+	while ((h = next_todo(home)))
+		start_one(h);
+	blk_finish_plug(&plug);
+	memalloc_noio_restore(noio);
+}
+
+static void ended_work(struct work_struct *work)
+{
+	struct nswap_home *home = container_of(work, struct nswap_home, ended);
+	struct nswap_home_io *h, *next;
+	LIST_HEAD(done);
+
+	spin_lock_irq(&home->lock);
+	list_splice_init(&home->done, &done);
+	spin_unlock_irq(&home->lock);
+	list_for_each_entry_safe(h, next, &done, link)
+		h->end(h);
+}
+
+/**
+ * nswap_home_submit() - start a read or a write
+ * @home: home
+ * @h: its pages, slots, direction and end are set
+ *
+ * Context: any; does not sleep or allocate, on the page-out path.
+ */
+void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
+{
+	unsigned long flags;
+
+	h->home = home;
+	spin_lock_irqsave(&home->lock, flags);
+	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
+	spin_unlock_irqrestore(&home->lock, flags);
+	queue_work(home->wq, &home->start);
+}
+
+static void refuse(int err, struct netlink_ext_ack *ext)
+{
+	switch (err) {
+	case -ENOENT:
+		NL_SET_ERR_MSG(ext, "there is no file of the home's name");
+		break;
+	case -ENOTBLK:
+		NL_SET_ERR_MSG(ext, "the home is not a block device");
+		break;
+	case -EBUSY:
+		NL_SET_ERR_MSG(ext, "the home is in use: mounted, swapped on, or part of another device");
+		break;
+	case -EACCES:
+	case -EPERM:
+	case -EROFS:
+		NL_SET_ERR_MSG(ext, "the home cannot be written: it is read-only");
+		break;
+	case -ENXIO:
+	case -ENODEV:
+	case -ENOMEDIUM:
+		NL_SET_ERR_MSG(ext, "there is no device or no medium behind the home's name");
+		break;
+	default:
+		NL_SET_ERR_MSG_FMT(ext, "the home cannot be opened, error %d",
+				   -err);
+	}
+}
+
+static int check_bdev(struct nswap_home *home, struct netlink_ext_ack *ext)
+{
+	struct block_device *bdev = home->bdev;
+
+	if (bdev_read_only(bdev)) {
+		refuse(-EROFS, ext);
+		return -EROFS;
+	}
+	if (bdev_is_zoned(bdev)) {
+		NL_SET_ERR_MSG(ext, "the home is a zoned device, which cannot be written at any place");
+		return -EINVAL;
+	}
+	if (bdev_logical_block_size(bdev) > PAGE_SIZE) {
+		NL_SET_ERR_MSG(ext, "the home's blocks are larger than a page, 4096 bytes");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_bdev(struct nswap_home *home, const char *path,
+		     struct netlink_ext_ack *ext)
+{
+	home->file = bdev_file_open_by_path(path, BLK_OPEN_READ | BLK_OPEN_WRITE,
+					    home, NULL);
+	if (IS_ERR(home->file)) {
+		refuse(PTR_ERR(home->file), ext);
+		return PTR_ERR(home->file);
+	}
+	home->bdev = file_bdev(home->file);
+	home->slots = bdev_nr_bytes(home->bdev) >> NSWAP_SLOT_SHIFT;
+	home->loop = home->bdev->bd_disk->major == LOOP_MAJOR;
+	snprintf(home->name, sizeof(home->name), "%pg", home->bdev);
+	return 0;
+}
+
+/**
+ * nswap_home_open() - open a home, for nobody else to use
+ * @path: of a block device, as the calling process sees it
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps.
+ * Return: home, or ERR_PTR: -ENOMEM, -EINVAL, what opening it says.
+ */
+struct nswap_home *nswap_home_open(const char *path,
+				   struct netlink_ext_ack *ext)
+{
+	struct nswap_home *home = kzalloc(sizeof(*home), GFP_KERNEL);
+	int ret;
+
+	if (!home)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&home->lock);
+	INIT_LIST_HEAD(&home->todo[READ]);
+	INIT_LIST_HEAD(&home->todo[WRITE]);
+	INIT_LIST_HEAD(&home->done);
+	INIT_WORK(&home->start, start_work);
+	INIT_WORK(&home->ended, ended_work);
+	ratelimit_state_init(&home->errors, LOG_EVERY, 1);
+	ratelimit_set_flags(&home->errors, RATELIMIT_MSG_ON_RELEASE);
+	ret = open_bdev(home, path, ext);
+	if (ret)
+		goto free;
+	ret = check_bdev(home, ext);
+	if (ret)
+		goto put;
+	home->io = dm_io_client_create();
+	if (IS_ERR(home->io)) {
+		ret = PTR_ERR(home->io);
+		goto put;
+	}
+	home->wq = alloc_workqueue("nswap_home", WQ_MEM_RECLAIM | WQ_UNBOUND |
+				   WQ_HIGHPRI, 0);
+	if (home->wq)
+		return home;
+	ret = -ENOMEM;
+	dm_io_client_destroy(home->io);
+put:
+	bdev_fput(home->file);
+free:
+	kfree(home);
+	return ERR_PTR(ret);
+}
+
+/**
+ * nswap_home_close() - let go of a home
+ * @home: home; every read and write has ended
+ *
+ * Context: process, sleeps.
+ */
+void nswap_home_close(struct nswap_home *home)
+{
+	destroy_workqueue(home->wq);
+	cancel_work_sync(&home->ended);
+	WARN_ON(!list_empty(&home->done));
+	dm_io_client_destroy(home->io);
+	bdev_fput(home->file);
+	kfree(home);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Home: the backing partition or disk of a device. Knows slots and pages, and
+ * nothing of requests, peers or the slot map.
+ */
+#ifndef NSWAP_HOME_H
+#define NSWAP_HOME_H
+
+#include <linux/dm-io.h>
+#include <linux/list.h>
+#include <linux/netlink.h>
+#include <linux/ratelimit.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "types.h"
+
+struct nswap_home;
+
+/**
+ * struct nswap_home_io - one read or write of adjacent slots; memory is its
+ *	owner's
+ * @link: on one of the lists of @home
+ * @home: where
+ * @pages: of the slots, in order, as a chain
+ * @slot: first slot
+ * @nr: slots
+ * @write: towards home
+ * @failed: result
+ * @end: it is over; not touched afterwards. Runs on the module's own work
+ *	queue and does not sleep.
+ */
+struct nswap_home_io {
+	struct list_head link;
+	struct nswap_home *home;
+	struct page_list *pages;
+	u64 slot;
+	u16 nr;
+	bool write;
+	bool failed;
+	void (*end)(struct nswap_home_io *h);
+};
+
+/**
+ * struct nswap_home - an open home
+ * @file: it, opened exclusively
+ * @bdev: of @file
+ * @io: memory of reads and writes under way
+ * @wq: where they are started
+ * @start: work that starts them
+ * @ended: work that ends them
+ * @lock: protects @todo and @done; taken in interrupts
+ * @todo: to be started; page-ins, page-outs
+ * @done: over, @end has not been called
+ * @errors: when an error may be logged
+ * @slots: its size
+ * @loop: it is a loop device
+ * @name: as in /dev
+ */
+struct nswap_home {
+	struct file *file;
+	struct block_device *bdev;
+	struct dm_io_client *io;
+	struct workqueue_struct *wq;
+	struct work_struct start;
+	struct work_struct ended;
+	spinlock_t lock;
+	struct list_head todo[2];
+	struct list_head done;
+	struct ratelimit_state errors;
+	u64 slots;
+	bool loop;
+	char name[32];
+};
+
+struct nswap_home *nswap_home_open(const char *path,
+				   struct netlink_ext_ack *ext);
+void nswap_home_close(struct nswap_home *home);
+void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h);
+
+#endif
