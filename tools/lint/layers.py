@@ -4,7 +4,7 @@
 
   client | server      the two roles meet in the wire header and in the node
   policy, pure units   see their own headers and plain kernel headers only
-  transport            knows neither role
+  transport, tiers     know neither role
   proc                 sees views, never what changes state
   compat               named by nobody; nothing else asks for a version
   tools, bench         see include/uapi only
@@ -19,6 +19,7 @@ CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device)"
 SERVER = r"(server\w*|cache\w*|owner\w*|held)"
 PURE = r"(slot_map|ip_table|wire|stats|types)"
 TRANSPORT = r"(tcp|sockaddr|transport)"
+TIER = r"(home)"
 HARDWARE = r"(net/.*|linux/(blk.*|bio.*|net\.h|in6?\.h|skbuff.*|" \
            r"netlink.*|swap.*|proc_fs.*|seq_file.*))"
 
@@ -30,6 +31,8 @@ FORBIDDEN = [
      "the server must not know the client"),
     (rf"nswap/{TRANSPORT}\.[ch]", rf'"({CLIENT}|{SERVER}|node)\.h"',
      "the transport knows neither role nor node"),
+    (rf"nswap/{TIER}\.[ch]", rf'"({CLIENT}|{SERVER}|node|slot_map)\.h"',
+     "a tier knows slots and pages, neither role, node nor slot map"),
     (rf"nswap/{TRANSPORT}\.[ch]", r'"\.\./.*"',
      "the transport stays inside nswap/"),
     (rf"(policy/.*|nswap/{PURE})\.[ch]", rf"<{HARDWARE}>",
@@ -133,6 +136,7 @@ def self_test():
         "nswap/client_read.c": '#include "server.h"\n',
         "nswap/cache.c": '#include "peer.h"\n',
         "nswap/tcp.c": '#include "node.h"\n',
+        "nswap/home.c": '#include "client.h"\n',
         "nswap/wire.c": "#include <net/sock.h>\n",
         "nswap/slot_map.c": '#include "node.h"\n',
         "policy/place_x.c": '#include "../nswap/node.h"\n',

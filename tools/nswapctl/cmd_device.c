@@ -13,12 +13,15 @@
 #include "ctl.h"
 #include "json.h"
 #include "nl.h"
+#include "signature.h"
 #include "view.h"
 
 #define NODE_WAIT_MS	5000	/* for the name in /dev to appear */
 
 static const struct option add_options[] = {
 	{ "size", required_argument, NULL, 's' },
+	{ "home", required_argument, NULL, 'h' },
+	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
 
@@ -46,11 +49,27 @@ static void warn_if_bigger(const struct view_device *d)
 	char size[32], lent[32];
 	uint64_t bytes = view_lent_to_us();
 
-	if (bytes >= d->size)
+	if (*d->home || bytes >= d->size)
 		return;
 	ctl_warn("the peers lend %s together, less than the %s of this device, and it has no home: what does not fit stays in RAM",
 		 text_size(bytes, lent, sizeof(lent)),
 		 text_size(d->size, size, sizeof(size)));
+}
+
+static void warn_if_loop(const struct view_device *d)
+{
+	if (!strncmp(d->home, "loop", 4))
+		ctl_warn("its home %s is a loop device, which allocates memory while it is written to: good for tests only",
+			 d->home);
+}
+
+static void refuse_if_full(const char *home)
+{
+	char what[160];
+
+	if (signature_find(home, what, sizeof(what)))
+		ctl_refuse("there is %s on %s, which would be lost; --force does it nevertheless",
+			   what, home);
 }
 
 static void print_device(const struct view_device *d)
@@ -62,37 +81,72 @@ static void print_device(const struct view_device *d)
 	json_number("instance", d->instance);
 	json_number("slots_remote", d->remote);
 	json_number("slots_lost", d->lost);
+	json_number("slots_home", d->at_home);
+	json_string("home", d->home);
 	json_bool("in_use", d->in_use);
 	json_end();
+}
+
+/* what the device is to be */
+struct wanted {
+	uint64_t bytes;
+	bool sized;
+	const char *home;
+	bool force;
+};
+
+static void parse_add(int argc, char **argv, struct wanted *w)
+{
+	int option;
+
+	while ((option = arg_option(argc, argv, add_options)) != -1) {
+		switch (option) {
+		case 's':
+			w->bytes = arg_size(optarg);
+			w->sized = true;
+			break;
+		case 'h':
+			w->home = optarg;
+			break;
+		case 'f':
+			w->force = true;
+			break;
+		}
+	}
+	arg_no_more(argc, argv, optind);
+	if (!w->sized && !w->home)
+		ctl_usage("name the size of the device with --size, or its home with --home");
+	if (w->force && !w->home)
+		ctl_usage("--force goes with --home");
 }
 
 int cmd_device_add(int argc, char **argv)
 {
 	struct view_device d = { .name = "" };
 	char path[80], size[32], map[32];
-	bool sized = false;
-	uint64_t bytes = 0;
+	struct wanted w = { .home = NULL };
 	struct nl_msg *msg;
 
-	while (arg_option(argc, argv, add_options) != -1) {
-		bytes = arg_size(optarg);
-		sized = true;
-	}
-	arg_no_more(argc, argv, optind);
-	if (!sized)
-		ctl_usage("name the size of the device with --size");
+	parse_add(argc, argv, &w);
+	if (w.home && !w.force)
+		refuse_if_full(w.home);
 	msg = ctl_request(NSWAP_CMD_DEVICE_ADD);
-	ctl_put_wide(msg, NSWAP_A_SIZE, bytes);
+	if (w.sized)
+		ctl_put_wide(msg, NSWAP_A_SIZE, w.bytes);
+	if (w.home)
+		ctl_put_text(msg, NSWAP_A_HOME, w.home);
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
 	if (ctl_json)
 		print_device(&d);
 	else
-		printf("%s, %s, slot map %s of RAM\n", path,
+		printf("%s, %s, slot map %s of RAM%s%s\n", path,
 		       text_size(d.size, size, sizeof(size)),
-		       text_size(d.map_bytes, map, sizeof(map)));
+		       text_size(d.map_bytes, map, sizeof(map)),
+		       *d.home ? ", home " : "", d.home);
 	fflush(stdout);
+	warn_if_loop(&d);
 	warn_if_bigger(&d);
 	return 0;
 }
@@ -127,18 +181,22 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %8s %12s %10s  %s\n", "DEVICE", "SIZE",
-		       "MAP", "INSTANCE", "ON-PEERS", "LOST", "IN-USE");
+		printf("%-10s %9s %9s %8s %12s %12s %10s  %-6s %s\n", "DEVICE",
+		       "SIZE", "MAP", "INSTANCE", "ON-PEERS", "AT-HOME", "LOST",
+		       "IN-USE", "HOME");
 	for (d = devices; d < devices + nr; d++) {
 		if (ctl_json) {
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %8u %12llu %10llu  %s\n", d->name,
+		printf("%-10s %9s %9s %8u %12llu %12llu %10llu  %-6s %s\n",
+		       d->name,
 		       text_size(d->size, size, sizeof(size)),
 		       text_size(d->map_bytes, map, sizeof(map)), d->instance,
 		       (unsigned long long)d->remote,
-		       (unsigned long long)d->lost, d->in_use ? "yes" : "no");
+		       (unsigned long long)d->at_home,
+		       (unsigned long long)d->lost, d->in_use ? "yes" : "no",
+		       *d->home ? d->home : "-");
 	}
 	if (ctl_json)
 		json_end();

@@ -297,10 +297,11 @@ static void check_size(const struct patient *p)
 	uint64_t bytes = 0, pages = 0;
 	size_t i;
 
-	if (!p->nr_devices)
-		return;
 	for (i = 0; i < p->nr_devices; i++)
-		bytes += p->devices[i].size;
+		if (!*p->devices[i].home)
+			bytes += p->devices[i].size;
+	if (!bytes)
+		return;
 	for (i = 0; i < p->nr_peers; i++)
 		if (view_peer_alive(&p->peers[i]))
 			pages += p->peers[i].lent;
@@ -311,7 +312,7 @@ static void check_size(const struct patient *p)
 		return;
 	}
 	snprintf(fix, sizeof(fix), "nswapctl lend SIZE (on the peers, more than now), or a smaller device here");
-	problem("room", fix, "the devices of this node hold %s, the peers lend %s together and there is no home: what does not fit stays in RAM",
+	problem("room", fix, "the devices without a home hold %s, the peers lend %s together: what does not fit stays in RAM",
 		size, lent);
 }
 

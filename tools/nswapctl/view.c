@@ -37,6 +37,8 @@ const struct view_counter view_counters[] = {
 	CLIENT("moves_recorded", MOVES_RECORDED),
 	CLIENT("moves_refused", MOVES_REFUSED),
 	CLIENT("moves_met", MOVES_MET),
+	CLIENT("pages_home_out", PAGES_HOME_OUT),
+	CLIENT("pages_home_in", PAGES_HOME_IN),
 	SERVER("pages_stored", PAGES_STORED),
 	SERVER("pages_loaded", PAGES_LOADED),
 	SERVER("pages_freed", PAGES_FREED),
@@ -155,6 +157,8 @@ void view_take_device(struct nlattr **attrs, struct view_device *d)
 	d->remote = u64_of(tb[NSWAP_DEVICE_A_SLOTS_REMOTE]);
 	d->lost = u64_of(tb[NSWAP_DEVICE_A_SLOTS_LOST]);
 	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];
+	d->at_home = u64_of(tb[NSWAP_DEVICE_A_SLOTS_HOME]);
+	text_of(tb[NSWAP_DEVICE_A_HOME], d->home, sizeof(d->home));
 }
 
 static void more_nodes(struct nlattr **attrs, void *arg)

@@ -34,6 +34,8 @@ struct view_device {
 	uint64_t map_bytes;
 	uint64_t remote;
 	uint64_t lost;
+	uint64_t at_home;
+	char home[64];		/* "" without one */
 	bool in_use;
 };
 
