@@ -160,12 +160,15 @@ class Node(abc.ABC):
         """nswapctl down."""
         return self.ctl("down")
 
-    def device_add(self, size, wait=True):
+    def device_add(self, size=None, wait=True, home=None, force=False):
         """nswapctl device add; returns the device's name, "nswap0".  Then
         wait for the sessions with peers: they come up with the first
         device."""
+        args = ["--size", str(size)] if size else []
+        args += ["--home", str(home)] if home else []
+        args += ["--force"] if force else []
         done = self.run([self.prog("nswapctl"), "device", "add",
-                         "--size", str(size)]).check()
+                         *args]).check()
         for word in done.out.replace(",", " ").split():
             if word.startswith("/dev/nswap"):
                 if wait:
@@ -325,10 +328,10 @@ class Cluster(abc.ABC):
                    for n in nodes or self.nodes)
 
     @contextlib.contextmanager
-    def swap(self, node, size, prio=100):
+    def swap(self, node, size=None, prio=100, home=None):
         """with cluster.swap(node, "256M") as dev: the device is added and
         swapped on; swapped off and deleted at the end."""
-        dev = node.device_add(size)
+        dev = node.device_add(size, home=home)
         try:
             node.swapon(dev, prio)
             try:

@@ -41,7 +41,7 @@ class Disk:
     @staticmethod
     def dmsetup(*args):
         """Run dmsetup, where no udev helps it."""
-        sh("dmsetup", "--noudevrules", "--noudevsync", *map(str, args))
+        sh("env", "DM_DISABLE_UDEV=1", "dmsetup", *map(str, args))
 
     def table(self, bad=(), first=0):
         """What dmsetup gets: the slots in bad fail from slot first on."""

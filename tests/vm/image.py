@@ -26,8 +26,10 @@ CACHE = pathlib.Path(os.environ.get("NSWAP_CACHE") or
 # (its swapon knows no priorities).
 TOOLS = ["swapon"]
 
-# Loaded by the agent at boot, with what they depend on.
-MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net"]
+# Loaded by the agent at boot, with what they depend on; nswap itself needs
+# dm_mod.
+MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net",
+           "dm_mod"]
 
 
 class SetupError(Exception):
