@@ -10,6 +10,7 @@ drops what comes from the other one's interface address, so that nobody is
 told.  Swap and the module belong to the kernel, not to a node: one node's
 workload swaps at a time.
 """
+import contextlib
 import ctypes
 import itertools
 import os
@@ -69,6 +70,12 @@ class Process(BaseProcess):
 
     def output(self):
         return self._out.read_text(errors="replace")
+
+    def reclaim(self, size):
+        """Have the kernel take size of memory away from it, as far as it
+        can; the process has a memory limit."""
+        with contextlib.suppress(OSError):
+            (self._group / "memory.reclaim").write_text(size)
 
     def wait(self, timeout):
         limit = timeout * check.scale

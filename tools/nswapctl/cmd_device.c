@@ -114,6 +114,8 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		}
 	}
 	arg_no_more(argc, argv, optind);
+	if (w->home && !*w->home)
+		ctl_usage("name a partition or disk with --home");
 	if (!w->sized && !w->home)
 		ctl_usage("name the size of the device with --size, or its home with --home");
 	if (w->force && !w->home)
