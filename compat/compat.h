@@ -206,7 +206,10 @@ struct nswap_compat_limits {
 	unsigned short max_discard_segments;
 	unsigned long seg_boundary_mask;
 	unsigned int dma_alignment;
+	unsigned int features;
 };
+
+#define BLK_FEAT_STABLE_WRITES 1
 
 static inline void
 nswap_compat_set_limits(struct request_queue *q,
@@ -236,6 +239,8 @@ nswap_compat_set_limits(struct request_queue *q,
 		q->limits.discard_granularity = lim->discard_granularity;
 	if (lim->max_hw_discard_sectors)
 		blk_queue_max_discard_sectors(q, lim->max_hw_discard_sectors);
+	if (lim->features & BLK_FEAT_STABLE_WRITES)
+		blk_queue_flag_set(QUEUE_FLAG_STABLE_WRITES, q);
 	/* no BLK_FEAT_ROTATIONAL, no BLK_FEAT_ADD_RANDOM */
 	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
 	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);

@@ -9,7 +9,7 @@
  *   refused, timed out, session broken: -> WRITING(nobody, next generation),
  *          placed again
  *   no room anywhere, or no answer to that for too long: home
- *   home has it: -> HOME; home failed, or there is none: -> LOST, the request
+ *          has it: -> HOME; failed, or there is none: -> LOST, the request
  *          fails
  *
  * Invariants:

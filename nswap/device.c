@@ -236,6 +236,9 @@ static int make_disk(struct nswap_device *dev)
 	struct gendisk *disk;
 	int ret;
 
+	/* a home with checksums must not see a page change under it */
+	if (dev->home && bdev_stable_writes(dev->home->bdev))
+		lim.features |= BLK_FEAT_STABLE_WRITES;
 	dev->tags.ops = &mq_ops;
 	dev->tags.nr_hw_queues = 2;
 	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
