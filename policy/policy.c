@@ -2,8 +2,8 @@
 /*
  * Policies: the table of them, and nothing they decide.
  *
- * Invariants: the table is constant and its first entry is the default;
- * nswap_policy_validate() has accepted it before a node can be brought up, so
+ * Invariants: the tables are constant and the first entry of a kind is its default;
+ * nswap_policy_validate() has accepted them before a node can be brought up, so
  * nobody tests a required member afterwards. Policies live in this module and
  * have no state of their own: no locks and no reference counts are needed to
  * switch, a pointer is replaced.
@@ -19,10 +19,15 @@ static const struct nswap_place_ops *const place_policies[] = {
 	&nswap_place_rr_ops,
 };
 
-static bool place_valid(const struct nswap_place_ops *ops)
+static const struct nswap_size_ops *const size_policies[] = {
+	&nswap_size_fixed_ops,
+	&nswap_size_watermark_ops,
+	&nswap_size_pressure_ops,
+};
+
+static bool name_valid(const char *name, const char *help)
 {
-	return ops && ops->name && *ops->name &&
-	       strlen(ops->name) < NSWAP_POLICY_NAME && ops->help && ops->pick;
+	return name && *name && strlen(name) < NSWAP_POLICY_NAME && help;
 }
 
 /* every entry complete, no name twice */
@@ -34,7 +39,26 @@ static int place_validate(const struct nswap_place_ops *const *table,
 	if (!nr)
 		return -EINVAL;
 	for (i = 0; i < nr; i++) {
-		if (!place_valid(table[i]))
+		if (!table[i] || !table[i]->pick ||
+		    !name_valid(table[i]->name, table[i]->help))
+			return -EINVAL;
+		for (j = 0; j < i; j++)
+			if (!strcmp(table[i]->name, table[j]->name))
+				return -EINVAL;
+	}
+	return 0;
+}
+
+static int size_validate(const struct nswap_size_ops *const *table,
+			 unsigned int nr)
+{
+	unsigned int i, j;
+
+	if (!nr)
+		return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		if (!table[i] || !table[i]->lend ||
+		    !name_valid(table[i]->name, table[i]->help))
 			return -EINVAL;
 		for (j = 0; j < i; j++)
 			if (!strcmp(table[i]->name, table[j]->name))
@@ -51,7 +75,8 @@ static int place_validate(const struct nswap_place_ops *const *table,
  */
 int nswap_policy_validate(void)
 {
-	return place_validate(place_policies, ARRAY_SIZE(place_policies));
+	return place_validate(place_policies, ARRAY_SIZE(place_policies)) ?:
+	       size_validate(size_policies, ARRAY_SIZE(size_policies));
 }
 
 /**
@@ -92,4 +117,94 @@ const struct nswap_place_ops *nswap_place_default(void)
 const struct nswap_place_ops *nswap_place_nth(unsigned int n)
 {
 	return n < ARRAY_SIZE(place_policies) ? place_policies[n] : NULL;
+}
+
+/**
+ * nswap_size_find() - the size policy of a name
+ * @name: as users write it
+ *
+ * Context: any.
+ * Return: the policy, NULL if there is none of that name.
+ */
+const struct nswap_size_ops *nswap_size_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(size_policies); i++)
+		if (!strcmp(size_policies[i]->name, name))
+			return size_policies[i];
+	return NULL;
+}
+
+/**
+ * nswap_size_default() - what a node starts with
+ *
+ * Context: any.
+ * Return: the first size policy of the table.
+ */
+const struct nswap_size_ops *nswap_size_default(void)
+{
+	return size_policies[0];
+}
+
+/**
+ * nswap_size_nth() - the size policies, one after the other
+ * @n: 0 for the first
+ *
+ * Context: any.
+ * Return: the policy, NULL past the last.
+ */
+const struct nswap_size_ops *nswap_size_nth(unsigned int n)
+{
+	return n < ARRAY_SIZE(size_policies) ? size_policies[n] : NULL;
+}
+
+static size_t add_name(char *buf, size_t len, size_t at, const char *name,
+		       bool current_one)
+{
+	return at + scnprintf(buf + at, len - at, "%s%s%s%s", at ? " " : "",
+			      current_one ? "[" : "", name,
+			      current_one ? "]" : "");
+}
+
+/**
+ * nswap_place_names() - the names of the placement policies in one line
+ * @current_one: shown in brackets
+ * @buf: where to
+ * @len: bytes there
+ *
+ * Context: any.
+ * Return: @buf.
+ */
+const char *nswap_place_names(const struct nswap_place_ops *current_one,
+			      char *buf, size_t len)
+{
+	size_t at = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(place_policies); i++)
+		at = add_name(buf, len, at, place_policies[i]->name,
+			      place_policies[i] == current_one);
+	return buf;
+}
+
+/**
+ * nswap_size_names() - the names of the size policies in one line
+ * @current_one: shown in brackets
+ * @buf: where to
+ * @len: bytes there
+ *
+ * Context: any.
+ * Return: @buf.
+ */
+const char *nswap_size_names(const struct nswap_size_ops *current_one,
+			     char *buf, size_t len)
+{
+	size_t at = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(size_policies); i++)
+		at = add_name(buf, len, at, size_policies[i]->name,
+			      size_policies[i] == current_one);
+	return buf;
 }

@@ -11,13 +11,15 @@
 
 #include "../nswap/types.h"
 
-#define NSWAP_POLICY_NAME	16
+#define NSWAP_POLICY_NAME	16	/* longest name, with its end */
+#define NSWAP_POLICY_LIST	60	/* all names of one kind, with its end */
 
 /**
  * struct nswap_place_peer - what a placement policy knows of one peer
  * @index: in the IPTable
  * @eligible: connected, fresh and not leaving; the others must not be chosen
  * @resting: in its refraction period: must not be chosen now, may be later
+ * @shrinking: gives lent RAM back to its own programs: must not be chosen
  * @grants: pages this peer has set aside for us; 0 means it must not be chosen
  * @free: pages it announced as free, less what was stored there since
  * @lent: pages it lends in all
@@ -27,6 +29,7 @@ struct nswap_place_peer {
 	u16 index;
 	bool eligible;
 	bool resting;
+	bool shrinking;
 	u32 grants;
 	u64 free;
 	u64 lent;
@@ -65,11 +68,12 @@ struct nswap_place_ops {
  * @p: a candidate
  *
  * Context: any.
- * Return: true if it is eligible, not resting, and has a grant.
+ * Return: true if it is eligible, neither resting nor shrinking, and has a
+ * grant.
  */
 static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 {
-	return p->eligible && !p->resting && p->grants;
+	return p->eligible && !p->resting && !p->shrinking && p->grants;
 }
 
 /**
@@ -90,12 +94,130 @@ static inline unsigned int nswap_place_after(const struct nswap_place_view *view
 	return 0;
 }
 
+/**
+ * struct nswap_size_view - snapshot for one decision on how much to lend
+ * @total: RAM, in pages, as every amount here
+ * @free: RAM nobody uses
+ * @available: what could be used without swapping, by the kernel's estimate;
+ *	what this node has allocated to lend is not part of it
+ * @held: full of pages of other nodes
+ * @set_aside: allocated and not filled, promised or not
+ * @allocated: both, and pages on their way between the two
+ * @swap_outs: pages this machine swapped out since the last decision
+ * @refaults: pages it dropped and had to read again since then
+ * @shrinker_calls: times reclaim asked this node for pages since then
+ * @psi: share of time in which programs waited for memory, in hundredths of a
+ *	percent, as somebody outside of the kernel fed it in; 0 if nobody did
+ * @headroom_pct: percent of RAM that stays with this node's own programs
+ * @grow_pct: percent of RAM by which lending may grow in a second
+ * @least: to be lent whatever happens
+ * @most: never to be exceeded: what the user lends
+ * @target: what is lent now
+ * @elapsed_ms: since the last decision, at least 1 and bounded
+ */
+struct nswap_size_view {
+	u64 total;
+	u64 free;
+	u64 available;
+	u64 held;
+	u64 set_aside;
+	u64 allocated;
+	u64 swap_outs;
+	u64 refaults;
+	u64 shrinker_calls;
+	u32 psi;
+	u32 headroom_pct;
+	u32 grow_pct;
+	u64 least;
+	u64 most;
+	u64 target;
+	u32 elapsed_ms;
+};
+
+/**
+ * struct nswap_size_ops - a size policy: how much to lend now
+ * @name: as users write it (required)
+ * @help: one line for users (required)
+ * @adaptive: what is lent comes and goes with memory: asked again and again,
+ *	and pages are set aside as they are needed instead of all at once
+ * @lend: pages to lend from now on, see nswap_size_bound() (required; may not
+ *	sleep; process context)
+ */
+struct nswap_size_ops {
+	const char *name;
+	const char *help;
+	bool adaptive;
+	u64 (*lend)(const struct nswap_size_view *view);
+};
+
+/**
+ * nswap_size_bound() - keep an answer within what the user allows
+ * @view: snapshot
+ * @pages: the answer
+ *
+ * Context: any.
+ * Return: @pages, not below @view->least and never above @view->most.
+ */
+static inline u64 nswap_size_bound(const struct nswap_size_view *view,
+				   u64 pages)
+{
+	return min(max(pages, view->least), view->most);
+}
+
+/**
+ * nswap_size_percent() - a part of this machine's RAM
+ * @view: snapshot
+ * @pct: percent
+ *
+ * Context: any.
+ * Return: pages.
+ */
+static inline u64 nswap_size_percent(const struct nswap_size_view *view,
+				     u32 pct)
+{
+	return view->total * pct / 100;
+}
+
+/**
+ * nswap_size_follow() - follow what there is room for
+ * @view: snapshot
+ * @room: pages that could be lent
+ *
+ * Down at once; up by @view->grow_pct a second, and only when it pays: the
+ * last 64th of RAM below @room is left alone, else the noise of any running
+ * machine would make it lend and take back for ever.
+ *
+ * Context: any.
+ * Return: pages to lend, not bounded yet.
+ */
+static inline u64 nswap_size_follow(const struct nswap_size_view *view,
+				    u64 room)
+{
+	u64 slack = view->total / 64, step;
+
+	if (room <= view->target + slack)
+		return min(room, view->target);
+	step = nswap_size_percent(view, view->grow_pct) * view->elapsed_ms /
+	       1000;
+	return min(room - slack, view->target + max(step, 1ull));
+}
+
 int nswap_policy_validate(void);
+const char *nswap_place_names(const struct nswap_place_ops *current_one,
+			      char *buf, size_t len);
+const char *nswap_size_names(const struct nswap_size_ops *current_one,
+			     char *buf, size_t len);
+const struct nswap_size_ops *nswap_size_find(const char *name);
+const struct nswap_size_ops *nswap_size_nth(unsigned int n);
+const struct nswap_size_ops *nswap_size_default(void);
 const struct nswap_place_ops *nswap_place_find(const char *name);
 const struct nswap_place_ops *nswap_place_nth(unsigned int n);
 const struct nswap_place_ops *nswap_place_default(void);
 
 extern const struct nswap_place_ops nswap_place_most_free_ops;
 extern const struct nswap_place_ops nswap_place_rr_ops;
+extern const struct nswap_size_ops nswap_size_fixed_ops;
+extern const struct nswap_size_ops nswap_size_watermark_ops;
+extern const struct nswap_size_ops nswap_size_pressure_ops;
 
 #endif

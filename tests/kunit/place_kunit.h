@@ -29,7 +29,10 @@ struct place_row {
 	u16 want;
 };
 
-/* a usable candidate, one not eligible, one without grants, one resting */
+/*
+ * a usable candidate, one not eligible, one without grants, one resting, one
+ * shrinking
+ */
 #define GOOD(i, f) \
 	{ .index = i, .eligible = true, .grants = 64, .free = f, .lent = 1000 }
 #define OUT(i, f) \
@@ -38,6 +41,10 @@ struct place_row {
 	{ .index = i, .eligible = true, .grants = 0, .free = f, .lent = 1000 }
 #define REST(i, f) \
 	{ .index = i, .eligible = true, .resting = true, .grants = 64, \
+	  .free = f, .lent = 1000 }
+
+#define SHRINK(i, f) \
+	{ .index = i, .eligible = true, .shrinking = true, .grants = 64, \
 	  .free = f, .lent = 1000 }
 
 static inline void place_row_desc(const struct place_row *r, char *desc)
@@ -93,6 +100,7 @@ static inline void place_check_contract(struct kunit *test,
 				.index = index,
 				.eligible = prandom_u32_state(&rnd) % 3,
 				.resting = prandom_u32_state(&rnd) % 4 == 0,
+				.shrinking = prandom_u32_state(&rnd) % 4 == 0,
 				.grants = prandom_u32_state(&rnd) % 3,
 				.free = prandom_u32_state(&rnd) % 4,
 				.lent = 4,

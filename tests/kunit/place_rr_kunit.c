@@ -18,6 +18,8 @@ static const struct place_row rows[] = {
 	  { GOOD(1, 9), OUT(2, 9), GOOD(3, 9) }, 1, .want = 3 },
 	{ "without grants is skipped",
 	  { GOOD(1, 9), DRY(2, 9), GOOD(3, 9) }, 1, .want = 3 },
+	{ "shrinking is skipped",
+	  { GOOD(1, 9), SHRINK(2, 9), GOOD(3, 9) }, 1, .want = 3 },
 	{ "resting is skipped",
 	  { GOOD(1, 9), REST(2, 9), GOOD(3, 9) }, 1, .want = 3 },
 	{ "skipped round the end",

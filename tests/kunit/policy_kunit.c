@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of policies: what is accepted, found and listed. */
+/* The tables of policies: what is accepted, found and listed. */
 #include <kunit/test.h>
 
 #include "../../policy/policy.c"
@@ -79,12 +79,80 @@ static void listed(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, nswap_place_nth(UINT_MAX));
 }
 
+static u64 nothing(const struct nswap_size_view *view)
+{
+	return 0;
+}
+
+struct size_table {
+	const char *desc;
+	struct nswap_size_ops ops;
+	bool good;
+};
+
+static const struct size_table size_tables[] = {
+	{ "complete", { "mine", "help", true, nothing }, true },
+	{ "longest name", { "fifteen-letters", "help", true, nothing }, true },
+	{ "no name", { NULL, "help", true, nothing }, false },
+	{ "empty name", { "", "help", true, nothing }, false },
+	{ "name too long", { "sixteen--letters", "help", true, nothing }, false },
+	{ "no help", { "mine", NULL, true, nothing }, false },
+	{ "no lend", { "mine", "help", true, NULL }, false },
+	{ "a name twice", { "fixed", "help", true, nothing }, false },
+};
+
+static void size_table_desc(const struct size_table *t, char *desc)
+{
+	strscpy(desc, t->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(size_table, size_tables, size_table_desc);
+
+static void size_validated(struct kunit *test)
+{
+	const struct size_table *t = test->param_value;
+	const struct nswap_size_ops *table[] = { &nswap_size_fixed_ops, &t->ops };
+
+	KUNIT_EXPECT_EQ(test, size_validate(table, 2), t->good ? 0 : -EINVAL);
+	KUNIT_EXPECT_EQ(test, size_validate(table, 0), -EINVAL);
+	table[1] = NULL;
+	KUNIT_EXPECT_EQ(test, size_validate(table, 2), -EINVAL);
+}
+
+static void size_found_and_listed(struct kunit *test)
+{
+	KUNIT_EXPECT_PTR_EQ(test, nswap_size_find("watermark"),
+			    &nswap_size_watermark_ops);
+	KUNIT_EXPECT_NULL(test, nswap_size_find("water"));
+	KUNIT_EXPECT_PTR_EQ(test, nswap_size_default(), &nswap_size_fixed_ops);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_size_nth(0), &nswap_size_fixed_ops);
+	KUNIT_EXPECT_NULL(test, nswap_size_nth(ARRAY_SIZE(size_policies)));
+}
+
+/* what a user is told who asks for a policy that is not there */
+static void named_in_one_line(struct kunit *test)
+{
+	char buf[NSWAP_POLICY_LIST], small[8];
+
+	KUNIT_EXPECT_STREQ(test, nswap_size_names(&nswap_size_watermark_ops,
+						  buf, sizeof(buf)),
+			   "fixed [watermark] pressure");
+	KUNIT_EXPECT_STREQ(test, nswap_place_names(&nswap_place_most_free_ops,
+						   buf, sizeof(buf)),
+			   "[most-free] round-robin");
+	KUNIT_EXPECT_STREQ(test, nswap_size_names(NULL, small, sizeof(small)),
+			   "fixed w");
+}
+
 static struct kunit_case policy_cases[] = {
 	KUNIT_CASE_PARAM(validated, table_gen_params),
 	KUNIT_CASE(table_as_a_whole),
 	KUNIT_CASE(ours_are_valid),
 	KUNIT_CASE(found_by_name),
 	KUNIT_CASE(listed),
+	KUNIT_CASE_PARAM(size_validated, size_table_gen_params),
+	KUNIT_CASE(size_found_and_listed),
+	KUNIT_CASE(named_in_one_line),
 	{}
 };
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Size: pressure. Lend until this machine feels it, then give back.
+ *
+ * Signs that it is felt: it swaps, it reads again what it has dropped, reclaim
+ * asks this node for pages, or programs wait for memory (PSI, which a module
+ * cannot read: nswapctl feeds it in). As with a congestion window, a sign costs
+ * a quarter of what is lent and no sign earns grow_pct of RAM a second.
+ *
+ * No headroom is kept free for bursts; what the kernel does not call available
+ * less a 20th of RAM is never lent, so that lending itself is no sign.
+ */
+#include "policy.h"
+
+#define KEEP_PCT	5
+#define PSI_LIMIT	500	/* 5 % of the time */
+#define NOISE		8192	/* part of RAM a second that means nothing */
+
+static bool felt(const struct nswap_size_view *v)
+{
+	u64 noise = v->total / NOISE * v->elapsed_ms;
+
+	return v->shrinker_calls || v->psi >= PSI_LIMIT ||
+	       v->swap_outs * 1000 > noise || v->refaults * 1000 > noise;
+}
+
+static u64 pressure_lend(const struct nswap_size_view *view)
+{
+	u64 there = view->available + view->allocated;
+	u64 keep = nswap_size_percent(view, KEEP_PCT);
+	u64 room = there > keep ? there - keep : 0;
+
+	if (felt(view))
+		room = min(room, view->target - view->target / 4);
+	return nswap_size_bound(view, nswap_size_follow(view, room));
+}
+
+const struct nswap_size_ops nswap_size_pressure_ops = {
+	.name = "pressure",
+	.help = "grow until this machine swaps, refaults or waits, then give back",
+	.adaptive = true,
+	.lend = pressure_lend,
+};
