@@ -72,7 +72,8 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 	[NSWAP_ANNOUNCE] = { "announce",
 			     .fixed = sizeof(struct nswap_wire_announce) -
 				      sizeof(struct nswap_wire_hdr),
-			     .flags = NSWAP_F_LEAVING | NSWAP_F_ANSWER },
+			     .flags = NSWAP_F_LEAVING | NSWAP_F_ANSWER |
+				      NSWAP_F_SHRINKING },
 };
 
 static const char *const status_names[] = {
@@ -162,7 +163,8 @@ void nswap_wire_put_announce(struct nswap_wire_announce *w,
 	nswap_wire_init(&w->hdr, NSWAP_ANNOUNCE, 0,
 			sizeof(*w) - sizeof(w->hdr));
 	w->hdr.flags = cpu_to_le16((a->leaving ? NSWAP_F_LEAVING : 0) |
-				   (a->answer ? NSWAP_F_ANSWER : 0));
+				   (a->answer ? NSWAP_F_ANSWER : 0) |
+				   (a->shrinking ? NSWAP_F_SHRINKING : 0));
 	w->id = cpu_to_le64(a->id);
 	w->epoch = cpu_to_le64(a->epoch);
 	w->family = cpu_to_le16(a->addr.family);
@@ -209,6 +211,7 @@ int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 	a->used = le64_to_cpu(w->used);
 	a->leaving = flags & NSWAP_F_LEAVING;
 	a->answer = flags & NSWAP_F_ANSWER;
+	a->shrinking = flags & NSWAP_F_SHRINKING;
 	return 0;
 }
 

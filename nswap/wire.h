@@ -76,6 +76,7 @@ enum nswap_wire_type {
 #define NSWAP_F_LEAVING		0x0002	/* ANNOUNCE: this node goes down */
 #define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now */
 #define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by comparison */
+#define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: gives lent RAM back */
 
 /**
  * enum nswap_conn_class - what a connection of a session carries
@@ -287,6 +288,7 @@ static_assert(sizeof(struct nswap_wire_announce) == 136);
  * @used: pages
  * @leaving: the node goes down
  * @answer: it asks for an announcement in return
+ * @shrinking: it gives lent RAM back: place nothing there
  */
 struct nswap_announcement {
 	u64 id;
@@ -297,6 +299,7 @@ struct nswap_announcement {
 	u64 used;
 	bool leaving;
 	bool answer;
+	bool shrinking;
 };
 
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes);

@@ -68,8 +68,9 @@ static const struct legal legals[] = {
 	{ "claim-ack, one", NSWAP_CLAIM_ACK, 1, 8 },
 	{ "announce", NSWAP_ANNOUNCE, 0, 64 },
 	{ "announce, leaving", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_LEAVING },
-	{ "announce, both flags", NSWAP_ANNOUNCE, 0, 64,
-	  NSWAP_F_LEAVING | NSWAP_F_ANSWER },
+	{ "announce, shrinking", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_SHRINKING },
+	{ "announce, all flags", NSWAP_ANNOUNCE, 0, 64,
+	  NSWAP_F_LEAVING | NSWAP_F_ANSWER | NSWAP_F_SHRINKING },
 };
 
 static void legal_desc(const struct legal *l, char *desc)
@@ -185,7 +186,7 @@ static u16 flags_of(u8 type)
 	case NSWAP_HOLD_LIST:
 		return NSWAP_F_LAST;
 	case NSWAP_ANNOUNCE:
-		return NSWAP_F_LEAVING | NSWAP_F_ANSWER;
+		return NSWAP_F_LEAVING | NSWAP_F_ANSWER | NSWAP_F_SHRINKING;
 	default:
 		return 0;
 	}
@@ -402,6 +403,8 @@ static const struct nswap_announcement announcements[] = {
 	  .answer = true },
 	{ .id = 2, .epoch = 3, .addr = { AF_INET, 9, 0, { 1, 2, 3, 4 } },
 	  .leaving = true, .answer = true },
+	{ .id = 2, .epoch = 3, .addr = { AF_INET, 9, 0, { 1, 2, 3, 4 } },
+	  .lent = 9, .shrinking = true },
 };
 
 static void announce_round_trip(struct kunit *test)
@@ -427,6 +430,7 @@ static void announce_round_trip(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b.used, a->used);
 		KUNIT_EXPECT_EQ(test, b.leaving, a->leaving);
 		KUNIT_EXPECT_EQ(test, b.answer, a->answer);
+		KUNIT_EXPECT_EQ(test, b.shrinking, a->shrinking);
 	}
 }
 
