@@ -131,6 +131,7 @@ static void eligible(struct nswap_peer *peer)
 	spin_unlock(&peer->lock);
 	nswap_place_eligible(node, peer->index, ok);
 	nswap_place_rest(node, peer->index, resting);
+	nswap_place_shrinks(node, peer->index, e.shrinking);
 }
 
 static void compare(struct nswap_peer *peer)

@@ -177,6 +177,17 @@ static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
 	nswap_stat_inc(io->dev->node, moved);
 }
 
+/* what it announced as free is not there, whoever else asks the table */
+static void note_full(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	unsigned long flags;
+
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	nswap_ipt_refused(&node->ipt, peer->index);
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+}
+
 static void leave_alone(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
@@ -221,6 +232,7 @@ static int store_answered(struct nswap_msg *m)
 	nswap_stat_add(node, pages_out, op->nr - refused);
 	if (refused) {
 		nswap_stat_add(node, refused, refused);
+		note_full(peer);
 		leave_alone(peer);
 	}
 	nswap_client_granted(peer, le32_to_cpu(c->rx.grants),

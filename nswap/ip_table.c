@@ -243,6 +243,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	e->lent = a->lent;
 	e->free = min(a->free, a->lent);
 	e->used = a->used;
+	e->shrinking = a->shrinking;
 	if (a->leaving && e->state == NSWAP_IPT_KNOWN &&
 	    h.news == NSWAP_IPT_SAME)
 		h.news = NSWAP_IPT_LEFT;
@@ -329,6 +330,21 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 					  e->heard_ms - now_ms;
 
 	return alive(e) && age <= silent_ms;
+}
+
+/**
+ * nswap_ipt_refused() - a peer had no room for a page
+ * @t: the table
+ * @index: its entry
+ *
+ * What it announced as free is not there; its next announcement says more.
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ */
+void nswap_ipt_refused(struct nswap_ipt *t, u16 index)
+{
+	if (index && index <= t->top && alive(&t->entry[index]))
+		t->entry[index].free = 0;
 }
 
 /* does any entry but @but keep this address for the user? */

@@ -36,6 +36,7 @@ enum nswap_ipt_state {
  * @lent: pages it lends
  * @free: pages of these that it announced as free
  * @used: pages it holds for others
+ * @shrinking: it said that it gives lent RAM back
  * @heard_ms: when it was last heard of, ms of a monotonic clock
  */
 struct nswap_ipt_entry {
@@ -47,6 +48,7 @@ struct nswap_ipt_entry {
 	u64 lent;
 	u64 free;
 	u64 used;
+	bool shrinking;
 	u64 heard_ms;
 };
 
@@ -99,6 +101,7 @@ u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr);
 u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id);
 bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 		     u64 silent_ms);
+void nswap_ipt_refused(struct nswap_ipt *t, u16 index);
 void nswap_ipt_release(struct nswap_ipt *t, u16 index);
 bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b);
 u64 nswap_addr_id(const struct nswap_addr *a);

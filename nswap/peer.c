@@ -277,7 +277,7 @@ static void lose(struct nswap_node *node, u16 index)
 void nswap_peer_heard(struct nswap_node *node,
 		      const struct nswap_ipt_heard *heard)
 {
-	u64 lent, free;
+	struct nswap_ipt_entry e;
 
 	if (!heard->index)
 		return;
@@ -285,12 +285,11 @@ void nswap_peer_heard(struct nswap_node *node,
 		lose(node, heard->was);
 	nswap_peer_add(node, heard->index);
 	spin_lock_irq(&node->ipt_lock);
-	lent = node->ipt.entry[heard->index].lent;
-	free = node->ipt.entry[heard->index].free;
+	e = node->ipt.entry[heard->index];
 	spin_unlock_irq(&node->ipt_lock);
 	if (heard->news == NSWAP_IPT_LEFT)
 		nswap_place_eligible(node, heard->index, false);
-	nswap_place_announced(node, heard->index, lent, free);
+	nswap_place_announced(node, heard->index, e.lent, e.free, e.shrinking);
 }
 
 /**
@@ -470,6 +469,7 @@ static void fill_view(struct nswap_node *node, u16 index,
 		.addr = e->addr, .lent = e->lent, .free = e->free,
 		.used = e->used, .listed = e->listed,
 		.leaving = e->state == NSWAP_IPT_LEAVING,
+		.shrinking = e->shrinking,
 		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),
 		.heard_ms = e->heard_ms && now > e->heard_ms ?
 				    now - e->heard_ms : 0,

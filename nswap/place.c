@@ -102,7 +102,7 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	spin_unlock(&node->place_lock);
 }
 
-/* could waiting help? */
+/* could waiting help? One that shrinks will not have room soon */
 static bool room_may_come(const struct nswap_node *node)
 {
 	unsigned int i;
@@ -110,7 +110,8 @@ static bool room_may_come(const struct nswap_node *node)
 	for (i = 0; i < node->nr_cand; i++) {
 		const struct nswap_place_peer *c = &node->cand[i];
 
-		if (c->eligible && (c->free || c->inflight || c->grants))
+		if (c->eligible && !c->shrinking &&
+		    (c->free || c->inflight || c->grants))
 			return true;
 	}
 	return false;
@@ -233,6 +234,25 @@ void nswap_place_rest(struct nswap_node *node, u16 index, bool resting)
 }
 
 /**
+ * nswap_place_shrinks() - the peer gives RAM back, or does so no more
+ * @node: node
+ * @index: of the peer
+ * @shrinking: by its last announcement
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_shrinks(struct nswap_node *node, u16 index, bool shrinking)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c)
+		c->shrinking = shrinking;
+	spin_unlock(&node->place_lock);
+}
+
+/**
  * nswap_place_unspent() - a grant was not used: nothing was sent
  * @node: node
  * @index: of the peer
@@ -257,11 +277,12 @@ void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
  * @index: of the peer
  * @lent: pages
  * @free: pages
+ * @shrinking: it gives lent RAM back: not to be chosen from now on
  *
  * Context: process, does not sleep.
  */
 void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
-			   u64 free)
+			   u64 free, bool shrinking)
 {
 	struct nswap_place_peer *c;
 
@@ -269,7 +290,8 @@ void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
 	c = find(node, index);
 	if (c) {
 		c->lent = lent;
-		c->free = free;
+		c->free = shrinking ? 0 : free;
+		c->shrinking = shrinking;
 	}
 	spin_unlock(&node->place_lock);
 }
@@ -305,7 +327,8 @@ u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
  * @index: of the peer
  *
  * Context: process, does not sleep.
- * Return: true if it is eligible, has room and no grant of it is left.
+ * Return: true if it is eligible, not shrinking, has room and no grant of it
+ * is left.
  */
 bool nswap_place_wants(struct nswap_node *node, u16 index)
 {
@@ -314,7 +337,7 @@ bool nswap_place_wants(struct nswap_node *node, u16 index)
 
 	spin_lock(&node->place_lock);
 	c = find(node, index);
-	wants = c && c->eligible && !c->grants && c->free;
+	wants = c && c->eligible && !c->shrinking && !c->grants && c->free;
 	spin_unlock(&node->place_lock);
 	return wants;
 }

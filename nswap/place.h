@@ -16,9 +16,10 @@ void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free);
 void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages);
 void nswap_place_eligible(struct nswap_node *node, u16 index, bool eligible);
 void nswap_place_rest(struct nswap_node *node, u16 index, bool resting);
+void nswap_place_shrinks(struct nswap_node *node, u16 index, bool shrinking);
 void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages);
 void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
-			   u64 free);
+			   u64 free, bool shrinking);
 u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep);
 bool nswap_place_wants(struct nswap_node *node, u16 index);
 void nswap_place_look(struct nswap_node *node, u16 index, u32 *grants,

@@ -33,6 +33,7 @@ enum nswap_peer_state {
  * @index: in the IPTable
  * @state: enum nswap_peer_state
  * @leaving: it announced that it goes down
+ * @shrinking: it announced that it gives lent RAM back
  * @fresh: heard of within silent_ms
  * @listed: named by the user
  * @id: node id, 0 if not heard of yet
@@ -50,6 +51,7 @@ struct nswap_peer_view {
 	u16 index;
 	u8 state;
 	bool leaving;
+	bool shrinking;
 	bool fresh;
 	bool listed;
 	u64 id;
@@ -65,8 +67,28 @@ struct nswap_peer_view {
 };
 
 /**
+ * enum nswap_trend - which way lending goes
+ * @NSWAP_TREND_STEADY: it stays
+ * @NSWAP_TREND_GROWING: the last decision was to lend more
+ * @NSWAP_TREND_SHRINKING: pages are given back, or were a moment ago
+ * @NSWAP_TRENDS: number of trends
+ */
+enum nswap_trend {
+	NSWAP_TREND_STEADY,
+	NSWAP_TREND_GROWING,
+	NSWAP_TREND_SHRINKING,
+	NSWAP_TRENDS,
+};
+
+/**
  * struct nswap_cache_view - the Nswap Cache
- * @lent: pages to lend
+ * @lent: pages to lend at most, as the user said
+ * @target: pages to lend now, as the size policy said
+ * @surplus: pages held above @target, which have to move away
+ * @free: pages that may be promised, now or as soon as they are set aside
+ * @trend: enum nswap_trend
+ * @allocated: pages set aside, held, or on their way between the two
+ * @shrinker_calls: times reclaim took pages back
  * @set_aside: pages allocated and not filled (granted ones included)
  * @granted: of these, promised to owners
  * @held: pages held for owners
@@ -74,6 +96,12 @@ struct nswap_peer_view {
  */
 struct nswap_cache_view {
 	u64 lent;
+	u64 target;
+	u64 surplus;
+	u64 free;
+	u8 trend;
+	u64 allocated;
+	u64 shrinker_calls;
 	u64 set_aside;
 	u64 granted;
 	u64 held;
@@ -141,6 +169,7 @@ bool nswap_peer_next(struct nswap_node *node, u16 after,
 const char *nswap_peer_state_name(u8 state);
 
 /* cache.c */
+const char *nswap_trend_name(u8 trend);
 void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v);
 bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 		      struct nswap_owner_view *v);

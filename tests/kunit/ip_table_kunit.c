@@ -586,6 +586,30 @@ static void random_walk(struct kunit *test)
 	}
 }
 
+/* a shrinking peer says so, a full one is found out; news mend both */
+static void shrinking_and_refused(struct kunit *test)
+{
+	struct nswap_announcement a = from(1, 11);
+	struct nswap_ipt *t = test->priv;
+
+	a.shrinking = true;
+	nswap_ipt_hear(t, &a, 100);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].shrinking);
+	hear(t, 1, 11, 200);
+	KUNIT_EXPECT_FALSE(test, t->entry[1].shrinking);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
+	nswap_ipt_refused(t, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 0ull);
+	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 1000ull);
+	nswap_ipt_refused(t, 0);
+	nswap_ipt_refused(t, 2);
+	hear(t, 1, 11, 300);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
+	hear(t, 1, 12, 400);
+	nswap_ipt_refused(t, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
+}
+
 static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(starts_empty),
 	KUNIT_CASE(new_peers),
@@ -614,6 +638,7 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(equal_addresses),
 	KUNIT_CASE(ids_are_fixed),
 	KUNIT_CASE(random_walk),
+	KUNIT_CASE(shrinking_and_refused),
 	{}
 };
 
