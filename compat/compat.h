@@ -166,6 +166,39 @@ static inline struct block_device *nswap_compat_bdev(struct file *file)
 #endif
 
 /*
+ * shrinker_alloc() and its companions: new in 6.7 (c42d50aefd17 "mm: shrinker:
+ * add infrastructure for dynamically allocating shrinker"). Before, a shrinker
+ * is the caller's memory, and registering it may fail; freeing one that was
+ * not registered is allowed, so such a one is just never called. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_SHRINKER_ALLOC
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+
+static inline struct shrinker *nswap_compat_shrinker_alloc(void)
+{
+	struct shrinker *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (s)
+		s->seeks = DEFAULT_SEEKS;
+	return s;
+}
+
+static inline void nswap_compat_shrinker_free(struct shrinker *s)
+{
+	unregister_shrinker(s);
+	kfree(s);
+}
+
+#define shrinker_alloc(flags, fmt, ...) nswap_compat_shrinker_alloc()
+#define shrinker_register(s) do {					\
+	if (register_shrinker(s, KBUILD_MODNAME))			\
+		pr_warn("no memory to be told when memory is short\n");	\
+} while (0)
+#define shrinker_free(s) nswap_compat_shrinker_free(s)
+#endif
+
+/*
  * BLK_MQ_F_SHOULD_MERGE: gone in 6.14 (cc76ace465d6 "block: remove
  * BLK_MQ_F_SHOULD_MERGE"), where every queue merges. Before, a driver had to
  * ask for it. Goes with 6.12.

@@ -84,6 +84,14 @@ int probe(struct dm_io_request *rq, struct dm_io_region *where)
 	return dm_io(rq, 1, where, NULL, NULL, 0);
 }
 
+#elif defined(NSWAP_PROBE_SHRINKER_ALLOC)
+#include <linux/shrinker.h>
+struct shrinker *probe(void);
+struct shrinker *probe(void)
+{
+	return shrinker_alloc(0, "name");
+}
+
 #elif defined(NSWAP_PROBE_TASK_FRAG)
 #include <net/sock.h>
 void probe(struct sock *sk);
