@@ -108,9 +108,10 @@ static void compose(struct nswap_announcer *a, bool leaving)
 		.id = a->node->id,
 		.epoch = a->node->epoch,
 		.addr = a->node->addr,
-		.lent = v.lent,
-		.free = v.set_aside > v.granted ? v.set_aside - v.granted : 0,
+		.lent = v.target,
+		.free = v.free,
 		.used = v.held,
+		.shrinking = v.trend == NSWAP_TREND_SHRINKING,
 		.leaving = leaving || READ_ONCE(a->node->leaving),
 	};
 }

@@ -4,173 +4,31 @@
  *
  *   (memory) -> set aside (pool) -> granted -> being filled -> held
  *        ^           ^                             |             |
- *        +-----------+--- lent less than before ---+---- freed --+
+ *        +-----------+---- more than wanted -------+---- freed --+
  *
  * Invariants, under cache->lock:
- *  - granted <= set_aside: a promised page exists before the promise is sent.
- *  - allocated counts every entry, whatever it does now; when it is above lent,
- *    entries that come back are freed.
- *  - A page is set aside by the fill work only, without reclaim of its own and
- *    without reserves, never when a store arrives: a store cannot fail for
- *    memory, and a starving node stores nothing at its own cost.
+ *  - granted <= set_aside: a promised page exists before the promise is sent,
+ *    and never has to be found when a store arrives: a store cannot fail for
+ *    memory.
+ *  - allocated counts every entry, whatever it does now. How many there should
+ *    be: cache_size.c; where they come from: cache_fill.c.
  *
  * Lock order: owner->lock -> cache->lock.
  */
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "cache.h"
-#include "memview.h"
 #include "node.h"
 #include "views.h"
 
-#define FILL_CHUNK	1024	/* pages set aside before others may run */
-#define FILL_FLOOR	20	/* leave this node's programs a 20th of RAM */
-#define FILL_AGAIN	HZ	/* when there was no memory */
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
-#define WINDOW_MAX	2048u
-
-/* free memory only: lending must not make this node reclaim, or dip deep */
-#define FILL_GFP	(GFP_NOWAIT | __GFP_HIGHMEM | __GFP_NOMEMALLOC | \
-			 __GFP_NORETRY | __GFP_NOWARN)
-
-/* of all nodes; with a constructor, so that it is never merged with others */
-static struct kmem_cache *entries;
-
-static void construct(void *entry)
-{
-	memset(entry, 0, sizeof(struct nswap_entry));
-}
-
-/**
- * nswap_cache_init() - make the slab of entries
- *
- * Context: process, module init.
- * Return: 0, or -ENOMEM.
- */
-int nswap_cache_init(void)
-{
-	entries = kmem_cache_create("nswap_entry", sizeof(struct nswap_entry),
-				    0, 0, construct);
-	return entries ? 0 : -ENOMEM;
-}
-
-/**
- * nswap_cache_exit() - undo nswap_cache_init()
- *
- * Context: process, module exit; complains if an entry is left.
- */
-void nswap_cache_exit(void)
-{
-	kmem_cache_destroy(entries);
-}
-
-static void free_entry(struct nswap_entry *e)
-{
-	__free_page(e->page);
-	kmem_cache_free(entries, e);
-}
-
-static struct nswap_entry *alloc_entry(void)
-{
-	struct nswap_entry *e;
-
-	e = kmem_cache_alloc(entries,
-			     GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_NOWARN);
-	if (!e)
-		return NULL;
-	e->page = alloc_page(FILL_GFP);
-	if (!e->page) {
-		kmem_cache_free(entries, e);
-		return NULL;
-	}
-	return e;
-}
-
-/*
- * Entries nobody was promised, while there are more than lent; lock held. At
- * most a chunk: true if there may be more.
- */
-static bool take_surplus(struct nswap_cache *c, struct list_head *surplus)
-{
-	unsigned int n = FILL_CHUNK;
-
-	while (n && c->allocated > c->lent && c->set_aside > c->granted) {
-		struct nswap_entry *e = list_first_entry(&c->pool,
-						struct nswap_entry, link);
-
-		list_move(&e->link, surplus);
-		c->set_aside--;
-		c->allocated--;
-		n--;
-	}
-	return !n;
-}
-
-static void free_list(struct list_head *list)
-{
-	struct nswap_entry *e, *next;
-
-	list_for_each_entry_safe(e, next, list, link)
-		free_entry(e);
-}
-
-static void free_surplus(struct nswap_cache *c)
-{
-	bool more;
-
-	do {
-		LIST_HEAD(surplus);
-
-		spin_lock(&c->lock);
-		more = take_surplus(c, &surplus);
-		spin_unlock(&c->lock);
-		free_list(&surplus);
-		cond_resched();
-	} while (more);
-}
-
-static bool fill_one(struct nswap_cache *c)
-{
-	struct nswap_entry *e = alloc_entry();
-
-	if (!e)
-		return false;
-	spin_lock(&c->lock);
-	list_add(&e->link, &c->pool);
-	c->set_aside++;
-	c->allocated++;
-	spin_unlock(&c->lock);
-	return true;
-}
-
-static void fill_work(struct work_struct *work)
-{
-	struct nswap_cache *c = container_of(to_delayed_work(work),
-					     struct nswap_cache, fill);
-	struct nswap_mem_view mem;
-	unsigned int n;
-
-	nswap_mem_view(c->node, &mem);
-	if (mem.available < mem.total / FILL_FLOOR + FILL_CHUNK) {
-		queue_delayed_work(system_dfl_wq, &c->fill, FILL_AGAIN);
-		return;
-	}
-	for (n = 0; n < FILL_CHUNK; n++) {
-		if (READ_ONCE(c->allocated) >= READ_ONCE(c->lent))
-			return;
-		if (!fill_one(c)) {
-			queue_delayed_work(system_dfl_wq, &c->fill, FILL_AGAIN);
-			return;
-		}
-	}
-	queue_delayed_work(system_dfl_wq, &c->fill, 0);
-}
 
 /**
  * nswap_cache_start() - make the Nswap Cache of a node
  * @node: node that comes up
- * @pages: how many to lend
+ * @pages: how many to lend at most
+ *
+ * Under an adaptive size policy nothing is lent until it says so.
  *
  * Context: process, sleeps.
  * Return: 0, or -ENOMEM.
@@ -184,9 +42,11 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	c->node = node;
 	mutex_init(&c->hello);
 	spin_lock_init(&c->lock);
+	INIT_LIST_HEAD(&c->all);
 	INIT_LIST_HEAD(&c->pool);
 	INIT_LIST_HEAD(&c->owners);
-	INIT_DELAYED_WORK(&c->fill, fill_work);
+	INIT_DELAYED_WORK(&c->fill, nswap_cache_fill_work);
+	c->adaptive = node->size->adaptive;
 	node->cache = c;
 	nswap_cache_lend(c, pages);
 	return 0;
@@ -205,34 +65,29 @@ void nswap_cache_stop(struct nswap_node *node)
 
 	if (!c)
 		return;
-	nswap_cache_lend(c, 0);
+	nswap_cache_close(c);
 	cancel_delayed_work_sync(&c->fill);
 	list_for_each_entry_safe(o, next, &c->owners, link) {
 		nswap_owner_drop_all(c, o);
 		nswap_cache_ungrant(c, o, U32_MAX);
+		list_del(&o->link);
 		kfree(o);
 	}
-	free_surplus(c);
+	nswap_cache_close(c);
 	WARN_ON_ONCE(c->allocated);
 	kfree(c);
 	node->cache = NULL;
 }
 
-/**
- * nswap_cache_lend() - change how many pages are lent
- * @c: cache
- * @pages: from now on; held pages stay until their owners free them
- *
- * Context: process, sleeps.
- */
-void nswap_cache_lend(struct nswap_cache *c, u64 pages)
+/* renew up to @n promises that were taken back; lock held */
+static u32 renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 {
-	spin_lock(&c->lock);
-	WRITE_ONCE(c->lent, pages);
-	spin_unlock(&c->lock);
-	free_surplus(c);
-	if (pages)
-		mod_delayed_work(system_dfl_wq, &c->fill, 0);
+	n = min(n, o->revoked);
+	o->revoked -= n;
+	c->revoked -= n;
+	o->granted += n;
+	c->granted += n;
+	return n;
 }
 
 /**
@@ -252,6 +107,9 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	u32 i;
 
 	spin_lock(&c->lock);
+	if (o->granted < n && !nswap_cache_holding(c) &&
+	    nswap_cache_room(c) >= n - o->granted)
+		renew(c, o, n - o->granted);
 	ok = o->granted >= n;
 	if (ok) {
 		for (i = 0; i < n; i++)
@@ -281,9 +139,9 @@ void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 		list_move(&e->link, &c->pool);
 		c->set_aside++;
 	}
-	take_surplus(c, &surplus);
+	nswap_cache_trim(c, &surplus);
 	spin_unlock(&c->lock);
-	free_list(&surplus);
+	nswap_cache_free(&surplus);
 }
 
 /**
@@ -322,34 +180,20 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 			   struct list_head *taken)
 {
-	bool ok;
+	bool ok, lacks;
 	u32 i;
 
 	spin_lock(&c->lock);
-	ok = c->set_aside >= c->granted + n && c->held + n <= c->lent;
+	ok = !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n;
 	for (i = 0; ok && i < n; i++)
 		list_move_tail(c->pool.next, taken);
 	if (ok)
 		c->set_aside -= n;
+	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
+	if (lacks)
+		nswap_cache_fill_kick(c);
 	return ok;
-}
-
-/**
- * nswap_cache_surplus() - pages held beyond what is lent
- * @c: cache
- *
- * Context: any process context; does not sleep.
- * Return: how many have to go elsewhere.
- */
-u64 nswap_cache_surplus(struct nswap_cache *c)
-{
-	u64 n;
-
-	spin_lock(&c->lock);
-	n = c->held > c->lent ? c->held - c->lent : 0;
-	spin_unlock(&c->lock);
-	return n;
 }
 
 /* what an owner may get: everything if it is alone, a fair part if not */
@@ -373,18 +217,24 @@ static u32 share(struct nswap_cache *c, u64 free)
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted)
 {
-	u32 add = 0;
+	u32 add = 0, renewed = 0;
+	bool lacks;
 
 	spin_lock(&c->lock);
 	o->window = clamp(max(o->window + used, wanted), WINDOW_FIRST,
-			  WINDOW_MAX);
-	if (o->window > o->granted && c->lent > c->held) {
+			  NSWAP_WINDOW_MAX);
+	if (o->window > o->granted && !nswap_cache_holding(c)) {
 		add = min(o->window - o->granted,
-			  share(c, c->set_aside - c->granted));
+			  share(c, nswap_cache_room(c)));
+		renewed = renew(c, o, add);
+		add -= renewed;
 		o->granted += add;
 		c->granted += add;
 	}
+	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
+	if (lacks)
+		nswap_cache_fill_kick(c);
 	return add;
 }
 
@@ -392,22 +242,38 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
  * nswap_cache_ungrant() - an owner returns grants, or its session is over
  * @c: cache
  * @o: owner
- * @n: how many, at most what it has
+ * @n: how many, at most what it has; those taken back already count first
  *
  * Context: process, does not sleep.
  */
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 {
 	LIST_HEAD(surplus);
+	u32 revoked;
 
 	spin_lock(&c->lock);
-	n = min(n, o->granted);
+	revoked = min(n, o->revoked);
+	o->revoked -= revoked;
+	c->revoked -= revoked;
+	n = min(n - revoked, o->granted);
 	o->granted -= n;
 	c->granted -= n;
 	o->window = WINDOW_FIRST;
-	take_surplus(c, &surplus);
+	nswap_cache_trim(c, &surplus);
 	spin_unlock(&c->lock);
-	free_list(&surplus);
+	nswap_cache_free(&surplus);
+}
+
+/* pages that may be promised, now or once they are set aside; lock held */
+static u64 promisable(const struct nswap_cache *c)
+{
+	u64 taken = c->allocated - c->set_aside + c->granted;
+
+	if (nswap_cache_shrinks(c))
+		return 0;
+	if (!c->adaptive)
+		return nswap_cache_room(c);
+	return c->target > taken ? c->target - taken : 0;
 }
 
 /**
@@ -415,14 +281,31 @@ void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
  * @c: cache
  *
  * Context: process, does not sleep.
- * Return: how many.
+ * Return: how many, 0 while the node shrinks.
  */
 u64 nswap_cache_free_pages(struct nswap_cache *c)
 {
 	u64 n;
 
 	spin_lock(&c->lock);
-	n = c->set_aside - c->granted;
+	n = promisable(c);
+	spin_unlock(&c->lock);
+	return n;
+}
+
+/**
+ * nswap_cache_surplus() - pages held that have to move away
+ * @c: cache
+ *
+ * Context: process, on the reclaim path; does not sleep.
+ * Return: how many.
+ */
+u64 nswap_cache_surplus(struct nswap_cache *c)
+{
+	u64 n;
+
+	spin_lock(&c->lock);
+	n = nswap_cache_above(c);
 	spin_unlock(&c->lock);
 	return n;
 }
@@ -444,6 +327,33 @@ void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held)
 }
 
 /**
+ * nswap_trend_name() - a trend for people
+ * @trend: enum nswap_trend, or anything
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *nswap_trend_name(u8 trend)
+{
+	static const char *const names[NSWAP_TRENDS] = {
+		[NSWAP_TREND_STEADY] = "steady",
+		[NSWAP_TREND_GROWING] = "growing",
+		[NSWAP_TREND_SHRINKING] = "shrinking",
+	};
+
+	return trend < NSWAP_TRENDS ? names[trend] : "unknown";
+}
+
+/* lock held */
+static u8 trend(const struct nswap_cache *c)
+{
+	if (nswap_cache_shrinks(c))
+		return NSWAP_TREND_SHRINKING;
+	return c->trend == NSWAP_TREND_GROWING ? NSWAP_TREND_GROWING :
+						 NSWAP_TREND_STEADY;
+}
+
+/**
  * nswap_cache_get_view() - a snapshot of the Nswap Cache
  * @node: node
  * @v: result
@@ -456,7 +366,10 @@ void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 
 	spin_lock(&c->lock);
 	*v = (struct nswap_cache_view){
-		.lent = c->lent, .set_aside = c->set_aside,
+		.lent = c->lent, .target = c->target,
+		.surplus = nswap_cache_above(c), .free = promisable(c),
+		.trend = trend(c), .allocated = c->allocated,
+		.shrinker_calls = c->shrinker_calls, .set_aside = c->set_aside,
 		.granted = c->granted, .held = c->held, .owners = c->nr_owners,
 	};
 	spin_unlock(&c->lock);

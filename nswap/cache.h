@@ -13,6 +13,8 @@
 
 #include "wire.h"
 
+#define NSWAP_WINDOW_MAX	2048u	/* pages granted to one owner at most */
+
 struct nswap_srv_conn;
 
 /**
@@ -64,6 +66,7 @@ struct nswap_entry {
  * @gone: jiffies when its last connection ended; under the cache's hello mutex
  * @rest: jiffies until which nothing of it is moved; movers' own, no lock
  * @granted: pages it may store; under the cache's lock
+ * @revoked: promises taken back that it still counts on; under the cache's lock
  * @window: how many it is granted at most; under the cache's lock
  * @conns: its connections; under the cache's hello mutex
  */
@@ -83,6 +86,7 @@ struct nswap_owner {
 	unsigned long gone;
 	unsigned long rest;
 	u32 granted;
+	u32 revoked;
 	u32 window;
 	struct list_head conns;
 };
@@ -91,13 +95,20 @@ struct nswap_owner {
  * struct nswap_cache - the Nswap Cache of a node
  * @node: node
  * @hello: serialises owners coming, changing session and going
+ * @all: in the list of caches that reclaim knows
  * @lock: protects the pool and all counts
  * @pool: entries with a page, not filled
- * @lent: pages to lend
+ * @lent: pages to lend at most: the user's word
+ * @target: pages to lend now: the size policy's word, at most @lent
+ * @adaptive: @target comes and goes; the pool is then kept small
+ * @trend: enum nswap_trend of the last change
+ * @hold_until: ms; nothing is set aside before, and @target does not rise
  * @allocated: entries there are, filled or not
  * @set_aside: entries in @pool
  * @granted: of these, promised to owners
+ * @revoked: promises taken back that owners still count on
  * @held: entries in owners' trees
+ * @shrinker_calls: times reclaim took pages back
  * @owners: owners; changed under @hello and @lock
  * @nr_owners: how many
  * @last_turn: id of the owner whose pages were moved last
@@ -106,25 +117,43 @@ struct nswap_owner {
 struct nswap_cache {
 	struct nswap_node *node;
 	struct mutex hello;
+	struct list_head all;
 	spinlock_t lock;
 	struct list_head pool;
 	u64 lent;
+	u64 target;
+	bool adaptive;
+	u8 trend;
+	u64 hold_until;
 	u64 allocated;
 	u64 set_aside;
 	u64 granted;
+	u64 revoked;
 	u64 held;
+	u64 shrinker_calls;
 	struct list_head owners;
 	u32 nr_owners;
 	u64 last_turn;
 	struct delayed_work fill;
 };
 
+/**
+ * enum nswap_resize_why - who changed how much is lent
+ * @NSWAP_WHY_POLICY: the size policy
+ * @NSWAP_WHY_USER: nswapctl lend, or another policy
+ * @NSWAP_WHY_SHRINKER: reclaim
+ * @NSWAP_WHY_OOM: the last moment before a program is killed
+ */
+enum nswap_resize_why {
+	NSWAP_WHY_POLICY,
+	NSWAP_WHY_USER,
+	NSWAP_WHY_SHRINKER,
+	NSWAP_WHY_OOM,
+};
+
 /* cache.c */
-int nswap_cache_init(void);
-void nswap_cache_exit(void);
 int nswap_cache_start(struct nswap_node *node, u64 pages);
 void nswap_cache_stop(struct nswap_node *node);
-void nswap_cache_lend(struct nswap_cache *c, u64 pages);
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
@@ -137,6 +166,35 @@ void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held);
 u64 nswap_cache_surplus(struct nswap_cache *c);
 bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 			   struct list_head *taken);
+
+/* cache_fill.c: memory in and out */
+int nswap_cache_init(void);
+void nswap_cache_exit(void);
+void nswap_cache_free(struct list_head *entries);
+u64 nswap_cache_given_back(void);
+void nswap_cache_fill_work(struct work_struct *work);
+void nswap_cache_fill_kick(struct nswap_cache *c);
+
+/* cache_size.c: how much; the first group with the cache's lock held */
+bool nswap_cache_holding(const struct nswap_cache *c);
+bool nswap_cache_shrinks(const struct nswap_cache *c);
+u64 nswap_cache_above(const struct nswap_cache *c);
+u64 nswap_cache_room(const struct nswap_cache *c);
+bool nswap_cache_lacks(const struct nswap_cache *c);
+void nswap_cache_revoke(struct nswap_cache *c, u64 n);
+bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out);
+void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
+			 enum nswap_resize_why why);
+void nswap_cache_lend(struct nswap_cache *c, u64 pages);
+void nswap_cache_adapt(struct nswap_cache *c, bool adaptive);
+void nswap_cache_resize(struct nswap_cache *c, u64 pages);
+void nswap_cache_close(struct nswap_cache *c);
+
+/* cache_shrink.c: reclaim and the last moment before OOM */
+int nswap_cache_shrink_init(void);
+void nswap_cache_shrink_exit(void);
+void nswap_cache_watch(struct nswap_cache *c);
+void nswap_cache_unwatch(struct nswap_cache *c);
 
 /* owner.c */
 struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch);

@@ -31,9 +31,12 @@ static int __init nswap_init(void)
 	ret = nswap_cache_init();
 	if (ret)
 		goto destroy_wq;
-	ret = nswap_device_init();
+	ret = nswap_cache_shrink_init();
 	if (ret)
 		goto exit_cache;
+	ret = nswap_device_init();
+	if (ret)
+		goto exit_shrink;
 	ret = nswap_node_init();
 	if (ret)
 		goto exit_device;
@@ -56,6 +59,8 @@ exit_node:
 	nswap_node_exit();
 exit_device:
 	nswap_device_exit();
+exit_shrink:
+	nswap_cache_shrink_exit();
 exit_cache:
 	nswap_cache_exit();
 destroy_wq:
@@ -70,6 +75,7 @@ static void __exit nswap_exit(void)
 	nswap_proc_exit();
 	nswap_node_exit();
 	nswap_device_exit();
+	nswap_cache_shrink_exit();
 	nswap_cache_exit();
 	destroy_workqueue(nswap_io_wq);
 	rcu_barrier();

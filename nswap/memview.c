@@ -6,11 +6,31 @@
  * is, so a test that feeds a node (knobs fed_*) shows it another machine.
  */
 #include <linux/mm.h>
+#include <linux/vmstat.h>
 
 #include "memview.h"
 #include "node.h"
 
 #define MIB_PAGES(mib)	((u64)(mib) << (20 - PAGE_SHIFT))
+
+/* what a module may read of it: sums of exported words, without a lock */
+static u64 swap_outs(void)
+{
+	u64 n = 0;
+#ifdef CONFIG_VM_EVENT_COUNTERS
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		n += per_cpu(vm_event_states, cpu).event[PSWPOUT];
+#endif
+	return n;
+}
+
+static u64 refaults(void)
+{
+	return global_node_page_state(WORKINGSET_REFAULT_ANON) +
+	       global_node_page_state(WORKINGSET_REFAULT_FILE);
+}
 
 /**
  * nswap_mem_view() - how much memory there is
@@ -26,8 +46,14 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 	if (total) {
 		v->total = MIB_PAGES(total);
 		v->available = MIB_PAGES(nswap_knob(node, fed_available_mib));
+		v->free = v->available;
+		v->swap_outs = nswap_knob(node, fed_swap_outs);
+		v->refaults = nswap_knob(node, fed_refaults);
 		return;
 	}
 	v->total = totalram_pages();
+	v->free = global_zone_page_state(NR_FREE_PAGES);
 	v->available = max(si_mem_available(), 0l);
+	v->swap_outs = swap_outs();
+	v->refaults = refaults();
 }

@@ -10,11 +10,17 @@
 /**
  * struct nswap_mem_view - memory of the machine as a node sees it, in pages
  * @total: RAM
+ * @free: RAM nobody uses
  * @available: what could be used without swapping, by the kernel's estimate
+ * @swap_outs: pages swapped out since boot
+ * @refaults: pages dropped and needed again soon, since boot
  */
 struct nswap_mem_view {
 	u64 total;
+	u64 free;
 	u64 available;
+	u64 swap_outs;
+	u64 refaults;
 };
 
 void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v);

@@ -101,8 +101,8 @@ static bool may_take(struct nswap_mover *m, unsigned int i, u64 owner)
 {
 	const struct nswap_ipt_entry *e = &m->node->ipt.entry[i];
 
-	return e->state == NSWAP_IPT_KNOWN && e->free && e->id != owner &&
-	       e->id != m->node->id &&
+	return e->state == NSWAP_IPT_KNOWN && e->free && !e->shrinking &&
+	       e->id != owner && e->id != m->node->id &&
 	       !time_before(jiffies, READ_ONCE(m->rest[i])) &&
 	       nswap_ipt_fresh(e, nswap_now_ms(),
 			       nswap_knob(m->node, silent_ms));

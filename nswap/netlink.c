@@ -221,6 +221,8 @@ int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
 		cfg.lend_pages = nla_get_u64(tb[NSWAP_A_LEND_PAGES]);
 	if (tb[NSWAP_A_CONNS])
 		cfg.conns = nla_get_u32(tb[NSWAP_A_CONNS]);
+	if (tb[NSWAP_A_SIZE_POLICY])
+		cfg.size = nla_data(tb[NSWAP_A_SIZE_POLICY]);
 	err = alloc_listed(info, &cfg);
 	if (err)
 		return err;
@@ -265,6 +267,10 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 	if (tb[NSWAP_A_PLACE])
 		return nswap_node_set_place(node, nla_data(tb[NSWAP_A_PLACE]),
 					    info->extack);
+	if (tb[NSWAP_A_SIZE_POLICY])
+		return nswap_node_set_size(node,
+					   nla_data(tb[NSWAP_A_SIZE_POLICY]),
+					   info->extack);
 	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);
 	if (err)
 		return err;
@@ -292,6 +298,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem)
 		nr += nla_type(a) == NSWAP_A_LEND_PAGES ||
 		      nla_type(a) == NSWAP_A_PLACE ||
+		      nla_type(a) == NSWAP_A_SIZE_POLICY ||
 		      nla_type(a) == NSWAP_A_KNOB;
 	if (nr != 1) {
 		NL_SET_ERR_MSG(info->extack, "one request changes exactly one thing");

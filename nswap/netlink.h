@@ -24,8 +24,8 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node);
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v);
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v);
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v);
-int nswap_nl_put_policy(struct sk_buff *skb, const struct nswap_place_ops *ops,
-			bool current_one);
+int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
+			const char *name, const char *help, bool current_one);
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k,
 		      u32 value);
 int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node);

@@ -175,15 +175,32 @@ static int put_next_owner(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/* the placement policies, then the size policies */
+static int put_policy(struct sk_buff *skb, struct nswap_node *node,
+		      unsigned long n)
+{
+	const struct nswap_place_ops *place = nswap_place_nth(n);
+	const struct nswap_size_ops *size;
+	unsigned long nr = 0;
+
+	if (place)
+		return nswap_nl_put_policy(skb, "place", place->name,
+					   place->help,
+					   place == READ_ONCE(node->place));
+	while (nswap_place_nth(nr))
+		nr++;
+	size = nswap_size_nth(n - nr);
+	if (!size)
+		return -ENOENT;
+	return nswap_nl_put_policy(skb, "size", size->name, size->help,
+				   size == READ_ONCE(node->size));
+}
+
 static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after)
 {
-	const struct nswap_place_ops *ops = nswap_place_nth(*after);
-	int err;
+	int err = put_policy(skb, node, *after);
 
-	if (!ops)
-		return -ENOENT;
-	err = nswap_nl_put_policy(skb, ops, ops == READ_ONCE(node->place));
 	if (!err)
 		++*after;
 	return err;

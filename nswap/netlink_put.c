@@ -53,6 +53,10 @@ static const struct stat_attr server_stats[] = {
 	STAT(SERVER, PAGES_MOVED_OUT, pages_moved_out),
 	STAT(SERVER, LEASES_ENDED, leases_ended),
 	STAT(SERVER, MOVES_FAILED, moves_failed),
+	STAT(SERVER, GROWN, grown),
+	STAT(SERVER, SHRUNK, shrunk),
+	STAT(SERVER, SHRINKER_CALLS, shrinker_calls),
+	STAT(SERVER, GRANTS_REVOKED, grants_revoked),
 };
 
 static const struct stat_attr announce_stats[] = {
@@ -124,7 +128,13 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    put_u64(skb, NSWAP_NODE_INFO_A_GRANTED_PAGES, c.granted) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_OWNERS, c.owners) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_PLACE,
-			   READ_ONCE(node->place)->name))
+			   READ_ONCE(node->place)->name) ||
+	    nla_put_string(skb, NSWAP_NODE_INFO_A_SIZE_POLICY,
+			   READ_ONCE(node->size)->name) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_TARGET_PAGES, c.target) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_SURPLUS_PAGES, c.surplus) ||
+	    nla_put_string(skb, NSWAP_NODE_INFO_A_TREND,
+			   nswap_trend_name(c.trend)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -185,7 +195,8 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	    nla_put_u32(skb, NSWAP_PEER_A_GRANTS, v->grants) ||
 	    nla_put_u32(skb, NSWAP_PEER_A_INFLIGHT, v->inflight) ||
 	    put_u64(skb, NSWAP_PEER_A_SLOTS, v->slots) ||
-	    put_u64(skb, NSWAP_PEER_A_HEARD_MS, v->heard_ms))
+	    put_u64(skb, NSWAP_PEER_A_HEARD_MS, v->heard_ms) ||
+	    put_flag(skb, NSWAP_PEER_A_SHRINKING, v->shrinking))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -215,23 +226,25 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 }
 
 /**
- * nswap_nl_put_policy() - put a placement policy into a reply
+ * nswap_nl_put_policy() - put a policy into a reply
  * @skb: reply
- * @ops: the policy
+ * @kind: what it decides
+ * @name: its name
+ * @help: one line
  * @current_one: the node uses it
  *
  * Context: process context.
  * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
  */
-int nswap_nl_put_policy(struct sk_buff *skb, const struct nswap_place_ops *ops,
-			bool current_one)
+int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
+			const char *name, const char *help, bool current_one)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_POLICY);
 
 	if (!nest ||
-	    nla_put_string(skb, NSWAP_POLICY_A_KIND, "place") ||
-	    nla_put_string(skb, NSWAP_POLICY_A_NAME, ops->name) ||
-	    nla_put_string(skb, NSWAP_POLICY_A_HELP, ops->help) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_KIND, kind) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_NAME, name) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_HELP, help) ||
 	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -2,8 +2,8 @@
 /*
  * Node: up, down, and what can be changed in between.
  *
- *   up:   counters, IPTable, candidates, client, cache, server, peers, announcer,
- *         mover
+ *   up:   counters, IPTable, candidates, client, cache, sizing, server, peers,
+ *         announcer, mover
  *   down: the exact reverse
  *
  * Invariants:
@@ -35,6 +35,7 @@
 #include "peer.h"
 #include "place.h"
 #include "server.h"
+#include "sizing.h"
 #include "sockaddr.h"
 #include "workqueues.h"
 
@@ -65,10 +66,26 @@ const struct nswap_knob nswap_knobs[] = {
 	     "seconds that pages of an owner that is away are kept"),
 	KNOB(move_mib_s, 0, 1 << 20, 0,
 	     "MiB a second that page migration may use, 0 for no limit"),
+	KNOB(headroom_pct, 0, 100, 15,
+	     "percent of RAM left to this node's programs (watermark)"),
+	KNOB(lend_min_mib, 0, 1 << 30, 0,
+	     "MiB lent whatever the size policy says"),
+	KNOB(size_period_ms, 100, 60000, 1000,
+	     "ms between decisions on how much to lend"),
+	KNOB(grow_pct, 1, 100, 2,
+	     "percent of RAM by which lending may grow in a second"),
+	KNOB(hold_off_ms, 0, 600000, 5000,
+	     "ms after giving RAM back in which none is taken"),
+	KNOB(oom_wait_ms, 0, 600000, 10000,
+	     "ms an OOM kill waits for pages that move away"),
+	KNOB(psi, 0, 10000, 0,
+	     "100ths of a percent of time spent waiting for memory, fed in"),
 	KNOB(fed_total_mib, 0, 1 << 30, 0,
 	     "tests: MiB of RAM to believe in, 0 for the machine's own"),
 	KNOB(fed_available_mib, 0, 1 << 30, 0,
 	     "tests: MiB of it that are available"),
+	KNOB(fed_swap_outs, 0, U32_MAX, 0, "tests: pages swapped out so far"),
+	KNOB(fed_refaults, 0, U32_MAX, 0, "tests: pages refaulted so far"),
 };
 
 const unsigned int nswap_nr_knobs = ARRAY_SIZE(nswap_knobs);
@@ -252,6 +269,8 @@ static struct nswap_node *alloc_node(struct net *net,
 	node->conns = cfg->conns ?: DEFAULT_CONNS;
 	node->broadcast = cfg->broadcast;
 	node->place = nswap_place_default();
+	node->size = cfg->size ? nswap_size_find(cfg->size) :
+				 nswap_size_default();
 	set_knobs(node, &cfg->knobs);
 	mutex_init(&node->control);
 	mutex_init(&node->peers_lock);
@@ -270,6 +289,16 @@ static struct nswap_node *alloc_node(struct net *net,
 	return node;
 }
 
+static int no_such_size(const struct nswap_size_ops *current_one,
+			struct netlink_ext_ack *ext)
+{
+	char names[NSWAP_POLICY_LIST];
+
+	NL_SET_ERR_MSG_FMT(ext, "size policies are: %s",
+			   nswap_size_names(current_one, names, sizeof(names)));
+	return -ENOENT;
+}
+
 static int check_config(const struct nswap_node_config *cfg,
 			struct netlink_ext_ack *ext)
 {
@@ -281,6 +310,8 @@ static int check_config(const struct nswap_node_config *cfg,
 		NL_SET_ERR_MSG(ext, "a session has 2 to 8 connections");
 		return -EINVAL;
 	}
+	if (cfg->size && !nswap_size_find(cfg->size))
+		return no_such_size(NULL, ext);
 	return 0;
 }
 
@@ -355,6 +386,7 @@ static void leave(struct nswap_node *node, unsigned int mine)
 static void take_down(struct nswap_node *node)
 {
 	WRITE_ONCE(node->going, true);
+	nswap_sizing_stop(node);
 	nswap_announce_stop(node);
 	cancel_delayed_work_sync(&node->sweeper);
 	nswap_mover_stop(node);
@@ -390,6 +422,8 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 	if (ret)
 		goto free;
 	ret = nswap_cache_start(node, cfg->lend_pages);
+	if (!ret)
+		ret = nswap_sizing_start(node);
 	if (!ret)
 		ret = nswap_server_start(node, ext);
 	if (!ret)
@@ -488,7 +522,7 @@ int nswap_node_lend(struct nswap_node *node, u64 pages,
 	ret = check_lend(node, pages, ext);
 	if (!ret) {
 		nswap_cache_lend(node->cache, pages);
-		nswap_mover_kick(node);
+		nswap_sizing_now(node);
 		nswap_announce_now(node);
 	}
 	mutex_unlock(&node->control);
@@ -520,6 +554,7 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 		}
 		mutex_lock(&node->control);
 		WRITE_ONCE(*knob_at(&node->knobs, k), value);
+		nswap_sizing_now(node);
 		mutex_unlock(&node->control);
 		return 0;
 	}
@@ -540,13 +575,40 @@ int nswap_node_set_place(struct nswap_node *node, const char *name,
 			 struct netlink_ext_ack *ext)
 {
 	const struct nswap_place_ops *ops = nswap_place_find(name);
+	char names[NSWAP_POLICY_LIST];
 
 	if (!ops) {
-		NL_SET_ERR_MSG(ext, "there is no placement policy of that name, see: nswapctl policy");
+		NL_SET_ERR_MSG_FMT(ext, "placement policies are: %s",
+				   nswap_place_names(READ_ONCE(node->place),
+						     names, sizeof(names)));
 		return -ENOENT;
 	}
 	mutex_lock(&node->control);
 	WRITE_ONCE(node->place, ops);
+	mutex_unlock(&node->control);
+	return 0;
+}
+
+/**
+ * nswap_node_set_size() - change the size policy
+ * @node: node
+ * @name: its name
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOENT.
+ */
+int nswap_node_set_size(struct nswap_node *node, const char *name,
+			struct netlink_ext_ack *ext)
+{
+	const struct nswap_size_ops *ops = nswap_size_find(name);
+
+	if (!ops)
+		return no_such_size(READ_ONCE(node->size), ext);
+	mutex_lock(&node->control);
+	WRITE_ONCE(node->size, ops);
+	nswap_cache_adapt(node->cache, ops->adaptive);
+	nswap_sizing_now(node);
 	mutex_unlock(&node->control);
 	return 0;
 }

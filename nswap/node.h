@@ -25,6 +25,7 @@ struct nswap_announcer;
 struct nswap_cache;
 struct nswap_client;
 struct nswap_mover;
+struct nswap_sizing;
 
 /**
  * struct nswap_knobs - what can be set while a node is up
@@ -36,8 +37,17 @@ struct nswap_mover;
  * @refraction_ms: a peer that refused is left alone for this long
  * @lease_s: pages of an owner without a connection are kept for so long
  * @move_mib_s: page migration, MiB a second at most, 0 for no limit
+ * @headroom_pct: percent of RAM the watermark policy leaves its own programs
+ * @lend_min_mib: lent whatever an adaptive size policy says
+ * @size_period_ms: time between decisions on how much to lend
+ * @grow_pct: percent of RAM by which lending may grow in a second
+ * @hold_off_ms: after giving RAM back a node takes none for this long
+ * @oom_wait_ms: an OOM kill waits this long for pages that move away
+ * @psi: hundredths of a percent of time programs waited for memory, fed in
  * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
  * @fed_available_mib: tests: likewise what is available of it
+ * @fed_swap_outs: tests: likewise pages swapped out so far
+ * @fed_refaults: tests: likewise pages refaulted so far
  */
 struct nswap_knobs {
 	u32 dead_after_ms;
@@ -48,8 +58,17 @@ struct nswap_knobs {
 	u32 refraction_ms;
 	u32 lease_s;
 	u32 move_mib_s;
+	u32 headroom_pct;
+	u32 lend_min_mib;
+	u32 size_period_ms;
+	u32 grow_pct;
+	u32 hold_off_ms;
+	u32 oom_wait_ms;
+	u32 psi;
 	u32 fed_total_mib;
 	u32 fed_available_mib;
+	u32 fed_swap_outs;
+	u32 fed_refaults;
 };
 
 /**
@@ -81,6 +100,7 @@ extern const unsigned int nswap_nr_knobs;
  * @broadcast: announce to the subnet, not just to listed peers
  * @peers: listed peers
  * @nr_peers: how many
+ * @size: name of the size policy, NULL for the default
  * @knobs: initial values, 0 for the default
  */
 struct nswap_node_config {
@@ -90,6 +110,7 @@ struct nswap_node_config {
 	bool broadcast;
 	struct nswap_addr *peers;
 	unsigned int nr_peers;
+	const char *size;
 	struct nswap_knobs knobs;
 };
 
@@ -111,6 +132,7 @@ struct nswap_node_config {
  * @leaving: announce that this node leaves (reboot, suspend)
  * @knobs: words read with READ_ONCE, written under @control
  * @place: placement policy; read with READ_ONCE, written under @control
+ * @size: size policy; likewise
  * @stats: counters
  * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
  * @ipt: the IPTable
@@ -125,6 +147,7 @@ struct nswap_node_config {
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
  * @cache: the Nswap Cache
+ * @sizing: decides how much of it there is
  * @announcer: thread that announces and listens to announcements
  * @acceptor: thread that takes connections
  * @mover: brings pages to other peers
@@ -148,6 +171,7 @@ struct nswap_node {
 	bool leaving;
 	struct nswap_knobs knobs;
 	const struct nswap_place_ops *place;
+	const struct nswap_size_ops *size;
 	struct nswap_stats __percpu *stats;
 
 	spinlock_t ipt_lock;
@@ -163,6 +187,7 @@ struct nswap_node {
 	struct list_head devices;
 	u32 last_instance;
 	struct nswap_cache *cache;
+	struct nswap_sizing *sizing;
 	struct nswap_announcer *announcer;
 	struct nswap_acceptor *acceptor;
 	struct nswap_mover *mover;
@@ -186,6 +211,8 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext);
 int nswap_node_set_place(struct nswap_node *node, const char *name,
 			 struct netlink_ext_ack *ext);
+int nswap_node_set_size(struct nswap_node *node, const char *name,
+			struct netlink_ext_ack *ext);
 
 /* a found node is kept until nswap_node_put() */
 struct nswap_node *nswap_node_get(struct net *net);

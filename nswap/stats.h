@@ -43,6 +43,10 @@
 	X(pages_moved_out)	/* pages moved to other servers and dropped */ \
 	X(leases_ended)		/* owners away for too long, their pages dropped */ \
 	X(moves_failed)		/* attempts to move a page that came to nothing */ \
+	X(grown)		/* pages by which lending grew */ \
+	X(shrunk)		/* pages by which it shrank */ \
+	X(shrinker_calls)	/* times reclaim took pages back */ \
+	X(grants_revoked)	/* promises taken back */ \
 	/* announcements */ \
 	X(announced)		/* announcements sent */ \
 	X(heard)		/* announcements taken in */ \

@@ -88,7 +88,7 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 
 static void head_peers(struct seq_file *m)
 {
-	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms\n");
+	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking\n");
 }
 
 static void show_peers(struct seq_file *m, struct nswap_node *node)
@@ -100,12 +100,28 @@ static void show_peers(struct seq_file *m, struct nswap_node *node)
 		seq_printf(m, "%u %u %016llx %016llx", node->number, v.index,
 			   v.id, v.epoch);
 		show_addr(m, &v.addr);
-		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu\n",
+		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu %u\n",
 			   nswap_peer_state_name(v.state), v.leaving, v.fresh,
 			   v.listed, v.lent, v.free, v.used, v.grants,
-			   v.inflight, v.slots, v.heard_ms);
+			   v.inflight, v.slots, v.heard_ms, v.shrinking);
 		after = v.index;
 	}
+}
+
+static void head_size(struct seq_file *m)
+{
+	seq_puts(m, "node policy lent target held surplus set_aside granted trend\n");
+}
+
+static void show_size(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_cache_view c = {};
+
+	nswap_cache_get_view(node, &c);
+	seq_printf(m, "%u %s %llu %llu %llu %llu %llu %llu %s\n", node->number,
+		   READ_ONCE(node->size)->name, c.lent, c.target, c.held,
+		   c.surplus, c.set_aside, c.granted,
+		   nswap_trend_name(c.trend));
 }
 
 static void head_cache(struct seq_file *m)
@@ -162,6 +178,7 @@ static const struct proc_view views[] = {
 	{ "node", head_node, show_node },
 	{ "devices", head_devices, show_devices },
 	{ "peers", head_peers, show_peers },
+	{ "size", head_size, show_size },
 	{ "cache", head_cache, show_cache },
 	{ "stats", head_stats, show_stats },
 };

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nswap Cache: giving memory back when the machine asks for it.
+ *
+ * The shrinker counts what can be freed at once and without the network:
+ * pages that were set aside and not filled, promised or not. It frees them,
+ * lowers what the node lends for hold_off_ms and starts migration of what is
+ * then held above it. A page that is held is never dropped.
+ *
+ * The OOM notifier runs when reclaim has given up. It frees every unfilled page
+ * and lets nothing be lent; while pages held above that move away it reports
+ * progress, so that the allocation waits instead of killing a program, and
+ * after oom_wait_ms without a page given back it stops doing so.
+ *
+ * Nodes under a size policy that is not adaptive keep what the user lends: only
+ * a surplus of theirs is waited for.
+ *
+ * Invariants:
+ *  - A cache is in the list from watch to unwatch; the lock is held while it is
+ *    used, so it cannot go.
+ *  - Reclaim may run in any thread that allocates. Nothing here sleeps (but the
+ *    OOM notifier, which may) or allocates, and both locks are spinlocks that
+ *    are never held over an allocation.
+ *
+ * Lock order: caches_lock -> cache->lock.
+ */
+#include <linux/notifier.h>
+#include <linux/oom.h>
+#include <linux/sched.h>
+#include <linux/shrinker.h>
+
+#include "announce.h"
+#include "cache.h"
+#include "mover.h"
+#include "node.h"
+#include "sizing.h"
+#include "views.h"
+
+#define CUT		16	/* part of the target that one call costs */
+#define OOM_POLL	(HZ / 50)
+#define OOM_POLLS	5	/* then the allocation may try again */
+#define OOM_QUIET	(2 * HZ)	/* this long without: a new shortage */
+
+static DEFINE_SPINLOCK(caches_lock);
+static LIST_HEAD(caches);
+static struct shrinker *shrinker;
+
+/* what the user wants lent whatever happens; the cache's lock held */
+static u64 least(const struct nswap_cache *c)
+{
+	u64 mib = nswap_knob(c->node, lend_min_mib);
+
+	return min(mib << (20 - PAGE_SHIFT), c->lent);
+}
+
+/* unfilled pages that may go; the cache's lock held */
+static u64 freeable(const struct nswap_cache *c)
+{
+	u64 keep = least(c);
+
+	if (!c->adaptive || c->allocated <= keep)
+		return 0;
+	return min(c->set_aside, c->allocated - keep);
+}
+
+/* take up to @n entries out, set the target; the cache's lock held */
+static u64 take_back(struct nswap_cache *c, u64 n, u64 target,
+		     struct list_head *out)
+{
+	u64 idle = c->set_aside - c->granted, i;
+
+	n = min(n, freeable(c));
+	if (n > idle)
+		nswap_cache_revoke(c, n - idle);
+	for (i = 0; i < n; i++)
+		list_move(c->pool.next, out);
+	c->set_aside -= n;
+	c->allocated -= n;
+	c->target = target;
+	c->trend = NSWAP_TREND_SHRINKING;
+	c->hold_until = nswap_now_ms() + nswap_knob(c->node, hold_off_ms);
+	return n;
+}
+
+/* up to @n pages of one cache, for reclaim or at the last moment */
+static u64 give_back(struct nswap_cache *c, u64 n, enum nswap_resize_why why,
+		     struct list_head *out)
+{
+	u64 old, new, cut, surplus;
+	bool held_off;
+
+	spin_lock(&c->lock);
+	if (!c->adaptive) {
+		spin_unlock(&c->lock);
+		return 0;
+	}
+	held_off = nswap_cache_holding(c);
+	old = c->target;
+	cut = why == NSWAP_WHY_OOM ? old : min(old, max(n, old / CUT));
+	new = min(old, max(old - cut, least(c)));
+	n = take_back(c, n, new, out);
+	if (why == NSWAP_WHY_SHRINKER)
+		c->shrinker_calls++;
+	surplus = nswap_cache_above(c);
+	spin_unlock(&c->lock);
+	nswap_cache_changed(c, old, new, why);
+	nswap_sizing_soon(c->node);
+	if (!held_off)
+		nswap_announce_now(c->node);
+	if (surplus)
+		nswap_mover_kick(c->node);
+	return n;
+}
+
+/*
+ * Asked on every pass of reclaim. With nothing to free the policy still wants
+ * to know soon that memory is short: what is held may have to move.
+ */
+static unsigned long count(struct shrinker *s, struct shrink_control *sc)
+{
+	struct nswap_cache *c;
+	u64 n = 0;
+
+	spin_lock(&caches_lock);
+	list_for_each_entry(c, &caches, all) {
+		bool adaptive;
+
+		spin_lock(&c->lock);
+		n += freeable(c);
+		adaptive = c->adaptive;
+		spin_unlock(&c->lock);
+		if (adaptive)
+			nswap_sizing_soon(c->node);
+	}
+	spin_unlock(&caches_lock);
+	return n ?: SHRINK_EMPTY;
+}
+
+static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+{
+	u64 n, left = sc->nr_to_scan;
+	struct nswap_cache *c;
+	LIST_HEAD(out);
+
+	spin_lock(&caches_lock);
+	list_for_each_entry(c, &caches, all) {
+		n = left ? give_back(c, left, NSWAP_WHY_SHRINKER, &out) : 0;
+		left -= n;
+		if (n)
+			nswap_stat_inc(c->node, shrinker_calls);
+	}
+	spin_unlock(&caches_lock);
+	nswap_cache_free(&out);
+	return left < sc->nr_to_scan ? sc->nr_to_scan - left : SHRINK_STOP;
+}
+
+/**
+ * struct shortage - a run of calls at the last moment; under oom_lock
+ * @called: jiffies of the last call
+ * @progress: jiffies when pages were given back last
+ * @seen: nswap_cache_given_back() then
+ */
+static struct shortage {
+	unsigned long called;
+	unsigned long progress;
+	u64 seen;
+} shortage;
+
+/* free what can be freed; true if more may come, with how long to wait for it */
+static bool last_moment(struct list_head *out, u32 *wait_ms)
+{
+	struct nswap_cache *c;
+	u64 surplus = 0;
+
+	*wait_ms = 0;
+	spin_lock(&caches_lock);
+	list_for_each_entry(c, &caches, all) {
+		u64 above;
+
+		give_back(c, U64_MAX, NSWAP_WHY_OOM, out);
+		above = nswap_cache_surplus(c);
+		if (above)
+			nswap_mover_kick(c->node);
+		if (above && *wait_ms < nswap_knob(c->node, oom_wait_ms))
+			*wait_ms = nswap_knob(c->node, oom_wait_ms);
+		surplus += above;
+	}
+	spin_unlock(&caches_lock);
+	return surplus;
+}
+
+/* pages given back since this was asked last */
+static unsigned long progress(void)
+{
+	u64 now = nswap_cache_given_back(), n = now - shortage.seen;
+
+	if (n)
+		shortage.progress = jiffies;
+	shortage.seen = now;
+	return n;
+}
+
+static int on_oom(struct notifier_block *nb, unsigned long unused, void *freed)
+{
+	unsigned long n, polls = OOM_POLLS;
+	LIST_HEAD(out);
+	u32 wait_ms;
+	bool more;
+
+	if (time_after(jiffies, shortage.called + OOM_QUIET)) {
+		shortage.progress = jiffies;
+		shortage.seen = nswap_cache_given_back();
+	}
+	more = last_moment(&out, &wait_ms);
+	nswap_cache_free(&out);
+	n = progress();
+	while (!n && more && polls--) {
+		schedule_timeout_uninterruptible(OOM_POLL);
+		n = progress();
+	}
+	shortage.called = jiffies;
+	if (!n && more)
+		n = time_before(jiffies, shortage.progress +
+				msecs_to_jiffies(wait_ms));
+	*(unsigned long *)freed += n;
+	return NOTIFY_OK;
+}
+
+static struct notifier_block oom_block = { .notifier_call = on_oom };
+
+/**
+ * nswap_cache_watch() - let reclaim take pages back from a cache
+ * @c: cache of a node whose sizing has started
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_cache_watch(struct nswap_cache *c)
+{
+	spin_lock(&caches_lock);
+	list_add_tail(&c->all, &caches);
+	spin_unlock(&caches_lock);
+}
+
+/**
+ * nswap_cache_unwatch() - reclaim does not know a cache any more
+ * @c: cache; nothing happens if it was not watched
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_cache_unwatch(struct nswap_cache *c)
+{
+	spin_lock(&caches_lock);
+	list_del_init(&c->all);
+	spin_unlock(&caches_lock);
+}
+
+/**
+ * nswap_cache_shrink_init() - be asked when memory is short
+ *
+ * Context: process, module init.
+ * Return: 0, -ENOMEM, or the notifier chain's error.
+ */
+int nswap_cache_shrink_init(void)
+{
+	int ret;
+
+	shrinker = shrinker_alloc(0, "nswap");
+	if (!shrinker)
+		return -ENOMEM;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	ret = register_oom_notifier(&oom_block);
+	if (ret)
+		shrinker_free(shrinker);
+	else
+		shrinker_register(shrinker);
+	return ret;
+}
+
+/**
+ * nswap_cache_shrink_exit() - undo nswap_cache_shrink_init()
+ *
+ * Context: process, module exit; waits for who is inside.
+ */
+void nswap_cache_shrink_exit(void)
+{
+	unregister_oom_notifier(&oom_block);
+	shrinker_free(shrinker);
+}

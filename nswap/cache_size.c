@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nswap Cache: how much.
+ *
+ *   lent     the user's word, never exceeded but by pages that are held
+ *   target   what to lend now: lent itself under a size policy that is not
+ *            adaptive, else what the policy decides, and less at once when
+ *            reclaim wants pages back
+ *   surplus  pages held above target: they are moved away, never dropped
+ *
+ * Shrinking, in this order: pages nobody was promised are freed; promises are
+ * taken back and their pages freed, a store against one is refused; what is
+ * held is left to the mover. For hold_off_ms after that nothing is set aside
+ * and nothing grows.
+ *
+ * A promise that was taken back is remembered until its owner has spent or
+ * returned it, for the owner still counts on it: it is renewed silently when
+ * there is room again, before anything new is granted.
+ *
+ * Invariants, under cache->lock:
+ *  - target <= lent.
+ *  - While more is allocated than the target nothing is promised.
+ *  - Under an adaptive policy the pool holds what is promised and a little
+ *    more, not everything that could be lent.
+ *
+ * Lock order: owner->lock -> cache->lock. What is called from reclaim takes
+ * cache->lock only, which is never held over an allocation.
+ */
+#include "announce.h"
+#include "cache.h"
+#include "mover.h"
+#include "node.h"
+#include "trace.h"
+#include "views.h"
+
+#define TRIM_CHUNK	1024	/* pages freed before others may run */
+#define POOL_PAGES	4096u	/* 16 MiB: unfilled pages of an adaptive node */
+
+/* filled, being filled, or still being sent */
+static u64 used(const struct nswap_cache *c)
+{
+	return c->allocated - c->set_aside;
+}
+
+/**
+ * nswap_cache_holding() - were pages taken back a moment ago?
+ * @c: cache, its lock held
+ *
+ * Context: any.
+ * Return: true until hold_off_ms are over.
+ */
+bool nswap_cache_holding(const struct nswap_cache *c)
+{
+	return c->adaptive && nswap_now_ms() < c->hold_until;
+}
+
+/**
+ * nswap_cache_above() - pages held that have to move away
+ * @c: cache, its lock held
+ *
+ * Context: any.
+ * Return: how many.
+ */
+u64 nswap_cache_above(const struct nswap_cache *c)
+{
+	return used(c) > c->target ? min(c->held, used(c) - c->target) : 0;
+}
+
+/**
+ * nswap_cache_shrinks() - should owners go elsewhere?
+ * @c: cache, its lock held
+ *
+ * Context: any.
+ * Return: true if pages are given back or were a moment ago.
+ */
+bool nswap_cache_shrinks(const struct nswap_cache *c)
+{
+	return nswap_cache_above(c) || c->revoked || nswap_cache_holding(c);
+}
+
+/**
+ * nswap_cache_room() - pages that can be promised now
+ * @c: cache, its lock held
+ *
+ * Context: any.
+ * Return: how many; they exist.
+ */
+u64 nswap_cache_room(const struct nswap_cache *c)
+{
+	u64 over = c->allocated > c->target ? c->allocated - c->target : 0;
+	u64 idle = c->set_aside - c->granted;
+
+	return idle > over ? idle - over : 0;
+}
+
+/* unfilled pages there should be */
+static u64 pool_wanted(const struct nswap_cache *c)
+{
+	u64 room = c->target > used(c) ? c->target - used(c) : 0;
+
+	if (!c->adaptive)
+		return room;
+	return min_t(u64, room, max_t(u64, POOL_PAGES,
+				      c->granted + NSWAP_WINDOW_MAX));
+}
+
+/**
+ * nswap_cache_lacks() - should more pages be set aside?
+ * @c: cache, its lock held
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool nswap_cache_lacks(const struct nswap_cache *c)
+{
+	return c->set_aside < pool_wanted(c) && !nswap_cache_holding(c);
+}
+
+/**
+ * nswap_cache_revoke() - take promises back
+ * @c: cache, its lock held
+ * @n: pages
+ *
+ * Context: process, on the reclaim path; does not sleep.
+ */
+void nswap_cache_revoke(struct nswap_cache *c, u64 n)
+{
+	struct nswap_owner *o;
+
+	list_for_each_entry(o, &c->owners, link) {
+		u32 cut = min_t(u64, n, o->granted);
+
+		o->granted -= cut;
+		o->revoked += cut;
+		c->granted -= cut;
+		c->revoked += cut;
+		n -= cut;
+		nswap_stat_add(c->node, grants_revoked, cut);
+	}
+}
+
+/**
+ * nswap_cache_trim() - take out entries that are too many
+ * @c: cache, its lock held
+ * @out: where they go, to be freed without the lock
+ *
+ * Context: process; does not sleep.
+ * Return: true if there may be more than fits into one go.
+ */
+bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out)
+{
+	u64 over = c->allocated > c->target ? c->allocated - c->target : 0;
+	u64 idle = c->set_aside - c->granted;
+	unsigned int n = TRIM_CHUNK;
+
+	if (over > idle && c->granted)
+		nswap_cache_revoke(c, over - idle);
+	while (n && c->set_aside > c->granted &&
+	       c->set_aside > pool_wanted(c)) {
+		struct nswap_entry *e = list_first_entry(&c->pool,
+						struct nswap_entry, link);
+
+		list_move(&e->link, out);
+		c->set_aside--;
+		c->allocated--;
+		n--;
+	}
+	return !n;
+}
+
+static void trim_all(struct nswap_cache *c)
+{
+	bool more;
+
+	do {
+		LIST_HEAD(out);
+
+		spin_lock(&c->lock);
+		more = nswap_cache_trim(c, &out);
+		spin_unlock(&c->lock);
+		nswap_cache_free(&out);
+		cond_resched();
+	} while (more);
+}
+
+/**
+ * nswap_cache_changed() - count and trace a change of the target
+ * @c: cache
+ * @old: pages before
+ * @new: pages now
+ * @why: who did it
+ *
+ * Context: process, on the reclaim path; does not sleep.
+ */
+void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
+			 enum nswap_resize_why why)
+{
+	if (new > old) {
+		nswap_stat_add(c->node, grown, new - old);
+		trace_nswap_grow(c->node->number, old, new, why);
+	} else if (new < old) {
+		nswap_stat_add(c->node, shrunk, old - new);
+		trace_nswap_shrink(c->node->number, old, new, why);
+	}
+}
+
+/* carry out a new target; the lock is not held */
+static void follow(struct nswap_cache *c, u64 old, u64 new,
+		   enum nswap_resize_why why)
+{
+	bool lacks;
+
+	nswap_cache_changed(c, old, new, why);
+	trim_all(c);
+	if (new < old)
+		nswap_announce_now(c->node);
+	if (nswap_cache_surplus(c))
+		nswap_mover_kick(c->node);
+	spin_lock(&c->lock);
+	lacks = nswap_cache_lacks(c);
+	spin_unlock(&c->lock);
+	if (lacks)
+		nswap_cache_fill_kick(c);
+}
+
+static void set_trend(struct nswap_cache *c, u64 old, u64 new)
+{
+	c->trend = new > old ? NSWAP_TREND_GROWING :
+		   new < old ? NSWAP_TREND_SHRINKING : NSWAP_TREND_STEADY;
+}
+
+/**
+ * nswap_cache_lend() - change how many pages are lent at most
+ * @c: cache
+ * @pages: from now on; held pages above it are moved away
+ *
+ * Context: process, sleeps.
+ */
+void nswap_cache_lend(struct nswap_cache *c, u64 pages)
+{
+	u64 old, new;
+
+	spin_lock(&c->lock);
+	old = c->target;
+	new = c->adaptive ? min(old, pages) : pages;
+	c->lent = pages;
+	c->target = new;
+	set_trend(c, old, new);
+	spin_unlock(&c->lock);
+	follow(c, old, new, NSWAP_WHY_USER);
+}
+
+/**
+ * nswap_cache_adapt() - another kind of size policy decides from now on
+ * @c: cache
+ * @adaptive: see struct nswap_size_ops
+ *
+ * Context: process, sleeps.
+ */
+void nswap_cache_adapt(struct nswap_cache *c, bool adaptive)
+{
+	u64 old, new;
+
+	spin_lock(&c->lock);
+	old = c->target;
+	new = adaptive ? old : c->lent;
+	c->adaptive = adaptive;
+	c->target = new;
+	c->hold_until = 0;
+	set_trend(c, old, new);
+	spin_unlock(&c->lock);
+	follow(c, old, new, NSWAP_WHY_USER);
+}
+
+/**
+ * nswap_cache_resize() - the size policy has decided
+ * @c: cache
+ * @pages: to lend from now on; cut down to what the user lends
+ *
+ * Context: process, sleeps; nothing here allocates.
+ */
+void nswap_cache_resize(struct nswap_cache *c, u64 pages)
+{
+	u32 hold_ms = nswap_knob(c->node, hold_off_ms);
+	u64 old, new;
+
+	spin_lock(&c->lock);
+	old = c->target;
+	new = min(pages, c->lent);
+	if (nswap_cache_holding(c))
+		new = min(new, old);
+	c->target = new;
+	set_trend(c, old, new);
+	if (new < old)
+		c->hold_until = nswap_now_ms() + hold_ms;
+	spin_unlock(&c->lock);
+	follow(c, old, new, NSWAP_WHY_POLICY);
+}
+
+/**
+ * nswap_cache_close() - lend nothing any more, and tell nobody
+ * @c: cache of a node that goes down
+ *
+ * Context: process, sleeps.
+ */
+void nswap_cache_close(struct nswap_cache *c)
+{
+	spin_lock(&c->lock);
+	c->lent = 0;
+	c->target = 0;
+	spin_unlock(&c->lock);
+	trim_all(c);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sizing: asks the size policy how much to lend, and sees to it.
+ *
+ * Every size_period_ms, sooner when reclaim runs or a user changed something:
+ * a snapshot of memory and cache, the policy's answer, the new target. Under a
+ * policy that is not adaptive the work rests, unless pages are still held above
+ * what is lent: then it reminds the mover of them.
+ *
+ * Invariants:
+ *  - Counters of the machine are compared with what they were at the decision
+ *    before; the first decision has nothing to compare with and sees none.
+ *  - Time is that of a clock nobody can set, and the time a decision sees is
+ *    bounded: after a suspend a node does not grow by an hour's worth.
+ *  - Runs on the module's own work queue and neither allocates nor waits for
+ *    the network: giving memory back must work when there is none.
+ */
+#include <linux/slab.h>
+
+#include "cache.h"
+#include "memview.h"
+#include "mover.h"
+#include "node.h"
+#include "sizing.h"
+#include "views.h"
+#include "workqueues.h"
+
+#define SOON_MS		100	/* between decisions that reclaim asks for */
+
+/**
+ * struct nswap_sizing - the sizing of a node; the work's own, but for @decided
+ * @node: node
+ * @work: decides
+ * @decided: ms of the last decision, 0 before the first
+ * @swap_outs: counter of the machine then
+ * @refaults: likewise
+ * @shrinker_calls: counter of the cache then
+ */
+struct nswap_sizing {
+	struct nswap_node *node;
+	struct delayed_work work;
+	u64 decided;
+	u64 swap_outs;
+	u64 refaults;
+	u64 shrinker_calls;
+};
+
+/* how far a counter came; one that was set back (tests) has not moved */
+static u64 since(u64 *was, u64 now, bool first)
+{
+	u64 n = first || now < *was ? 0 : now - *was;
+
+	*was = now;
+	return n;
+}
+
+static void look(struct nswap_sizing *s, struct nswap_size_view *v)
+{
+	struct nswap_node *node = s->node;
+	u32 period = nswap_knob(node, size_period_ms);
+	u64 now = nswap_now_ms(), least = nswap_knob(node, lend_min_mib);
+	struct nswap_cache_view c;
+	struct nswap_mem_view mem;
+	bool first = !s->decided;
+
+	nswap_mem_view(node, &mem);
+	nswap_cache_get_view(node, &c);
+	*v = (struct nswap_size_view){
+		.total = mem.total, .free = mem.free,
+		.available = mem.available,
+		.held = c.held, .set_aside = c.set_aside,
+		.allocated = c.allocated,
+		.psi = nswap_knob(node, psi),
+		.headroom_pct = nswap_knob(node, headroom_pct),
+		.grow_pct = nswap_knob(node, grow_pct),
+		.least = min(least << (20 - PAGE_SHIFT), c.lent),
+		.most = c.lent, .target = c.target,
+		.elapsed_ms = first ? period :
+			      clamp(now - s->decided, 1ull, 2ull * period),
+	};
+	v->swap_outs = since(&s->swap_outs, mem.swap_outs, first);
+	v->refaults = since(&s->refaults, mem.refaults, first);
+	v->shrinker_calls = since(&s->shrinker_calls, c.shrinker_calls, first);
+	WRITE_ONCE(s->decided, now);
+}
+
+static void decide(struct work_struct *work)
+{
+	struct nswap_sizing *s = container_of(to_delayed_work(work),
+					      struct nswap_sizing, work);
+	struct nswap_node *node = s->node;
+	const struct nswap_size_ops *ops = READ_ONCE(node->size);
+	u32 period = nswap_knob(node, size_period_ms);
+	struct nswap_size_view v;
+
+	look(s, &v);
+	nswap_cache_resize(node->cache, nswap_size_bound(&v, ops->lend(&v)));
+	if ((ops->adaptive || nswap_cache_surplus(node->cache)) &&
+	    !READ_ONCE(node->going))
+		queue_delayed_work(nswap_io_wq, &s->work,
+				   msecs_to_jiffies(period));
+}
+
+/**
+ * nswap_sizing_start() - begin to decide
+ * @node: node with a cache
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_sizing_start(struct nswap_node *node)
+{
+	struct nswap_sizing *s = kzalloc_obj(*s);
+
+	if (!s)
+		return -ENOMEM;
+	s->node = node;
+	INIT_DELAYED_WORK(&s->work, decide);
+	node->sizing = s;
+	nswap_cache_watch(node->cache);
+	nswap_sizing_now(node);
+	return 0;
+}
+
+/**
+ * nswap_sizing_stop() - decide no more
+ * @node: node that nobody finds; nothing happens if it was not started
+ *
+ * Context: process, sleeps.
+ */
+void nswap_sizing_stop(struct nswap_node *node)
+{
+	struct nswap_sizing *s = node->sizing;
+
+	if (!s)
+		return;
+	nswap_cache_unwatch(node->cache);
+	cancel_delayed_work_sync(&s->work);
+	node->sizing = NULL;
+	kfree(s);
+}
+
+/**
+ * nswap_sizing_now() - something has changed: decide at once
+ * @node: node whose sizing has started
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_sizing_now(struct nswap_node *node)
+{
+	mod_delayed_work(nswap_io_wq, &node->sizing->work, 0);
+}
+
+/**
+ * nswap_sizing_soon() - memory is short: decide soon, but not all the time
+ * @node: node whose sizing has started
+ *
+ * Context: any, on the reclaim path; does not sleep.
+ */
+void nswap_sizing_soon(struct nswap_node *node)
+{
+	if (nswap_now_ms() > READ_ONCE(node->sizing->decided) + SOON_MS)
+		nswap_sizing_now(node);
+}

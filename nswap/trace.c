@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tracepoints: the one place that defines what trace.h declares.
+ */
+#include <linux/types.h>
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"

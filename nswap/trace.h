@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints, in /sys/kernel/tracing/events/nswap/.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM nswap
+
+#if !defined(NSWAP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define NSWAP_TRACE_H
+
+#include <linux/tracepoint.h>
+
+DECLARE_EVENT_CLASS(nswap_resize,
+
+	TP_PROTO(u32 node, u64 from, u64 to, int why),
+
+	TP_ARGS(node, from, to, why),
+
+	TP_STRUCT__entry(
+		__field(u64, from)
+		__field(u64, to)
+		__field(u32, node)
+		__field(int, why)
+	),
+
+	TP_fast_assign(
+		__entry->node = node;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->why = why;
+	),
+
+	/* the numbers are those of enum nswap_resize_why */
+	TP_printk("node=%u from=%llu to=%llu why=%s", __entry->node,
+		  __entry->from, __entry->to,
+		  __print_symbolic(__entry->why, { 0, "policy" }, { 1, "user" },
+				   { 2, "shrinker" }, { 3, "oom" }))
+);
+
+DEFINE_EVENT(nswap_resize, nswap_grow,
+	     TP_PROTO(u32 node, u64 from, u64 to, int why),
+	     TP_ARGS(node, from, to, why));
+
+DEFINE_EVENT(nswap_resize, nswap_shrink,
+	     TP_PROTO(u32 node, u64 from, u64 to, int why),
+	     TP_ARGS(node, from, to, why));
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
