@@ -36,6 +36,7 @@ static const struct option up_options[] = {
 	{ "dead-after", required_argument, NULL, 'd' },
 	{ "announce-ms", required_argument, NULL, 'm' },
 	{ "reconcile", required_argument, NULL, 'r' },
+	{ "size-policy", required_argument, NULL, 's' },
 	{ }
 };
 
@@ -46,6 +47,7 @@ struct up_request {
 	uint64_t lend_pages;
 	uint32_t conns;
 	bool no_broadcast;
+	char *size_policy;
 	char *peers;
 	bool has_knob[NR_UP_KNOBS];
 	uint32_t knob[NR_UP_KNOBS];
@@ -82,6 +84,9 @@ static void take_up_option(struct up_request *up, int option)
 		break;
 	case 'n':
 		up->no_broadcast = true;
+		break;
+	case 's':
+		up->size_policy = optarg;
 		break;
 	case 'c':
 		up->conns = arg_number(optarg, "number of connections",
@@ -144,6 +149,8 @@ static struct nl_msg *up_message(const struct up_request *up)
 		ctl_put_number(msg, NSWAP_A_CONNS, up->conns);
 	if (up->no_broadcast)
 		ctl_put_on(msg, NSWAP_A_NO_BROADCAST);
+	if (up->size_policy)
+		ctl_put_text(msg, NSWAP_A_SIZE_POLICY, up->size_policy);
 	for (i = 0; i < nr_peers; i++)
 		ctl_put_addr(msg, NSWAP_A_LISTED, &peers[i]);
 	for (i = 0; i < NR_UP_KNOBS; i++)

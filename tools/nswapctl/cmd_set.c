@@ -58,16 +58,21 @@ static int list_policies(void)
 int cmd_policy(int argc, char **argv)
 {
 	struct nl_msg *msg;
+	int attr;
 
 	if (argc == 1)
 		return list_policies();
-	if (strcmp(argv[1], "place"))
+	if (!strcmp(argv[1], "place"))
+		attr = NSWAP_A_PLACE;
+	else if (!strcmp(argv[1], "size"))
+		attr = NSWAP_A_SIZE_POLICY;
+	else
 		ctl_usage("there is no policy for '%s'", argv[1]);
 	if (argc == 2)
-		ctl_usage("name the placement policy");
+		ctl_usage("name the %s policy", argv[1]);
 	arg_no_more(argc, argv, 3);
 	msg = ctl_request(NSWAP_CMD_NODE_SET);
-	ctl_put_text(msg, NSWAP_A_PLACE, argv[2]);
+	ctl_put_text(msg, attr, argv[2]);
 	ctl_call(msg, NULL, NULL);
 	return 0;
 }

@@ -32,6 +32,7 @@ static void json_peer(const struct view_peer *p)
 	json_number("inflight", p->inflight);
 	json_number("slots", p->slots);
 	json_number("heard_ms", p->heard_ms);
+	json_bool("shrinking", p->shrinking);
 	json_end();
 }
 
@@ -43,7 +44,8 @@ static void print_peer(const struct view_peer *p)
 		snprintf(heard, sizeof(heard), "%.1f s ago",
 			 p->heard_ms / 1000.0);
 	printf("%4u  %-24s %-10s %9s %9s %8u %9llu  %s\n", p->index,
-	       text_addr(&p->addr, addr), p->state,
+	       text_addr(&p->addr, addr),
+	       p->shrinking && !strcmp(p->state, "up") ? "shrinking" : p->state,
 	       text_size(p->lent * PAGE_BYTES, lent, sizeof(lent)),
 	       text_size(p->free * PAGE_BYTES, left, sizeof(left)),
 	       p->grants, (unsigned long long)p->slots, heard);
@@ -153,14 +155,17 @@ static void print_lent(const struct view_node *n)
 {
 	uint64_t taken = n->held + n->set_aside;
 
-	printf("\nRAM lent to other nodes\n");
-	line("lent", n->lent, "in all");
+	printf("\nRAM lent to other nodes by the size policy %s, %s\n", n->size,
+	       n->trend);
+	line("at most", n->lent, "by nswapctl lend");
+	line("lent", n->target, "now");
 	line("held", n->held, "full of pages of other nodes");
 	line("granted", n->granted, "set aside and promised to them");
 	line("set aside", n->set_aside > n->granted ?
 	     n->set_aside - n->granted : 0, "set aside and not promised");
-	line("not taken", n->lent > taken ? n->lent - taken : 0,
+	line("not taken", n->target > taken ? n->target - taken : 0,
 	     "still with this node's own programs");
+	line("surplus", n->surplus, "held above what is lent, to be moved away");
 }
 
 /* who holds what here; by address where a peer of that id is known */

@@ -16,7 +16,7 @@
 static const struct ctl_command commands[] = {
 	{ "up", "[--addr A] [--port N] [--lend SIZE] [--peers A[:PORT],…]\n"
 	  "                   [--no-broadcast] [--conns N] [--dead-after SEC]\n"
-	  "                   [--announce-ms N] [--reconcile SEC]",
+	  "                   [--announce-ms N] [--reconcile SEC] [--size-policy NAME]",
 	  "bring up the node of this network namespace",
 	  "  --addr A          address to listen on; default: the first global IPv4 address;\n"
 	  "                    A, A:PORT, [A]:PORT, and A%IFACE for a link-local one\n"
@@ -29,6 +29,9 @@ static const struct ctl_command commands[] = {
 	  "  --dead-after SEC  a page-in waits this long for a silent peer (default 30)\n"
 	  "  --announce-ms N   time between announcements (default 1000)\n"
 	  "  --reconcile SEC   time between comparisons of what a peer holds (default 600)\n"
+	  "  --size-policy NAME\n"
+	  "                    what decides how much of --lend is lent now (default fixed:\n"
+	  "                    all of it), see 'nswapctl policy'\n"
 	  "\n"
 	  "Until keys exist anyone on the subnet can read and replace pages that travel or\n"
 	  "are held there: use nswap on networks you trust.\n",
@@ -58,7 +61,9 @@ static const struct ctl_command commands[] = {
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },
 	{ "stat", "", "show where lent RAM and swapped pages are, and counters",
 	  "", cmd_stat },
-	{ "lend", "SIZE", "change how much RAM this node lends", "",
+	{ "lend", "SIZE", "change how much RAM this node lends at most",
+	  "Less than it holds is no error: nothing new is taken, and what is held above\n"
+	  "it is the surplus that 'nswapctl stat' shows.\n",
 	  cmd_lend },
 	{ "drain", "", "move all pages held for others to other peers",
 	  "The node lends nothing from then on. Says how far it is, and which pages\n"
@@ -66,8 +71,15 @@ static const struct ctl_command commands[] = {
 	  cmd_drain },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
 	  "", cmd_watch },
-	{ "policy", "[place NAME]", "list the policies, or choose one", "",
+	{ "policy", "[place|size NAME]", "list the policies, or choose one",
+	  "  place             which peer gets a page\n"
+	  "  size              how much of what 'nswapctl lend' allows is lent now\n",
 	  cmd_policy },
+	{ "psi", "[--every SEC]", "feed this machine's memory pressure to the node",
+	  "Sets the knob psi to 'some avg10' of /proc/pressure/memory, which a module\n"
+	  "cannot read; the size policy 'pressure' uses it.\n"
+	  "  --every SEC       again and again, until interrupted; then the knob is 0\n",
+	  cmd_psi },
 	{ "set", "[KNOB VALUE]", "list the knobs, or set one", "", cmd_set },
 	{ "doctor", "", "look for what is wrong and say what mends it",
 	  "Waits up to 3 seconds for announcements. Exit code 1 if something is wrong.\n",

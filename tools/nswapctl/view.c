@@ -55,6 +55,10 @@ const struct view_counter view_counters[] = {
 	SERVER("pages_moved_out", PAGES_MOVED_OUT),
 	SERVER("leases_ended", LEASES_ENDED),
 	SERVER("moves_failed", MOVES_FAILED),
+	SERVER("grown", GROWN),
+	SERVER("shrunk", SHRUNK),
+	SERVER("shrinker_calls", SHRINKER_CALLS),
+	SERVER("grants_revoked", GRANTS_REVOKED),
 	ANNOUNCE("sent", SENT),
 	ANNOUNCE("heard", HEARD),
 	ANNOUNCE("rejected", REJECTED),
@@ -143,6 +147,10 @@ static void take_node(struct nlattr **attrs, void *arg)
 	n->granted = u64_of(tb[NSWAP_NODE_INFO_A_GRANTED_PAGES]);
 	n->owners = u32_of(tb[NSWAP_NODE_INFO_A_OWNERS]);
 	text_of(tb[NSWAP_NODE_INFO_A_PLACE], n->place, sizeof(n->place));
+	text_of(tb[NSWAP_NODE_INFO_A_SIZE_POLICY], n->size, sizeof(n->size));
+	n->target = u64_of(tb[NSWAP_NODE_INFO_A_TARGET_PAGES]);
+	n->surplus = u64_of(tb[NSWAP_NODE_INFO_A_SURPLUS_PAGES]);
+	text_of(tb[NSWAP_NODE_INFO_A_TREND], n->trend, sizeof(n->trend));
 }
 
 void view_take_device(struct nlattr **attrs, struct view_device *d)
@@ -195,6 +203,7 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	p->inflight = u32_of(tb[NSWAP_PEER_A_INFLIGHT]);
 	p->slots = u64_of(tb[NSWAP_PEER_A_SLOTS]);
 	p->heard_ms = u64_of(tb[NSWAP_PEER_A_HEARD_MS]);
+	p->shrinking = tb[NSWAP_PEER_A_SHRINKING];
 }
 
 static void more_owners(struct nlattr **attrs, void *arg)
@@ -329,7 +338,11 @@ void view_json_node(const char *key, const struct view_node *n)
 	json_number("conns", n->conns);
 	json_bool("broadcast", n->broadcast);
 	json_string("place", n->place);
+	json_string("size", n->size);
+	json_string("trend", n->trend);
 	json_number("lent_pages", n->lent);
+	json_number("target_pages", n->target);
+	json_number("surplus_pages", n->surplus);
 	json_number("held_pages", n->held);
 	json_number("set_aside_pages", n->set_aside);
 	json_number("granted_pages", n->granted);

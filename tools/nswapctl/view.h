@@ -25,6 +25,10 @@ struct view_node {
 	uint64_t granted;
 	uint32_t owners;
 	char place[64];
+	char size[64];
+	uint64_t target;
+	uint64_t surplus;
+	char trend[32];
 };
 
 struct view_device {
@@ -54,6 +58,7 @@ struct view_peer {
 	uint32_t inflight;
 	uint64_t slots;
 	uint64_t heard_ms;
+	bool shrinking;
 };
 
 struct view_owner {
