@@ -19,6 +19,8 @@ static const struct place_row rows[] = {
 	  { DRY(1, 99), GOOD(2, 5), GOOD(3, 1) }, .want = 2 },
 	{ "more free but resting",
 	  { REST(1, 99), GOOD(2, 5), GOOD(3, 1) }, .want = 2 },
+	{ "more free but shrinking",
+	  { SHRINK(1, 99), GOOD(2, 5), GOOD(3, 1) }, .want = 2 },
 	{ "nothing announced as free, yet granted", { GOOD(1, 0) }, .want = 1 },
 	{ "tie at first", { GOOD(1, 5), GOOD(2, 5) }, .want = 1 },
 	{ "tie goes to the next", { GOOD(1, 5), GOOD(2, 5) }, 1, .want = 2 },

@@ -24,7 +24,7 @@ NEEDS = ("module",)
 TIMEOUT = 90
 
 K = rawnl.constants()
-FILES = ("node", "devices", "peers", "cache", "stats")
+FILES = ("node", "devices", "peers", "size", "cache", "stats")
 
 
 def k(name):
@@ -117,11 +117,15 @@ def test_settings(t):
         equal(table(node, "node")[0][name], str(one["default"]),
               f"{name} after refusals")
     for policy in node.ctl("policy"):
-        node.ctl("policy", "place", policy["name"])
-        current = [p["name"] for p in node.ctl("policy") if p["current"]]
-        equal(current, [policy["name"]], "the current policy")
-        equal(table(node, "node")[0]["place"], policy["name"],
-              "the policy in /proc/nswap/node")
+        kind, name = policy["kind"], policy["name"]
+        node.ctl("policy", kind, name)
+        current = [p["name"] for p in node.ctl("policy")
+                   if p["current"] and p["kind"] == kind]
+        equal(current, [name], f"the current policy for {kind}")
+        file, column = {"place": ("node", "place"),
+                        "size": ("size", "policy")}[kind]
+        equal(table(node, file)[0][column], name,
+              f"the policy in /proc/nswap/{file}")
 
 
 def test_addresses(t):
@@ -213,7 +217,7 @@ def test_proc(t):
     a.run(["dd", "if=/dev/urandom", f"of=/dev/{dev}", "bs=1M", "count=4",
            "oflag=direct", "seek=1"])
     doc = documented_columns()
-    for name in ("node", "devices", "peers", "cache"):
+    for name in ("node", "devices", "peers", "size", "cache"):
         head = a.run(["head", "-1", f"/proc/nswap/{name}"]).out.split()
         equal(head[:len(doc[name])], doc[name], f"columns of {name}")
     knobs = [s["knob"] for s in a.ctl("set")]
@@ -373,6 +377,7 @@ def test_sentences(t):
                 (k("CMD_NODE_SET"), knob("announce_ms", 500) +
                  knob("announce_ms", 600)),
                 (k("CMD_NODE_SET"), text(k("A_PLACE"), "")),
+                (k("CMD_NODE_SET"), text(k("A_SIZE_POLICY"), "")),
                 (k("CMD_NODE_SET"), knob("", 1)),
                 (k("CMD_NODE_SET"), u64(k("A_LEND_PAGES"), 1 << 63)),
                 (k("CMD_DEVICE_ADD"), b""),
@@ -415,6 +420,7 @@ def test_fuzz(t):
     seeds = [*mutating("nswap0"),
              (k("CMD_NODE_SET"), text(k("A_PLACE"), "round-robin")),
              (k("CMD_PEER_GET"), u32(k("A_NODE"), 1)),
+             (k("CMD_NODE_SET"), text(k("A_SIZE_POLICY"), "watermark")),
              (k("CMD_NODE_UP"), address(k("A_ADDR"), "10.77.0.1") +
               address(k("A_LISTED"), "fd77::9") + knob("announce_ms", 900) +
               attr(k("A_NO_BROADCAST")))]
