@@ -162,7 +162,7 @@ static void watch_line(const struct view_stat *s, const struct view_stat *was,
 
 	if (ctl_json) {
 		json_object(NULL);
-		json_number("lent_pages", s->node.lent);
+		json_number("lent_pages", s->node.target);
 		json_number("held_pages", s->node.held);
 		json_number("moves_in_s", in / seconds);
 		json_number("moves_out_s", out / seconds);
@@ -172,7 +172,7 @@ static void watch_line(const struct view_stat *s, const struct view_stat *was,
 	}
 	printf("%-26s this node  lends %9s, used %9s, moves in %.0f/s, out %.0f/s\n",
 	       text_addr(&s->node.addr, ip),
-	       text_size(s->node.lent * PAGE_BYTES, lent, sizeof(lent)),
+	       text_size(s->node.target * PAGE_BYTES, lent, sizeof(lent)),
 	       text_size(s->node.held * PAGE_BYTES, held, sizeof(held)),
 	       in / seconds, out / seconds);
 	watch_peers();
