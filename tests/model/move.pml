@@ -14,6 +14,8 @@
  *    They are not ordered among each other. A cut loses what the owner has not
  *    read; the server may still act on a prefix of what was sent to it, until
  *    the next session fences the rest. MOVED is sent again after a cut.
+ *    MOVED comes over a connection of its own: it may overtake an answer to a
+ *    claim and be overtaken by it (the ?? of "say").
  *  - decisions and the messages that follow from them as separate steps, so
  *    answers to MOVED may be held back as if they waited for a batch.
  *  - an attempt to move may be given up, and a pending page dropped, any time.
@@ -230,7 +232,11 @@ inline judge(p_, g_, a_, home_)
 {
 	cl_att[p_] = a_;
 	if
+#ifdef MUT_MOVING_DROP
+	:: st == MOVING && pr == PEER(p_) -> cl[p_] = 3
+#else
 	:: st == MOVING -> cl[p_] = 3
+#endif
 #ifndef MUT_WRITING_DROP
 	:: st == WRITING && pr == PEER(p_) && gen == g_ -> cl[p_] = 3
 #endif
@@ -397,8 +403,8 @@ end:	do
 		asks++;
 		rec[p] = 1;
 		tell(p, HOLD_ASK, 0) }
-	:: d_step { up[p] && say[p]?[HOLD_LIST,_,_] ->
-		say[p]?HOLD_LIST,g,_;
+	:: d_step { up[p] && say[p]??[HOLD_LIST,_,_] ->
+		say[p]??HOLD_LIST,g,_;
 		if
 		:: !g || (gen == g && (st == MOVING || (pr == PEER(p) &&
 		   (st == WRITING || st == REMOTE || st == FREEING)))) ->
@@ -413,8 +419,8 @@ end:	do
 		rec[p] = 0;
 		rec_gen[p] = 0 }
 	/* moves */
-	:: d_step { up[p] && say[p]?[MOVED,_,_] && (!cl[p] || nfull(ask[p])) ->
-		say[p]?MOVED,g,a;
+	:: d_step { up[p] && say[p]??[MOVED,_,_] && (!cl[p] || nfull(ask[p])) ->
+		say[p]??MOVED,g,a;
 		if
 		:: !cl[p] -> judge(p, g, a, false)
 		:: else ->
@@ -427,8 +433,8 @@ end:	do
 		fi;
 		g = 0; a = 0 }
 #ifdef WITH_HOME
-	:: d_step { up[p] && say[p]?[RETURN,_,_] && !cl[p] ->
-		say[p]?RETURN,g,a;
+	:: d_step { up[p] && say[p]??[RETURN,_,_] && !cl[p] ->
+		say[p]??RETURN,g,a;
 		judge(p, g, a, true);
 		g = 0; a = 0 }
 	/* the load and its answer; the session is checked when it is there */
@@ -465,16 +471,16 @@ end:	do
 		:: !up[1 - p] && MINE(p) -> st = REMOTE; cl[p] = 3
 		:: else -> cl[p] = 4
 		fi }
-	:: d_step { up[p] && say[p]?[CLAIM_OK,_,_] ->
-		say[p]?CLAIM_OK,_,_;
+	:: d_step { up[p] && say[p]??[CLAIM_OK,_,_] ->
+		say[p]??CLAIM_OK,_,_;
 		assert(cl[1 - p] == 2);
 		if
 		:: MINE(1 - p) -> st = REMOTE; pr = PEER(p)
 		:: else -> set_orphan(PEER(p), cl_gen[1 - p])
 		fi;
 		cl[1 - p] = 4 }
-	:: d_step { up[p] && say[p]?[CLAIM_NOT_HELD,_,_] ->
-		say[p]?CLAIM_NOT_HELD,_,_;
+	:: d_step { up[p] && say[p]??[CLAIM_NOT_HELD,_,_] ->
+		say[p]??CLAIM_NOT_HELD,_,_;
 		assert(cl[1 - p] == 2);
 		if
 		:: MINE(1 - p) -> st = REMOTE; cl[1 - p] = 3
