@@ -26,6 +26,7 @@
 #include "move_link.h"
 #include "mover.h"
 #include "node.h"
+#include "trace.h"
 
 #define NSWAP_MOVERS	4
 #define TURN		32	/* batches of one owner */
@@ -284,6 +285,7 @@ static u32 finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
 					 drop & BIT(i));
 	nswap_stat_add(w->m->node, pages_moved_out, gone);
 	nswap_stat_add(w->m->node, moves_failed, nr - hweight_long(drop));
+	trace_nswap_move(w->m->node->number, o->id, nr, gone);
 	return gone;
 }
 
@@ -446,7 +448,7 @@ int nswap_mover_start(struct nswap_node *node)
 }
 
 /**
- * nswap_mover_stop() - undo nswap_mover_start()
+ * nswap_mover_stop() - end the threads of a mover
  * @node: node, with or without a mover
  *
  * A thread told to stop by kthread_stop() no longer sleeps in a socket, it
@@ -467,8 +469,18 @@ void nswap_mover_stop(struct nswap_node *node)
 	for (i = 0; i < NSWAP_MOVERS; i++)
 		if (m->thread[i].task)
 			kthread_stop(m->thread[i].task);
+}
+
+/**
+ * nswap_mover_free() - free a mover that has been stopped
+ * @node: node without a cache: reclaim does not kick its mover any more
+ *
+ * Context: process, sleeps.
+ */
+void nswap_mover_free(struct nswap_node *node)
+{
+	kfree(node->mover);
 	node->mover = NULL;
-	kfree(m);
 }
 
 /**

@@ -9,6 +9,7 @@ struct nswap_node;
 
 int nswap_mover_start(struct nswap_node *node);
 void nswap_mover_stop(struct nswap_node *node);
+void nswap_mover_free(struct nswap_node *node);
 void nswap_mover_kick(struct nswap_node *node);
 
 #endif

@@ -393,6 +393,7 @@ static void take_down(struct nswap_node *node)
 	nswap_peers_stop(node);
 	nswap_server_stop(node);
 	nswap_cache_stop(node);
+	nswap_mover_free(node);
 }
 
 /**

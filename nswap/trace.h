@@ -45,6 +45,30 @@ DEFINE_EVENT(nswap_resize, nswap_shrink,
 	     TP_PROTO(u32 node, u64 from, u64 to, int why),
 	     TP_ARGS(node, from, to, why));
 
+TRACE_EVENT(nswap_move,
+
+	TP_PROTO(u32 node, u64 owner, u32 pages, u32 gone),
+
+	TP_ARGS(node, owner, pages, gone),
+
+	TP_STRUCT__entry(
+		__field(u64, owner)
+		__field(u32, node)
+		__field(u32, pages)
+		__field(u32, gone)
+	),
+
+	TP_fast_assign(
+		__entry->node = node;
+		__entry->owner = owner;
+		__entry->pages = pages;
+		__entry->gone = gone;
+	),
+
+	TP_printk("node=%u owner=%016llx pages=%u gone=%u", __entry->node,
+		  __entry->owner, __entry->pages, __entry->gone)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH
