@@ -80,6 +80,7 @@ def test_watermark(t):
     at_least(stat["shrunk"], 48 * MIB, "pages by which it shrank")
     turn(node, lend_min_mib=4)
     wait_target(node, 4 * MIB)
+    turn(node, fed_available_mib=900)
     node.ctl("policy", "size", "fixed")
     wait_for(lambda: size(node)["set_aside_pages"] == 48 * MIB, 10,
              "everything is set aside under fixed")
