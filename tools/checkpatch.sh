@@ -17,7 +17,8 @@
 #   UNCOMMENTED_DEFINITION the kernel-doc above the struct says what it protects
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
 # nswap/stats.[ch] is one list expanded several times, which checkpatch takes
-# for careless macros (COMPLEX_MACRO and its kin).
+# for careless macros (COMPLEX_MACRO and its kin); so is nswap/trace.h, laid out
+# as all tracepoints are.
 # Programs of user space are read for layout only: the rest of checkpatch's
 # advice (u64, ARRAY_SIZE, strscpy, volatile) is about the kernel.
 set -uo pipefail
@@ -30,7 +31,8 @@ always=FILE_PATH_CHANGES,MACRO_ARG_REUSE,EMBEDDED_FILENAME,BIT_MACRO
 always=$always,UNCOMMENTED_DEFINITION,LONG_LINE_STRING
 compat=$always,LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_UNUSED
 tables=$always,COMPLEX_MACRO,TRAILING_SEMICOLON,MACRO_ARG_PRECEDENCE
-tables=$tables,MULTISTATEMENT_MACRO_USE_DO_WHILE
+tables=$tables,MULTISTATEMENT_MACRO_USE_DO_WHILE,OPEN_ENDED_LINE
+tables=$tables,PARENTHESIS_ALIGNMENT
 user=$always,ASSIGN_IN_IF,EMBEDDED_FUNCTION_NAME,PREFER_KERNEL_TYPES,VOLATILE,ARRAY_SIZE,SPLIT_STRING
 user=$user,PREFER_DEFINED_ATTRIBUTE_MACRO,UNSPECIFIED_INT,CONST_STRUCT
 user=$user,STRCPY,STRNCPY,STRLCPY,SSCANF_TO_KSTRTO,NAKED_SSCANF
@@ -43,11 +45,11 @@ files()
 	list() { git ls-files -c -o --exclude-standard -- "$@" | grep '\.[ch]$'; }
 	# Generated code is the generator's to answer for.
 	mapfile -t kernel < <(list nswap policy proc tests/kunit |
-		grep -v -e '_gen\.[ch]$' -e '^nswap/stats\.[ch]$')
+		grep -v -e '_gen\.[ch]$' -e '^nswap/stats\.[ch]$' -e '^nswap/trace\.h$')
 	mapfile -t shims < <(list compat)
 	mapfile -t tools < <(list tools tests bench | grep -v '^tests/kunit/')
 	checkpatch --strict --ignore "$always" -f "${kernel[@]}" || bad=1
-	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] || bad=1
+	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] nswap/trace.h || bad=1
 	checkpatch --strict --ignore "$compat" -f "${shims[@]}" || bad=1
 	[ ${#tools[@]} -eq 0 ] ||
 		checkpatch --ignore "$user" -f "${tools[@]}" || bad=1
