@@ -38,9 +38,10 @@ def wait_target(node, pages, deadline=10):
 def adaptive(node, lend, policy="watermark", **knobs):
     """Bring up a node of 1000 MiB, 900 of them available, that grows by 1 %
     a second."""
-    node.up(lend=lend, size_policy=policy)
+    node.up(size_policy=policy)
     turn(node, **{"grow_pct": 1, "size_period_ms": 100, "hold_off_ms": 0,
                   "fed_available_mib": 900, "fed_total_mib": 1000, **knobs})
+    node.ctl("lend", lend)
 
 
 def grows_slowly(node, seconds):
