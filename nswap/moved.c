@@ -32,6 +32,7 @@ static void claim_lost(struct nswap_msg *m)
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
 
 	c->peer->claimed = 0;
+	/* pairs with claim(): the result is there */
 	smp_store_release(&c->peer->claim_over, true);
 	wake_up_all(&c->peer->wait);
 }
@@ -59,6 +60,7 @@ static int claim_answered(struct nswap_msg *m)
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK)
 			held |= BIT(i);
 	peer->claimed = held;
+	/* pairs with claim(): the result is there */
 	smp_store_release(&peer->claim_over, true);
 	wake_up_all(&peer->wait);
 	return 0;

@@ -375,6 +375,20 @@ static bool work(struct mover_thread *w)
 	return any;
 }
 
+static void wait_for_work(struct nswap_mover *m)
+{
+	struct nswap_cache *c = m->node->cache;
+
+	if (nswap_cache_surplus(c))
+		wait_event_interruptible_timeout(m->wait, READ_ONCE(m->stop),
+						 LOOK_EVERY);
+	else
+		wait_event_interruptible_timeout(m->wait,
+						 READ_ONCE(m->stop) ||
+						 nswap_cache_surplus(c),
+						 IDLE_CLOSE);
+}
+
 static int mover_loop(void *data)
 {
 	struct mover_thread *w = data;
@@ -387,13 +401,7 @@ static int mover_loop(void *data)
 			nswap_move_link_close(&w->to);
 			nswap_move_link_close(&w->tell);
 		}
-		if (nswap_cache_surplus(m->node->cache))
-			wait_event_interruptible_timeout(m->wait,
-				READ_ONCE(m->stop), LOOK_EVERY);
-		else
-			wait_event_interruptible_timeout(m->wait,
-				nswap_cache_surplus(m->node->cache) ||
-				READ_ONCE(m->stop), IDLE_CLOSE);
+		wait_for_work(m);
 	}
 	nswap_move_link_close(&w->to);
 	nswap_move_link_close(&w->tell);

@@ -212,7 +212,8 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	struct nswap_owner *o;
 	u16 status;
 
-	if (!h->id || !epoch || (!session && h->class <= NSWAP_CLASS_STORE) || h->class >= NSWAP_CLASS_NR ||
+	if (!h->id || !epoch || h->class >= NSWAP_CLASS_NR ||
+	    (!session && h->class <= NSWAP_CLASS_STORE) ||
 	    le64_to_cpu(h->ticket) != conn->ticket ||
 	    memchr_inv(h->reserved, 0, sizeof(h->reserved)))
 		return NSWAP_ST_BAD;

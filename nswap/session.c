@@ -143,6 +143,7 @@ static int session_open(struct nswap_peer *peer)
 
 	peer->session = atomic64_inc_return(&peer->node->client->next_session);
 	clear_bit(0, &peer->broken);
+	/* pairs with the lock in nswap_peer_lost(): break after this is seen */
 	smp_mb__after_atomic();
 	if (!goes_on(peer))
 		return -ESHUTDOWN;
@@ -176,6 +177,7 @@ static bool session_up(struct nswap_peer *peer)
 		nswap_conn_up(&peer->conn[i]);
 	nswap_place_add(node, peer->index, peer->grants, peer->free);
 	atomic_set(&peer->followers, peer->nr_conns - 1);
+	/* pairs with follow(): its link is there */
 	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);

@@ -72,8 +72,8 @@ def test_killed_mid_run(t):
     client.swapon(dev)
     state = cluster.scratch / "eater.json"
     program = client.popen(
-        eater(client, 64, seconds=dead_after + 8, order="random", out=state),
-        memory_max="32M")
+        eater(client, 24, seconds=dead_after + 8, order="random", out=state),
+        memory_max="12M")
     wait_for(lambda: state_of(state).get("accesses", 0) > 0 and
              victim.stat()["server"]["pages_loaded"] > 200, 30,
              "the program reads from the peer")
@@ -109,7 +109,7 @@ def test_short_cut(t):
     dev = client.device_add("96M")
     client.swapon(dev)
     program = client.popen(
-        eater(client, 48, order="rw", seconds=8), memory_max="24M")
+        eater(client, 24, order="rw", seconds=8), memory_max="12M")
     wait_for(lambda: client.stat()["client"]["pages_in"] > 500, 20,
              "the program swaps")
     for server in cluster.nodes[1:]:
