@@ -166,8 +166,9 @@ def test_lend_below_held(t):
         equal(slots.compare()[1:], (0, 0), "wrong and unreadable slots")
         b.ctl("lend", "32M")
         equal(size(b)["surplus_pages"], 0, "surplus with enough lent")
-        wait_for(lambda: not a.peers()[b.addr]["shrinking"], 10,
-                 "the owner hears that it is over")
+        wait_for(lambda: not a.peers()[b.addr]["shrinking"] and
+                 a.peers()[b.addr]["free_pages"] > 0, 10,
+                 "the owner hears that there is room again")
         slots.write(16 * MIB, 32)
         equal(slots.compare()[1:], (0, 0), "wrong and unreadable slots")
     a.device_del(dev)
