@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Chaos: random lending, draining and short cuts under a random workload.
+
+        node0 ------ node1 … node4     node0 writes, reads and discards
+
+Seeded: the same seed makes the same decisions. 30 seconds, or as many as
+NSWAP_CHAOS_SECONDS says. Two servers at a time lend enough for everything, so
+no write may fail; cuts are shorter than dead_after, so no read may.
+"""
+import json
+import os
+import random
+import time
+
+from nswaptest.check import at_least, equal, hold, wait_for
+from nswaptest.work import result_of
+
+DESCRIPTION = "random shrinking, growing, draining and cuts lose no page"
+SUITES = ("chaos",)
+NEEDS = ("module", "progs")
+SECONDS = float(os.environ.get("NSWAP_CHAOS_SECONDS", "30"))
+TIMEOUT = 240 + 2 * SECONDS
+
+SERVERS = 4
+LENT_MB = 40
+DEVICE_MB = 24
+DEAD_AFTER = 20
+
+
+class Chaos:
+    """What goes on beside the workload."""
+
+    def __init__(self, t, cluster):
+        self.t = t
+        self.cluster = cluster
+        self.random = random.Random(t.seed)
+        self.servers = cluster.nodes[1:]
+        self.done = {"lend": 0, "drain": 0, "cut": 0}
+
+    def step(self):
+        """One thing happens; at most two servers lend less meanwhile."""
+        what = self.random.choice(("lend", "lend", "drain", "cut"))
+        self.done[what] += 1
+        getattr(self, what)()
+
+    def lend(self):
+        """A server lends less for a while, perhaps nothing."""
+        server = self.random.choice(self.servers)
+        server.ctl("lend", f"{self.random.choice((0, 0, 2, 8))}M")
+        hold(self.random.uniform(0.2, 1.5))
+        server.ctl("lend", f"{LENT_MB}M")
+
+    def drain(self):
+        """A server is drained, and lends again."""
+        server = self.random.choice(self.servers)
+        server.ctl("lend", "0")
+        wait_for(lambda: server.stat()["server"]["held_pages"] == 0, 60,
+                 f"{server} is drained")
+        server.ctl("lend", f"{LENT_MB}M")
+
+    def cut(self):
+        """Two nodes do not reach each other for less than dead_after."""
+        a, b = self.random.sample(self.cluster.nodes, 2)
+        self.cluster.cut(a, b)
+        hold(self.random.uniform(0.3, 2.5))
+        self.cluster.heal(a, b)
+
+
+def settled(cluster, client):
+    """The servers hold exactly what the client records."""
+    cluster.wait_connected()
+
+    def equal_now():
+        remote = sum(d["slots_remote"] for d in client.devices())
+        return cluster.held_pages() == remote
+    wait_for(equal_now, 60, "the caches hold exactly what the owner records")
+
+
+def test_moves(t):
+    """A device under a random workload while everything around it moves."""
+    cluster = t.cluster(1 + SERVERS)
+    client = cluster[0]
+    for node in cluster:
+        node.up(lend="0" if node is client else f"{LENT_MB}M",
+                dead_after=DEAD_AFTER, reconcile=2)
+    cluster.wait_connected()
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add(f"{DEVICE_MB}M")
+    work = client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
+         str(int(SECONDS)), "--threads", "4", "--max-kb", "64", "--reads",
+         "50", "--discards", "10", "--tolerate-write-errors", "--seed",
+         str(t.seed)])
+    chaos = Chaos(t, cluster)
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until and work.poll() is None:
+        chaos.step()
+    done = work.wait(120)
+    t.log(f"seed {t.seed}: {json.dumps(chaos.done)}; {done.out} {done.err}")
+    result_of(done)
+    stat = client.stat()["client"]
+    t.log(f"moves recorded {stat['moves_recorded']}, met a change "
+          f"{stat['moves_met']}, called off {stat['moves_refused']}; writes "
+          f"that failed {stat['write_errors']}")
+    equal(stat["read_errors"], 0, "failed reads")
+    at_least(stat["moves_recorded"], 500, "moves recorded")
+    settled(cluster, client)
+    client.device_del(dev)
+    wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
