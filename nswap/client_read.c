@@ -317,7 +317,7 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	case NSWAP_SLOT_WRITING:
 		return 0;
 	case NSWAP_SLOT_MOVING:
-		if (!usable(io->dev->node, s.peer))
+		if (s.peer && !usable(io->dev->node, s.peer))
 			return 0;
 		break;
 	case NSWAP_SLOT_LOST:

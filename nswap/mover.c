@@ -212,9 +212,12 @@ static unsigned long move(struct mover_thread *w, const struct target *to,
 	unsigned int n;
 	u32 i;
 
-	if (nswap_move_link_open(&w->to, to->id, &to->addr) ||
-	    w->to.epoch != to->epoch)
+	if (nswap_move_link_open(&w->to, to->id, &to->addr))
 		goto rest;
+	if (w->to.epoch != to->epoch) {
+		nswap_move_link_close(&w->to);
+		goto rest;
+	}
 	w->who.id = cpu_to_le64(owner);
 	w->who.epoch = cpu_to_le64(epoch);
 	name_pages(w, nr);
@@ -228,7 +231,6 @@ static unsigned long move(struct mover_thread *w, const struct target *to,
 	if (there)
 		return there;
 rest:
-	nswap_move_link_close(&w->to);
 	WRITE_ONCE(w->m->rest[to->index], jiffies + REST);
 	return 0;
 }
@@ -257,8 +259,11 @@ static unsigned long tell(struct mover_thread *w, const struct target *to,
 	unsigned int i, n = 0;
 	u32 nr = hweight_long(there);
 
-	if (w->tell.epoch != epoch)
+	if (w->tell.epoch != epoch) {
+		/* the owner of before, or of after: the link is made anew */
+		nswap_move_link_close(&w->tell);
 		return 0;
+	}
 	w->who.id = cpu_to_le64(to->id);
 	w->who.epoch = cpu_to_le64(to->epoch);
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
