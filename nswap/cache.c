@@ -184,7 +184,7 @@ bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 	u32 i;
 
 	spin_lock(&c->lock);
-	ok = !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n;
+	ok = !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
 	for (i = 0; ok && i < n; i++)
 		list_move_tail(c->pool.next, taken);
 	if (ok)
@@ -272,7 +272,8 @@ static u64 promisable(const struct nswap_cache *c)
 	if (nswap_cache_shrinks(c))
 		return 0;
 	if (!c->adaptive)
-		return nswap_cache_room(c);
+		return nswap_cache_room(c) - c->revoked;
+	taken += c->revoked;
 	return c->target > taken ? c->target - taken : 0;
 }
 

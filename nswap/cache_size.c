@@ -71,11 +71,13 @@ u64 nswap_cache_above(const struct nswap_cache *c)
  * @c: cache, its lock held
  *
  * Context: any.
- * Return: true if pages are given back or were a moment ago.
+ * Return: true if pages are given back or were a moment ago, or if promises
+ * could not be kept: with room for those again they are as good as new.
  */
 bool nswap_cache_shrinks(const struct nswap_cache *c)
 {
-	return nswap_cache_above(c) || c->revoked || nswap_cache_holding(c);
+	return nswap_cache_above(c) || nswap_cache_holding(c) ||
+	       c->revoked > nswap_cache_room(c);
 }
 
 /**
@@ -101,7 +103,8 @@ static u64 pool_wanted(const struct nswap_cache *c)
 	if (!c->adaptive)
 		return room;
 	return min_t(u64, room, max_t(u64, POOL_PAGES,
-				      c->granted + NSWAP_WINDOW_MAX));
+				      c->granted + c->revoked +
+				      NSWAP_WINDOW_MAX));
 }
 
 /**

@@ -9,7 +9,7 @@
  *             nothing heard for SILENT_MS: break the session
  *             no grant left, room there and page-outs to anybody: ask
  *             no page-out to it for IDLE_MS: give back its grants, but for
- *             a few while there are page-outs to others
+ *             a few while there are page-outs to others; all if it shrinks
  *             comparison due: compare
  *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail

@@ -300,7 +300,8 @@ void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
  * nswap_place_give_back() - take grants away from an idle candidate
  * @node: node
  * @index: of the peer
- * @keep: grants to leave it with
+ * @keep: grants to leave it with; none to one that shrinks, which has to
+ *	refuse what is sent against those it took back
  *
  * Context: process, does not sleep.
  * Return: grants taken, to be returned to the peer; 0 if pages are on their
@@ -313,6 +314,8 @@ u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 
 	spin_lock(&node->place_lock);
 	c = find(node, index);
+	if (c && c->shrinking)
+		keep = 0;
 	if (c && !c->inflight && c->grants > keep) {
 		n = c->grants - keep;
 		c->grants = keep;
