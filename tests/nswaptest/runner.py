@@ -5,6 +5,8 @@ One line a test, and at the end "N passed, N failed, N skipped".  Each test
 has a folder build/test/<suite>/<test>/ with its events, output, kernel log
 and console.  Lab suites share a few kernels that run side by side; a test
 that leaves its kernel unfit, or kills it, costs the others only a new boot.
+They have one processor each, for a wake-up of another one costs milliseconds
+in user mode; a scenario that wants several says CPUS = 2.
 """
 import argparse
 import collections
@@ -153,16 +155,19 @@ class LabTest:
 
 
 class LabRun:
-    """Runs the tests of lab suites on one kernel flavour."""
+    """Runs the tests of lab suites on one kernel flavour with so many
+    processors."""
 
-    def __init__(self, tests, flavour, options, totals):
+    def __init__(self, tests, flavour, cpus, options, totals):
         import lab.boot
         self.boot_module = lab.boot
         self.tests = {t.key: t for t in tests}
         self.flavour = flavour
+        self.cpus = cpus
         self.options = options
+        self.jobs = max(1, options.jobs // cpus)
         self.totals = totals
-        self.folder = OUT / "boots" / f"{flavour}-{os.getpid()}"
+        self.folder = OUT / "boots" / f"{flavour}{cpus}-{os.getpid()}"
         self.claims = self.folder / "claims"
         self.number = 0
 
@@ -179,14 +184,14 @@ class LabRun:
         self.kernel = builds.kernel
         for test in self.tests.values():
             self._prepare(test, builds)
-        boots = [self._boot() for _ in range(min(self.options.jobs,
+        boots = [self._boot() for _ in range(min(self.jobs,
                                                  len(self._open())))]
         while boots:
             for boot in list(boots):
                 self._follow(boot)
                 if boot.over:
                     boots.remove(boot)
-                    if self._open() and len(boots) < self.options.jobs:
+                    if self._open() and len(boots) < self.jobs:
                         boots.append(self._boot())
             check.hold(0.05)
 
@@ -222,7 +227,8 @@ class LabRun:
                "settings": self.settings, "scale": SCALE[self.flavour],
                "hung_task": HUNG_TASK[self.flavour],
                "writable": [str(OUT)]}
-        boot = self.boot_module.Boot(self.kernel, folder, job, self.flavour)
+        boot = self.boot_module.Boot(self.kernel, folder, job, self.flavour,
+                                     self.cpus)
         boot.offset, boot.current, boot.over = 0, None, False
         boot.finished = False
         boot.deadline = time.monotonic() + GRACE * SCALE[self.flavour]
@@ -297,16 +303,20 @@ class LabRun:
 
 
 def run_lab(suites, options, totals):
-    """unit and lab on the plain kernel in one go, debug on the other."""
-    plain = [LabTest(s, s, c) for s in suites if s != "debug"
+    """unit, lab and chaos on the plain kernel, debug on the other; first what
+    does with one processor, side by side, then what wants more."""
+    tests = [("plain", LabTest(s, s, c)) for s in suites if s != "debug"
              for c in select(s, options)]
-    if plain:
-        LabRun(plain, "plain", options, totals).run()
     if "debug" in suites:
-        tests = [LabTest("debug", s, c) for s in ("unit", "lab")
-                 for c in scenario.discover(s, options.only)]
-        if tests:
-            LabRun(tests, "debug", options, totals).run()
+        tests += [("debug", LabTest("debug", s, c)) for s in ("unit", "lab")
+                  for c in scenario.discover(s, options.only)]
+    groups = collections.defaultdict(list)
+    for flavour, test in tests:
+        # the debug kernel has one
+        cpus = (options.cpus or test.case.cpus) if flavour == "plain" else 1
+        groups[flavour == "debug", cpus, flavour].append(test)
+    for (_, cpus, flavour), group in sorted(groups.items()):
+        LabRun(group, flavour, cpus, options, totals).run()
 
 
 # -- the suites on separate kernels, and those without any --------------------
@@ -359,7 +369,11 @@ def parse(argv):
                         help="only these tests (swap, 'cuts.*'); may be given "
                              "several times")
     parser.add_argument("-j", dest="jobs", type=int, default=2,
-                        metavar="N", help="lab kernels side by side (2)")
+                        metavar="N", help="lab kernels side by side (2), fewer if they "
+                             "have several processors")
+    parser.add_argument("--cpus", type=int, metavar="N",
+                        help="processors of each lab kernel (what each test "
+                             "says, else 1)")
     parser.add_argument("--seed", type=int, default=1,
                         help="seed of everything random (1)")
     parser.add_argument("--no-build", action="store_true",

@@ -7,6 +7,7 @@ A scenario is one file in tests/scenarios/:
     SUITES = ("lab",)            where it runs: unit, lab, vm, pressure, …
     NEEDS = ("module", "fio")    what it needs, see below; may be left out
     TIMEOUT = 60                 seconds for each of its tests
+    CPUS = 2                     processors of its lab kernel, 1 if left out
     NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
 
     def run(t): …                one test named like the file, or
@@ -47,6 +48,7 @@ class Case:
     timeout: float
     description: str
     not_in_debug: str
+    cpus: int
 
     def load(self):
         """The function itself."""
@@ -97,7 +99,8 @@ def discover(suite, patterns=()):
                 name, str(path), function, tuple(module.SUITES),
                 tuple(getattr(module, "NEEDS", ())),
                 getattr(module, "TIMEOUT", 60), module.DESCRIPTION,
-                getattr(module, "NOT_IN_DEBUG", "")))
+                getattr(module, "NOT_IN_DEBUG", ""),
+                getattr(module, "CPUS", 1)))
     return cases
 
 

@@ -18,6 +18,7 @@ from nswaptest.work import result_of
 DESCRIPTION = "random shrinking, growing, draining and cuts lose no page"
 SUITES = ("chaos",)
 NEEDS = ("module", "progs")
+CPUS = 2
 SECONDS = float(os.environ.get("NSWAP_CHAOS_SECONDS", "30"))
 TIMEOUT = 240 + 2 * SECONDS
 

@@ -16,8 +16,17 @@ TIMEOUT = 300
 
 FOLDER = "/mnt/scratch"
 MB = 24
-HELD_BACK = ("g=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup); "
-             "echo 64M > $g/memory.high || exit 9; ")
+
+
+def held_back(limit, command):
+    """A command line that keeps its group at a limit without killing.
+
+    At memory.max the group's OOM killer fires now and then, with every page
+    clean in the swap cache, none under writeback and no write error: reclaim
+    finds them all referenced. memory.high makes the program wait instead.
+    """
+    return ("g=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup); "
+            f"echo {limit} > $g/memory.high || exit 9; exec {command}")
 
 
 def start(t):
@@ -77,9 +86,10 @@ def test_sort(t):
         total = text(f"{FOLDER}/in", MB, t.seed)
         with cluster.swap(client, "256M"):
             before = client.vmstat("pswpin")
-            client.run(["sort", "--buffer-size=40M", "--parallel=1", "-T",
-                        FOLDER, "-o", f"{FOLDER}/out", f"{FOLDER}/in"],
-                       timeout=250, memory_max="20M")
+            client.run(held_back(
+                "20M", "sort --buffer-size=40M --parallel=1 -T "
+                f"{FOLDER} -o {FOLDER}/out {FOLDER}/in"),
+                timeout=250, memory_max="60M")
             pages = client.vmstat("pswpin") - before
             t.log(f"{pages} pages in")
             at_least(pages, 1000, "pages in")
@@ -96,19 +106,16 @@ def test_sort(t):
 
 
 def test_stress_ng(t):
-    """stress-ng's own memory checks in a group smaller than its memory.
-
-    The limit is memory.high: at memory.max the group's OOM killer fires now
-    and then, with every page clean in the swap cache and no write error.
-    """
+    """stress-ng's own memory checks in a group smaller than its memory."""
     cluster, client = start(t)
     with cluster.swap(client, "256M"):
         before = client.vmstat("pswpin")
         for method in ("incdec", "rand-set", "modulo-x"):
-            client.run(HELD_BACK + "exec stress-ng --vm 1 --vm-bytes 96M "
-                       f"--vm-method {method} --verify --vm-keep "
-                       "--timeout 8 --oomable --temp-path /run",
-                       timeout=150, memory_max="160M")
+            client.run(held_back(
+                "64M", "stress-ng --vm 1 --vm-bytes 96M "
+                f"--vm-method {method} --verify --vm-keep "
+                "--timeout 8 --oomable --temp-path /run"),
+                timeout=150, memory_max="160M")
         pages = client.vmstat("pswpin") - before
         t.log(f"{pages} pages in")
         at_least(pages, 1000, "pages in")

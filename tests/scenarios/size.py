@@ -210,6 +210,39 @@ def test_choosing(t):
     a.device_del(dev)
 
 
+def test_lends_again(t):
+    """A peer that lent nothing for a moment is chosen again, even by a client
+    that never pauses and has another peer to go to."""
+    cluster = t.cluster(3)
+    a, b, c = cluster
+    a.up()
+    for peer in (b, c):
+        peer.up(lend="32M")
+    cluster.wait_connected()
+    a.ctl("policy", "place", "round-robin")
+    dev = a.device_add("16M")
+    with Slots(dev, t.seed) as slots:
+        def write():
+            for slot in range(1, 257, 8):
+                slots.write(slot, 8)
+
+        write()
+        at_least(a.peers()[b.addr]["grants"], 1, "grants left")
+        b.ctl("lend", "0")
+        at_least(b.stat()["server"]["grants_revoked"], 1, "promises revoked")
+        wait_for(lambda: write() or a.peers()[b.addr]["shrinking"], 10,
+                 "the client hears that the peer shrinks")
+        b.ctl("lend", "32M")
+        wait_for(lambda: write() or not a.peers()[b.addr]["shrinking"], 10,
+                 "the client hears that it is over")
+        stored = b.stat()["server"]["pages_stored"]
+        wait_for(lambda: write() or
+                 b.stat()["server"]["pages_stored"] > stored, 10,
+                 "the peer is chosen again")
+        equal(slots.compare()[1:], (0, 0), "wrong and unreadable slots")
+    a.device_del(dev)
+
+
 def test_refusal(t):
     """A refusal corrects the IPTable before the next announcement does."""
     cluster = t.cluster(2, inject=True)
@@ -263,13 +296,19 @@ def test_shrinker(t):
              "the pool is full")
     free = int(re.search(r"MemAvailable: +(\d+)",
                          node.read("/proc/meminfo")).group(1)) // 1024
-    program = node.popen(eater(node, free + 32, passes=1))
-    wait_for(lambda: node.stat()["server"]["shrinker_calls"], 60,
-             "reclaim asks the node")
-    wait_for(lambda: size(node)["set_aside_pages"] < 16 * MIB, 10,
-             "unfilled pages are given back")
-    equal(size(node)["trend"], "shrinking", "the trend")
-    true(size(node)["target_pages"] < 64 * MIB, "it lends as much as before")
-    equal(result_of(program.wait(60))["wrong_pages"], 0, "wrong pages")
-    t.log(f"afterwards: {size(node)}")
+    node.run("mkdir -p /run/ballast && mount -t tmpfs -o size=100% none "
+             f"/run/ballast && fallocate -l {free - 64}M /run/ballast/file")
+    try:
+        program = node.popen(eater(node, 96, passes=1))
+        wait_for(lambda: node.stat()["server"]["shrinker_calls"], 60,
+                 "reclaim asks the node")
+        wait_for(lambda: size(node)["set_aside_pages"] < 16 * MIB, 10,
+                 "unfilled pages are given back")
+        equal(size(node)["trend"], "shrinking", "the trend")
+        true(size(node)["target_pages"] < 64 * MIB,
+             "it lends as much as before")
+        equal(result_of(program.wait(60))["wrong_pages"], 0, "wrong pages")
+        t.log(f"afterwards: {size(node)}")
+    finally:
+        node.run(["umount", "/run/ballast"])
     node.run(["swapoff", "/dev/ubda"])
