@@ -57,8 +57,11 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	struct nswap_slot s = nswap_slot_unpack(old);
 	struct nswap_slot lost = { .state = NSWAP_SLOT_LOST, .gen = s.gen };
 
-	/* it may have moved away and back meanwhile: believe it the second time */
-	if (nswap_slot_at_peer(&s) && s.peer == peer->index &&
+	/*
+	 * It may have moved away and back meanwhile: believe it the second time.
+	 * One that is MOVING is decided by its claim.
+	 */
+	if (s.state == NSWAP_SLOT_REMOTE && s.peer == peer->index &&
 	    s.gen == le32_to_cpu(io->gen[i]) &&
 	    test_and_set_bit(i, &io->missed) &&
 	    nswap_device_slot_move(dev, slot, old, &lost)) {

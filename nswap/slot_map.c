@@ -13,8 +13,9 @@
  *
  *   WRITING -> HOME -> WRITING, EMPTY
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME (the new place, or the old one);
- *   while MOVING, a page-out, a free and a loss act as on the old place, and
- *   the move finds that its entry has changed and gives its new copy up.
+ *   while MOVING, a page-out and a free act as on the old place, and the move
+ *   finds that its entry has changed and gives its new copy up. A loss of the
+ *   old place waits for the move: the new place may have the page.
  *
  * Invariants:
  *  - An entry changes only by nswap_slot_move(), one compare-and-exchange:
@@ -63,7 +64,7 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 	[NSWAP_SLOT_HOME] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
 			    BIT(NSWAP_SLOT_MOVING),
 	[NSWAP_SLOT_MOVING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
-			      BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
+			      BIT(NSWAP_SLOT_FREEING) |
 			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
 };
 

@@ -143,7 +143,7 @@ static const struct step steps[] = {
 	ROW(MOVING, WRITING, true),
 	ROW(MOVING, REMOTE, true),
 	ROW(MOVING, FREEING, true),
-	ROW(MOVING, LOST, true),
+	ROW(MOVING, LOST, false),
 	ROW(MOVING, HOME, true),
 	ROW(MOVING, MOVING, false),
 	{ "no such state to EMPTY", NSWAP_SLOT_NR, NSWAP_SLOT_EMPTY, false },

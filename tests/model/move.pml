@@ -320,7 +320,7 @@ active proctype Owner()
 		st = EMPTY;
 		pr = 0 }
 	/* loss */
-	:: d_step { AT_PEER && GONE(pr) -> st = LOST; pr = 0 }
+	:: d_step { st == REMOTE && GONE(pr) -> st = LOST; pr = 0 }
 	/* page-in */
 #ifdef READS
 	:: d_step { !fin && !rd && AT_PEER && !GONE(pr) ->
