@@ -226,6 +226,8 @@ u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 		    struct nswap_wire_run *run, u64 *seq, bool *last);
 struct nswap_entry *nswap_held_pop(struct rb_root *tree);
+bool nswap_held_newer(u32 held, u32 gen);
+bool nswap_held_same(u32 held, u32 gen);
 struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 				      u64 slot);
 struct nswap_entry *nswap_held_link(struct nswap_owner *o,

@@ -21,6 +21,7 @@
 
 #include "client.h"
 #include "device.h"
+#include "inject.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
@@ -320,6 +321,7 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	case NSWAP_SLOT_WRITING:
 		return 0;
 	case NSWAP_SLOT_MOVING:
+		nswap_inject_met(NSWAP_MET_PAGE_IN, 1);
 		if (s.peer && !usable(io->dev->node, s.peer))
 			return 0;
 		break;

@@ -27,6 +27,7 @@
 
 #include "client.h"
 #include "device.h"
+#include "inject.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
@@ -161,6 +162,7 @@ bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 
 	if (!nswap_slot_move(&dev->map, slot, old, to))
 		return false;
+	nswap_inject_count(from, to->state);
 	if (from != to->state) {
 		if (from != NSWAP_SLOT_EMPTY)
 			atomic64_dec(&dev->count[from]);

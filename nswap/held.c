@@ -40,6 +40,32 @@ static int compare(u32 instance, u64 slot, const struct nswap_entry *e)
 }
 
 /**
+ * nswap_held_newer() - does what is held win?
+ * @held: its generation
+ * @gen: the generation of a message
+ *
+ * Context: any.
+ * Return: true if the message is older than what is held.
+ */
+bool nswap_held_newer(u32 held, u32 gen)
+{
+	return !nswap_inject_no_gen_check() && nswap_gen_newer(held, gen);
+}
+
+/**
+ * nswap_held_same() - is it what was asked for?
+ * @held: generation of what is held
+ * @gen: the generation of a message
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool nswap_held_same(u32 held, u32 gen)
+{
+	return nswap_inject_no_gen_check() || held == gen;
+}
+
+/**
  * nswap_held_lookup() - whatever is held of a slot
  * @o: owner, its lock held
  * @instance: device instance
@@ -113,7 +139,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 		old = rb_entry(parent, struct nswap_entry, rb);
 		d = compare(e->instance, e->slot, old);
 		if (!d) {
-			if (nswap_gen_newer(old->gen, e->gen))
+			if (nswap_held_newer(old->gen, e->gen))
 				return ERR_PTR(-ESTALE);
 			rb_replace_node(&old->rb, &e->rb, &o->tree);
 			list_del_init(&old->link);
@@ -244,7 +270,7 @@ struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 	spin_lock(&o->lock);
 	if (!fenced(conn)) {
 		e = nswap_held_lookup(o, instance, slot);
-		if (e && e->gen == gen) {
+		if (e && nswap_held_same(e->gen, gen)) {
 			refcount_inc(&e->ref);
 			if (!e->moving)
 				list_move_tail(&e->link, &o->lru);
@@ -287,7 +313,7 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 		next = next_of(e);
 		w->slot = e->slot + 1;
 		if (e->seq > w->before ||
-		    (!w->any_gen && nswap_gen_newer(e->gen, w->gen)))
+		    (!w->any_gen && nswap_held_newer(e->gen, w->gen)))
 			continue;
 		rb_erase(&e->rb, &o->tree);
 		list_move(&e->link, dropped);

@@ -6,6 +6,10 @@
  * Each counter is used up one by one, whichever connection comes first;
  * inject_cut_ack is a chance of 1 in N from a generator seeded by inject_seed.
  *
+ * Mutations take one rule away as long as they are set, as the MUT_* of
+ * tests/model/move.pml do with the same names: a test that does not notice
+ * proves nothing.
+ *
  * Invariant: a kept previous generation (entry->prev) belongs to its entry and
  * is put with it.
  */
@@ -41,6 +45,18 @@ MODULE_PARM_DESC(inject_cut_ack, "close the connection before 1 in N acks of sto
 static int inject_keep;
 module_param(inject_keep, int, 0644);
 MODULE_PARM_DESC(inject_keep, "keep previous generations for inject_stale");
+
+static bool inject_no_gen_check;
+module_param(inject_no_gen_check, bool, 0644);
+MODULE_PARM_DESC(inject_no_gen_check, "mutation: servers ignore generations");
+
+static bool inject_early_free;
+module_param(inject_early_free, bool, 0644);
+MODULE_PARM_DESC(inject_early_free, "mutation: a mover drops its pages before their owner has recorded the new place");
+
+static bool inject_ack_before_store;
+module_param(inject_ack_before_store, bool, 0644);
+MODULE_PARM_DESC(inject_ack_before_store, "mutation: stores are acknowledged before their pages are here");
 
 static DEFINE_SPINLOCK(seed_lock);
 static struct rnd_state rnd = { 1021, 2039, 4093, 8191 };
@@ -153,4 +169,37 @@ bool nswap_inject_drop_ack(void)
 bool nswap_inject_refuse(void)
 {
 	return use_one(&inject_refuse);
+}
+
+/**
+ * nswap_inject_no_gen_check() - do servers ignore generations?
+ *
+ * Context: any.
+ * Return: true if that mutation is on.
+ */
+bool nswap_inject_no_gen_check(void)
+{
+	return READ_ONCE(inject_no_gen_check);
+}
+
+/**
+ * nswap_inject_early_free() - do movers drop pages before they tell the owner?
+ *
+ * Context: any.
+ * Return: true if that mutation is on.
+ */
+bool nswap_inject_early_free(void)
+{
+	return READ_ONCE(inject_early_free);
+}
+
+/**
+ * nswap_inject_ack_before_store() - are stores acknowledged unseen?
+ *
+ * Context: any.
+ * Return: true if that mutation is on.
+ */
+bool nswap_inject_ack_before_store(void)
+{
+	return READ_ONCE(inject_ack_before_store);
 }

@@ -10,12 +10,33 @@
 
 struct nswap_entry;
 
+/**
+ * enum nswap_met - what can happen to a slot that is MOVING
+ * @NSWAP_MET_PAGE_IN: it is read
+ * @NSWAP_MET_PAGE_OUT: it is written again
+ * @NSWAP_MET_FREE: it is freed
+ * @NSWAP_MET_CUT: its claim, or the word of its move, is lost
+ * @NSWAP_MET_NR: how many there are
+ */
+enum nswap_met {
+	NSWAP_MET_PAGE_IN,
+	NSWAP_MET_PAGE_OUT,
+	NSWAP_MET_FREE,
+	NSWAP_MET_CUT,
+	NSWAP_MET_NR,
+};
+
 #ifdef NSWAP_INJECT
 bool nswap_inject_keep(struct nswap_entry *e, struct nswap_entry *old);
 struct page *nswap_inject_page(struct nswap_entry *e);
 bool nswap_inject_cut_ack(void);
 bool nswap_inject_drop_ack(void);
 bool nswap_inject_refuse(void);
+bool nswap_inject_no_gen_check(void);
+bool nswap_inject_early_free(void);
+bool nswap_inject_ack_before_store(void);
+void nswap_inject_count(u8 from, u8 to);
+void nswap_inject_met(enum nswap_met what, u32 n);
 #else
 static inline bool nswap_inject_keep(struct nswap_entry *e,
 				     struct nswap_entry *old)
@@ -41,6 +62,29 @@ static inline bool nswap_inject_drop_ack(void)
 static inline bool nswap_inject_refuse(void)
 {
 	return false;
+}
+
+static inline bool nswap_inject_no_gen_check(void)
+{
+	return false;
+}
+
+static inline bool nswap_inject_early_free(void)
+{
+	return false;
+}
+
+static inline bool nswap_inject_ack_before_store(void)
+{
+	return false;
+}
+
+static inline void nswap_inject_count(u8 from, u8 to)
+{
+}
+
+static inline void nswap_inject_met(enum nswap_met what, u32 n)
+{
 }
 #endif
 

@@ -21,6 +21,7 @@
  */
 #include "client.h"
 #include "device.h"
+#include "inject.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
@@ -31,6 +32,7 @@ static void claim_lost(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
 
+	nswap_inject_met(NSWAP_MET_CUT, le32_to_cpu(m->hdr.nr));
 	c->peer->claimed = 0;
 	/* pairs with claim(): the result is there */
 	smp_store_release(&c->peer->claim_over, true);

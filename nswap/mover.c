@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 
 #include "cache.h"
+#include "inject.h"
 #include "move_link.h"
 #include "mover.h"
 #include "node.h"
@@ -269,8 +270,11 @@ static unsigned long tell(struct mover_thread *w, const struct target *to,
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
 		w->page[n++] = w->page[i];
 	n = build(w, &w->tell, NSWAP_MOVED, nr, false);
-	if (nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_MOVED_ACK, w->result))
+	if (nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_MOVED_ACK,
+				w->result)) {
+		nswap_inject_met(NSWAP_MET_CUT, nr);
 		return 0;
+	}
 	n = 0;
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
 		if (le32_to_cpu(w->result[n++].status) == NSWAP_ST_OK)
@@ -319,6 +323,11 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return 0;
 	}
 	there = move(w, &to, o->id, epoch, nr);
+	if (there && nswap_inject_early_free()) {
+		nr = finish(w, o, attempt, nr, there);
+		tell(w, &to, epoch, there);
+		return nr;
+	}
 	if (there)
 		drop = tell(w, &to, epoch, there);
 	if (there && !drop) {

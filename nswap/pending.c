@@ -39,7 +39,7 @@ static int compare(struct nswap_owner *o, const struct nswap_entry *e,
 	held = nswap_held_lookup(o, e->instance, e->slot);
 	if (held && held->gen == e->gen)
 		return -EEXIST;
-	if (held && nswap_gen_newer(held->gen, e->gen))
+	if (held && nswap_held_newer(held->gen, e->gen))
 		return -ESTALE;
 	*old = find(o, e->instance, e->slot);
 	if (*old && (*old)->gen == e->gen) {
@@ -47,7 +47,7 @@ static int compare(struct nswap_owner *o, const struct nswap_entry *e,
 		list_move_tail(&(*old)->link, &o->pending);
 		return -EEXIST;
 	}
-	if (*old && nswap_gen_newer((*old)->gen, e->gen))
+	if (*old && nswap_held_newer((*old)->gen, e->gen))
 		return -ESTALE;
 	return 0;
 }
@@ -115,14 +115,14 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		return NSWAP_ST_STALE;
 	}
 	e = nswap_held_lookup(o, instance, slot);
-	if (e && e->gen == gen) {
+	if (e && nswap_held_same(e->gen, gen)) {
 		e->seq = ++o->seq;
 		e->moving = 0;
 		list_move_tail(&e->link, &o->lru);
 		status = NSWAP_ST_OK;
 	} else {
 		e = find(o, instance, slot);
-		if (e && e->gen == gen) {
+		if (e && nswap_held_same(e->gen, gen)) {
 			list_del_init(&e->link);
 			old = nswap_held_link(o, e);
 			status = NSWAP_ST_OK;

@@ -145,11 +145,24 @@ static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
+/* what the mutation of that name does */
+static int ack_before_store(struct nswap_srv_conn *conn, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		conn->result[i].gen = conn->gen[i];
+		conn->result[i].status = cpu_to_le32(NSWAP_ST_OK);
+	}
+	return ack_store(conn, nr, nr);
+}
+
 static int serve_store(struct nswap_srv_conn *conn)
 {
 	struct nswap_cache *c = conn->node->cache;
 	u32 nr = le32_to_cpu(conn->rx.nr), stored = 0;
 	LIST_HEAD(entries);
+	bool acked = false;
 	int ret;
 
 	ret = nswap_recv_buf(conn->t, conn->l, conn->gen,
@@ -164,7 +177,11 @@ static int serve_store(struct nswap_srv_conn *conn)
 				  nr * PAGE_SIZE);
 		refuse_all(conn, nr);
 	} else {
-		ret = nswap_serve_pages(conn, &entries);
+		acked = nswap_inject_ack_before_store();
+		if (acked)
+			ret = ack_before_store(conn, nr);
+		if (!ret)
+			ret = nswap_serve_pages(conn, &entries);
 		if (ret)
 			nswap_cache_give(c, &entries);
 		else
@@ -173,7 +190,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 		if (nswap_cache_surplus(c))
 			nswap_mover_kick(conn->node);
 	}
-	return ret ?: ack_store(conn, nr, stored);
+	return ret || acked ? ret : ack_store(conn, nr, stored);
 }
 
 static int serve_load(struct nswap_srv_conn *conn)
