@@ -69,6 +69,11 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 			  sizeof(struct nswap_wire_page) },
 	[NSWAP_CLAIM_ACK] = { "claim-ack", NSWAP_REQ_SLOTS, 1,
 			      sizeof(struct nswap_wire_result) },
+	[NSWAP_RETURN] = { "return", NSWAP_REQ_SLOTS, 1,
+			   PAGE_SIZE + sizeof(struct nswap_wire_page),
+			   sizeof(struct nswap_wire_node) },
+	[NSWAP_RETURN_ACK] = { "return-ack", NSWAP_REQ_SLOTS, 1,
+			       sizeof(struct nswap_wire_result) },
 	[NSWAP_ANNOUNCE] = { "announce",
 			     .fixed = sizeof(struct nswap_wire_announce) -
 				      sizeof(struct nswap_wire_hdr),
@@ -85,6 +90,7 @@ static const char *const status_names[] = {
 	[NSWAP_ST_LEAVING] = "leaving",
 	[NSWAP_ST_BAD] = "malformed",
 	[NSWAP_ST_KEEP] = "to be kept",
+	[NSWAP_ST_NO_HOME] = "no home",
 };
 
 /**

@@ -40,6 +40,8 @@
  * @NSWAP_MOVED_ACK: [owner] per page: drop your copy (OK) or keep it
  * @NSWAP_CLAIM: [client] I want these pages that were moved to you
  * @NSWAP_CLAIM_ACK: [server] per page: generation and result
+ * @NSWAP_RETURN: [mover, to the owner] your pages, nobody else has room for them
+ * @NSWAP_RETURN_ACK: [owner] per page: generation and result
  * @NSWAP_ANNOUNCE: [both, UDP] who I am and what I lend
  * @NSWAP_WIRE_NR: number of types
  */
@@ -67,6 +69,8 @@ enum nswap_wire_type {
 	NSWAP_MOVED_ACK,
 	NSWAP_CLAIM,
 	NSWAP_CLAIM_ACK,
+	NSWAP_RETURN,
+	NSWAP_RETURN_ACK,
 	NSWAP_ANNOUNCE,
 	NSWAP_WIRE_NR,
 };
@@ -84,8 +88,8 @@ enum nswap_wire_type {
  * @NSWAP_CLASS_LOAD: loads only
  * @NSWAP_CLASS_STORE: stores only, so that payload dropped for want of memory
  *	holds back nothing else
- * @NSWAP_CLASS_MOVE: from a server that gives RAM back to another one: pages;
- *	no part of a session
+ * @NSWAP_CLASS_MOVE: from a server that gives RAM back to another one, or to
+ *	an owner: pages; no part of a session
  * @NSWAP_CLASS_TELL: from such a server to an owner: where its pages went
  * @NSWAP_CLASS_NR: number of classes
  */
@@ -108,6 +112,7 @@ enum nswap_conn_class {
  * @NSWAP_ST_LEAVING: the node is going down
  * @NSWAP_ST_BAD: malformed or out of order
  * @NSWAP_ST_KEEP: [owner] the page has not been recorded at its new place
+ * @NSWAP_ST_NO_HOME: [owner] the page's device has no home
  */
 enum nswap_wire_status {
 	NSWAP_ST_OK,
@@ -118,6 +123,7 @@ enum nswap_wire_status {
 	NSWAP_ST_LEAVING,
 	NSWAP_ST_BAD,
 	NSWAP_ST_KEEP,
+	NSWAP_ST_NO_HOME,
 };
 
 /**
@@ -221,7 +227,7 @@ static_assert(sizeof(struct nswap_wire_run) == 24);
 #define NSWAP_WIRE_RUN_MAX	1024	/* slots of one run in a HOLD_LIST */
 
 /**
- * struct nswap_wire_page - name of one page (MOVE, MOVED, CLAIM)
+ * struct nswap_wire_page - name of one page (MOVE, MOVED, CLAIM, RETURN)
  * @slot: slot
  * @instance: device instance of the owner
  * @gen: generation
@@ -234,8 +240,8 @@ struct nswap_wire_page {
 static_assert(sizeof(struct nswap_wire_page) == 16);
 
 /**
- * struct nswap_wire_node - a node, by name (MOVE: the owner; MOVED: the peer
- * that has the pages now)
+ * struct nswap_wire_node - a node, by name (MOVE, RETURN: the owner; MOVED: the
+ * peer that has the pages now)
  * @id: node id
  * @epoch: boot epoch
  */

@@ -66,6 +66,10 @@ static const struct legal legals[] = {
 	{ "moved-ack, one", NSWAP_MOVED_ACK, 1, 8 },
 	{ "claim, most", NSWAP_CLAIM, 32, 512 },
 	{ "claim-ack, one", NSWAP_CLAIM_ACK, 1, 8 },
+	{ "return, one page", NSWAP_RETURN, 1, 16 + MOVE_EACH },
+	{ "return, most", NSWAP_RETURN, 32, 16 + 32 * MOVE_EACH },
+	{ "return-ack, one", NSWAP_RETURN_ACK, 1, 8 },
+	{ "return-ack, most", NSWAP_RETURN_ACK, 32, 256 },
 	{ "announce", NSWAP_ANNOUNCE, 0, 64 },
 	{ "announce, leaving", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_LEAVING },
 	{ "announce, shrinking", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_SHRINKING },
@@ -307,8 +311,10 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	case NSWAP_MOVE_ACK:
 	case NSWAP_MOVED_ACK:
 	case NSWAP_CLAIM_ACK:
+	case NSWAP_RETURN_ACK:
 		return nr && nr <= 32 && bytes == nr * 8;
 	case NSWAP_MOVE:
+	case NSWAP_RETURN:
 		return nr && nr <= 32 && bytes == 16 + nr * MOVE_EACH;
 	case NSWAP_MOVED:
 		return nr && nr <= 32 && bytes == 16 + nr * 16;
@@ -501,9 +507,9 @@ static void names(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, nswap_wire_name(0), "unknown");
 	KUNIT_EXPECT_STREQ(test, nswap_wire_name(NSWAP_WIRE_NR), "unknown");
 	KUNIT_EXPECT_STREQ(test, nswap_wire_name(255), "unknown");
-	for (i = 0; i <= NSWAP_ST_KEEP; i++)
+	for (i = 0; i <= NSWAP_ST_NO_HOME; i++)
 		KUNIT_EXPECT_STRNEQ(test, nswap_wire_status_name(i), "unknown");
-	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(NSWAP_ST_KEEP + 1),
+	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(NSWAP_ST_NO_HOME + 1),
 			   "unknown");
 	KUNIT_EXPECT_STREQ(test, nswap_wire_status_name(U16_MAX), "unknown");
 }
