@@ -400,6 +400,7 @@ bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 			.id = o->id, .epoch = o->epoch, .held = o->held,
 			.granted = o->granted,
 			.connected = !list_empty(&o->conns),
+			.no_home = nswap_owner_homeless(o),
 		};
 		found = true;
 		break;

@@ -65,6 +65,9 @@ struct nswap_entry {
  * @users: who keeps the owner beside its connections; under the cache's lock
  * @gone: jiffies when its last connection ended; under the cache's hello mutex
  * @rest: jiffies until which nothing of it is moved; movers' own, no lock
+ * @homeless: a device instance of it whose pages cannot be brought back, 0 for
+ *	none; movers' own, likewise
+ * @homeless_until: jiffies when that is tried again; likewise
  * @granted: pages it may store; under the cache's lock
  * @revoked: promises taken back that it still counts on; under the cache's lock
  * @window: how many it is granted at most; under the cache's lock
@@ -85,6 +88,8 @@ struct nswap_owner {
 	u32 users;
 	unsigned long gone;
 	unsigned long rest;
+	u32 homeless;
+	unsigned long homeless_until;
 	u32 granted;
 	u32 revoked;
 	u32 window;
@@ -149,6 +154,18 @@ enum nswap_resize_why {
 	NSWAP_WHY_USER,
 	NSWAP_WHY_SHRINKER,
 	NSWAP_WHY_OOM,
+};
+
+/**
+ * enum nswap_moved_how - what became of an attempt to move a page
+ * @NSWAP_KEPT: nothing, it may be tried again at once
+ * @NSWAP_REFUSED: nothing, others have to be tried first
+ * @NSWAP_GONE: the owner has it elsewhere, or has no use for it
+ */
+enum nswap_moved_how {
+	NSWAP_KEPT,
+	NSWAP_REFUSED,
+	NSWAP_GONE,
 };
 
 /* cache.c */
@@ -234,10 +251,12 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 				    struct nswap_entry *e);
 
 /* pick.c */
-u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
+u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 		    struct nswap_entry **entry, u64 *epoch);
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
-		      struct nswap_entry *e, u32 attempt, bool drop);
+		      struct nswap_entry *e, u32 attempt,
+		      enum nswap_moved_how how);
+bool nswap_owner_homeless(const struct nswap_owner *o);
 
 /* pending.c */
 u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,

@@ -25,6 +25,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "returned.h"
 #include "workqueues.h"
 
 static void kick_work(struct work_struct *work);
@@ -76,6 +77,7 @@ void nswap_client_stop(struct nswap_node *node)
 	cancel_delayed_work_sync(&cl->frees);
 	cancel_work_sync(&cl->losses);
 	cancel_work_sync(&cl->kick);
+	nswap_return_exit(node);
 	kvfree(cl->orphan);
 	kfree(cl);
 	node->client = NULL;

@@ -14,6 +14,7 @@
 #include "slot_map.h"
 
 struct nswap_io;
+struct nswap_returns;
 
 /**
  * struct nswap_op - the part of a request that goes one way
@@ -117,6 +118,7 @@ struct nswap_orphan {
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
  * @losses: work that marks the slots of peers whose epoch is over
+ * @returns: for pages that servers bring back; made with the first home
  */
 struct nswap_client {
 	struct nswap_node *node;
@@ -135,6 +137,7 @@ struct nswap_client {
 	unsigned int nr_orphans;
 	struct delayed_work frees;
 	struct work_struct losses;
+	struct nswap_returns *returns;
 };
 
 /* client.c */

@@ -16,7 +16,9 @@
  *  - From claim to the end only this request moves the slot (a free sets the
  *    freed bit), and no reader gets the old copy.
  *  - A claim goes up the request's slots in order and stops at the first that
- *    another request has claimed: two requests never wait for each other.
+ *    another request has claimed: two requests never wait for each other. It
+ *    stops as well where a page that a server brought back is being written to
+ *    the slot's place at home, which waits for nothing but home.
  *  - Every message of a slot has its own generation. A copy of a generation
  *    that was given up is an orphan: freed when given up, again when its late
  *    ack comes, and by comparison if the connection is lost in between.
@@ -29,6 +31,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "returned.h"
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4
@@ -44,7 +47,7 @@ static void store_header(struct nswap_io *io)
 	spin_unlock(&dev->header_lock);
 }
 
-/* false if another request has the slot */
+/* false if another request has the slot, or a page on its way home to it */
 static bool claim_slot(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_device *dev = io->dev;
@@ -59,7 +62,8 @@ static bool claim_slot(struct nswap_io *io, unsigned int i)
 	do {
 		old = nswap_slot_read(&dev->map, slot);
 		s = nswap_slot_unpack(old);
-		if (s.state == NSWAP_SLOT_WRITING)
+		if (s.state == NSWAP_SLOT_WRITING ||
+		    nswap_return_under_way(dev, slot))
 			return false;
 		s = (struct nswap_slot){
 			.state = NSWAP_SLOT_WRITING,

@@ -15,7 +15,7 @@
  *    whoever opens it nevertheless gets errors, not pages.
  *  - Slot 0 holds the swap header and never leaves this node's RAM.
  *  - A home is opened before its device is there, and closed after its last
- *    request has ended.
+ *    request has ended, and the last page a server brought back is written.
  *
  * Lock order: node->control -> devices_lock -> disk->open_mutex.
  */
@@ -32,6 +32,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "returned.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
@@ -195,6 +196,7 @@ static void free_device(struct nswap_device *dev)
 	if (dev->home)
 		nswap_home_close(dev->home);
 	nswap_slot_map_exit(&dev->map);
+	vfree(dev->returning);
 	vfree(dev->dirty);
 	if (dev->header)
 		__free_page(dev->header);
@@ -203,7 +205,15 @@ static void free_device(struct nswap_device *dev)
 	kfree(dev);
 }
 
-static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots)
+/* what servers need that bring pages back; only with a home do they */
+static int ready_for_returns(struct nswap_device *dev, u64 slots)
+{
+	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	return dev->returning ? nswap_return_init(dev->node) : -ENOMEM;
+}
+
+static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots,
+					 struct nswap_home *home)
 {
 	struct nswap_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 
@@ -215,10 +225,12 @@ static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots)
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
-	    nswap_slot_map_init(&dev->map, slots)) {
+	    nswap_slot_map_init(&dev->map, slots) ||
+	    (home && ready_for_returns(dev, slots))) {
 		free_device(dev);
 		return NULL;
 	}
+	dev->home = home;
 	return dev;
 }
 
@@ -388,7 +400,7 @@ static void wait_for_sessions(struct nswap_node *node)
  *
  * Waits for the sessions with the peers heard of, but not for long.
  *
- * Context: process, sleeps; allocates 8 bytes and a bit a slot.
+ * Context: process, sleeps; allocates 8 bytes and a bit a slot, two with a home.
  * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
  * returns.
  */
@@ -409,13 +421,12 @@ int nswap_device_add(struct nswap_node *node,
 		ret = -ESHUTDOWN;
 		goto close_home;
 	}
-	dev = alloc_device(node, bytes / PAGE_SIZE);
+	dev = alloc_device(node, bytes / PAGE_SIZE, home);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close_home;
 	}
-	dev->home = home;
 	dev->instance = ++node->last_instance;
 	list_add_tail_rcu(&dev->link, &node->devices);
 	WRITE_ONCE(node->client->sessions_wanted, true);
@@ -426,6 +437,7 @@ int nswap_device_add(struct nswap_node *node,
 		NL_SET_ERR_MSG(ext, "the block layer refused the device");
 		list_del_rcu(&dev->link);
 		synchronize_rcu();
+		nswap_return_wait(dev);
 		free_device(dev);
 		goto out;
 	}
@@ -551,6 +563,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	blk_mq_free_tag_set(&dev->tags);
 	list_del_rcu(&dev->link);
 	synchronize_rcu();
+	nswap_return_wait(dev);
 	forget_slots(dev);
 	tell_peers(dev);
 	free_device(dev);

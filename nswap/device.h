@@ -26,6 +26,9 @@
  * @header: page of slot 0, which stays here
  * @header_lock: a page-out and a page-in of slot 0 at once
  * @home: where pages go that no peer has room for; NULL without one
+ * @returning: with a home: one bit a slot: a page that a server has brought
+ *	back is written to its place there; see returned.c
+ * @returns: bits set in @returning, and whoever is about to clear one
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -43,6 +46,8 @@ struct nswap_device {
 	struct page *header;
 	spinlock_t header_lock;
 	struct nswap_home *home;
+	unsigned long *returning;
+	atomic_t returns;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

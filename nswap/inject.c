@@ -40,7 +40,7 @@ MODULE_PARM_DESC(inject_refuse, "refuse the next N stores");
 
 static int inject_cut_ack;
 module_param(inject_cut_ack, int, 0644);
-MODULE_PARM_DESC(inject_cut_ack, "close the connection before 1 in N acks of stores and frees");
+MODULE_PARM_DESC(inject_cut_ack, "close the connection before 1 in N acks of stores, frees and returns");
 
 static int inject_keep;
 module_param(inject_keep, int, 0644);

@@ -16,7 +16,7 @@
 #define CONNECT_MS	1000
 #define GREET_MS	2000
 #define MOVE_MS		2000
-#define TELL_MS		8000	/* an owner has to ask a third node meanwhile */
+#define TELL_MS		8000	/* an owner asks a third node, or its home */
 
 static int recv_head(struct nswap_move_link *ml, u8 type, u32 bytes)
 {
@@ -61,8 +61,6 @@ static int shake_hands(struct nswap_move_link *ml, u64 id)
 	ret = say_hello(ml, greet.ticket) ?: recv_head(ml, NSWAP_HELLO_ACK, 0);
 	if (!ret && le16_to_cpu(ml->hdr.status) != NSWAP_ST_OK)
 		ret = -EACCES;
-	ml->t->recv_timeout(ml->l, ml->class == NSWAP_CLASS_TELL ? TELL_MS :
-								   MOVE_MS);
 	return ret;
 }
 
@@ -129,6 +127,7 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	ssize_t sent;
 	int ret;
 
+	ml->t->recv_timeout(ml->l, answer == NSWAP_MOVE_ACK ? MOVE_MS : TELL_MS);
 	iov_iter_bvec(&it, ITER_SOURCE, bv, nr_bv, len);
 	sent = ml->t->send(ml->l, &it, true);
 	ret = sent < 0 ? sent : sent == len ? 0 : -EPIPE;

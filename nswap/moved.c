@@ -83,8 +83,16 @@ int nswap_moved_init(struct nswap_peer *peer)
 	return ret;
 }
 
-/* a peer by name, if it is this epoch; a reference is the caller's */
-static struct nswap_peer *find_peer(struct nswap_node *node, u64 id, u64 epoch)
+/**
+ * nswap_moved_peer() - a peer by name
+ * @node: node
+ * @id: node id
+ * @epoch: boot epoch
+ *
+ * Context: process; does not sleep.
+ * Return: peer, referenced; NULL if it is not known in this epoch.
+ */
+struct nswap_peer *nswap_moved_peer(struct nswap_node *node, u64 id, u64 epoch)
 {
 	struct nswap_peer *peer;
 	u16 index;
@@ -114,9 +122,20 @@ static bool is_at(struct nswap_device *dev, const struct nswap_wire_page *p,
 	       s->gen == le32_to_cpu(p->gen);
 }
 
-/* from one state and place to another; false if it is not there any more */
-static bool go(struct nswap_device *dev, const struct nswap_wire_page *p,
-	       u8 from, u16 from_peer, u8 to, u16 to_peer)
+/**
+ * nswap_moved_go() - from one state and place to another
+ * @dev: device, kept by the caller, or NULL
+ * @p: name of the page
+ * @from: enum nswap_slot_state
+ * @from_peer: index
+ * @to: enum nswap_slot_state
+ * @to_peer: index
+ *
+ * Context: process, does not sleep; a page-out path.
+ * Return: false if the page is not there any more; nothing has changed then.
+ */
+bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
+		    u8 from, u16 from_peer, u8 to, u16 to_peer)
 {
 	struct nswap_slot s;
 	u64 old;
@@ -130,13 +149,20 @@ static bool go(struct nswap_device *dev, const struct nswap_wire_page *p,
 	return true;
 }
 
-/*
- * May the mover's copy be, or become, the one that counts? On its way there
- * (WRITING: the ack travels on another connection), arrived, or claimed
- * somewhere and to be recorded any moment, perhaps at the mover itself.
+/**
+ * nswap_moved_counts() - may the mover's copy be, or become, the one that counts?
+ * @dev: device, kept by the caller, or NULL
+ * @p: name of the page
+ * @from: index of the mover
+ *
+ * On its way there (WRITING: the ack travels on another connection), arrived, or
+ * claimed somewhere and to be recorded any moment, perhaps at the mover itself.
+ *
+ * Context: process, does not sleep.
+ * Return: true if so; false for good if not.
  */
-static bool counts(struct nswap_device *dev, const struct nswap_wire_page *p,
-		   u16 from)
+bool nswap_moved_counts(struct nswap_device *dev,
+			const struct nswap_wire_page *p, u16 from)
 {
 	u64 slot = le64_to_cpu(p->slot);
 	struct nswap_slot s;
@@ -165,10 +191,10 @@ static unsigned long begin(struct nswap_node *node, u16 from,
 		struct nswap_device *dev = nswap_device_find(node,
 						le32_to_cpu(page[i].instance));
 
-		if (go(dev, &page[i], NSWAP_SLOT_REMOTE, from,
-		       NSWAP_SLOT_MOVING, from))
+		if (nswap_moved_go(dev, &page[i], NSWAP_SLOT_REMOTE, from,
+				   NSWAP_SLOT_MOVING, from))
 			moving |= BIT(i);
-		else if (!counts(dev, &page[i], from))
+		else if (!nswap_moved_counts(dev, &page[i], from))
 			*drop |= BIT(i);
 	}
 	rcu_read_unlock();
@@ -225,8 +251,8 @@ static bool end(struct nswap_node *node, const struct nswap_wire_page *p,
 
 	rcu_read_lock();
 	dev = nswap_device_find(node, le32_to_cpu(p->instance));
-	moved = go(dev, p, NSWAP_SLOT_MOVING, from, NSWAP_SLOT_REMOTE,
-		   claimed ? to->index : from);
+	moved = nswap_moved_go(dev, p, NSWAP_SLOT_MOVING, from,
+			       NSWAP_SLOT_REMOTE, claimed ? to->index : from);
 	if (moved && claimed) {
 		nswap_peer_slots(node, from, -1);
 		nswap_stat_inc(node, moves_recorded);
@@ -266,10 +292,10 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 	unsigned long moving, claimed, drop = 0;
 	unsigned int i;
 
-	from = find_peer(node, mover, mover_epoch);
+	from = nswap_moved_peer(node, mover, mover_epoch);
 	if (from)
-		new = find_peer(node, le64_to_cpu(to->id),
-				le64_to_cpu(to->epoch));
+		new = nswap_moved_peer(node, le64_to_cpu(to->id),
+				       le64_to_cpu(to->epoch));
 	if (!new || new == from || READ_ONCE(new->state) != NSWAP_PEER_UP)
 		goto out;
 	moving = begin(node, from->index, page, nr, &drop);

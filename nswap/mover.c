@@ -2,8 +2,9 @@
 /*
  * Mover: page migration, at the server that gives RAM back.
  *
- *   surplus -> an owner's turn -> its least recently used pages -> a peer with
- *   room -> MOVE -> MOVED to the owner -> dropped here, or kept
+ *   surplus -> an owner's turn -> its least recently used pages
+ *     a peer has room: MOVE to it -> MOVED to the owner -> dropped here, or kept
+ *     nobody has: RETURN to the owner, who puts them home -> likewise
  *
  * Several threads do that side by side, a batch each, so that the link is full
  * while owners and peers answer.
@@ -15,7 +16,8 @@
  *    sent from where they lie, links are opened with reserves as those of
  *    sessions. At most NSWAP_MOVERS batches are under way.
  *  - What a peer refuses or fails rests for a second, and so does an owner that
- *    cannot be told.
+ *    cannot be told. Pages of a device without a home are not brought back for a
+ *    while once their owner has said so.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -33,6 +35,7 @@
 #define TURN		32	/* batches of one owner */
 #define REST		HZ
 #define LOOK_EVERY	(HZ / 4)
+#define HOMELESS	(10 * HZ)
 #define IDLE_CLOSE	(10 * HZ)
 
 /**
@@ -205,25 +208,35 @@ static void name_pages(struct mover_thread *w, u32 nr)
 		};
 }
 
+/* the pages to another node; false if its answer has not come */
+static bool bring(struct mover_thread *w, const struct target *to, u8 type,
+		  u64 owner, u64 epoch, u32 nr)
+{
+	unsigned int n;
+
+	if (nswap_move_link_open(&w->to, to->id, &to->addr))
+		return false;
+	if (w->to.epoch != to->epoch) {
+		nswap_move_link_close(&w->to);
+		return false;
+	}
+	w->who.id = cpu_to_le64(owner);
+	w->who.epoch = cpu_to_le64(epoch);
+	name_pages(w, nr);
+	n = build(w, &w->to, type, nr, true);
+	return !nswap_move_link_ask(&w->to, w->bv, n, type == NSWAP_MOVE ?
+				    NSWAP_MOVE_ACK : NSWAP_RETURN_ACK,
+				    w->result);
+}
+
 /* bring them to the peer; which of them it has */
 static unsigned long move(struct mover_thread *w, const struct target *to,
 			  u64 owner, u64 epoch, u32 nr)
 {
 	unsigned long there = 0;
-	unsigned int n;
 	u32 i;
 
-	if (nswap_move_link_open(&w->to, to->id, &to->addr))
-		goto rest;
-	if (w->to.epoch != to->epoch) {
-		nswap_move_link_close(&w->to);
-		goto rest;
-	}
-	w->who.id = cpu_to_le64(owner);
-	w->who.epoch = cpu_to_le64(epoch);
-	name_pages(w, nr);
-	n = build(w, &w->to, NSWAP_MOVE, nr, true);
-	if (nswap_move_link_ask(&w->to, w->bv, n, NSWAP_MOVE_ACK, w->result))
+	if (!bring(w, to, NSWAP_MOVE, owner, epoch, nr))
 		goto rest;
 	note_free(w->m, to, le64_to_cpu(w->to.hdr.free));
 	for (i = 0; i < nr; i++)
@@ -284,17 +297,15 @@ static unsigned long tell(struct mover_thread *w, const struct target *to,
 
 /* each page of the batch goes or stays; how many went */
 static u32 finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
-		  u32 nr, unsigned long drop)
+		  u32 nr, unsigned long drop, enum nswap_moved_how otherwise)
 {
 	struct nswap_cache *c = w->m->node->cache;
 	u32 i, gone = 0;
 
 	for (i = 0; i < nr; i++)
 		gone += nswap_held_moved(c, o, w->entry[i], attempt,
-					 drop & BIT(i));
-	nswap_stat_add(w->m->node, pages_moved_out, gone);
+					 drop & BIT(i) ? NSWAP_GONE : otherwise);
 	nswap_stat_add(w->m->node, moves_failed, nr - hweight_long(drop));
-	trace_nswap_move(w->m->node->number, o->id, nr, gone);
 	return gone;
 }
 
@@ -305,19 +316,82 @@ static u32 next_attempt(struct nswap_mover *m)
 	return n ?: atomic_inc_return(&m->attempt);
 }
 
+static bool bring_back(struct mover_thread *w, struct nswap_owner *o, u64 epoch,
+		       u32 nr)
+{
+	struct target to;
+
+	if (!find_owner(w->m, o->id, &to))
+		return false;
+	/* if this takes long, it does so for one thread only */
+	if (!w->to.l || w->to.id != o->id)
+		WRITE_ONCE(o->rest, jiffies + REST);
+	/* the one the pages are of, whatever was heard last */
+	to.epoch = epoch;
+	return bring(w, &to, NSWAP_RETURN, o->id, epoch, nr);
+}
+
+/* what the owner has no use for any more, or has at home */
+static unsigned long returned(struct mover_thread *w, struct nswap_owner *o,
+			      u32 nr)
+{
+	unsigned long drop = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		u32 status = le32_to_cpu(w->result[i].status);
+
+		if (status == NSWAP_ST_OK)
+			drop |= BIT(i);
+		if (status != NSWAP_ST_NO_HOME)
+			continue;
+		WRITE_ONCE(o->homeless_until, jiffies + HOMELESS);
+		WRITE_ONCE(o->homeless, w->entry[i]->instance);
+	}
+	return drop;
+}
+
+/* one batch of an owner whose pages nobody else has room for: back to it */
+static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
+{
+	u32 not_of = nswap_owner_homeless(o) ? READ_ONCE(o->homeless) : 0;
+	enum nswap_moved_how otherwise = NSWAP_KEPT;
+	u32 gone, nr, attempt = next_attempt(w->m);
+	struct nswap_node *node = w->m->node;
+	unsigned long drop = 0;
+	u64 epoch;
+
+	nr = nswap_held_pick(o, attempt, room, not_of, w->entry, &epoch);
+	if (!nr) {
+		WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
+		return 0;
+	}
+	if (bring_back(w, o, epoch, nr)) {
+		drop = returned(w, o, nr);
+		otherwise = NSWAP_REFUSED;
+	}
+	WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
+	gone = finish(w, o, attempt, nr, drop, otherwise);
+	nswap_stat_add(node, pages_sent_home, gone);
+	trace_nswap_return(node->number, o->id, nr, gone);
+	return gone;
+}
+
 /* one batch of one owner; whatever fails puts something to rest */
 static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
+	u32 gone, nr, attempt = next_attempt(w->m);
+	struct nswap_node *node = w->m->node;
 	unsigned long there, drop = 0;
-	u32 nr = 0, attempt = next_attempt(w->m);
 	struct target to;
 	u64 epoch;
 
+	if (!choose(w, o->id, &to))
+		return return_batch(w, o, room);
 	if (!reach_owner(w, o))
 		return 0;
-	if (choose(w, o->id, &to))
-		nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free),
-				     w->entry, &epoch);
+	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0,
+			     w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
 		return 0;
@@ -334,7 +408,10 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		WRITE_ONCE(o->rest, jiffies + REST);
 		WRITE_ONCE(w->m->rest[to.index], jiffies + 4 * REST);
 	}
-	return finish(w, o, attempt, nr, drop);
+	gone = finish(w, o, attempt, nr, drop, NSWAP_KEPT);
+	nswap_stat_add(node, pages_moved_out, gone);
+	trace_nswap_move(node->number, o->id, nr, gone);
+	return gone;
 }
 
 static void keep_speed(struct nswap_mover *m)

@@ -38,6 +38,8 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, MOVES_MET, moves_met),
 	STAT(CLIENT, PAGES_HOME_OUT, pages_home_out),
 	STAT(CLIENT, PAGES_HOME_IN, pages_home_in),
+	STAT(CLIENT, PAGES_RETURNED, pages_returned),
+	STAT(CLIENT, RETURNS_FAILED, returns_failed),
 };
 
 static const struct stat_attr server_stats[] = {
@@ -51,6 +53,7 @@ static const struct stat_attr server_stats[] = {
 	STAT(SERVER, FENCED, fenced),
 	STAT(SERVER, PAGES_MOVED_IN, pages_moved_in),
 	STAT(SERVER, PAGES_MOVED_OUT, pages_moved_out),
+	STAT(SERVER, PAGES_RETURNED, pages_sent_home),
 	STAT(SERVER, LEASES_ENDED, leases_ended),
 	STAT(SERVER, MOVES_FAILED, moves_failed),
 	STAT(SERVER, GROWN, grown),
@@ -219,7 +222,8 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	    put_u64(skb, NSWAP_OWNER_A_EPOCH, v->epoch) ||
 	    put_flag(skb, NSWAP_OWNER_A_CONNECTED, v->connected) ||
 	    put_u64(skb, NSWAP_OWNER_A_HELD_PAGES, v->held) ||
-	    put_u64(skb, NSWAP_OWNER_A_GRANTED_PAGES, v->granted))
+	    put_u64(skb, NSWAP_OWNER_A_GRANTED_PAGES, v->granted) ||
+	    put_flag(skb, NSWAP_OWNER_A_NO_HOME, v->no_home))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

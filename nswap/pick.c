@@ -14,32 +14,56 @@
  */
 #include "cache.h"
 
+/* pages looked at for one batch at most, with the owner's lock held */
+#define LOOK_AT	1024
+
+/**
+ * nswap_owner_homeless() - is bringing pages back to an owner in vain?
+ * @o: owner, kept by the caller
+ *
+ * Context: any.
+ * Return: true if it was, for a device of it, a moment ago.
+ */
+bool nswap_owner_homeless(const struct nswap_owner *o)
+{
+	return READ_ONCE(o->homeless) &&
+	       time_before(jiffies, READ_ONCE(o->homeless_until));
+}
+
 /**
  * nswap_held_pick() - the pages used least recently
  * @o: owner, kept by the caller
  * @attempt: a number no other attempt of this node has had lately, not 0
  * @n: at most so many
+ * @not_of: a device instance whose pages are passed over, 0 for none
  * @entry: result; a reference to each is the caller's
  * @epoch: result; the owner's epoch they belong to
  *
  * Context: process, does not sleep; a page-out path.
  * Return: how many.
  */
-u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
+u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 		    struct nswap_entry **entry, u64 *epoch)
 {
-	u32 i;
+	u32 left = LOOK_AT, nr = 0;
 
 	spin_lock(&o->lock);
 	*epoch = o->epoch;
-	for (i = 0; i < n && !list_empty(&o->lru); i++) {
-		entry[i] = list_first_entry(&o->lru, struct nswap_entry, link);
-		list_del_init(&entry[i]->link);
-		entry[i]->moving = attempt;
-		refcount_inc(&entry[i]->ref);
+	while (nr < n && left-- && !list_empty(&o->lru)) {
+		struct nswap_entry *e = list_first_entry(&o->lru,
+						struct nswap_entry, link);
+
+		if (not_of && e->instance == not_of) {
+			list_move_tail(&e->link, &o->lru);
+			continue;
+		}
+		list_del_init(&e->link);
+		e->moving = attempt;
+		refcount_inc(&e->ref);
+		entry[nr++] = e;
 	}
 	spin_unlock(&o->lock);
-	return i;
+	return nr;
 }
 
 /**
@@ -48,15 +72,16 @@ u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n,
  * @o: owner, kept by the caller
  * @e: entry; the caller's reference goes
  * @attempt: its number
- * @drop: the owner has recorded the new place, or has no use for the page
+ * @how: what became of it
  *
  * Context: process, does not sleep; a page-out path.
  * Return: true if the page was dropped here.
  */
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
-		      struct nswap_entry *e, u32 attempt, bool drop)
+		      struct nswap_entry *e, u32 attempt,
+		      enum nswap_moved_how how)
 {
-	bool mine;
+	bool mine, drop = how == NSWAP_GONE;
 
 	spin_lock(&o->lock);
 	mine = nswap_held_lookup(o, e->instance, e->slot) == e &&
@@ -66,6 +91,8 @@ bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		if (drop) {
 			rb_erase(&e->rb, &o->tree);
 			nswap_cache_count(c, o, -1);
+		} else if (how == NSWAP_REFUSED) {
+			list_add_tail(&e->link, &o->lru);
 		} else {
 			list_add(&e->link, &o->lru);
 		}

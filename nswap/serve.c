@@ -316,12 +316,12 @@ static bool allowed(const struct nswap_srv_conn *conn)
 	case NSWAP_CLASS_LOAD:
 		return type == NSWAP_LOAD;
 	case NSWAP_CLASS_MOVE:
-		return type == NSWAP_MOVE;
+		return type == NSWAP_MOVE || type == NSWAP_RETURN;
 	case NSWAP_CLASS_TELL:
 		return type == NSWAP_MOVED;
 	default:
 		return type != NSWAP_STORE && type != NSWAP_MOVE &&
-		       type != NSWAP_MOVED;
+		       type != NSWAP_MOVED && type != NSWAP_RETURN;
 	}
 }
 
@@ -361,6 +361,8 @@ int nswap_serve(struct nswap_srv_conn *conn)
 		return nswap_serve_move(conn);
 	case NSWAP_MOVED:
 		return nswap_serve_moved(conn);
+	case NSWAP_RETURN:
+		return nswap_serve_return(conn);
 	case NSWAP_CLAIM:
 		return nswap_serve_claim(conn);
 	case NSWAP_PING:

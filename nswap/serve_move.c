@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serving the three messages of a move: pages from another server (MOVE),
- * an owner's claim of them (CLAIM), and, where this node is the owner, the word
- * that its pages are elsewhere (MOVED).
+ * Serving the messages of a move: pages from another server (MOVE), an owner's
+ * claim of them (CLAIM), and, where this node is the owner, the word that its
+ * pages are elsewhere (MOVED) or the pages themselves (RETURN).
  *
  * Invariants:
  *  - Moved pages are taken into pages that were set aside and promised to
  *    nobody, by a connection that receives without reserves: a starving node
  *    refuses them and stores nothing at its own cost.
  *  - A node on its way down takes nothing in.
- *  - MOVED is handed to the client role with nothing but names: it decides and
- *    says, page by page, whether the mover may drop its copy.
+ *  - MOVED is handed to the client role with nothing but names, RETURN with the
+ *    pages in its own memory: it decides and says, page by page, whether the
+ *    mover may drop its copy.
  */
+#include "inject.h"
 #include "moved.h"
 #include "node.h"
+#include "returned.h"
 #include "server.h"
 
 static void refuse(struct nswap_srv_conn *conn, u32 nr, u16 status)
@@ -151,5 +154,63 @@ int nswap_serve_moved(struct nswap_srv_conn *conn)
 						NSWAP_ST_OK : NSWAP_ST_KEEP);
 	}
 	nswap_serve_head(conn, NSWAP_MOVED_ACK, nr, bytes);
+	return nswap_serve_answer(conn, conn->result, bytes);
+}
+
+static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
+			 u32 nr)
+{
+	struct iov_iter it;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		bvec_set_page(&conn->bv[i], r->page[i], PAGE_SIZE, 0);
+	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
+	return conn->t->recv(conn->l, &it);
+}
+
+/**
+ * nswap_serve_return() - a server brings pages of this node back
+ * @conn: connection of class MOVE; the header is in @conn->rx
+ *
+ * Context: process, the connection's thread; sleeps until home has them.
+ * Return: 0 to go on, an error to close the connection.
+ */
+int nswap_serve_return(struct nswap_srv_conn *conn)
+{
+	struct nswap_wire_page *page = (void *)conn->run;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u32 bytes = nr * sizeof(conn->result[0]);
+	struct nswap_node *node = conn->node;
+	struct nswap_return *r = NULL;
+	u16 status = NSWAP_ST_KEEP;
+	struct nswap_wire_node to;
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, &to, sizeof(to)) ?:
+	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++)
+		conn->result[i].gen = page[i].gen;
+	if (le64_to_cpu(to.id) == node->id &&
+	    le64_to_cpu(to.epoch) == node->epoch)
+		status = nswap_return_take(node, &r);
+	if (status == NSWAP_ST_OK) {
+		ret = recv_returned(conn, r, nr);
+		if (!ret)
+			nswap_returned(node, conn->mover, conn->epoch, r, page,
+				       nr, conn->result);
+		nswap_return_give(node, r);
+	} else {
+		refuse(conn, nr, status);
+		ret = nswap_drain(conn->t, conn->l, conn->scratch,
+				  nr * PAGE_SIZE);
+	}
+	if (!ret && nswap_inject_cut_ack())
+		ret = -ECONNABORTED;
+	if (ret)
+		return ret;
+	nswap_serve_head(conn, NSWAP_RETURN_ACK, nr, bytes);
 	return nswap_serve_answer(conn, conn->result, bytes);
 }

@@ -78,6 +78,7 @@ int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
 /* serve_move.c */
 int nswap_serve_move(struct nswap_srv_conn *conn);
 int nswap_serve_moved(struct nswap_srv_conn *conn);
+int nswap_serve_return(struct nswap_srv_conn *conn);
 int nswap_serve_claim(struct nswap_srv_conn *conn);
 
 #endif

@@ -30,6 +30,8 @@
 	X(moves_met)		/* moves that found their slot changed meanwhile */ \
 	X(pages_home_out)	/* pages written to home */ \
 	X(pages_home_in)	/* pages read back from home */ \
+	X(pages_returned)	/* own pages that servers brought back, put home */ \
+	X(returns_failed)	/* own pages brought back that home did not take */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \
@@ -41,6 +43,7 @@
 	X(fenced)		/* connections closed by a newer session */ \
 	X(pages_moved_in)	/* pages other servers moved here */ \
 	X(pages_moved_out)	/* pages moved to other servers and dropped */ \
+	X(pages_sent_home)	/* pages brought back to owners and dropped */ \
 	X(leases_ended)		/* owners away for too long, their pages dropped */ \
 	X(moves_failed)		/* attempts to move a page that came to nothing */ \
 	X(grown)		/* pages by which lending grew */ \

@@ -45,7 +45,7 @@ DEFINE_EVENT(nswap_resize, nswap_shrink,
 	     TP_PROTO(u32 node, u64 from, u64 to, int why),
 	     TP_ARGS(node, from, to, why));
 
-TRACE_EVENT(nswap_move,
+DECLARE_EVENT_CLASS(nswap_batch,
 
 	TP_PROTO(u32 node, u64 owner, u32 pages, u32 gone),
 
@@ -68,6 +68,14 @@ TRACE_EVENT(nswap_move,
 	TP_printk("node=%u owner=%016llx pages=%u gone=%u", __entry->node,
 		  __entry->owner, __entry->pages, __entry->gone)
 );
+
+DEFINE_EVENT(nswap_batch, nswap_move,
+	     TP_PROTO(u32 node, u64 owner, u32 pages, u32 gone),
+	     TP_ARGS(node, owner, pages, gone));
+
+DEFINE_EVENT(nswap_batch, nswap_return,
+	     TP_PROTO(u32 node, u64 owner, u32 pages, u32 gone),
+	     TP_ARGS(node, owner, pages, gone));
 
 #endif
 

@@ -115,6 +115,7 @@ struct nswap_cache_view {
  * @connected: a session stands
  * @held: pages
  * @granted: pages
+ * @no_home: it said lately that pages cannot be brought back to it
  */
 struct nswap_owner_view {
 	u64 id;
@@ -122,6 +123,7 @@ struct nswap_owner_view {
 	bool connected;
 	u64 held;
 	u64 granted;
+	bool no_home;
 };
 
 /**

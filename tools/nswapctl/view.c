@@ -39,6 +39,8 @@ const struct view_counter view_counters[] = {
 	CLIENT("moves_met", MOVES_MET),
 	CLIENT("pages_home_out", PAGES_HOME_OUT),
 	CLIENT("pages_home_in", PAGES_HOME_IN),
+	CLIENT("pages_returned", PAGES_RETURNED),
+	CLIENT("returns_failed", RETURNS_FAILED),
 	SERVER("pages_stored", PAGES_STORED),
 	SERVER("pages_loaded", PAGES_LOADED),
 	SERVER("pages_freed", PAGES_FREED),
@@ -53,6 +55,7 @@ const struct view_counter view_counters[] = {
 	SERVER("fenced", FENCED),
 	SERVER("pages_moved_in", PAGES_MOVED_IN),
 	SERVER("pages_moved_out", PAGES_MOVED_OUT),
+	SERVER("pages_returned", PAGES_RETURNED),
 	SERVER("leases_ended", LEASES_ENDED),
 	SERVER("moves_failed", MOVES_FAILED),
 	SERVER("grown", GROWN),
@@ -217,6 +220,7 @@ static void more_owners(struct nlattr **attrs, void *arg)
 	o->connected = tb[NSWAP_OWNER_A_CONNECTED];
 	o->held = u64_of(tb[NSWAP_OWNER_A_HELD_PAGES]);
 	o->granted = u64_of(tb[NSWAP_OWNER_A_GRANTED_PAGES]);
+	o->no_home = tb[NSWAP_OWNER_A_NO_HOME];
 }
 
 static void more_policies(struct nlattr **attrs, void *arg)

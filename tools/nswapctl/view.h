@@ -67,6 +67,7 @@ struct view_owner {
 	bool connected;
 	uint64_t held;
 	uint64_t granted;
+	bool no_home;
 };
 
 struct view_policy {

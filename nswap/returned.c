@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Returns, at the owner: a server found no peer with room for its pages and
+ * brings them back. They are placed where pages without a peer belong: home.
+ *
+ *   RETURN: REMOTE(from, g) -> MOVING(from, g), the page is written to home
+ *   written: MOVING(from, g) -> HOME(g), the server may drop its copy
+ *   failed: MOVING(from, g) -> REMOTE(from, g), it must be kept
+ *   the slot changed meanwhile: it stays as it is, the server's copy is obsolete
+ *
+ * Invariants:
+ *  - Home has no generations. A slot is marked before it becomes MOVING, until
+ *    the write has ended, whatever becomes of the slot in between; a page-out
+ *    of a marked slot waits. So no page is ever written over a newer one.
+ *  - A mark is taken by one RETURN at a time, and needs REMOTE(from, g): what is
+ *    repeated, late or obsolete writes nothing.
+ *  - A page-out path of the server: pages and writes are made with the first
+ *    device that has a home. Whoever finds them all in use waits for a moment
+ *    and then lets the server try again. The writes end by themselves.
+ *  - A device with marks or writes does not go (its @returns).
+ */
+#include <linux/slab.h>
+
+#include "client.h"
+#include "log.h"
+#include "moved.h"
+#include "node.h"
+#include "peer.h"
+#include "returned.h"
+
+#define ROOMS		4	/* RETURNs that are carried out side by side */
+#define ROOM_WAIT	(2 * HZ)
+
+/**
+ * struct nswap_returns - what a node with a home has for RETURNs
+ * @lock: protects @unused
+ * @unused: struct nswap_return that nobody uses
+ * @wait: for one of them, or for the last of a device
+ * @all: all there are
+ */
+struct nswap_returns {
+	spinlock_t lock;
+	struct list_head unused;
+	wait_queue_head_t wait;
+	struct nswap_return all[ROOMS];
+};
+
+static void free_returns(struct nswap_returns *rs)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < ROOMS; i++)
+		for (k = 0; k < NSWAP_REQ_SLOTS; k++)
+			if (rs->all[i].page[k])
+				__free_page(rs->all[i].page[k]);
+	kvfree(rs);
+}
+
+static bool init_one(struct nswap_returns *rs, struct nswap_return *r)
+{
+	unsigned int i;
+
+	init_completion(&r->done);
+	list_add(&r->link, &rs->unused);
+	for (i = 0; i < NSWAP_REQ_SLOTS; i++) {
+		r->part[i].r = r;
+		r->page[i] = alloc_page(GFP_KERNEL);
+		if (!r->page[i])
+			return false;
+	}
+	return true;
+}
+
+/**
+ * nswap_return_init() - be ready for RETURNs
+ * @node: node that gets a device with a home; its control lock is held
+ *
+ * Context: process, sleeps; allocates, for the first such device only.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_return_init(struct nswap_node *node)
+{
+	struct nswap_returns *rs;
+	unsigned int i;
+
+	if (node->client->returns)
+		return 0;
+	rs = kvzalloc_objs(*rs, 1);
+	if (!rs)
+		return -ENOMEM;
+	spin_lock_init(&rs->lock);
+	INIT_LIST_HEAD(&rs->unused);
+	init_waitqueue_head(&rs->wait);
+	for (i = 0; i < ROOMS; i++)
+		if (!init_one(rs, &rs->all[i])) {
+			free_returns(rs);
+			return -ENOMEM;
+		}
+	/* pairs with nswap_return_take() */
+	smp_store_release(&node->client->returns, rs);
+	return 0;
+}
+
+/**
+ * nswap_return_exit() - undo nswap_return_init()
+ * @node: node without devices and connections
+ *
+ * Context: process, sleeps.
+ */
+void nswap_return_exit(struct nswap_node *node)
+{
+	if (node->client->returns)
+		free_returns(node->client->returns);
+	node->client->returns = NULL;
+}
+
+static struct nswap_return *take(struct nswap_returns *rs)
+{
+	struct nswap_return *r;
+
+	spin_lock(&rs->lock);
+	r = list_first_entry_or_null(&rs->unused, struct nswap_return, link);
+	if (r)
+		list_del_init(&r->link);
+	spin_unlock(&rs->lock);
+	return r;
+}
+
+/**
+ * nswap_return_take() - room to receive the pages of a RETURN
+ * @node: the owner
+ * @r: result
+ *
+ * Context: process, sleeps for a moment while all is in use; does not allocate.
+ * Return: NSWAP_ST_OK; NSWAP_ST_NO_HOME; NSWAP_ST_KEEP: try again later.
+ */
+u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r)
+{
+	/* pairs with nswap_return_init() */
+	struct nswap_returns *rs = smp_load_acquire(&node->client->returns);
+
+	if (!rs)
+		return NSWAP_ST_NO_HOME;
+	wait_event_timeout(rs->wait, (*r = take(rs)), ROOM_WAIT);
+	return *r ? NSWAP_ST_OK : NSWAP_ST_KEEP;
+}
+
+/**
+ * nswap_return_give() - the room is not needed any more
+ * @node: the owner
+ * @r: from nswap_return_take()
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_return_give(struct nswap_node *node, struct nswap_return *r)
+{
+	struct nswap_returns *rs = node->client->returns;
+
+	spin_lock(&rs->lock);
+	list_add(&r->link, &rs->unused);
+	spin_unlock(&rs->lock);
+	wake_up_all(&rs->wait);
+}
+
+/**
+ * nswap_return_wait() - let the RETURNs of a device end
+ * @dev: device nobody finds any more
+ *
+ * Context: process, sleeps until home has ended what was begun.
+ */
+void nswap_return_wait(struct nswap_device *dev)
+{
+	struct nswap_returns *rs = dev->node->client->returns;
+
+	if (rs)
+		wait_event(rs->wait, !atomic_read(&dev->returns));
+}
+
+/* false if another RETURN has the slot */
+static bool mark(struct nswap_device *dev, u64 slot)
+{
+	if (test_and_set_bit(slot, dev->returning))
+		return false;
+	atomic_inc(&dev->returns);
+	return true;
+}
+
+/* the device may be gone afterwards */
+static void unmark(struct nswap_device *dev, u64 slot)
+{
+	struct nswap_node *node = dev->node;
+
+	/* in full order: before the kick, after what became of the slot */
+	test_and_clear_bit(slot, dev->returning);
+	if (atomic_dec_and_test(&dev->returns))
+		wake_up_all(&node->client->returns->wait);
+	nswap_client_kick(node);
+}
+
+/* what shall be done with a page; OK with a device in @dev: write it home */
+static u16 judge(struct nswap_node *node, const struct nswap_wire_page *p,
+		 u16 from, struct nswap_device **dev)
+{
+	struct nswap_device *d = nswap_device_find(node,
+						   le32_to_cpu(p->instance));
+	u64 slot = le64_to_cpu(p->slot);
+
+	if (!nswap_moved_counts(d, p, from))
+		return NSWAP_ST_OK;
+	if (!d->home)
+		return NSWAP_ST_NO_HOME;
+	if (!mark(d, slot))
+		return NSWAP_ST_KEEP;
+	if (nswap_moved_go(d, p, NSWAP_SLOT_REMOTE, from, NSWAP_SLOT_MOVING,
+			   from)) {
+		*dev = d;
+		return NSWAP_ST_OK;
+	}
+	unmark(d, slot);
+	return NSWAP_ST_KEEP;
+}
+
+static unsigned long begin(struct nswap_node *node, u16 from,
+			   struct nswap_return *r,
+			   const struct nswap_wire_page *page, u32 nr,
+			   struct nswap_wire_result *result)
+{
+	unsigned long writing = 0;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < nr; i++) {
+		r->dev[i] = NULL;
+		result[i].status = cpu_to_le32(judge(node, &page[i], from,
+						     &r->dev[i]));
+		if (r->dev[i])
+			writing |= BIT(i);
+	}
+	rcu_read_unlock();
+	return writing;
+}
+
+static void one_less(struct nswap_return *r)
+{
+	if (atomic_dec_and_test(&r->pending))
+		complete(&r->done);
+}
+
+static void part_ended(struct nswap_home_io *h)
+{
+	struct nswap_return_part *part = container_of(h,
+					struct nswap_return_part, h);
+	unsigned int i;
+
+	for (i = 0; h->failed && i < h->nr; i++)
+		set_bit(part->first + i, &part->r->failed);
+	one_less(part->r);
+}
+
+/* how many pages from @first on go home in one write */
+static unsigned int run_of(const struct nswap_return *r,
+			   const struct nswap_wire_page *page,
+			   unsigned long bits, unsigned int first)
+{
+	unsigned int n = 1, nr = nswap_run_of(bits, first);
+	u64 slot = le64_to_cpu(page[first].slot);
+
+	while (n < nr && r->dev[first + n] == r->dev[first] &&
+	       le64_to_cpu(page[first + n].slot) == slot + n)
+		n++;
+	return n;
+}
+
+static void start(struct nswap_return *r, u64 slot, unsigned int first,
+		  unsigned int nr)
+{
+	struct nswap_return_part *part = &r->part[first];
+	struct page_list *pl = &r->chain[first];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		pl[i].page = r->page[first + i];
+		pl[i].next = i + 1 < nr ? &pl[i + 1] : NULL;
+	}
+	part->first = first;
+	part->h.pages = pl;
+	part->h.slot = slot;
+	part->h.nr = nr;
+	part->h.write = true;
+	part->h.end = part_ended;
+	atomic_inc(&r->pending);
+	nswap_home_submit(r->dev[first]->home, &part->h);
+}
+
+/* write them home and wait; which of them it did not take */
+static unsigned long write_home(struct nswap_return *r,
+				const struct nswap_wire_page *page,
+				unsigned long todo, bool one_by_one)
+{
+	unsigned int first, nr;
+
+	r->failed = 0;
+	atomic_set(&r->pending, 1);
+	reinit_completion(&r->done);
+	while (todo) {
+		first = __ffs(todo);
+		nr = one_by_one ? 1 : run_of(r, page, todo, first);
+		todo &= ~GENMASK(first + nr - 1, first);
+		start(r, le64_to_cpu(page[first].slot), first, nr);
+	}
+	one_less(r);
+	wait_for_completion(&r->done);
+	return r->failed;
+}
+
+/* once in a while, not once a page */
+static void complain(struct nswap_device *dev, u64 slot)
+{
+	if (__ratelimit(&dev->home->errors))
+		nswap_warn(dev->node, "%s: home %s: writing sector %llu failed, the page stays at its peer",
+			   dev->disk->disk_name, dev->home->name,
+			   slot * NSWAP_SECTORS_PER_SLOT);
+}
+
+/* the write is over; what the server shall do */
+static u16 end(struct nswap_device *dev, const struct nswap_wire_page *p,
+	       u16 from, bool failed)
+{
+	struct nswap_node *node = dev->node;
+	u64 slot = le64_to_cpu(p->slot);
+	u16 status = NSWAP_ST_OK;
+	bool mine = nswap_moved_go(dev, p, NSWAP_SLOT_MOVING, from,
+				   failed ? NSWAP_SLOT_REMOTE : NSWAP_SLOT_HOME,
+				   failed ? from : 0);
+
+	if (failed) {
+		complain(dev, slot);
+		nswap_stat_inc(node, returns_failed);
+	}
+	if (!mine) {
+		nswap_stat_inc(node, moves_met);
+	} else if (failed) {
+		status = NSWAP_ST_KEEP;
+	} else {
+		nswap_peer_slots(node, from, -1);
+		nswap_stat_inc(node, pages_returned);
+	}
+	unmark(dev, slot);
+	return status;
+}
+
+/**
+ * nswap_returned() - a server brings pages of this node back
+ * @node: the owner
+ * @mover: id of the server
+ * @mover_epoch: its epoch
+ * @r: the pages
+ * @page: their names
+ * @nr: at most NSWAP_REQ_SLOTS
+ * @result: result; the status of each page
+ *
+ * Context: process, sleeps until home has written them; on the page-out path of
+ * the mover. Does not allocate.
+ */
+void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
+		    struct nswap_return *r, const struct nswap_wire_page *page,
+		    u32 nr, struct nswap_wire_result *result)
+{
+	struct nswap_peer *from = nswap_moved_peer(node, mover, mover_epoch);
+	unsigned long writing, failed;
+	unsigned int i;
+
+	for (i = 0; !from && i < nr; i++)
+		result[i].status = cpu_to_le32(NSWAP_ST_KEEP);
+	if (!from)
+		return;
+	writing = begin(node, from->index, r, page, nr, result);
+	failed = writing ? write_home(r, page, writing, false) : 0;
+	if (failed)
+		/* a bad sector takes one page with it, not its neighbours */
+		failed = write_home(r, page, failed, true);
+	for_each_set_bit(i, &writing, NSWAP_REQ_SLOTS)
+		result[i].status = cpu_to_le32(end(r->dev[i], &page[i],
+						   from->index,
+						   failed & BIT(i)));
+	/* slots that were MOVING when the server was lost, and are not now */
+	if (READ_ONCE(from->state) == NSWAP_PEER_LOST)
+		queue_work(system_dfl_wq, &node->client->losses);
+	nswap_peer_put(from);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Returns of this node's own pages: a server brings them back, they go home.
+ */
+#ifndef NSWAP_RETURNED_H
+#define NSWAP_RETURNED_H
+
+#include <linux/completion.h>
+
+#include "device.h"
+#include "wire.h"
+
+struct nswap_return;
+
+/**
+ * struct nswap_return_part - adjacent slots on their way home
+ * @h: the write
+ * @r: whose
+ * @first: place of the first of them in @r
+ */
+struct nswap_return_part {
+	struct nswap_home_io h;
+	struct nswap_return *r;
+	u8 first;
+};
+
+/**
+ * struct nswap_return - room for the pages of one RETURN
+ * @link: in the list of those nobody uses
+ * @page: received into
+ * @dev: of each page that is written home
+ * @failed: pages that home did not take
+ * @pending: writes under way, plus one while they are started
+ * @done: the last of them has ended
+ * @chain: pages of a write; the one from page i starts at i
+ * @part: writes, likewise
+ */
+struct nswap_return {
+	struct list_head link;
+	struct page *page[NSWAP_REQ_SLOTS];
+	struct nswap_device *dev[NSWAP_REQ_SLOTS];
+	unsigned long failed;
+	atomic_t pending;
+	struct completion done;
+	struct page_list chain[NSWAP_REQ_SLOTS];
+	struct nswap_return_part part[NSWAP_REQ_SLOTS];
+};
+
+int nswap_return_init(struct nswap_node *node);
+void nswap_return_exit(struct nswap_node *node);
+u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r);
+void nswap_return_give(struct nswap_node *node, struct nswap_return *r);
+void nswap_return_wait(struct nswap_device *dev);
+void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
+		    struct nswap_return *r, const struct nswap_wire_page *page,
+		    u32 nr, struct nswap_wire_result *result);
+
+/**
+ * nswap_return_under_way() - is a page being written to a slot's place at home?
+ * @dev: device
+ * @slot: slot; its entry has been read before
+ *
+ * Context: any; does not sleep, on the page-out path.
+ * Return: true if a page-out of the slot has to wait for the next kick.
+ */
+static inline bool nswap_return_under_way(struct nswap_device *dev, u64 slot)
+{
+	/* pairs with mark(): an entry that came after the mark shows it */
+	smp_rmb();
+	return dev->returning && test_bit(slot, dev->returning);
+}
+
+#endif
