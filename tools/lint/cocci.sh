@@ -10,7 +10,7 @@ bad=0
 
 # Files that run while a page is being written out.
 path=()
-for f in nswap/{client,client_write,client_free,client_home,home,conn,place,tcp,device,slot_map}.c \
+for f in nswap/{client,client_write,client_free,client_home,home,moved,returned,conn,place,tcp,device,slot_map}.c \
 	 policy/*.c; do
 	[ -f "$f" ] && path+=("$f")
 done

@@ -2,8 +2,9 @@
 /*
  * Commands that follow pages on their way: drain, watch.
  *
- * Draining is lending nothing: the module moves what it holds to other peers.
- * These commands say how far it is and what could not move.
+ * Draining is lending nothing: the module moves what it holds to other peers,
+ * and what none of them has room for back to its owner. These commands say how
+ * far it is and what could not move.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 #include "view.h"
 
 #define LOOK_US		250000
-#define STUCK_S		10
+#define STUCK_S		10	/* nothing moved for so long: no more will */
+#define HOPELESS_S	2	/* likewise, if everybody has said so */
 
 static double now(void)
 {
@@ -51,40 +53,77 @@ static bool room_for_all(void)
 	return all;
 }
 
-static void lend_nothing(void)
+/* nobody has room, and what could be brought back has no home */
+static bool hopeless(void)
+{
+	struct view_owner *owners;
+	size_t i, nr = view_owners(&owners);
+	bool home = false;
+
+	for (i = 0; i < nr; i++)
+		home = home || (owners[i].held && !owners[i].no_home);
+	free(owners);
+	return !home && !room_for_all();
+}
+
+static void lend(uint64_t pages)
 {
 	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_SET);
 
-	ctl_put_wide(msg, NSWAP_A_LEND_PAGES, 0);
+	ctl_put_wide(msg, NSWAP_A_LEND_PAGES, pages);
 	ctl_call(msg, NULL, NULL);
+}
+
+static uint64_t counter(const struct view_stat *s, enum view_role role,
+			const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < view_nr_counters; i++)
+		if (view_counters[i].role == role &&
+		    !strcmp(view_counters[i].name, name))
+			return s->counter[i];
+	return 0;
+}
+
+static uint64_t gone_home(void)
+{
+	struct view_stat s;
+
+	view_get_stat(&s);
+	return counter(&s, VIEW_SERVER, "pages_returned");
 }
 
 static void say_progress(uint64_t total, uint64_t left, double seconds)
 {
 	uint64_t moved = total - left;
 
+	if (!moved)
+		return;
 	fprintf(stderr, "%llu of %llu pages moved",
 		(unsigned long long)moved, (unsigned long long)total);
-	if (moved && left)
+	if (left)
 		fprintf(stderr, ", about %.0f s left",
 			seconds * left / moved + 0.5);
 	fputc('\n', stderr);
 }
 
-struct drained drain_node(void)
+struct drained drain_node(bool to_home)
 {
-	struct drained d = { 0 };
 	double begin = now(), last_move = begin, last_word = begin;
+	struct drained d = { 0 };
 	struct view_node node;
 	uint64_t left;
 
 	view_get_node(&node);
+	d.lent = node.lent;
 	d.held = left = node.held;
-	if (left && !room_for_all())
-		ctl_refuse("%llu pages are held here for others and no peer has room for them: nothing was changed",
+	if (left && !to_home && !room_for_all())
+		ctl_refuse("%llu pages are held here for others and no peer has room for them: nothing was changed; --to-home brings them back to the homes of their owners",
 			   (unsigned long long)left);
-	lend_nothing();
-	while (left && now() - last_move < STUCK_S) {
+	d.home = gone_home();
+	lend(0);
+	while (left && now() - last_move < (hopeless() ? HOPELESS_S : STUCK_S)) {
 		usleep(LOOK_US);
 		view_get_node(&node);
 		if (node.held < left)
@@ -96,27 +135,47 @@ struct drained drain_node(void)
 		say_progress(d.held > left ? d.held : left, left,
 			     now() - begin);
 	}
+	/* what the last batches did is counted a moment after they did it */
+	usleep(LOOK_US);
 	d.left = left;
+	d.home = gone_home() - d.home;
 	d.seconds = now() - begin;
+	if (to_home && left && left >= d.held && !d.home)
+		lend(d.lent);
 	return d;
 }
 
+static const struct option drain_options[] = {
+	{ "to-home", no_argument, NULL, 'h' },
+	{ }
+};
+
 int cmd_drain(int argc, char **argv)
 {
+	bool to_home = false;
 	struct drained d;
 
-	arg_no_more(argc, argv, 1);
-	d = drain_node();
+	while (arg_option(argc, argv, drain_options) != -1)
+		to_home = true;
+	arg_no_more(argc, argv, optind);
+	d = drain_node(to_home);
 	if (ctl_json) {
 		json_object(NULL);
 		json_number("held_pages", d.held);
 		json_number("left_pages", d.left);
+		json_number("home_pages", d.home);
 		json_number("ms", d.seconds * 1000);
 		json_end();
+	} else if (d.home) {
+		fprintf(stderr, "%llu pages went to the homes of their owners\n",
+			(unsigned long long)d.home);
 	}
+	if (d.left && to_home && d.left >= d.held && !d.home)
+		ctl_refuse("%llu pages are held here for others, no peer has room for them and no home of an owner takes them: nothing was changed",
+			   (unsigned long long)d.left);
 	if (d.left)
-		ctl_refuse("%llu pages could not move, no peer has taken one for %d s; they stay here, and this node lends nothing until: nswapctl lend SIZE",
-			   (unsigned long long)d.left, STUCK_S);
+		ctl_refuse("%llu pages could not move, no peer and no owner's home takes them; they stay here, and this node lends nothing until: nswapctl lend SIZE",
+			   (unsigned long long)d.left);
 	return 0;
 }
 
@@ -124,16 +183,6 @@ static const struct option watch_options[] = {
 	{ "times", required_argument, NULL, 't' },
 	{ }
 };
-
-static uint64_t counter(const struct view_stat *s, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < view_nr_counters; i++)
-		if (!strcmp(view_counters[i].name, name))
-			return s->counter[i];
-	return 0;
-}
 
 static void watch_peers(void)
 {
@@ -151,14 +200,19 @@ static void watch_peers(void)
 	free(peers);
 }
 
+static uint64_t moved_out(const struct view_stat *s)
+{
+	return counter(s, VIEW_SERVER, "pages_moved_out") +
+	       counter(s, VIEW_SERVER, "pages_returned");
+}
+
 static void watch_line(const struct view_stat *s, const struct view_stat *was,
 		       double seconds)
 {
 	char ip[ADDR_TEXT], lent[32], held[32];
-	double in = counter(s, "pages_moved_in") -
-		    counter(was, "pages_moved_in");
-	double out = counter(s, "pages_moved_out") -
-		     counter(was, "pages_moved_out");
+	double in = counter(s, VIEW_SERVER, "pages_moved_in") -
+		    counter(was, VIEW_SERVER, "pages_moved_in");
+	double out = moved_out(s) - moved_out(was);
 
 	if (ctl_json) {
 		json_object(NULL);

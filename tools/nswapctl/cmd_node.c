@@ -205,10 +205,41 @@ static uint32_t node_of_netns(uint32_t netns)
 	return number;
 }
 
+/* who loses how many pages when this node goes; of nodes as known before */
+static void say_lost(const struct view_owner *o, const struct view_peer *peers,
+		     size_t nr_peers)
+{
+	const char *name = "a node not heard of any more";
+	char ip[ADDR_TEXT];
+	size_t i;
+
+	for (i = 0; i < nr_peers; i++)
+		if (peers[i].id == o->id)
+			name = text_addr(&peers[i].addr, ip);
+	if (o->held)
+		ctl_warn("%s has lost %llu pages that this node held: its programs fail when they need them",
+			 name, (unsigned long long)o->held);
+}
+
+static void go_down(bool now)
+{
+	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_DOWN);
+	struct view_owner *owners;
+	struct view_peer *peers;
+	size_t i, nr = view_owners(&owners), nr_peers = view_peers(&peers);
+
+	if (now)
+		ctl_put_on(msg, NSWAP_A_NOW);
+	ctl_call(msg, NULL, NULL);
+	for (i = 0; i < nr; i++)
+		say_lost(&owners[i], peers, nr_peers);
+	free(owners);
+	free(peers);
+}
+
 int cmd_down(int argc, char **argv)
 {
 	struct view_node node;
-	struct nl_msg *msg;
 	bool now = false;
 	int option;
 
@@ -226,20 +257,15 @@ int cmd_down(int argc, char **argv)
 	arg_no_more(argc, argv, optind);
 	view_get_node(&node);
 	if (node.held && !now && !ctl_node) {
-		struct drained d = drain_node();
+		struct drained d = drain_node(true);
 
 		if (d.left)
-			ctl_refuse("%llu pages held for others could not move: the node stays up and lends nothing; --now takes it down and loses them",
-				   (unsigned long long)d.left);
-		node.held = 0;
+			ctl_refuse("%llu pages held for others could not move, neither to a peer nor to the homes of their owners: the node stays up%s; --now takes it down and loses them",
+				   (unsigned long long)d.left,
+				   d.left < d.held || d.home ?
+					" and lends nothing" : "");
 	}
-	msg = ctl_request(NSWAP_CMD_NODE_DOWN);
-	if (now)
-		ctl_put_on(msg, NSWAP_A_NOW);
-	ctl_call(msg, NULL, NULL);
-	if (node.held)
-		ctl_warn("%llu pages that this node held are lost to their owners",
-			 (unsigned long long)node.held);
+	go_down(now);
 	return 0;
 }
 

@@ -39,8 +39,10 @@ static const struct ctl_command commands[] = {
 	{ "down", "[--netns-id ID] [--now]",
 	  "take a node down",
 	  "  --netns-id ID     the node of that network namespace, as 'nswapctl nodes' says\n"
-	  "  --now             even though it holds pages for others, who lose them:\n"
-	  "                    their programs fail when they page these in\n",
+	  "  --now             at once: what it holds for others is lost, and their programs\n"
+	  "                    fail when they page it in\n"
+	  "\n"
+	  "Without --now all that is moved away first, as by 'nswapctl drain --to-home'.\n",
 	  cmd_down },
 	{ "nodes", "", "list the nodes of this kernel",
 	  "The initial network namespace sees all, every other one its own.\n",
@@ -65,9 +67,10 @@ static const struct ctl_command commands[] = {
 	  "Less than it holds is no error: nothing new is taken, and what is held above\n"
 	  "it is the surplus that 'nswapctl stat' shows.\n",
 	  cmd_lend },
-	{ "drain", "", "move all pages held for others to other peers",
-	  "The node lends nothing from then on. Says how far it is, and which pages\n"
-	  "could not move; refused if no peer has room at all.\n",
+	{ "drain", "[--to-home]", "move all pages held for others to other peers",
+	  "The node lends nothing from then on. Says how far it is, and how many pages\n"
+	  "could not move; refused if no peer has room at all.\n"
+	  "  --to-home         no peer has room: then to the homes of their owners\n",
 	  cmd_drain },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
 	  "", cmd_watch },
