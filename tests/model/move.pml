@@ -19,11 +19,12 @@
  *  - decisions and the messages that follow from them as separate steps, so
  *    answers to MOVED may be held back as if they waited for a batch.
  *  - an attempt to move may be given up, and a pending page dropped, any time.
- *  - WITH_HOME: a page that finds no room goes home; RETURN brings one home.
+ *  - WITH_HOME: a page that finds no room goes home; RETURN brings one home, over
+ *    a connection of its own that needs no session. Home may fail it. Questions
+ *    and answers there are lost at any time, which is a cut.
  *
- * Not modelled: RETURN to another peer, moves out from home, grants, the owner's
- * reboot, leases, more than one reboot, devices coming and going, generations
- * that wrap around.
+ * Not modelled: moves out from home, grants, the owner's reboot, leases, more than
+ * one reboot, devices coming and going, generations that wrap around.
  * Timers are choices: whatever may time out may do so at any moment. The list's
  * number of a NO_RECORD free is one bit, "stored or claimed since the last
  * list", which is the same since a session has one comparison under way.
@@ -68,7 +69,7 @@
 
 mtype:slot = { EMPTY, WRITING, REMOTE, FREEING, LOST, HOME, MOVING };
 mtype:msg = { HOLD_ASK, HOLD_LIST, NO_RECORD, FREE, CLAIM, CLAIM_OK,
-	CLAIM_NOT_HELD, MOVED, RETURN, MOVED_DROP, MOVED_KEEP };
+	CLAIM_NOT_HELD, MOVED, MOVED_DROP, MOVED_KEEP };
 
 /* the owner's slot */
 mtype:slot st = EMPTY;
@@ -87,9 +88,10 @@ byte orphan[2];
 byte rec[2];	/* 0 idle 1 asked 2 free to be sent */
 byte rec_gen[2];
 
-/* the answers owed to MOVED, by source */
+/* the answers owed to MOVED and RETURN, by source */
 byte cl[2];	/* 0 none 1 to claim 2 claimed 3 keep 4 drop
-		   5 to load for home 6 being written to home */
+		   6 being written to home */
+bit cl_home[2];	/* to a RETURN */
 byte cl_pr[2], cl_gen[2], cl_att[2], cl_ver[2];
 bit cl_stale[2];
 
@@ -115,6 +117,9 @@ chan store[2] = [2] of { byte, byte };
 chan stored[2] = [2] of { byte, bit };
 chan ask[2] = [3] of { mtype:msg, byte };
 chan say[2] = [3] of { mtype:msg, byte, byte };
+/* RETURN, with the page and the server's epoch, and its answer: drop? */
+chan back[2] = [1] of { byte, byte, byte, bit };
+chan backed[2] = [1] of { bit, byte };
 
 /* only inside a step */
 hidden byte g, a, v, ok;
@@ -186,6 +191,7 @@ inline end_answer(p_)
 	cl_att[p_] = 0;
 	cl_ver[p_] = 0;
 	cl_stale[p_] = 0;
+	cl_home[p_] = 0;
 }
 
 inline end_attempt(p_)
@@ -227,10 +233,14 @@ inline drop_pending(p_)
 
 #define MINE(p)		(st == MOVING && pr == cl_pr[p] && gen == cl_gen[p])
 
-/* MOVED or RETURN arrived: what shall be done; the context is free */
-inline judge(p_, g_, a_, home_)
+/*
+ * MOVED or RETURN arrived: what shall be done; the context is free. A RETURN
+ * brings the page, of version v_.
+ */
+inline judge(p_, g_, a_, home_, v_)
 {
 	cl_att[p_] = a_;
+	cl_home[p_] = home_;
 	if
 #ifdef MUT_MOVING_DROP
 	:: st == MOVING && pr == PEER(p_) -> cl[p_] = 3
@@ -244,9 +254,10 @@ inline judge(p_, g_, a_, home_)
 		if
 		:: home_ ->
 			st = MOVING;
-			cl[p_] = 5;
+			cl[p_] = 6;
 			cl_pr[p_] = pr;
-			cl_gen[p_] = g_
+			cl_gen[p_] = g_;
+			cl_ver[p_] = v_
 		:: !home_ && up[1 - p_] ->
 			st = MOVING;
 			cl[p_] = 1;
@@ -267,7 +278,8 @@ inline judge(p_, g_, a_, home_)
 
 #define QUIET	(len(store[0]) + len(store[1]) + len(stored[0]) + \
 		 len(stored[1]) + len(ask[0]) + len(ask[1]) + len(say[0]) + \
-		 len(say[1]) == 0 && cl[0] + cl[1] + mv[0] + mv[1] + att[0] + \
+		 len(say[1]) + len(back[0]) + len(back[1]) + len(backed[0]) + \
+		 len(backed[1]) == 0 && cl[0] + cl[1] + mv[0] + mv[1] + att[0] + \
 		 att[1] + orphan[0] + orphan[1] + rd + rec[0] + rec[1] + \
 		 pgen[0] + pgen[1] == 0 && LINKED(0) && LINKED(1) && \
 		 st != WRITING && st != FREEING && st != MOVING && \
@@ -422,7 +434,7 @@ end:	do
 	:: d_step { up[p] && say[p]??[MOVED,_,_] && (!cl[p] || nfull(ask[p])) ->
 		say[p]??MOVED,g,a;
 		if
-		:: !cl[p] -> judge(p, g, a, false)
+		:: !cl[p] -> judge(p, g, a, 0, 0)
 		:: else ->
 			if
 			:: st == MOVING || (pr == PEER(p) && gen == g &&
@@ -433,24 +445,25 @@ end:	do
 		fi;
 		g = 0; a = 0 }
 #ifdef WITH_HOME
-	:: d_step { up[p] && say[p]??[RETURN,_,_] && !cl[p] ->
-		say[p]??RETURN,g,a;
-		judge(p, g, a, true);
-		g = 0; a = 0 }
-	/* the load and its answer; the session is checked when it is there */
-	:: d_step { cl[p] == 5 && LINKED(p) && cl_pr[p] == PEER(p) ->
+	:: d_step { len(back[p]) && (!cl[p] || nfull(backed[p])) ->
+		back[p]?g,v,a,ok;
 		if
-		:: MINE(p) ->
-			assert(hgen[p] == cl_gen[p]);
-			cl[p] = 6;
-			cl_ver[p] = hver[p]
-		:: else -> cl[p] = 4
-		fi }
-	:: d_step { cl[p] == 5 && (!up[p] || cl_pr[p] != PEER(p)) ->
-		if
-		:: MINE(p) -> st = REMOTE; cl[p] = 3
-		:: else -> cl[p] = 4
-		fi }
+		:: ok != kep[p] -> backed[p]!0,a
+		:: ok == kep[p] && !cl[p] ->
+			judge(p, g, a, 1, v)
+		:: ok == kep[p] && cl[p] ->
+			if
+			:: st == MOVING || (pr == PEER(p) && gen == g &&
+			   (st == WRITING || st == REMOTE)) ->
+				backed[p]!0,a
+			:: else -> backed[p]!1,a
+			fi
+		fi;
+		g = 0; v = 0; a = 0; ok = 0 }
+#ifdef MUT_EARLY_RETURN
+	:: d_step { cl[p] == 6 && nfull(backed[p]) -> backed[p]!1,cl_att[p] }
+#endif
+	/* the write has ended */
 	:: d_step { cl[p] == 6 ->
 		home_ver = cl_ver[p];
 		if
@@ -458,6 +471,17 @@ end:	do
 		:: else
 		fi;
 		cl[p] = 4 }
+	/* or failed: what is there now nobody knows */
+	:: d_step { cl[p] == 6 ->
+		home_ver = 0;
+		if
+		:: MINE(p) -> st = REMOTE; cl[p] = 3
+		:: else -> cl[p] = 4
+		fi }
+	:: d_step { (cl[p] == 3 || cl[p] == 4) && cl_home[p] &&
+		    nfull(backed[p]) ->
+		backed[p]!(cl[p] - 3),cl_att[p];
+		end_answer(p) }
 #endif
 	:: d_step { cl[p] == 1 && (!up[1 - p] || nfull(ask[1 - p])) ->
 		if
@@ -486,7 +510,7 @@ end:	do
 		:: MINE(1 - p) -> st = REMOTE; cl[1 - p] = 3
 		:: else -> cl[1 - p] = 4
 		fi }
-	:: d_step { (cl[p] == 3 || cl[p] == 4) && (cl_stale[p] || !up[p] || nfull(ask[p])) ->
+	:: d_step { (cl[p] == 3 || cl[p] == 4) && !cl_home[p] && (cl_stale[p] || !up[p] || nfull(ask[p])) ->
 		if
 		:: !cl_stale[p] && up[p] && cl[p] == 3 ->
 			tell(p, MOVED_KEEP, cl_att[p])
@@ -519,7 +543,7 @@ end:	do
 		:: else
 		fi;
 #endif
-		cl_stale[p] = (cl[p] -> 1 : 0);
+		cl_stale[p] = (cl[p] && !cl_home[p] -> 1 : 0);
 		if
 		:: rd && rd_pr == PEER(p) -> rd = 4; rd_ver = 0
 		:: else
@@ -695,12 +719,23 @@ end:	do
 		aph[p] = 3 }
 #ifdef WITH_HOME
 	:: d_step { !fin && !att[p] && hgen[p] && moves < MOVES &&
-		    LINKED(p) && nfull(say[p]) ->
+		    nfull(back[p]) ->
 		moves++;
 		att[p] = moves;
 		aph[p] = 4;
 		agen[p] = hgen[p];
-		say[p]!RETURN,hgen[p],moves }
+		back[p]!hgen[p],hver[p],moves,ep[p] }
+	:: d_step { len(backed[p]) ->
+		backed[p]?ok,g;
+		if
+		:: att[p] == g && ok -> drop(p)
+		:: att[p] == g && !ok -> end_attempt(p)
+		:: else
+		fi;
+		g = 0; ok = 0 }
+	/* cut */
+	:: d_step { len(back[p]) -> back[p]?_,_,_,_ }
+	:: d_step { len(backed[p]) -> backed[p]?_,_ }
 #endif
 	:: d_step { att[p] -> end_attempt(p) }
 	/* being moved to */
@@ -724,6 +759,7 @@ end:	do
 		drop_pending(p);
 		clear2(store[p]);
 		clear2(ask[p]);
+		clear2(backed[p]);
 #ifdef MUT_ACK_BEFORE_STORE
 		acked[p] = 0;
 #endif
