@@ -5,14 +5,13 @@
           |
         home: a mapping of the scratch disk, whose errors the test decides
 """
-import contextlib
-import itertools
 import os
 import pathlib
 import threading
 
 from nswaptest.check import (Failure, at_least, at_most, equal, true, wait_for,
                              within)
+from nswaptest.disk import disk
 from nswaptest.lab import attempt, sh
 from nswaptest.work import Slots, eat, eater, result_of, state_of
 
@@ -20,78 +19,6 @@ DESCRIPTION = "pages that no peer has room for go home and come back right"
 SUITES = ("lab",)
 NEEDS = ("module", "progs", "dmsetup", "mkfs.ext4")
 TIMEOUT = 240
-
-SCRATCH = "/dev/ubda"
-SECTORS = 2048          # in one MiB
-PER_SLOT = 8
-
-_number = itertools.count()
-
-
-class Disk:
-    """A disk of some megabytes: a mapping of the scratch disk."""
-
-    def __init__(self, mb):
-        self.sectors = mb * SECTORS
-        self.name = f"home{os.getpid()}.{next(_number)}"
-        self.path = f"/dev/mapper/{self.name}"
-        self.dmsetup("create", self.name, "--table", self.table())
-        with open(self.path, "rb+", buffering=0) as disk:
-            disk.write(bytes(1 << 20))      # nothing known is on it
-
-    @staticmethod
-    def dmsetup(*args):
-        """Run dmsetup, where no udev helps it."""
-        sh("env", "DM_DISABLE_UDEV=1", "dmsetup", *map(str, args))
-
-    def table(self, bad=(), first=0):
-        """What dmsetup gets: the slots in bad fail from slot first on."""
-        lines, at = [], 0
-        for slot in bad:
-            start = (first + slot) * PER_SLOT
-            if start > at:
-                lines.append(f"{at} {start - at} linear {SCRATCH} {at}")
-            lines.append(f"{start} {PER_SLOT} error")
-            at = start + PER_SLOT
-        lines.append(f"{at} {self.sectors - at} linear {SCRATCH} {at}")
-        return "\n".join(lines)
-
-    def become(self, table):
-        """Change what is behind the disk."""
-        self.dmsetup("suspend", "--noflush", "--nolockfs", self.name)
-        self.dmsetup("load", self.name, "--table", table)
-        self.dmsetup("resume", self.name)
-
-    def fail(self, slots=None):
-        """From now on everything fails, or these slots."""
-        self.become(f"0 {self.sectors} error" if slots is None else
-                    self.table(bad=sorted(slots)))
-
-    def mend(self):
-        """Nothing fails any more."""
-        self.become(self.table())
-
-    def free(self):
-        """Whether nobody holds it."""
-        try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_EXCL))
-        except OSError:
-            return False
-        return True
-
-
-@contextlib.contextmanager
-def disk(mb):
-    """with disk(64) as home: it is removed at the end, which fails while
-    somebody holds it."""
-    made = Disk(mb)
-    try:
-        yield made
-    except BaseException:
-        attempt("dmsetup", "remove", "--force", made.name)
-        raise
-    true(made.free(), "the home is held by somebody at the end")
-    made.dmsetup("remove", made.name)
 
 
 def alone(t):
