@@ -134,6 +134,8 @@ void nswap_client_submit(struct nswap_io *io)
 	io->retry = 0;
 	io->failed = 0;
 	io->missed = 0;
+	io->no_flash = 0;
+	io->no_peer = 0;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	atomic_set(&io->pending, 1);
@@ -229,6 +231,36 @@ static void end_request(struct nswap_io *io)
 		__blk_mq_end_request(rq, BLK_STS_OK);
 	else
 		blk_mq_end_request(rq, BLK_STS_OK);
+}
+
+/**
+ * nswap_client_op() - the part of a request that a block device reads or writes
+ * @io: request the caller dispatches
+ * @first: first slot, counted from the request's
+ * @nr: slots
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: it; where, and what to do at the end, is the caller's to say.
+ */
+struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
+				 unsigned int nr)
+{
+	struct nswap_op *op = &io->op[first];
+	struct page_list *pl = &io->chain[first];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		pl[i].page = io->page[first + i];
+		pl[i].next = i + 1 < nr ? &pl[i + 1] : NULL;
+	}
+	op->io = io;
+	op->peer = NULL;
+	op->first = first;
+	op->nr = nr;
+	op->h.pages = pl;
+	op->h.nr = nr;
+	op->h.write = io->write;
+	return op;
 }
 
 /**

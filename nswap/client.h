@@ -19,9 +19,10 @@ struct nswap_returns;
 /**
  * struct nswap_op - the part of a request that goes one way
  * @m: the message that carries it
- * @h: or the read or write of home
+ * @h: or the read or write of home or flash
  * @io: the request
- * @peer: where it goes, and a reference is held; NULL for home
+ * @peer: where it goes, and a reference is held; NULL for home and flash
+ * @flash: or the first flash slot
  * @first: first slot, counted from the request's
  * @nr: slots
  */
@@ -32,6 +33,7 @@ struct nswap_op {
 	};
 	struct nswap_io *io;
 	struct nswap_peer *peer;
+	u32 flash;
 	u8 first;
 	u8 nr;
 };
@@ -45,19 +47,21 @@ struct nswap_op {
  * @nr: slots
  * @write: page-out
  * @waited: it has waited before
- * @one_by_one: home failed adjacent slots: try each alone
+ * @one_by_one: home or flash failed adjacent slots: try each alone
  * @since: jiffies when it came
  * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
  * @missed: page-in: slots a peer has once said it does not hold
+ * @no_flash: slots that flash has failed; bits set by who finds out
+ * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
  * @retry: slots to be added to @todo; bits set by whoever takes an answer
  * @failed: slots whose bios get an error; likewise
  * @page: memory of each slot
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
  * @bv: what messages consist of; the one from slot i starts at 3 * i
- * @chain: the pages of a read or write of home, likewise
+ * @chain: the pages of a read or write of home or flash, likewise
  * @op: messages; the one from slot i is op[i]
  */
 struct nswap_io {
@@ -74,6 +78,8 @@ struct nswap_io {
 	unsigned long unclaimed;
 	unsigned long todo;
 	unsigned long missed;
+	unsigned long no_flash;
+	unsigned long no_peer;
 	unsigned long retry;
 	unsigned long failed;
 	struct page *page[NSWAP_REQ_SLOTS];
@@ -148,6 +154,8 @@ void nswap_client_submit(struct nswap_io *io);
 void nswap_client_wait(struct nswap_io *io);
 void nswap_client_kick(struct nswap_node *node);
 void nswap_client_io_put(struct nswap_io *io);
+struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
+				 unsigned int nr);
 void nswap_client_op_end(struct nswap_op *op, unsigned long again);
 void nswap_client_fail(struct nswap_io *io, unsigned int first,
 		       unsigned int nr);
@@ -162,6 +170,7 @@ void nswap_client_tick_now(struct nswap_node *node);
 /* client_write.c */
 void nswap_client_write(struct nswap_io *io);
 void nswap_client_at_home(struct nswap_io *io, unsigned int i);
+void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
 void nswap_client_write_failed(struct nswap_io *io, unsigned int i);
 void nswap_client_store_overdue(struct nswap_msg *m, bool unsent);
 
@@ -174,6 +183,10 @@ void nswap_client_load_failed(struct nswap_msg *m);
 /* client_home.c */
 void nswap_client_to_home(struct nswap_io *io);
 unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);
+
+/* client_flash.c */
+void nswap_client_to_flash(struct nswap_io *io);
+unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first);
 
 /* client_free.c */
 int nswap_free_init(struct nswap_peer *peer);

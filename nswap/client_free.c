@@ -109,6 +109,7 @@ void nswap_free_slot(struct nswap_device *dev, u64 slot)
 			break;
 		case NSWAP_SLOT_LOST:
 		case NSWAP_SLOT_HOME:
+		case NSWAP_SLOT_FLASH:
 			to.state = NSWAP_SLOT_EMPTY;
 			break;
 		}

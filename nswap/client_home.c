@@ -22,22 +22,9 @@
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 		  void (*end)(struct nswap_home_io *h))
 {
-	struct nswap_op *op = &io->op[first];
-	struct page_list *pl = &io->chain[first];
-	unsigned int i;
+	struct nswap_op *op = nswap_client_op(io, first, nr);
 
-	for (i = 0; i < nr; i++) {
-		pl[i].page = io->page[first + i];
-		pl[i].next = i + 1 < nr ? &pl[i + 1] : NULL;
-	}
-	op->io = io;
-	op->peer = NULL;
-	op->first = first;
-	op->nr = nr;
-	op->h.pages = pl;
 	op->h.slot = io->slot + first;
-	op->h.nr = nr;
-	op->h.write = io->write;
 	op->h.end = end;
 	atomic_inc(&io->pending);
 	nswap_home_submit(io->dev->home, &op->h);

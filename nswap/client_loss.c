@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Losses: the slots of a peer whose epoch is over become LOST.
+ * Losses: the slots of a peer whose epoch is over become LOST, or FLASH if
+ * flash has another copy.
  *
  * A page-in of such a slot fails whether this has run or not: it looks at the
  * peer first. This makes the count of lost pages true and lets the peer's index
@@ -44,12 +45,10 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 		if (s.state != NSWAP_SLOT_REMOTE ||
 		    (index ? s.peer != index : !is_lost(dev->node, s.peer)))
 			continue;
-		lost = (struct nswap_slot){
-			.state = NSWAP_SLOT_LOST, .gen = s.gen,
-		};
+		lost = nswap_slot_lost(&s);
 		if (nswap_device_slot_move(dev, slot, old, &lost)) {
 			nswap_peer_slots(dev->node, s.peer, -1);
-			n++;
+			n += !lost.flash;
 		}
 	}
 	return n;

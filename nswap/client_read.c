@@ -6,6 +6,8 @@
  *   WRITING: wait until the page-out ends
  *   REMOTE: LOAD on one of the peer's load connections
  *   HOME: read from home
+ *   FLASH, or any other state with a flash slot: read from flash; elsewhere if
+ *	flash fails, and from flash if the other place does
  *   LOST, or a peer that is dead or LOST: the request fails
  *
  * Invariants:
@@ -56,7 +58,7 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	struct nswap_device *dev = io->dev;
 	u64 slot = io->slot + i, old = nswap_slot_read(&dev->map, slot);
 	struct nswap_slot s = nswap_slot_unpack(old);
-	struct nswap_slot lost = { .state = NSWAP_SLOT_LOST, .gen = s.gen };
+	struct nswap_slot lost = nswap_slot_lost(&s);
 
 	/*
 	 * It may have moved away and back meanwhile: believe it the second time.
@@ -67,6 +69,8 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	    test_and_set_bit(i, &io->missed) &&
 	    nswap_device_slot_move(dev, slot, old, &lost)) {
 		nswap_peer_slots(dev->node, peer->index, -1);
+		if (lost.flash)
+			return true;
 		fail_slots(io, i, 1, peer->name, "does not hold it");
 		return false;
 	}
@@ -152,8 +156,12 @@ static unsigned long moved_on(struct nswap_op *op)
 		struct nswap_slot s = nswap_slot_unpack(word);
 
 		if (s.state != NSWAP_SLOT_REMOTE || s.peer != op->peer->index ||
-		    s.gen != le32_to_cpu(io->gen[i]))
+		    s.gen != le32_to_cpu(io->gen[i])) {
 			again |= BIT(i);
+		} else if (s.flash && !test_bit(i, &io->no_flash)) {
+			set_bit(i, &io->no_peer);
+			again |= BIT(i);
+		}
 	}
 	return again;
 }
@@ -306,6 +314,16 @@ static bool usable(struct nswap_node *node, u16 index)
 	return ok;
 }
 
+/*
+ * Is the copy on flash to be read? The reading policy of the paper: a page on
+ * flash was brought there because flash is quicker.
+ */
+static bool from_flash(struct nswap_io *io, unsigned int i,
+		       const struct nswap_slot *s)
+{
+	return s->flash && !test_bit(i, &io->no_flash);
+}
+
 /* handle the first slots of @todo; how many, 0: they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
@@ -313,6 +331,8 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	struct nswap_slot s = nswap_slot_unpack(word);
 	unsigned int nr;
 
+	if (from_flash(io, first, &s))
+		return nswap_client_from_flash(io, first);
 	switch (s.state) {
 	case NSWAP_SLOT_EMPTY:
 	case NSWAP_SLOT_FREEING:
@@ -325,6 +345,9 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		if (s.peer && !usable(io->dev->node, s.peer))
 			return 0;
 		break;
+	case NSWAP_SLOT_FLASH:
+		fail_slots(io, first, 1, "(flash)", "cannot read it");
+		return 1;
 	case NSWAP_SLOT_LOST:
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;

@@ -8,9 +8,9 @@
  *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later
  *   refused, timed out, session broken: -> WRITING(nobody, next generation),
  *          placed again
- *   no room anywhere, or no answer to that for too long: home
- *          has it: -> HOME; failed, or there is none: -> LOST, the request
- *          fails
+ *   no room anywhere, or no answer to that for too long: flash, then home
+ *          has it: -> FLASH, HOME; failed, or there is none: -> LOST, the
+ *          request fails
  *
  * Invariants:
  *  - From claim to the end only this request moves the slot (a free sets the
@@ -27,6 +27,7 @@
  */
 #include "client.h"
 #include "device.h"
+#include "flash.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
@@ -35,7 +36,8 @@
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4
-/* for so long grants may still come; then home is quicker */
+/* for so long grants may still come; then another tier is quicker */
+#define FLASH_AFTER_MS	20
 #define HOME_AFTER_MS	250
 
 static void store_header(struct nswap_io *io)
@@ -90,7 +92,7 @@ static bool claim(struct nswap_io *io)
 
 /* change a slot that this request has claimed; returns what it was */
 static struct nswap_slot change(struct nswap_io *io, unsigned int i, u8 state,
-				u16 peer, bool next_gen)
+				u16 peer, u32 flash, bool next_gen)
 {
 	struct nswap_device *dev = io->dev;
 	u64 old, slot = io->slot + i;
@@ -102,13 +104,16 @@ static struct nswap_slot change(struct nswap_io *io, unsigned int i, u8 state,
 		s = was;
 		s.state = state;
 		s.peer = peer;
+		s.flash = flash;
 		if (next_gen)
 			s.gen = nswap_gen_next(s.gen);
 		if (state != NSWAP_SLOT_WRITING) {
 			s.freed = false;
-			if (was.freed)
+			if (was.freed) {
 				s.state = state == NSWAP_SLOT_REMOTE ?
 					  NSWAP_SLOT_FREEING : NSWAP_SLOT_EMPTY;
+				s.flash = NSWAP_FLASH_NONE;
+			}
 		}
 	} while (!nswap_device_slot_move(dev, slot, old, &s));
 	return was;
@@ -129,7 +134,7 @@ static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at
 
 static void slot_stored(struct nswap_io *io, unsigned int i, u16 peer)
 {
-	struct nswap_slot was = change(io, i, NSWAP_SLOT_REMOTE, peer, false);
+	struct nswap_slot was = change(io, i, NSWAP_SLOT_REMOTE, peer, 0, false);
 
 	forget_old_copy(io, i, peer);
 	if (was.freed)
@@ -138,7 +143,7 @@ static void slot_stored(struct nswap_io *io, unsigned int i, u16 peer)
 
 static void slot_failed(struct nswap_io *io, unsigned int i)
 {
-	change(io, i, NSWAP_SLOT_LOST, 0, false);
+	change(io, i, NSWAP_SLOT_LOST, 0, 0, false);
 	forget_old_copy(io, i, 0);
 }
 
@@ -151,7 +156,24 @@ static void slot_failed(struct nswap_io *io, unsigned int i)
  */
 void nswap_client_at_home(struct nswap_io *io, unsigned int i)
 {
-	change(io, i, NSWAP_SLOT_HOME, 0, false);
+	change(io, i, NSWAP_SLOT_HOME, 0, 0, false);
+	forget_old_copy(io, i, 0);
+}
+
+/**
+ * nswap_client_at_flash() - a page-out has reached flash
+ * @io: request
+ * @i: its slot, counted from the request's
+ * @flash: flash slot, the slot's from now on
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
+{
+	struct nswap_slot was = change(io, i, NSWAP_SLOT_FLASH, 0, flash, false);
+
+	if (was.freed)
+		nswap_flash_put(io->dev->flash, flash);
 	forget_old_copy(io, i, 0);
 }
 
@@ -172,7 +194,7 @@ void nswap_client_write_failed(struct nswap_io *io, unsigned int i)
 /* the peer did not take it, or nobody knows: place it again */
 static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
 {
-	struct nswap_slot was = change(io, i, NSWAP_SLOT_WRITING, 0, true);
+	struct nswap_slot was = change(io, i, NSWAP_SLOT_WRITING, 0, 0, true);
 
 	if (may_be_held)
 		nswap_free_orphan(io->dev, io->slot + i, was.gen, was.peer);
@@ -318,7 +340,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	nswap_peer_slots(node, peer->index, nr);
 	for (i = first; i < first + nr; i++)
 		io->gen[i] = cpu_to_le32(change(io, i, NSWAP_SLOT_WRITING,
-						peer->index, false).gen);
+						peer->index, 0, false).gen);
 	build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
 	WRITE_ONCE(node->client->used, jiffies);
@@ -373,6 +395,25 @@ static bool waited(const struct nswap_io *io, u32 ms)
 	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
 }
 
+/* grants may come; has this page-out waited long enough for them? */
+static bool impatient(const struct nswap_io *io)
+{
+	if (io->dev->flash)
+		return waited(io, FLASH_AFTER_MS);
+	return io->dev->home && waited(io, HOME_AFTER_MS);
+}
+
+/* no peer takes it */
+static void overflow(struct nswap_io *io)
+{
+	if (io->dev->flash)
+		nswap_client_to_flash(io);
+	if (io->dev->home)
+		nswap_client_to_home(io);
+	else
+		fail_rest(io);
+}
+
 /**
  * nswap_client_write() - bring a page-out as far as it goes now
  * @io: request the caller dispatches
@@ -385,13 +426,10 @@ void nswap_client_write(struct nswap_io *io)
 	bool claimed = claim(io);
 	int ret = waited(io, timeout * GIVE_UP_AFTER) ? -ENOSPC : place(io);
 
-	if (ret == -EAGAIN && io->dev->home && waited(io, HOME_AFTER_MS))
+	if (ret == -EAGAIN && impatient(io))
 		ret = -ENOSPC;
 	if (ret == -ENOSPC) {
-		if (io->dev->home)
-			nswap_client_to_home(io);
-		else
-			fail_rest(io);
+		overflow(io);
 		ret = 0;
 	}
 	if (ret || !claimed)

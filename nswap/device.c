@@ -153,17 +153,22 @@ static const struct block_device_operations fops = {
  * @old: the word the decision was made on
  * @to: the new entry
  *
+ * A flash slot that the new entry has not got any more is put back.
+ *
  * Context: any; does not sleep, on the page-out path.
  * Return: as nswap_slot_move().
  */
 bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 			    const struct nswap_slot *to)
 {
-	u8 from = nswap_slot_unpack(old).state;
+	struct nswap_slot was = nswap_slot_unpack(old);
+	u8 from = was.state;
 
 	if (!nswap_slot_move(&dev->map, slot, old, to))
 		return false;
 	nswap_inject_count(from, to->state);
+	if (was.flash && was.flash != to->flash)
+		nswap_flash_put(dev->flash, was.flash);
 	if (from != to->state) {
 		if (from != NSWAP_SLOT_EMPTY)
 			atomic64_dec(&dev->count[from]);
@@ -195,6 +200,8 @@ static void free_device(struct nswap_device *dev)
 {
 	if (dev->home)
 		nswap_home_close(dev->home);
+	if (dev->flash)
+		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
 	vfree(dev->returning);
 	vfree(dev->dirty);
@@ -250,8 +257,9 @@ static int make_disk(struct nswap_device *dev)
 	struct gendisk *disk;
 	int ret;
 
-	/* a home with checksums must not see a page change under it */
-	if (dev->home && bdev_stable_writes(dev->home->bdev))
+	/* a block device with checksums must not see a page change under it */
+	if ((dev->home && bdev_stable_writes(dev->home->bdev)) ||
+	    (dev->flash && nswap_flash_stable_writes(dev->flash)))
 		lim.features |= BLK_FEAT_STABLE_WRITES;
 	dev->tags.ops = &mq_ops;
 	dev->tags.nr_hw_queues = 2;
@@ -297,8 +305,14 @@ static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 	v->remote = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
 	v->at_home = atomic64_read(&dev->count[NSWAP_SLOT_HOME]);
+	v->at_flash = atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
 	if (dev->home)
 		strscpy(v->home, dev->home->name, sizeof(v->home));
+	if (dev->flash) {
+		v->flash_slots = nswap_flash_total(dev->flash);
+		v->flash_used = nswap_flash_used(dev->flash);
+		nswap_flash_names(dev->flash, v->flash, sizeof(v->flash));
+	}
 	v->in_use = disk_openers(dev->disk);
 }
 
@@ -323,46 +337,85 @@ static int check_size(u64 bytes, struct netlink_ext_ack *ext)
 	return 0;
 }
 
+static int check_backing(const char *what, const struct nswap_home *home,
+			 struct netlink_ext_ack *ext)
+{
+	if (home->bdev->bd_disk->major != major)
+		return 0;
+	NL_SET_ERR_MSG_FMT(ext, "an nswap device cannot be the %s of another",
+			   what);
+	return -EINVAL;
+}
+
+static int open_flash(const struct nswap_device_config *cfg,
+		      struct nswap_flash **flash, struct netlink_ext_ack *ext)
+{
+	unsigned int i;
+	int ret = 0;
+
+	*flash = nswap_flash_open(cfg->flash, cfg->nr_flash, ext);
+	if (IS_ERR(*flash)) {
+		ret = PTR_ERR(*flash);
+		*flash = NULL;
+		return ret;
+	}
+	for (i = 0; i < (*flash)->nr && !ret; i++)
+		ret = check_backing("flash", (*flash)->dev[i].block, ext);
+	return ret;
+}
+
 static int open_home(const char *path, struct nswap_home **home,
 		     struct netlink_ext_ack *ext)
 {
-	if (!capable(CAP_SYS_ADMIN)) {
-		NL_SET_ERR_MSG(ext, "a home needs CAP_SYS_ADMIN as well");
-		return -EPERM;
-	}
 	*home = nswap_home_open(path, ext);
-	if (IS_ERR(*home))
-		return PTR_ERR(*home);
-	if ((*home)->bdev->bd_disk->major == major) {
-		NL_SET_ERR_MSG(ext, "an nswap device cannot be the home of another");
-		nswap_home_close(*home);
-		return -EINVAL;
+	if (IS_ERR(*home)) {
+		int ret = PTR_ERR(*home);
+
+		*home = NULL;
+		return ret;
 	}
-	return 0;
+	return check_backing("home", *home, ext);
 }
 
-/* size and home of a device that is wanted; @home is NULL without one */
-static int open_backing(const struct nswap_device_config *cfg, u64 *bytes,
-			struct nswap_home **home, struct netlink_ext_ack *ext)
-{
-	int ret;
+/* what lies behind a device that is wanted */
+struct backing {
+	u64 bytes;
+	struct nswap_home *home;
+	struct nswap_flash *flash;
+};
 
-	*bytes = cfg->bytes;
-	*home = NULL;
-	if (!cfg->home)
-		return check_size(*bytes, ext);
-	ret = open_home(cfg->home, home, ext);
-	if (ret)
-		return ret;
-	if (!cfg->sized)
-		*bytes = (*home)->slots << NSWAP_SLOT_SHIFT;
-	ret = check_size(*bytes, ext);
-	if (!ret && *bytes >> NSWAP_SLOT_SHIFT > (*home)->slots) {
+static void close_backing(struct backing *b)
+{
+	if (b->home)
+		nswap_home_close(b->home);
+	if (b->flash)
+		nswap_flash_close(b->flash);
+}
+
+static int open_backing(const struct nswap_device_config *cfg,
+			struct backing *b, struct netlink_ext_ack *ext)
+{
+	int ret = 0;
+
+	*b = (struct backing){ .bytes = cfg->bytes };
+	if ((cfg->home || cfg->nr_flash) && !capable(CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(ext, "a home or flash needs CAP_SYS_ADMIN as well");
+		return -EPERM;
+	}
+	if (cfg->home)
+		ret = open_home(cfg->home, &b->home, ext);
+	if (!ret && cfg->nr_flash)
+		ret = open_flash(cfg, &b->flash, ext);
+	if (!ret && !cfg->sized)
+		b->bytes = b->home->slots << NSWAP_SLOT_SHIFT;
+	if (!ret)
+		ret = check_size(b->bytes, ext);
+	if (!ret && b->home && b->bytes >> NSWAP_SLOT_SHIFT > b->home->slots) {
 		NL_SET_ERR_MSG(ext, "the size is larger than the home: leave --size out, or make it smaller");
 		ret = -EINVAL;
 	}
 	if (ret)
-		nswap_home_close(*home);
+		close_backing(b);
 	return ret;
 }
 
@@ -408,10 +461,9 @@ int nswap_device_add(struct nswap_node *node,
 		     const struct nswap_device_config *cfg,
 		     struct nswap_device_view *v, struct netlink_ext_ack *ext)
 {
-	struct nswap_home *home;
 	struct nswap_device *dev;
-	u64 bytes;
-	int ret = open_backing(cfg, &bytes, &home, ext);
+	struct backing b;
+	int ret = open_backing(cfg, &b, ext);
 
 	if (ret)
 		return ret;
@@ -419,14 +471,15 @@ int nswap_device_add(struct nswap_node *node,
 	if (node->going) {
 		NL_SET_ERR_MSG(ext, "the node is going down");
 		ret = -ESHUTDOWN;
-		goto close_home;
+		goto close;
 	}
-	dev = alloc_device(node, bytes / PAGE_SIZE, home);
+	dev = alloc_device(node, b.bytes / PAGE_SIZE, b.home);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
-		goto close_home;
+		goto close;
 	}
+	dev->flash = b.flash;
 	dev->instance = ++node->last_instance;
 	list_add_tail_rcu(&dev->link, &node->devices);
 	WRITE_ONCE(node->client->sessions_wanted, true);
@@ -445,18 +498,17 @@ int nswap_device_add(struct nswap_node *node,
 	devices[dev->number] = dev;
 	nr_devices++;
 	mutex_unlock(&devices_lock);
-	if (home && home->loop)
+	if (dev->home && dev->home->loop)
 		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
-			   dev->disk->disk_name, home->name);
+			   dev->disk->disk_name, dev->home->name);
 	wait_for_sessions(node);
 	fill_view(dev, v);
 out:
 	mutex_unlock(&node->control);
 	return ret;
-close_home:
+close:
 	mutex_unlock(&node->control);
-	if (home)
-		nswap_home_close(home);
+	close_backing(&b);
 	return ret;
 }
 

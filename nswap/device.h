@@ -8,6 +8,7 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
+#include "flash.h"
 #include "home.h"
 #include "slot_map.h"
 #include "views.h"
@@ -29,6 +30,7 @@
  * @returning: with a home: one bit a slot: a page that a server has brought
  *	back is written to its place there; see returned.c
  * @returns: bits set in @returning, and whoever is about to clear one
+ * @flash: where they go before that; NULL without any
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -48,6 +50,7 @@ struct nswap_device {
 	struct nswap_home *home;
 	unsigned long *returning;
 	atomic_t returns;
+	struct nswap_flash *flash;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

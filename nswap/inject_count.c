@@ -29,6 +29,7 @@ static const char *const states[] = {
 	[NSWAP_SLOT_LOST] = "LOST",
 	[NSWAP_SLOT_HOME] = "HOME",
 	[NSWAP_SLOT_MOVING] = "MOVING",
+	[NSWAP_SLOT_FLASH] = "FLASH",
 };
 static_assert(ARRAY_SIZE(states) == NSWAP_SLOT_NR);
 

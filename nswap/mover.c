@@ -398,7 +398,7 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	}
 	there = move(w, &to, o->id, epoch, nr);
 	if (there && nswap_inject_early_free()) {
-		nr = finish(w, o, attempt, nr, there);
+		nr = finish(w, o, attempt, nr, there, NSWAP_KEPT);
 		tell(w, &to, epoch, there);
 		return nr;
 	}

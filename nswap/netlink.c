@@ -312,6 +312,25 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+/* flash devices in the order they were named in */
+static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
+{
+	struct nlattr *nla;
+	int left;
+
+	nla_for_each_attr(nla, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), left) {
+		if (nla_type(nla) != NSWAP_A_FLASH)
+			continue;
+		if (cfg->nr_flash == NSWAP_FLASH_DEVICES) {
+			NL_SET_ERR_MSG(info->extack, "a device has at most 4 flash devices");
+			return -EINVAL;
+		}
+		cfg->flash[cfg->nr_flash++] = nla_data(nla);
+	}
+	return 0;
+}
+
 /**
  * nswap_nl_device_add_doit() - NSWAP_CMD_DEVICE_ADD
  * @skb: request
@@ -341,6 +360,9 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "a device needs a size or a home");
 		return -EINVAL;
 	}
+	err = get_flash(info, &cfg);
+	if (err)
+		return err;
 	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;

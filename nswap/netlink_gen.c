@@ -29,7 +29,7 @@ const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_SIZE_POLICY + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_FLASH + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -43,6 +43,7 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_SIZE_POLICY + 1] = {
 	[NSWAP_A_NOW] = { .type = NLA_FLAG, },
 	[NSWAP_A_HOME] = { .type = NLA_NUL_STRING, .len = 4095, },
 	[NSWAP_A_SIZE_POLICY] = { .type = NLA_NUL_STRING, .len = 255, },
+	[NSWAP_A_FLASH] = { .type = NLA_STRING, .len = 4095, },
 };
 
 /* Ops table for nswap */

@@ -17,7 +17,7 @@ extern const struct nla_policy nswap_addr_nl_policy[NSWAP_ADDR_A_SCOPE + 1];
 extern const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1];
 
 /* Global operation policy for nswap */
-extern const struct nla_policy nswap_nl_policy[NSWAP_A_SIZE_POLICY + 1];
+extern const struct nla_policy nswap_nl_policy[NSWAP_A_FLASH + 1];
 
 /* Ops table for nswap */
 extern const struct genl_small_ops nswap_nl_ops[12];

@@ -40,6 +40,8 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, PAGES_HOME_IN, pages_home_in),
 	STAT(CLIENT, PAGES_RETURNED, pages_returned),
 	STAT(CLIENT, RETURNS_FAILED, returns_failed),
+	STAT(CLIENT, PAGES_FLASH_OUT, pages_flash_out),
+	STAT(CLIENT, PAGES_FLASH_IN, pages_flash_in),
 };
 
 static const struct stat_attr server_stats[] = {
@@ -164,7 +166,13 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_LOST, v->lost) ||
 	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, v->at_home) ||
-	    (*v->home && nla_put_string(skb, NSWAP_DEVICE_A_HOME, v->home)))
+	    (*v->home && nla_put_string(skb, NSWAP_DEVICE_A_HOME, v->home)) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_FLASH, v->at_flash) ||
+	    (*v->flash &&
+	     (nla_put_string(skb, NSWAP_DEVICE_A_FLASH, v->flash) ||
+	      put_u64(skb, NSWAP_DEVICE_A_FLASH_SIZE,
+		      v->flash_slots << NSWAP_SLOT_SHIFT) ||
+	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, v->flash_used))))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

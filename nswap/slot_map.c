@@ -11,7 +11,8 @@
  *     +----- FREEING <-----|---------------  LOST (page-out -> WRITING,
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
- *   WRITING -> HOME -> WRITING, EMPTY
+ *   WRITING -> HOME, FLASH -> WRITING, EMPTY
+ *   REMOTE -> FLASH: the peer is lost and flash has another copy
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME (the new place, or the old one);
  *   while MOVING, a page-out and a free act as on the old place, and the move
  *   finds that its entry has changed and gives its new copy up. A loss of the
@@ -55,10 +56,10 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 	[NSWAP_SLOT_WRITING] = BIT(NSWAP_SLOT_WRITING) |
 			       BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME) |
 			       BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
-			       BIT(NSWAP_SLOT_EMPTY),
+			       BIT(NSWAP_SLOT_EMPTY) | BIT(NSWAP_SLOT_FLASH),
 	[NSWAP_SLOT_REMOTE] = BIT(NSWAP_SLOT_WRITING) |
 			      BIT(NSWAP_SLOT_FREEING) | BIT(NSWAP_SLOT_LOST) |
-			      BIT(NSWAP_SLOT_MOVING),
+			      BIT(NSWAP_SLOT_MOVING) | BIT(NSWAP_SLOT_FLASH),
 	[NSWAP_SLOT_FREEING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 	[NSWAP_SLOT_LOST] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 	[NSWAP_SLOT_HOME] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
@@ -66,6 +67,7 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 	[NSWAP_SLOT_MOVING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
 			      BIT(NSWAP_SLOT_FREEING) |
 			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
+	[NSWAP_SLOT_FLASH] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 };
 
 /**
@@ -208,7 +210,7 @@ void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen)
 	struct nswap_slot s = nswap_slot_unpack(old);
 
 	if (s.gen != gen || s.referenced ||
-	    (!nswap_slot_at_peer(&s) && !nswap_slot_at_home(&s)))
+	    (!s.flash && !nswap_slot_at_peer(&s) && !nswap_slot_at_home(&s)))
 		return;
 	s.referenced = true;
 	atomic64_cmpxchg(&map->word[slot], old, nswap_slot_pack(&s));

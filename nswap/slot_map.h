@@ -5,7 +5,8 @@
  *
  *   state 4 | reference 1 | freed 1 | peer 10 | generation 20 | flash slot 28
  *
- * The flash slot belongs to the two-level driver and is zero until then.
+ * The flash slot, if not zero, is where flash holds this generation too,
+ * whatever the state says of the first copy.
  */
 #ifndef NSWAP_SLOT_MAP_H
 #define NSWAP_SLOT_MAP_H
@@ -25,7 +26,8 @@
  * @NSWAP_SLOT_MOVING: the peer, or home if the peer is 0, holds this
  *	generation, and it is being brought elsewhere: until that is recorded,
  *	it is valid where it was
- * @NSWAP_SLOT_NR: number of states; values up to 15 are left for flash
+ * @NSWAP_SLOT_FLASH: flash alone holds this generation
+ * @NSWAP_SLOT_NR: number of states
  */
 enum nswap_slot_state {
 	NSWAP_SLOT_EMPTY,
@@ -35,6 +37,7 @@ enum nswap_slot_state {
 	NSWAP_SLOT_LOST,
 	NSWAP_SLOT_HOME,
 	NSWAP_SLOT_MOVING,
+	NSWAP_SLOT_FLASH,
 	NSWAP_SLOT_NR,
 };
 
@@ -48,7 +51,7 @@ enum nswap_slot_state {
  * @freed: freed while WRITING; acted on when the page-out ends
  * @peer: index in the IPTable, 0 for nobody
  * @gen: generation of the newest page-out, modulo 2^20
- * @flash: slot on the flash tier
+ * @flash: slot on the flash tier, 0 if flash has no copy
  */
 struct nswap_slot {
 	u8 state;
@@ -106,6 +109,22 @@ static inline bool nswap_slot_at_home(const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_HOME ||
 	       (s->state == NSWAP_SLOT_MOVING && !s->peer);
+}
+
+/**
+ * nswap_slot_lost() - an entry without the copy its state tells of
+ * @s: an entry
+ *
+ * Context: any.
+ * Return: FLASH if flash has another, else LOST.
+ */
+static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s)
+{
+	return (struct nswap_slot){
+		.state = s->flash ? NSWAP_SLOT_FLASH : NSWAP_SLOT_LOST,
+		.referenced = s->flash && s->referenced,
+		.gen = s->gen, .flash = s->flash,
+	};
 }
 
 /**

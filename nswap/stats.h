@@ -32,6 +32,8 @@
 	X(pages_home_in)	/* pages read back from home */ \
 	X(pages_returned)	/* own pages that servers brought back, put home */ \
 	X(returns_failed)	/* own pages brought back that home did not take */ \
+	X(pages_flash_out)	/* pages written to flash */ \
+	X(pages_flash_in)	/* pages read back from flash */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \

@@ -136,6 +136,10 @@ struct nswap_owner_view {
  * @lost: slots whose page is lost
  * @at_home: slots whose page is at home
  * @home: its home as in /dev, "" without one
+ * @at_flash: slots whose page is on flash only
+ * @flash_slots: size of its flash
+ * @flash_used: flash slots that are used
+ * @flash: its flash devices as in /dev, by rank; "" without any
  * @in_use: opened or swapped on
  */
 struct nswap_device_view {
@@ -147,6 +151,10 @@ struct nswap_device_view {
 	u64 lost;
 	u64 at_home;
 	char home[32];
+	u64 at_flash;
+	u64 flash_slots;
+	u64 flash_used;
+	char flash[32 * NSWAP_FLASH_DEVICES];
 	bool in_use;
 };
 
@@ -155,11 +163,15 @@ struct nswap_device_view {
  * @bytes: its size
  * @sized: else @bytes is not set: as large as its home
  * @home: path of its home; NULL for none
+ * @flash: paths of its flash devices, by rank
+ * @nr_flash: how many
  */
 struct nswap_device_config {
 	u64 bytes;
 	bool sized;
 	const char *home;
+	const char *flash[NSWAP_FLASH_DEVICES];
+	unsigned int nr_flash;
 };
 
 struct nswap_node;

@@ -69,7 +69,7 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 
 static void head_devices(struct seq_file *m)
 {
-	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home\n");
+	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash\n");
 }
 
 static void show_devices(struct seq_file *m, struct nswap_node *node)
@@ -78,10 +78,11 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 	u32 after = 0;
 
 	while (nswap_device_next(node, after, &v)) {
-		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s\n",
+		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s\n",
 			   node->number, v.name, v.instance, v.slots, v.remote,
 			   v.lost, v.map_bytes, v.in_use, v.at_home,
-			   *v.home ? v.home : "-");
+			   *v.home ? v.home : "-", v.at_flash, v.flash_slots,
+			   v.flash_used, *v.flash ? v.flash : "-");
 		after = v.instance;
 	}
 }

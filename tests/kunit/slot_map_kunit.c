@@ -104,6 +104,7 @@ static const struct step steps[] = {
 	ROW(EMPTY, LOST, false),
 	ROW(EMPTY, HOME, false),
 	ROW(EMPTY, MOVING, false),
+	ROW(EMPTY, FLASH, false),
 	ROW(WRITING, EMPTY, true),
 	ROW(WRITING, WRITING, true),
 	ROW(WRITING, REMOTE, true),
@@ -111,6 +112,7 @@ static const struct step steps[] = {
 	ROW(WRITING, LOST, true),
 	ROW(WRITING, HOME, true),
 	ROW(WRITING, MOVING, false),
+	ROW(WRITING, FLASH, true),
 	ROW(REMOTE, EMPTY, false),
 	ROW(REMOTE, WRITING, true),
 	ROW(REMOTE, REMOTE, false),
@@ -118,6 +120,7 @@ static const struct step steps[] = {
 	ROW(REMOTE, LOST, true),
 	ROW(REMOTE, HOME, false),
 	ROW(REMOTE, MOVING, true),
+	ROW(REMOTE, FLASH, true),
 	ROW(FREEING, EMPTY, true),
 	ROW(FREEING, WRITING, true),
 	ROW(FREEING, REMOTE, false),
@@ -125,6 +128,7 @@ static const struct step steps[] = {
 	ROW(FREEING, LOST, false),
 	ROW(FREEING, HOME, false),
 	ROW(FREEING, MOVING, false),
+	ROW(FREEING, FLASH, false),
 	ROW(LOST, EMPTY, true),
 	ROW(LOST, WRITING, true),
 	ROW(LOST, REMOTE, false),
@@ -132,6 +136,7 @@ static const struct step steps[] = {
 	ROW(LOST, LOST, false),
 	ROW(LOST, HOME, false),
 	ROW(LOST, MOVING, false),
+	ROW(LOST, FLASH, false),
 	ROW(HOME, EMPTY, true),
 	ROW(HOME, WRITING, true),
 	ROW(HOME, REMOTE, false),
@@ -139,6 +144,7 @@ static const struct step steps[] = {
 	ROW(HOME, LOST, false),
 	ROW(HOME, HOME, false),
 	ROW(HOME, MOVING, true),
+	ROW(HOME, FLASH, false),
 	ROW(MOVING, EMPTY, true),
 	ROW(MOVING, WRITING, true),
 	ROW(MOVING, REMOTE, true),
@@ -146,6 +152,15 @@ static const struct step steps[] = {
 	ROW(MOVING, LOST, false),
 	ROW(MOVING, HOME, true),
 	ROW(MOVING, MOVING, false),
+	ROW(MOVING, FLASH, false),
+	ROW(FLASH, EMPTY, true),
+	ROW(FLASH, WRITING, true),
+	ROW(FLASH, REMOTE, false),
+	ROW(FLASH, FREEING, false),
+	ROW(FLASH, LOST, false),
+	ROW(FLASH, HOME, false),
+	ROW(FLASH, MOVING, false),
+	ROW(FLASH, FLASH, false),
 	{ "no such state to EMPTY", NSWAP_SLOT_NR, NSWAP_SLOT_EMPTY, false },
 	{ "EMPTY to no such state", NSWAP_SLOT_EMPTY, NSWAP_SLOT_NR, false },
 	{ "WRITING to 255", NSWAP_SLOT_WRITING, 255, false },
@@ -261,6 +276,24 @@ static void reference_follows_generation(struct kunit *test)
 	nswap_slot_map_exit(&map);
 }
 
+/* another copy on flash: what is left when the first one is lost */
+static void lost_with_and_without_flash(struct kunit *test)
+{
+	struct nswap_slot s = {
+		.state = NSWAP_SLOT_REMOTE, .peer = 5, .gen = 9,
+		.referenced = true, .flash = 77,
+	};
+	struct nswap_slot with = nswap_slot_lost(&s), without;
+
+	expect_same(test, with, (struct nswap_slot){
+		.state = NSWAP_SLOT_FLASH, .gen = 9, .referenced = true,
+		.flash = 77 });
+	s.flash = 0;
+	without = nswap_slot_lost(&s);
+	expect_same(test, without, (struct nswap_slot){
+		.state = NSWAP_SLOT_LOST, .gen = 9 });
+}
+
 static void generation_wraps(struct kunit *test)
 {
 	u32 gen = 0, i;
@@ -320,6 +353,7 @@ static struct kunit_case slot_map_cases[] = {
 	KUNIT_CASE(late_move_changes_nothing),
 	KUNIT_CASE(flags_change_in_place),
 	KUNIT_CASE(reference_follows_generation),
+	KUNIT_CASE(lost_with_and_without_flash),
 	KUNIT_CASE(generation_wraps),
 	KUNIT_CASE_PARAM(generation_order, order_gen_params),
 	{}

@@ -23,8 +23,8 @@
  *    a connection of its own that needs no session. Home may fail it. Questions
  *    and answers there are lost at any time, which is a cut.
  *
- * Not modelled: moves out from home, grants, the owner's reboot, leases, more than
- * one reboot, devices coming and going, generations that wrap around.
+ * Not modelled: flash, moves out from home, grants, the owner's reboot, leases,
+ * more than one reboot, devices coming and going, generations that wrap around.
  * Timers are choices: whatever may time out may do so at any moment. The list's
  * number of a NO_RECORD free is one bit, "stored or claimed since the last
  * list", which is the same since a session has one comparison under way.

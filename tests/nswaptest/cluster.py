@@ -160,12 +160,15 @@ class Node(abc.ABC):
         """nswapctl down."""
         return self.ctl("down")
 
-    def device_add(self, size=None, wait=True, home=None, force=False):
+    def device_add(self, size=None, wait=True, home=None, force=False,
+                   flash=()):
         """nswapctl device add; returns the device's name, "nswap0".  Then
         wait for the sessions with peers: they come up with the first
         device."""
         args = ["--size", str(size)] if size else []
         args += ["--home", str(home)] if home else []
+        for path in flash:
+            args += ["--flash", str(path)]
         args += ["--force"] if force else []
         done = self.run([self.prog("nswapctl"), "device", "add",
                          *args]).check()

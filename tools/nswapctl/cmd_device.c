@@ -16,11 +16,13 @@
 #include "signature.h"
 #include "view.h"
 
+#define MAX_FLASH	4
 #define NODE_WAIT_MS	5000	/* for the name in /dev to appear */
 
 static const struct option add_options[] = {
 	{ "size", required_argument, NULL, 's' },
 	{ "home", required_argument, NULL, 'h' },
+	{ "flash", required_argument, NULL, 'F' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -49,7 +51,7 @@ static void warn_if_bigger(const struct view_device *d)
 	char size[32], lent[32];
 	uint64_t bytes = view_lent_to_us();
 
-	if (*d->home || bytes >= d->size)
+	if (*d->home || bytes + d->flash_size >= d->size)
 		return;
 	ctl_warn("the peers lend %s together, less than the %s of this device, and it has no home: what does not fit stays in RAM",
 		 text_size(bytes, lent, sizeof(lent)),
@@ -63,13 +65,13 @@ static void warn_if_loop(const struct view_device *d)
 			 d->home);
 }
 
-static void refuse_if_full(const char *home)
+static void refuse_if_full(const char *path)
 {
 	char what[160];
 
-	if (signature_find(home, what, sizeof(what)))
+	if (signature_find(path, what, sizeof(what)))
 		ctl_refuse("there is %s on %s, which would be lost; --force does it nevertheless",
-			   what, home);
+			   what, path);
 }
 
 static void print_device(const struct view_device *d)
@@ -83,6 +85,10 @@ static void print_device(const struct view_device *d)
 	json_number("slots_lost", d->lost);
 	json_number("slots_home", d->at_home);
 	json_string("home", d->home);
+	json_number("slots_flash", d->at_flash);
+	json_string("flash", d->flash);
+	json_number("flash_bytes", d->flash_size);
+	json_number("flash_used_slots", d->flash_used);
 	json_bool("in_use", d->in_use);
 	json_end();
 }
@@ -92,6 +98,8 @@ struct wanted {
 	uint64_t bytes;
 	bool sized;
 	const char *home;
+	const char *flash[MAX_FLASH];
+	int nr_flash;
 	bool force;
 };
 
@@ -108,6 +116,13 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		case 'h':
 			w->home = optarg;
 			break;
+		case 'F':
+			if (!*optarg)
+				ctl_usage("name a partition or disk with --flash");
+			if (w->nr_flash == MAX_FLASH)
+				ctl_usage("a device has at most 4 flash devices");
+			w->flash[w->nr_flash++] = optarg;
+			break;
 		case 'f':
 			w->force = true;
 			break;
@@ -118,8 +133,8 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		ctl_usage("name a partition or disk with --home");
 	if (!w->sized && !w->home)
 		ctl_usage("name the size of the device with --size, or its home with --home");
-	if (w->force && !w->home)
-		ctl_usage("--force goes with --home");
+	if (w->force && !w->home && !w->nr_flash)
+		ctl_usage("--force goes with --home or --flash");
 }
 
 int cmd_device_add(int argc, char **argv)
@@ -128,24 +143,30 @@ int cmd_device_add(int argc, char **argv)
 	char path[80], size[32], map[32];
 	struct wanted w = { .home = NULL };
 	struct nl_msg *msg;
+	int i;
 
 	parse_add(argc, argv, &w);
 	if (w.home && !w.force)
 		refuse_if_full(w.home);
+	for (i = 0; i < w.nr_flash && !w.force; i++)
+		refuse_if_full(w.flash[i]);
 	msg = ctl_request(NSWAP_CMD_DEVICE_ADD);
 	if (w.sized)
 		ctl_put_wide(msg, NSWAP_A_SIZE, w.bytes);
 	if (w.home)
 		ctl_put_text(msg, NSWAP_A_HOME, w.home);
+	for (i = 0; i < w.nr_flash; i++)
+		ctl_put_text(msg, NSWAP_A_FLASH, w.flash[i]);
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
 	if (ctl_json)
 		print_device(&d);
 	else
-		printf("%s, %s, slot map %s of RAM%s%s\n", path,
+		printf("%s, %s, slot map %s of RAM%s%s%s%s\n", path,
 		       text_size(d.size, size, sizeof(size)),
 		       text_size(d.map_bytes, map, sizeof(map)),
+		       *d.flash ? ", flash " : "", d.flash,
 		       *d.home ? ", home " : "", d.home);
 	fflush(stdout);
 	warn_if_loop(&d);
@@ -183,22 +204,25 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %8s %12s %12s %10s  %-6s %s\n", "DEVICE",
-		       "SIZE", "MAP", "INSTANCE", "ON-PEERS", "AT-HOME", "LOST",
-		       "IN-USE", "HOME");
+		printf("%-10s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %s\n",
+		       "DEVICE", "SIZE", "MAP", "INSTANCE", "ON-PEERS",
+		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
+		       "FLASH");
 	for (d = devices; d < devices + nr; d++) {
 		if (ctl_json) {
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %8u %12llu %12llu %10llu  %-6s %s\n",
+		printf("%-10s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %s\n",
 		       d->name,
 		       text_size(d->size, size, sizeof(size)),
 		       text_size(d->map_bytes, map, sizeof(map)), d->instance,
 		       (unsigned long long)d->remote,
+		       (unsigned long long)d->at_flash,
 		       (unsigned long long)d->at_home,
 		       (unsigned long long)d->lost, d->in_use ? "yes" : "no",
-		       *d->home ? d->home : "-");
+		       *d->home ? d->home : "-",
+		       *d->flash ? d->flash : "-");
 	}
 	if (ctl_json)
 		json_end();

@@ -47,10 +47,11 @@ static const struct ctl_command commands[] = {
 	{ "nodes", "", "list the nodes of this kernel",
 	  "The initial network namespace sees all, every other one its own.\n",
 	  cmd_nodes },
-	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--force]",
+	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]... [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
+	  "  --flash DEVICE    the same, used first; up to 4, in this order\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"

@@ -41,6 +41,8 @@ const struct view_counter view_counters[] = {
 	CLIENT("pages_home_in", PAGES_HOME_IN),
 	CLIENT("pages_returned", PAGES_RETURNED),
 	CLIENT("returns_failed", RETURNS_FAILED),
+	CLIENT("pages_flash_out", PAGES_FLASH_OUT),
+	CLIENT("pages_flash_in", PAGES_FLASH_IN),
 	SERVER("pages_stored", PAGES_STORED),
 	SERVER("pages_loaded", PAGES_LOADED),
 	SERVER("pages_freed", PAGES_FREED),
@@ -170,6 +172,10 @@ void view_take_device(struct nlattr **attrs, struct view_device *d)
 	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];
 	d->at_home = u64_of(tb[NSWAP_DEVICE_A_SLOTS_HOME]);
 	text_of(tb[NSWAP_DEVICE_A_HOME], d->home, sizeof(d->home));
+	d->at_flash = u64_of(tb[NSWAP_DEVICE_A_SLOTS_FLASH]);
+	text_of(tb[NSWAP_DEVICE_A_FLASH], d->flash, sizeof(d->flash));
+	d->flash_size = u64_of(tb[NSWAP_DEVICE_A_FLASH_SIZE]);
+	d->flash_used = u64_of(tb[NSWAP_DEVICE_A_FLASH_USED]);
 }
 
 static void more_nodes(struct nlattr **attrs, void *arg)

@@ -40,6 +40,10 @@ struct view_device {
 	uint64_t lost;
 	uint64_t at_home;
 	char home[64];		/* "" without one */
+	uint64_t at_flash;
+	char flash[160];	/* "" without any */
+	uint64_t flash_size;
+	uint64_t flash_used;
 	bool in_use;
 };
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-outs to flash and page-ins from there.
+ *
+ *   no room at any peer:  WRITING(nobody) -> flash -> FLASH
+ *   a slot with a flash slot, whatever its state: page-in from flash
+ *
+ * Invariants:
+ *  - A flash slot may be given to another page while a page-in reads it. So
+ *    what was read counts only if the slot still has that generation and that
+ *    flash slot afterwards; else the page-in starts anew.
+ *  - Adjacent slots go in one read or write. When that fails they are tried one
+ *    by one; a page that flash fails alone goes, or is read, elsewhere.
+ *  - A page-out owns the flash slots it took until its slot has them.
+ */
+#include "client.h"
+#include "device.h"
+#include "flash.h"
+#include "log.h"
+#include "node.h"
+
+static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
+		  u32 flash, void (*end)(struct nswap_home_io *h))
+{
+	struct nswap_op *op = nswap_client_op(io, first, nr);
+
+	op->flash = flash;
+	op->h.end = end;
+	atomic_inc(&io->pending);
+	nswap_flash_submit(io->dev->flash, flash, &op->h);
+}
+
+/* once in a while, not once a page */
+static void complain(struct nswap_io *io, const struct nswap_home_io *h)
+{
+	if (__ratelimit(&h->home->errors))
+		pr_warn("node %u: %s: flash %s: %s sector %llu failed, %s\n",
+			io->dev->node->number, io->dev->disk->disk_name,
+			h->home->name, h->write ? "writing" : "reading",
+			h->slot * NSWAP_SECTORS_PER_SLOT,
+			h->write ? "its page goes elsewhere" :
+				   "another copy is looked for");
+}
+
+static unsigned long slots_of(const struct nswap_op *op)
+{
+	return GENMASK(op->first + op->nr - 1, op->first);
+}
+
+static void put_back(struct nswap_op *op)
+{
+	unsigned int i;
+
+	for (i = 0; i < op->nr; i++)
+		nswap_flash_put(op->io->dev->flash, op->flash + i);
+}
+
+static void store_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	nswap_flash_ended(io->dev->flash, op->flash, h->failed);
+	if (!h->failed) {
+		for (i = 0; i < op->nr; i++)
+			nswap_client_at_flash(io, op->first + i, op->flash + i);
+		nswap_stat_add(io->dev->node, pages_flash_out, op->nr);
+	} else {
+		put_back(op);
+		again = slots_of(op);
+		if (op->nr > 1) {
+			WRITE_ONCE(io->one_by_one, true);
+		} else {
+			complain(io, h);
+			set_bit(op->first, &io->no_flash);
+		}
+	}
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_to_flash() - bring slots that are to be placed to flash
+ * @io: page-out the caller dispatches; its device has flash. Slots that flash
+ *	has no room for, or has failed, stay to be placed.
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ */
+void nswap_client_to_flash(struct nswap_io *io)
+{
+	unsigned long may = io->todo & ~READ_ONCE(io->no_flash);
+	unsigned int first, nr;
+	u32 flash;
+
+	while (may) {
+		first = __ffs(may);
+		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
+		nr = nswap_flash_take(io->dev->flash, nr, &flash);
+		if (!nr)
+			return;
+		may &= ~GENMASK(first + nr - 1, first);
+		io->todo &= ~GENMASK(first + nr - 1, first);
+		start(io, first, nr, flash, store_ended);
+	}
+}
+
+/* is what was read what the slot has? */
+static bool still_there(struct nswap_op *op, unsigned int i)
+{
+	struct nswap_io *io = op->io;
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	return s.flash == op->flash + i - op->first &&
+	       s.gen == le32_to_cpu(io->gen[i]);
+}
+
+static void load_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	unsigned int i, n = 0, end = op->first + op->nr;
+	unsigned long again = 0;
+
+	nswap_flash_ended(io->dev->flash, op->flash, h->failed);
+	if (h->failed && op->nr > 1)
+		WRITE_ONCE(io->one_by_one, true);
+	for (i = op->first; i < end; i++) {
+		if (h->failed || !still_there(op, i)) {
+			again |= BIT(i);
+			continue;
+		}
+		nswap_slot_reference(&io->dev->map, io->slot + i,
+				     le32_to_cpu(io->gen[i]));
+		n++;
+	}
+	if (h->failed && op->nr == 1 && still_there(op, op->first)) {
+		complain(io, h);
+		set_bit(op->first, &io->no_flash);
+	}
+	nswap_stat_add(io->dev->node, pages_flash_in, n);
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_from_flash() - page in from flash
+ * @io: page-in the caller dispatches
+ * @first: a slot with a copy on flash, counted from the request's
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ * Return: how many slots from @first on are under way; 0 if @first has no copy
+ * on flash any more.
+ */
+unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
+{
+	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
+	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
+			     nswap_run_of(todo, first);
+	u32 flash = 0;
+
+	for (i = first; i < first + nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (!s.flash || (flash && s.flash != flash + i - first))
+			break;
+		if (!flash) {
+			flash = s.flash;
+			nr = min(nr, nswap_flash_run(io->dev->flash, flash));
+		}
+		io->gen[i] = cpu_to_le32(s.gen);
+	}
+	nr = i - first;
+	if (nr)
+		start(io, first, nr, flash, load_ended);
+	return nr;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flash: slots on one or several block devices, reads and writes of them, and
+ * discards.
+ *
+ * A flash slot is a number above 0: the devices' slots one after the other.
+ *
+ * Invariants:
+ *  - A slot is put back by whoever takes it out of the slot map, or by the
+ *    page-out that took it and did not get it in there. It may be taken and
+ *    written again at once: who reads one looks at the slot map again
+ *    afterwards.
+ *  - Discards are passed on by a work of their own, a chunk of 1 MiB at a time,
+ *    never while the chunk is used; no page-out waits for one, but what is
+ *    being discarded cannot be taken meanwhile.
+ *  - A device that has failed FAILED_AT times in a row gets no new page.
+ *    What it holds is still asked for.
+ */
+#include <linux/blkdev.h>
+#include <linux/err.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "flash.h"
+
+#define FAILED_AT	16
+
+static struct nswap_flash_dev *dev_of(const struct nswap_flash *f, u32 slot)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < f->nr && slot >= f->dev[i + 1].base; i++)
+		;
+	return (struct nswap_flash_dev *)&f->dev[i];
+}
+
+static void trim_chunk(struct nswap_flash_dev *d, u32 chunk)
+{
+	struct block_device *bdev = d->block->bdev;
+	sector_t at = (sector_t)chunk * NSWAP_FLASH_CHUNK *
+		      NSWAP_SECTORS_PER_SLOT;
+
+	if (bdev_max_discard_sectors(bdev))
+		blkdev_issue_discard(bdev, at,
+				     NSWAP_FLASH_CHUNK * NSWAP_SECTORS_PER_SLOT,
+				     GFP_NOIO);
+	nswap_flash_map_trimmed(&d->map, chunk);
+}
+
+static void trim_work(struct work_struct *work)
+{
+	struct nswap_flash *f = container_of(work, struct nswap_flash, trim);
+	unsigned int noio = memalloc_noio_save();
+	unsigned int i;
+	u32 chunk;
+
+	for (i = 0; i < f->nr; i++)
+		while (nswap_flash_map_trim(&f->dev[i].map, &chunk))
+			trim_chunk(&f->dev[i], chunk);
+	memalloc_noio_restore(noio);
+}
+
+static int open_one(struct nswap_flash *f, const char *path,
+		    struct netlink_ext_ack *ext)
+{
+	struct nswap_flash_dev *d = &f->dev[f->nr];
+	struct nswap_home *block = nswap_home_open(path, ext);
+	u64 slots;
+
+	if (IS_ERR(block))
+		return PTR_ERR(block);
+	d->block = block;
+	d->base = f->nr ? d[-1].base + d[-1].map.nr : 1;
+	f->nr++;
+	slots = min_t(u64, block->slots, NSWAP_FLASH_SLOTS - d->base);
+	if (slots < NSWAP_FLASH_CHUNK) {
+		NL_SET_ERR_MSG(ext, "the flash has less than 1 MiB, or the flash tier is at its limit of 1 TiB");
+		return -EINVAL;
+	}
+	return nswap_flash_map_init(&d->map, slots);
+}
+
+/**
+ * nswap_flash_open() - open a flash tier, for nobody else to use
+ * @path: of block devices, as the calling process sees them, by rank
+ * @nr: how many, at most NSWAP_FLASH_DEVICES
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; allocates 3 bits a slot.
+ * Return: the tier, or ERR_PTR: -ENOMEM, -EINVAL, what opening them says.
+ */
+struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
+				     struct netlink_ext_ack *ext)
+{
+	struct nswap_flash *f = kzalloc_obj(*f);
+	int ret;
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	INIT_WORK(&f->trim, trim_work);
+	while (nr--) {
+		ret = open_one(f, *path++, ext);
+		if (ret) {
+			nswap_flash_close(f);
+			return ERR_PTR(ret);
+		}
+	}
+	return f;
+}
+
+/**
+ * nswap_flash_close() - let go of a flash tier
+ * @f: tier; every read and write has ended
+ *
+ * Context: process, sleeps until discards under way have ended.
+ */
+void nswap_flash_close(struct nswap_flash *f)
+{
+	cancel_work_sync(&f->trim);
+	while (f->nr--) {
+		nswap_flash_map_exit(&f->dev[f->nr].map);
+		nswap_home_close(f->dev[f->nr].block);
+	}
+	kfree(f);
+}
+
+/**
+ * nswap_flash_take() - take adjacent flash slots on one device
+ * @f: tier
+ * @want: at most so many, at least 1
+ * @first: the first of them
+ *
+ * Context: any; does not sleep or allocate, on the page-out path.
+ * Return: how many, 0 if the tier is full or fails.
+ */
+u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first)
+{
+	unsigned int i;
+	u32 n, at;
+
+	for (i = 0; i < f->nr; i++) {
+		struct nswap_flash_dev *d = &f->dev[i];
+
+		if (atomic_read(&d->failures) >= FAILED_AT)
+			continue;
+		n = nswap_flash_map_take(&d->map, want, &at);
+		if (n) {
+			*first = d->base + at;
+			return n;
+		}
+	}
+	return 0;
+}
+
+/**
+ * nswap_flash_put() - a flash slot is not used any more
+ * @f: tier
+ * @slot: taken before
+ *
+ * Context: any, interrupts off too; does not sleep, on the page-out path.
+ */
+void nswap_flash_put(struct nswap_flash *f, u32 slot)
+{
+	struct nswap_flash_dev *d = dev_of(f, slot);
+
+	if (nswap_flash_map_put(&d->map, slot - d->base))
+		queue_work(system_dfl_wq, &f->trim);
+}
+
+/**
+ * nswap_flash_run() - how far one read or write from a slot on may go
+ * @f: tier
+ * @slot: flash slot
+ *
+ * Context: any.
+ * Return: slots from @slot to the end of its device.
+ */
+u32 nswap_flash_run(const struct nswap_flash *f, u32 slot)
+{
+	const struct nswap_flash_dev *d = dev_of(f, slot);
+
+	return d->base + d->map.nr - slot;
+}
+
+/**
+ * nswap_flash_submit() - start a read or a write
+ * @f: tier
+ * @slot: first flash slot
+ * @h: its pages, number of slots, direction and end are set
+ *
+ * Context: any; does not sleep or allocate, on the page-out path.
+ */
+void nswap_flash_submit(struct nswap_flash *f, u32 slot,
+			struct nswap_home_io *h)
+{
+	struct nswap_flash_dev *d = dev_of(f, slot);
+
+	h->slot = slot - d->base;
+	atomic_inc(&d->inflight);
+	nswap_home_submit(d->block, h);
+}
+
+/**
+ * nswap_flash_ended() - a read or write is over
+ * @f: tier
+ * @slot: its first flash slot
+ * @failed: its result
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
+{
+	struct nswap_flash_dev *d = dev_of(f, slot);
+
+	atomic_dec(&d->inflight);
+	if (!failed)
+		atomic_set(&d->failures, 0);
+	else
+		atomic_inc(&d->failures);
+}
+
+/**
+ * nswap_flash_total() - size of a tier
+ * @f: tier
+ *
+ * Context: any.
+ * Return: slots.
+ */
+u64 nswap_flash_total(const struct nswap_flash *f)
+{
+	u64 n = 0;
+	unsigned int i;
+
+	for (i = 0; i < f->nr; i++)
+		n += f->dev[i].map.nr;
+	return n;
+}
+
+/**
+ * nswap_flash_used() - what of it is used
+ * @f: tier
+ *
+ * Context: any; a moment's view.
+ * Return: slots.
+ */
+u64 nswap_flash_used(struct nswap_flash *f)
+{
+	u64 n = 0;
+	unsigned int i;
+
+	for (i = 0; i < f->nr; i++)
+		n += READ_ONCE(f->dev[i].map.used);
+	return n;
+}
+
+/**
+ * nswap_flash_names() - its devices for people
+ * @f: tier
+ * @buf: result, names as in /dev with commas between
+ * @size: of @buf
+ *
+ * Context: any.
+ */
+void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size)
+{
+	unsigned int i;
+	int at = 0;
+
+	for (i = 0; i < f->nr; i++)
+		at += scnprintf(buf + at, size - at, "%s%s", i ? "," : "",
+				f->dev[i].block->name);
+}
+
+/**
+ * nswap_flash_stable_writes() - must a page not change while it is written?
+ * @f: tier
+ *
+ * Context: any.
+ * Return: true if one of its devices says so.
+ */
+bool nswap_flash_stable_writes(const struct nswap_flash *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr; i++)
+		if (bdev_stable_writes(f->dev[i].block->bdev))
+			return true;
+	return false;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Flash: the flash tier of a device, one or several block devices with slots
+ * of their own. Knows nothing of requests, peers or the slot map.
+ */
+#ifndef NSWAP_FLASH_H
+#define NSWAP_FLASH_H
+
+#include <linux/workqueue.h>
+
+#include "flash_map.h"
+#include "home.h"
+
+#define NSWAP_FLASH_NONE	0	/* no flash slot in a slot map's entry */
+#define NSWAP_FLASH_SLOTS	((1u << 28) - 1)	/* as many as it can name */
+
+/**
+ * struct nswap_flash_dev - one flash device
+ * @block: it, for reads and writes
+ * @map: its slots
+ * @base: flash slot of its first one
+ * @inflight: reads and writes under way
+ * @failures: that failed since the last that did not; nothing new is brought
+ *	to one that fails all the time
+ */
+struct nswap_flash_dev {
+	struct nswap_home *block;
+	struct nswap_flash_map map;
+	u32 base;
+	atomic_t inflight;
+	atomic_t failures;
+};
+
+/**
+ * struct nswap_flash - the flash tier of one device
+ * @dev: its devices, by rank
+ * @nr: how many
+ * @trim: work that passes discards on
+ */
+struct nswap_flash {
+	struct nswap_flash_dev dev[NSWAP_FLASH_DEVICES];
+	unsigned int nr;
+	struct work_struct trim;
+};
+
+struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
+				     struct netlink_ext_ack *ext);
+void nswap_flash_close(struct nswap_flash *f);
+u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first);
+void nswap_flash_put(struct nswap_flash *f, u32 slot);
+u32 nswap_flash_run(const struct nswap_flash *f, u32 slot);
+void nswap_flash_submit(struct nswap_flash *f, u32 slot,
+			struct nswap_home_io *h);
+void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed);
+u64 nswap_flash_total(const struct nswap_flash *f);
+u64 nswap_flash_used(struct nswap_flash *f);
+void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size);
+bool nswap_flash_stable_writes(const struct nswap_flash *f);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flash map.
+ *
+ *   take:  the open chunk, upwards; then the next empty chunk, upwards and
+ *          around; then the next one with a hole
+ *   trim:  an empty chunk that was filled before is kept out of use until the
+ *          device has been told that nothing in it matters
+ *
+ * Filling empty chunks upwards and around writes the device from end to end
+ * again and again: in order, and every block as often as the others.
+ *
+ * Invariants, under @lock:
+ *  - A slot is taken by one owner until he puts it.
+ *  - room and empty of a chunk are clear while it is being discarded, and the
+ *    open chunk is never discarded.
+ *  - Nothing here sleeps or allocates after nswap_flash_map_init(); a search
+ *    reads one bit for every 256 slots.
+ */
+#include <linux/bitmap.h>
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/vmalloc.h>
+
+#include "flash_map.h"
+
+static u32 chunks(const struct nswap_flash_map *m)
+{
+	return m->nr / NSWAP_FLASH_CHUNK;
+}
+
+static unsigned long *bits(u32 nr)
+{
+	return vzalloc(BITS_TO_LONGS(nr) * sizeof(long));
+}
+
+/**
+ * nswap_flash_map_init() - a map of unused slots
+ * @m: zeroed map
+ * @nr: slots, at least NSWAP_FLASH_CHUNK; what is over of a chunk is not used
+ *
+ * Context: process, sleeps; never on the reclaim path.
+ * Return: 0, or -ENOMEM; nswap_flash_map_exit() is due either way.
+ */
+int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
+{
+	spin_lock_init(&m->lock);
+	m->nr = nr - nr % NSWAP_FLASH_CHUNK;
+	m->map = bits(m->nr);
+	m->count = vcalloc(chunks(m), sizeof(*m->count));
+	m->room = bits(chunks(m));
+	m->empty = bits(chunks(m));
+	m->trim = bits(chunks(m));
+	if (!m->map || !m->count || !m->room || !m->empty || !m->trim)
+		return -ENOMEM;
+	bitmap_fill(m->room, chunks(m));
+	bitmap_fill(m->empty, chunks(m));
+	return 0;
+}
+
+/**
+ * nswap_flash_map_exit() - free a map
+ * @m: map
+ *
+ * Context: process, sleeps.
+ */
+void nswap_flash_map_exit(struct nswap_flash_map *m)
+{
+	vfree(m->map);
+	vfree(m->count);
+	vfree(m->room);
+	vfree(m->empty);
+	vfree(m->trim);
+}
+
+/* a bit at or after @from, or before it; @nr if there is none */
+static u32 around(const unsigned long *map, u32 nr, u32 from)
+{
+	u32 found = find_next_bit(map, nr, from);
+
+	return found < nr || !from ? found : find_first_bit(map, nr);
+}
+
+/* open another chunk; false if none has room */
+static bool open_next(struct nswap_flash_map *m)
+{
+	u32 next = (m->open + 1) % chunks(m);
+	u32 found = around(m->empty, chunks(m), next);
+
+	if (found == chunks(m))
+		found = around(m->room, chunks(m), next);
+	if (found == chunks(m))
+		return false;
+	m->open = found;
+	m->cursor = found * NSWAP_FLASH_CHUNK;
+	return true;
+}
+
+/* the next unused slot of the open chunk; its end if there is none */
+static u32 next_unused(const struct nswap_flash_map *m)
+{
+	return find_next_zero_bit(m->map, (m->open + 1) * NSWAP_FLASH_CHUNK,
+				  m->cursor);
+}
+
+static void mark(struct nswap_flash_map *m, u32 first, u32 nr)
+{
+	bitmap_set(m->map, first, nr);
+	m->count[m->open] += nr;
+	m->used += nr;
+	m->cursor = first + nr;
+	clear_bit(m->open, m->empty);
+	clear_bit(m->open, m->trim);
+	if (m->count[m->open] == NSWAP_FLASH_CHUNK)
+		clear_bit(m->open, m->room);
+}
+
+/**
+ * nswap_flash_map_take() - take adjacent slots
+ * @m: map
+ * @want: at most so many, at least 1
+ * @first: the first of them
+ *
+ * Context: any; does not sleep, on the page-out path.
+ * Return: how many, 0 if every slot is used or being discarded.
+ */
+u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first)
+{
+	unsigned long flags;
+	u32 at, end, n = 0;
+
+	spin_lock_irqsave(&m->lock, flags);
+	at = next_unused(m);
+	end = (m->open + 1) * NSWAP_FLASH_CHUNK;
+	if (at == end && open_next(m)) {
+		at = next_unused(m);
+		end = (m->open + 1) * NSWAP_FLASH_CHUNK;
+	}
+	if (at < end) {
+		end = min(end, at + want);
+		n = find_next_bit(m->map, end, at) - at;
+		mark(m, at, n);
+		*first = at;
+	}
+	spin_unlock_irqrestore(&m->lock, flags);
+	return n;
+}
+
+/**
+ * nswap_flash_map_put() - a slot is not used any more
+ * @m: map
+ * @slot: taken before
+ *
+ * Context: any; does not sleep, on the page-out path.
+ * Return: true if a discard has become due.
+ */
+bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot)
+{
+	u32 chunk = slot / NSWAP_FLASH_CHUNK;
+	unsigned long flags;
+	bool due = false;
+
+	spin_lock_irqsave(&m->lock, flags);
+	if (!WARN_ON_ONCE(!test_and_clear_bit(slot, m->map))) {
+		m->used--;
+		set_bit(chunk, m->room);
+		if (!--m->count[chunk]) {
+			set_bit(chunk, m->empty);
+			set_bit(chunk, m->trim);
+			due = true;
+		}
+	}
+	spin_unlock_irqrestore(&m->lock, flags);
+	return due;
+}
+
+/**
+ * nswap_flash_map_trim() - take an empty chunk out of use, to discard it
+ * @m: map
+ * @chunk: result
+ *
+ * Context: any; does not sleep.
+ * Return: false if no discard is due.
+ */
+bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk)
+{
+	u32 found, nr = chunks(m);
+
+	spin_lock_irq(&m->lock);
+	found = find_first_bit(m->trim, nr);
+	if (found == m->open)
+		found = find_next_bit(m->trim, nr, found + 1);
+	if (found < nr) {
+		clear_bit(found, m->trim);
+		clear_bit(found, m->empty);
+		clear_bit(found, m->room);
+	}
+	spin_unlock_irq(&m->lock);
+	*chunk = found;
+	return found < nr;
+}
+
+/**
+ * nswap_flash_map_trimmed() - a chunk may be used again
+ * @m: map
+ * @chunk: what nswap_flash_map_trim() gave
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_flash_map_trimmed(struct nswap_flash_map *m, u32 chunk)
+{
+	spin_lock_irq(&m->lock);
+	set_bit(chunk, m->empty);
+	set_bit(chunk, m->room);
+	spin_unlock_irq(&m->lock);
+}
