@@ -20,6 +20,7 @@
  *    the page any more.
  */
 #include <linux/err.h>
+#include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
@@ -44,6 +45,7 @@
 
 struct nswap_link {
 	struct socket *sock;
+	struct mutex own;	/* of those that are not its thread */
 	bool reserves;
 	void (*writable)(void *arg);
 	void *arg;
@@ -89,8 +91,10 @@ static struct nswap_link *new_link(struct socket *sock)
 {
 	struct nswap_link *l = kzalloc(sizeof(*l), GFP_NOIO);
 
-	if (l)
-		l->sock = sock;
+	if (!l)
+		return NULL;
+	l->sock = sock;
+	mutex_init(&l->own);
 	return l;
 }
 
@@ -222,14 +226,27 @@ static int tcp_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
 }
 
 /*
- * A packet on its way through the stack must not meet the change half way;
- * expedited, because page-ins wait for this session.
+ * A packet from the reserves that has passed the socket's filter must not be
+ * queued behind an owner of the socket who then finds the flag cleared: that is
+ * a BUG of the stack's. So the flag goes first, while nobody owns the socket
+ * and only shutdown() could; then those on their way arrive; then the rest, as
+ * the socket's owner, because it corrects what the socket may allocate.
+ * Expedited, because page-ins wait for this session.
  */
 static void tcp_no_reserves(struct nswap_link *l)
 {
-	sk_clear_memalloc(l->sock->sk);
-	l->reserves = false;
+	struct sock *sk = l->sock->sk;
+
+	mutex_lock(&l->own);
+	spin_lock_bh(&sk->sk_lock.slock);
+	sock_reset_flag(sk, SOCK_MEMALLOC);
+	spin_unlock_bh(&sk->sk_lock.slock);
 	synchronize_rcu_expedited();
+	lock_sock(sk);
+	sk_clear_memalloc(sk);
+	release_sock(sk);
+	l->reserves = false;
+	mutex_unlock(&l->own);
 }
 
 static void write_space(struct sock *sk)
@@ -330,7 +347,9 @@ static void tcp_recv_timeout(struct nswap_link *l, unsigned int ms)
 
 static void tcp_shutdown_link(struct nswap_link *l)
 {
+	mutex_lock(&l->own);
 	kernel_sock_shutdown(l->sock, SHUT_RDWR);
+	mutex_unlock(&l->own);
 }
 
 const struct nswap_transport_ops nswap_tcp_ops = {
