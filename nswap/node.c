@@ -201,7 +201,7 @@ static void sweep(struct work_struct *work)
 	struct nswap_node *node = container_of(to_delayed_work(work),
 					       struct nswap_node, sweeper);
 
-	nswap_server_reap(node);
+	nswap_server_sweep(node);
 	nswap_pending_sweep(node->cache);
 	nswap_owner_sweep(node->cache);
 	nswap_peers_sweep(node);

@@ -21,6 +21,7 @@
 #include "log.h"
 #include "node.h"
 #include "server.h"
+#include "spare.h"
 
 #define HELLO_MS	5000
 #define SILENT_S	60u
@@ -37,6 +38,7 @@
  * @conns: connections, ended ones too
  * @nr_conns: how many
  * @strangers: connections that have not said hello
+ * @spares: connections made before they are needed
  * @next_ticket: for the next connection; the thread's own
  * @ready: @error is set
  * @error: of listening
@@ -50,6 +52,7 @@ struct nswap_acceptor {
 	struct list_head conns;
 	unsigned int nr_conns;
 	atomic_t strangers;
+	struct nswap_spares *spares;
 	u64 next_ticket;
 	struct completion ready;
 	int error;
@@ -129,12 +132,10 @@ static void close_conn(struct nswap_srv_conn *conn)
 	conn->l = NULL;
 	mutex_unlock(&a->lock);
 	conn->t->close(l);
-	WRITE_ONCE(conn->done, true);
 }
 
-static int serve_conn(void *data)
+static void serve_link(struct nswap_srv_conn *conn)
 {
-	struct nswap_srv_conn *conn = data;
 	struct nswap_follow f;
 	int ret;
 
@@ -151,49 +152,50 @@ static int serve_conn(void *data)
 		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",
 			   nswap_wire_name(conn->rx.type));
 	close_conn(conn);
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (!kthread_should_stop()) {
-		schedule();
-		set_current_state(TASK_INTERRUPTIBLE);
+}
+
+/* one link after the other, as they are given to this connection */
+static int serve_conn(void *data)
+{
+	struct nswap_srv_conn *conn = data;
+
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		if (kthread_should_stop())
+			break;
+		/* pairs with give_link() */
+		if (smp_load_acquire(&conn->done)) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		serve_link(conn);
+		/* pairs with reap(): nothing is touched after this */
+		smp_store_release(&conn->done, true);
 	}
 	__set_current_state(TASK_RUNNING);
 	return 0;
 }
 
-static void free_conn(struct nswap_srv_conn *conn)
+static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
+		      struct nswap_link *l)
 {
-	if (!conn)
-		return;
-	kfree(conn->run);
-	free_page((unsigned long)conn->scratch);
-	kfree(conn);
-}
-
-static struct nswap_srv_conn *new_conn(struct nswap_acceptor *a,
-				       struct nswap_link *l)
-{
-	struct nswap_srv_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
-
-	if (!conn)
-		return NULL;
-	conn->run = kcalloc(NSWAP_WIRE_RUNS, sizeof(*conn->run), GFP_KERNEL);
-	conn->scratch = (void *)__get_free_page(GFP_KERNEL);
-	if (!conn->run || !conn->scratch) {
-		free_conn(conn);
-		return NULL;
-	}
-	conn->node = a->node;
-	conn->t = a->t;
 	conn->l = l;
 	conn->ticket = ++a->next_ticket;
-	return conn;
+	mutex_lock(&a->lock);
+	list_add_tail(&conn->link, &a->conns);
+	a->nr_conns++;
+	atomic_inc(&a->strangers);
+	mutex_unlock(&a->lock);
+	/* pairs with serve_conn(): all of the above is there */
+	smp_store_release(&conn->done, false);
+	wake_up_process(conn->thread);
 }
 
 /* on failure the link is the caller's */
 static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 {
 	struct nswap_srv_conn *conn;
-	struct task_struct *t;
 	struct nswap_addr from;
 
 	if (a->t->peer_addr(l, &from) ||
@@ -202,23 +204,30 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	if (READ_ONCE(a->nr_conns) >= MAX_CONNS ||
 	    atomic_read(&a->strangers) >= MAX_STRANGERS)
 		return -EMFILE;
-	conn = new_conn(a, l);
+	conn = nswap_spares_take(a->spares);
 	if (!conn)
 		return -ENOMEM;
-	t = kthread_create(serve_conn, conn, "nswap/%u-s%llu", a->node->number,
-			   conn->ticket);
-	if (IS_ERR(t)) {
-		free_conn(conn);
-		return PTR_ERR(t);
-	}
-	conn->thread = t;
-	mutex_lock(&a->lock);
-	list_add_tail(&conn->link, &a->conns);
-	a->nr_conns++;
-	atomic_inc(&a->strangers);
-	mutex_unlock(&a->lock);
-	wake_up_process(t);
+	give_link(a, conn, l);
 	return 0;
+}
+
+/* ended connections become spare ones, which costs no memory */
+static void reap(struct nswap_acceptor *a)
+{
+	struct nswap_srv_conn *conn, *next;
+	LIST_HEAD(dead);
+
+	mutex_lock(&a->lock);
+	list_for_each_entry_safe(conn, next, &a->conns, link) {
+		/* pairs with serve_conn(): it has let go of everything */
+		if (!smp_load_acquire(&conn->done))
+			continue;
+		list_move(&conn->link, &dead);
+		a->nr_conns--;
+	}
+	mutex_unlock(&a->lock);
+	list_for_each_entry_safe(conn, next, &dead, link)
+		nswap_spares_give(a->spares, conn);
 }
 
 static int accept_loop(void *data)
@@ -236,7 +245,7 @@ static int accept_loop(void *data)
 				schedule_timeout_interruptible(HZ / 10);
 			continue;
 		}
-		nswap_server_reap(a->node);
+		reap(a);
 		if (take_conn(a, l))
 			a->t->close(l);
 	}
@@ -247,40 +256,33 @@ static int accept_loop(void *data)
 	return 0;
 }
 
-static void reap(struct nswap_acceptor *a, bool all)
+/* nobody accepts any more */
+static void end_all(struct nswap_acceptor *a)
 {
 	struct nswap_srv_conn *conn, *next;
-	LIST_HEAD(dead);
+	LIST_HEAD(all);
 
 	mutex_lock(&a->lock);
-	list_for_each_entry_safe(conn, next, &a->conns, link) {
-		if (!all && !READ_ONCE(conn->done))
-			continue;
+	list_for_each_entry(conn, &a->conns, link)
 		if (conn->l)
 			conn->t->shutdown(conn->l);
-		list_move(&conn->link, &dead);
-		a->nr_conns--;
-	}
+	list_splice_init(&a->conns, &all);
 	mutex_unlock(&a->lock);
-	list_for_each_entry_safe(conn, next, &dead, link) {
-		/* one that was never run has not closed its link */
-		if (kthread_stop(conn->thread) == -EINTR && conn->l) {
-			conn->t->close(conn->l);
-			atomic_dec(&a->strangers);
-		}
-		free_conn(conn);
-	}
+	list_for_each_entry_safe(conn, next, &all, link)
+		nswap_spares_end(conn);
+	nswap_spares_stop(a->spares);
 }
 
 /**
- * nswap_server_reap() - free connections that have ended
+ * nswap_server_sweep() - let go of connections that have ended, make spare ones
  * @node: node
  *
- * Context: process, sleeps.
+ * Context: process, sleeps and allocates.
  */
-void nswap_server_reap(struct nswap_node *node)
+void nswap_server_sweep(struct nswap_node *node)
 {
-	reap(node->acceptor, false);
+	reap(node->acceptor);
+	nswap_spares_fill(node->acceptor->spares);
 }
 
 static void explain(struct nswap_node *node, int error,
@@ -315,9 +317,14 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	INIT_LIST_HEAD(&a->conns);
 	init_completion(&a->ready);
 	node->acceptor = a;
-	a->thread = kthread_run(accept_loop, a, "nswap/%u-accept", node->number);
+	a->spares = nswap_spares_start(node, serve_conn);
+	a->thread = a->spares ?
+		kthread_run(accept_loop, a, "nswap/%u-accept", node->number) :
+		ERR_PTR(-ENOMEM);
 	if (IS_ERR(a->thread)) {
 		ret = PTR_ERR(a->thread);
+		if (a->spares)
+			nswap_spares_stop(a->spares);
 		node->acceptor = NULL;
 		kfree(a);
 		return ret;
@@ -346,7 +353,7 @@ void nswap_server_stop(struct nswap_node *node)
 	if (!a->error)
 		a->t->shutdown(a->listener);
 	kthread_stop(a->thread);
-	reap(a, true);
+	end_all(a);
 	node->acceptor = NULL;
 	kfree(a);
 }

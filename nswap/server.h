@@ -19,10 +19,10 @@ struct task_struct;
  * @node: node
  * @t: transport
  * @l: link; closed by the thread after it has left its owner
- * @link: in the acceptor's list
+ * @link: in the acceptor's list, or among the spare ones
  * @of_owner: in the owner's list; under the cache's hello mutex
  * @thread: serves it
- * @done: the thread has let go of everything and may be reaped
+ * @done: the thread has let go of everything and waits for another link
  * @ticket: from GREET
  * @owner: who said hello; NULL before
  * @mover: classes MOVE and TELL: the node that said hello
@@ -67,7 +67,7 @@ struct nswap_srv_conn {
 /* server.c */
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);
 void nswap_server_stop(struct nswap_node *node);
-void nswap_server_reap(struct nswap_node *node);
+void nswap_server_sweep(struct nswap_node *node);
 
 /* serve.c */
 int nswap_serve(struct nswap_srv_conn *conn);

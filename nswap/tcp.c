@@ -195,14 +195,18 @@ static struct nswap_link *tcp_listen_link(struct net *net,
 
 static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 {
-	struct nswap_link *l;
+	unsigned int scope = memalloc_noreclaim_save();
+	struct nswap_link *l = NULL;
 	struct socket *sock;
 	int ret;
 
+	/* two small objects, so that an owner without memory is let in */
 	ret = kernel_accept(listener->sock, &sock, 0);
+	if (!ret)
+		l = new_link(sock);
+	memalloc_noreclaim_restore(scope);
 	if (ret)
 		return ERR_PTR(ret);
-	l = new_link(sock);
 	if (!l) {
 		sock_release(sock);
 		return ERR_PTR(-ENOMEM);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Server role: connections made before they are needed.
+ *
+ * A connection is its buffers and a thread, and making a thread waits for
+ * memory. An owner that comes back after a cut finds one made, so that a server
+ * without memory can give it its pages; those that a fenced session leaves are
+ * kept for the next one.
+ *
+ * Invariants:
+ *  - A spare connection has no link, is done, and its thread sleeps.
+ *  - There are at most NR_SPARES; the sweeper makes up for those taken.
+ */
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/slab.h>
+
+#include "node.h"
+#include "spare.h"
+
+/* one session as large as they get */
+#define NR_SPARES	NSWAP_MAX_CONNS
+
+/**
+ * struct nswap_spares - a node's spare connections
+ * @node: node
+ * @serve: what a connection's thread runs
+ * @lock: protects @list, @nr, @made
+ * @list: of connections
+ * @nr: how many
+ * @made: so far, to name threads
+ */
+struct nswap_spares {
+	struct nswap_node *node;
+	int (*serve)(void *conn);
+	spinlock_t lock;
+	struct list_head list;
+	unsigned int nr;
+	unsigned int made;
+};
+
+static void free_conn(struct nswap_srv_conn *conn)
+{
+	if (!conn)
+		return;
+	kfree(conn->run);
+	free_page((unsigned long)conn->scratch);
+	kfree(conn);
+}
+
+static struct nswap_srv_conn *make_conn(struct nswap_spares *s)
+{
+	struct nswap_srv_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	unsigned int number;
+
+	if (!conn)
+		return NULL;
+	conn->run = kcalloc(NSWAP_WIRE_RUNS, sizeof(*conn->run), GFP_KERNEL);
+	conn->scratch = (void *)__get_free_page(GFP_KERNEL);
+	if (!conn->run || !conn->scratch)
+		goto fail;
+	conn->node = s->node;
+	conn->t = &nswap_tcp_ops;
+	conn->done = true;
+	spin_lock(&s->lock);
+	number = ++s->made;
+	spin_unlock(&s->lock);
+	conn->thread = kthread_run(s->serve, conn, "nswap/%u-s%u",
+				   s->node->number, number);
+	if (IS_ERR(conn->thread))
+		goto fail;
+	return conn;
+fail:
+	free_conn(conn);
+	return NULL;
+}
+
+/**
+ * nswap_spares_start() - make a node's spare connections
+ * @node: node
+ * @serve: what a connection's thread runs until it is stopped
+ *
+ * Context: process, sleeps and allocates.
+ * Return: them, or NULL without memory for the first thing about them.
+ */
+struct nswap_spares *nswap_spares_start(struct nswap_node *node,
+					int (*serve)(void *conn))
+{
+	struct nswap_spares *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	s->node = node;
+	s->serve = serve;
+	spin_lock_init(&s->lock);
+	INIT_LIST_HEAD(&s->list);
+	nswap_spares_fill(s);
+	return s;
+}
+
+/**
+ * nswap_spares_stop() - end the spare connections
+ * @s: spares; nobody takes or gives any more
+ *
+ * Context: process, sleeps.
+ */
+void nswap_spares_stop(struct nswap_spares *s)
+{
+	struct nswap_srv_conn *conn, *next;
+
+	list_for_each_entry_safe(conn, next, &s->list, link)
+		nswap_spares_end(conn);
+	kfree(s);
+}
+
+/**
+ * nswap_spares_fill() - make as many as there should be
+ * @s: spares
+ *
+ * Context: process, sleeps and allocates; never on the reclaim path.
+ */
+void nswap_spares_fill(struct nswap_spares *s)
+{
+	struct nswap_srv_conn *conn;
+
+	while (READ_ONCE(s->nr) < NR_SPARES) {
+		conn = make_conn(s);
+		if (!conn)
+			return;
+		nswap_spares_give(s, conn);
+	}
+}
+
+/**
+ * nswap_spares_take() - a connection to give a link to
+ * @s: spares
+ *
+ * Context: process; sleeps and allocates only when there is no spare one.
+ * Return: a connection, its own fields those of one nobody has said hello on;
+ * NULL without memory.
+ */
+struct nswap_srv_conn *nswap_spares_take(struct nswap_spares *s)
+{
+	struct nswap_srv_conn *conn;
+
+	spin_lock(&s->lock);
+	conn = list_first_entry_or_null(&s->list, struct nswap_srv_conn, link);
+	if (conn) {
+		list_del(&conn->link);
+		WRITE_ONCE(s->nr, s->nr - 1);
+	}
+	spin_unlock(&s->lock);
+	if (!conn)
+		return make_conn(s);
+	conn->mover = 0;
+	conn->epoch = 0;
+	conn->session = 0;
+	conn->class = 0;
+	return conn;
+}
+
+/**
+ * nswap_spares_give() - keep a connection for later, or free it
+ * @s: spares
+ * @conn: one that is done
+ *
+ * Context: process, sleeps.
+ */
+void nswap_spares_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
+{
+	bool kept;
+
+	spin_lock(&s->lock);
+	kept = s->nr < NR_SPARES;
+	if (kept) {
+		list_add(&conn->link, &s->list);
+		WRITE_ONCE(s->nr, s->nr + 1);
+	}
+	spin_unlock(&s->lock);
+	if (!kept)
+		nswap_spares_end(conn);
+}
+
+/**
+ * nswap_spares_end() - end a connection's thread and free it
+ * @conn: a connection; its link, if it has one, is shut down
+ *
+ * Context: process, sleeps.
+ */
+void nswap_spares_end(struct nswap_srv_conn *conn)
+{
+	kthread_stop(conn->thread);
+	/* given to a thread that was stopped before it saw it */
+	if (conn->l)
+		conn->t->close(conn->l);
+	free_conn(conn);
+}
