@@ -10,7 +10,8 @@
  *    (both under their mutex).
  *  - A connection that has ended stays in the acceptor's list, done, until it
  *    is reaped: no thread of this module outlives it.
- *  - Nobody but peers of the list or the subnet is greeted.
+ *  - Nobody but peers of the list or the subnet is greeted, and no address
+ *    keeps more than a few connections on which it does not say hello.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -26,6 +27,7 @@
 #define HELLO_MS	5000
 #define SILENT_S	60u
 #define MAX_STRANGERS	128
+#define MAX_STRANGERS_EACH	(2 * NSWAP_MAX_CONNS)
 #define MAX_CONNS	(NSWAP_MAX_PEERS * NSWAP_MAX_CONNS)
 
 /**
@@ -122,6 +124,12 @@ static int take_hello(struct nswap_srv_conn *conn)
 	return ret;
 }
 
+static void is_known(struct nswap_srv_conn *conn)
+{
+	WRITE_ONCE(conn->stranger, false);
+	atomic_dec(&conn->node->acceptor->strangers);
+}
+
 static void close_conn(struct nswap_srv_conn *conn)
 {
 	struct nswap_acceptor *a = conn->node->acceptor;
@@ -143,7 +151,7 @@ static void serve_link(struct nswap_srv_conn *conn)
 	ret = greet(conn);
 	if (!ret)
 		ret = take_hello(conn);
-	atomic_dec(&conn->node->acceptor->strangers);
+	is_known(conn);
 	while (!ret && !kthread_should_stop()) {
 		ret = nswap_serve(conn);
 		nswap_follow(&f, conn->t->cpu(conn->l));
@@ -177,10 +185,29 @@ static int serve_conn(void *data)
 	return 0;
 }
 
+/* too many connections that have not said hello? */
+static bool crowded(struct nswap_acceptor *a, const struct nswap_addr *from)
+{
+	struct nswap_srv_conn *conn;
+	unsigned int n = 0;
+
+	if (READ_ONCE(a->nr_conns) >= MAX_CONNS ||
+	    atomic_read(&a->strangers) >= MAX_STRANGERS)
+		return true;
+	mutex_lock(&a->lock);
+	list_for_each_entry(conn, &a->conns, link)
+		n += READ_ONCE(conn->stranger) &&
+		     !memcmp(conn->from.ip, from->ip, sizeof(from->ip));
+	mutex_unlock(&a->lock);
+	return n >= MAX_STRANGERS_EACH;
+}
+
 static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
-		      struct nswap_link *l)
+		      struct nswap_link *l, const struct nswap_addr *from)
 {
 	conn->l = l;
+	conn->from = *from;
+	conn->stranger = true;
 	conn->ticket = ++a->next_ticket;
 	mutex_lock(&a->lock);
 	list_add_tail(&conn->link, &a->conns);
@@ -201,13 +228,12 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	if (a->t->peer_addr(l, &from) ||
 	    !nswap_announce_acceptable(a->node, &from))
 		return -EACCES;
-	if (READ_ONCE(a->nr_conns) >= MAX_CONNS ||
-	    atomic_read(&a->strangers) >= MAX_STRANGERS)
+	if (crowded(a, &from))
 		return -EMFILE;
 	conn = nswap_spares_take(a->spares);
 	if (!conn)
 		return -ENOMEM;
-	give_link(a, conn, l);
+	give_link(a, conn, l, &from);
 	return 0;
 }
 

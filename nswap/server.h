@@ -20,6 +20,8 @@ struct task_struct;
  * @t: transport
  * @l: link; closed by the thread after it has left its owner
  * @link: in the acceptor's list, or among the spare ones
+ * @from: where the link comes from
+ * @stranger: nobody has said hello on the link yet
  * @of_owner: in the owner's list; under the cache's hello mutex
  * @thread: serves it
  * @done: the thread has let go of everything and waits for another link
@@ -44,6 +46,8 @@ struct nswap_srv_conn {
 	const struct nswap_transport_ops *t;
 	struct nswap_link *l;
 	struct list_head link;
+	struct nswap_addr from;
+	bool stranger;
 	struct list_head of_owner;
 	struct task_struct *thread;
 	bool done;

@@ -3,10 +3,31 @@
 
         node0 … node11 on one link; nobody is told of anybody else
 """
+import sys
 import time
 
 from nswaptest.check import (at_least, at_most, equal, hold, true, wait_for)
 from nswaptest.work import Slots, eat
+
+# makes 150 connections, says on how many it was greeted, and keeps those
+CROWD = """
+import socket, sys, time
+
+crowd = [socket.socket() for _ in range(150)]
+for s in crowd:
+    s.setblocking(False)
+    s.connect_ex((sys.argv[1], 9611))
+greeted = []
+for s in crowd:
+    s.settimeout(30)
+    try:
+        if s.recv(1):
+            greeted.append(s)
+    except ConnectionError:
+        pass
+print(len(greeted), flush=True)
+time.sleep(60)
+"""
 
 DESCRIPTION = "12 nodes find each other, age each other, and share pages out"
 SUITES = ("lab",)
@@ -203,3 +224,24 @@ def test_late_joiner(t):
     c.ctl("lend", "16M")
     wait_for(lambda: a.peers()[c.addr]["lent_pages"] == 4096, 5,
              "the new amount is known")
+
+
+def test_strangers(t):
+    """Somebody who opens connection after connection and says nothing does
+    not keep others out."""
+    cluster = t.cluster(3)
+    server, noisy, client = cluster
+    for node in (server, client):
+        node.up(lend="8M")
+    cluster.wait_connected([server, client])
+    crowd = noisy.popen([sys.executable, "-c", CROWD, server.addr])
+    wait_for(lambda: crowd.output().strip(), 30, "the strangers' answers")
+    greeted = int(crowd.output())
+    at_least(greeted, 1, "strangers greeted")
+    at_most(greeted, 32, "strangers greeted")
+    dev = client.device_add("8M")
+    equal(crowd.poll(), None, "exit code of the crowd")
+    with Slots(dev, t.seed) as slots:
+        slots.write(1, 32)
+        equal(slots.compare(), (32, 0, 0), "right, wrong, unreadable slots")
+    client.device_del(dev)
