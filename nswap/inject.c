@@ -58,6 +58,10 @@ static bool inject_ack_before_store;
 module_param(inject_ack_before_store, bool, 0644);
 MODULE_PARM_DESC(inject_ack_before_store, "mutation: stores are acknowledged before their pages are here");
 
+static int inject_no_threads;
+module_param(inject_no_threads, int, 0644);
+MODULE_PARM_DESC(inject_no_threads, "the next N sessions get no threads");
+
 static DEFINE_SPINLOCK(seed_lock);
 static struct rnd_state rnd = { 1021, 2039, 4093, 8191 };
 
@@ -202,4 +206,15 @@ bool nswap_inject_early_free(void)
 bool nswap_inject_ack_before_store(void)
 {
 	return READ_ONCE(inject_ack_before_store);
+}
+
+/**
+ * nswap_inject_no_threads() - make no threads for this session?
+ *
+ * Context: process, does not sleep.
+ * Return: true as often as asked for.
+ */
+bool nswap_inject_no_threads(void)
+{
+	return use_one(&inject_no_threads);
 }

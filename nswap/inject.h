@@ -37,6 +37,7 @@ bool nswap_inject_early_free(void);
 bool nswap_inject_ack_before_store(void);
 void nswap_inject_count(u8 from, u8 to);
 void nswap_inject_met(enum nswap_met what, u32 n);
+bool nswap_inject_no_threads(void);
 #else
 static inline bool nswap_inject_keep(struct nswap_entry *e,
 				     struct nswap_entry *old)
@@ -85,6 +86,11 @@ static inline void nswap_inject_count(u8 from, u8 to)
 
 static inline void nswap_inject_met(enum nswap_met what, u32 n)
 {
+}
+
+static inline bool nswap_inject_no_threads(void)
+{
+	return false;
 }
 #endif
 

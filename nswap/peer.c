@@ -432,11 +432,26 @@ static bool forgettable(struct nswap_peer *peer)
 	       !atomic64_read(&peer->slots) && kref_read(&peer->ref) == 2;
 }
 
+/* out of the table before its threads end, so that nobody gives it new ones */
+static void forget(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+
+	unpublish(node, peer);
+	synchronize_rcu();
+	nswap_session_stop(peer);
+	spin_lock_irq(&node->ipt_lock);
+	nswap_ipt_release(&node->ipt, peer->index);
+	spin_unlock_irq(&node->ipt_lock);
+	nswap_peer_put(peer);
+}
+
 /**
- * nswap_peers_sweep() - forget peers whose epoch is over and whom no slot names
- * @node: node; its control lock is held
+ * nswap_peers_sweep() - forget peers whose epoch is over and whom no slot
+ * names; make what there was no memory for when a peer was met
+ * @node: node
  *
- * Context: process, sleeps; never on the page-out path.
+ * Context: process, sleeps and allocates; never on the page-out path.
  */
 void nswap_peers_sweep(struct nswap_node *node)
 {
@@ -444,17 +459,12 @@ void nswap_peers_sweep(struct nswap_node *node)
 	unsigned int i;
 
 	nswap_for_each_peer(node, i, peer) {
-		if (forgettable(peer)) {
-			nswap_session_stop(peer);
-			unpublish(node, peer);
-			synchronize_rcu();
-			nswap_peer_put(peer);
-			spin_lock_irq(&node->ipt_lock);
-			nswap_ipt_release(&node->ipt, i);
-			spin_unlock_irq(&node->ipt_lock);
-		}
+		if (forgettable(peer))
+			forget(peer);
 		nswap_peer_put(peer);
 	}
+	for (i = 1; i <= READ_ONCE(node->ipt.top); i++)
+		nswap_peer_add(node, i);
 }
 
 static void fill_view(struct nswap_node *node, u16 index,

@@ -29,6 +29,7 @@
 
 #include "client.h"
 #include "follow.h"
+#include "inject.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
@@ -320,7 +321,8 @@ int nswap_session_start(struct nswap_peer *peer)
 	for (i = peer->nr_conns; i--;) {
 		struct nswap_conn *c = &peer->conn[i];
 
-		t = i ? kthread_create(follow, c, "nswap/%u-%u.%u",
+		t = nswap_inject_no_threads() ? ERR_PTR(-ENOMEM) :
+		    i ? kthread_create(follow, c, "nswap/%u-%u.%u",
 				       peer->node->number, peer->index, i) :
 			kthread_create(lead, peer, "nswap/%u-%u",
 				       peer->node->number, peer->index);

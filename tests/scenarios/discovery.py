@@ -31,7 +31,7 @@ time.sleep(60)
 
 DESCRIPTION = "12 nodes find each other, age each other, and share pages out"
 SUITES = ("lab",)
-NEEDS = ("module", "progs")
+NEEDS = ("module", "inject", "progs")
 TIMEOUT = 300
 
 NODES = 12
@@ -224,6 +224,21 @@ def test_late_joiner(t):
     c.ctl("lend", "16M")
     wait_for(lambda: a.peers()[c.addr]["lent_pages"] == 4096, 5,
              "the new amount is known")
+
+
+def test_no_threads(t):
+    """A peer for whose session there was no memory gets one later, also if
+    it is not heard of again."""
+    cluster = t.cluster(2, inject=True)
+    for node in cluster:
+        node.up(lend="8M", announce_ms=60000)
+    cluster.wait_connected()
+    client, peer = cluster
+    client.inject(no_threads=1)
+    dev = client.device_add("8M", wait=False)
+    client.wait_sessions(20)
+    equal(client.peers()[peer.addr]["state"], "up", "state of the peer")
+    client.device_del(dev)
 
 
 def test_strangers(t):
