@@ -109,6 +109,10 @@ install: all
 	install -D -m 644 $(OUT)/nswap.ko \
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/nswap.ko
 	install -D -m 755 build/nswapctl $(DESTDIR)$(PREFIX)/sbin/nswapctl
+	install -D -m 644 tools/nswapctl/nswapctl.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/nswapctl.8
+	install -D -m 644 tools/nswapctl/completion/nswapctl \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswapctl
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
 clean:
@@ -122,7 +126,8 @@ help:
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
 	@echo "  make all-kernels    build for every kernel within reach"
-	@echo "  make install        install both (DESTDIR and PREFIX apply)"
+	@echo "  make install        install both, the manual page and the completion"
+	@echo "                      (DESTDIR and PREFIX apply)"
 	@echo "  make clean          remove build/"
 	@echo
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
