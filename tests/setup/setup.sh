@@ -68,9 +68,12 @@ main()
 	exec 9> "$NSWAP_CACHE/apt.lock"
 	flock 9
 	say "installing Debian packages: ${lack[*]}"
+	# an installation that was cut short: apt-get refuses until it is ended
+	[ -z "$(dpkg --audit)" ] || dpkg --configure -a >&2
 	if ! apt install -y --no-install-recommends "${lack[@]}"; then
 		say "trying again with fresh package lists"
 		apt update
+		apt install -y --fix-broken
 		apt install -y --no-install-recommends "${lack[@]}"
 	fi
 }
