@@ -12,7 +12,7 @@
  *  - What the start work waits for is freed by completions alone, never by
  *    another work of this module.
  *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
- *    and touches the home no more once the lock is free.
+ *    and touches the home no more once the lock is free. Nor does whoever submits.
  *  - A slot is kept at its own offset; two writes of one slot are never under
  *    way together (the slot map sees to it).
  *  - Page-ins are started before page-outs.
@@ -136,8 +136,9 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 	h->home = home;
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
-	spin_unlock_irqrestore(&home->lock, flags);
+	/* inside the lock: once it is free @h may end and the home be closed */
 	queue_work(home->wq, &home->start);
+	spin_unlock_irqrestore(&home->lock, flags);
 }
 
 static void refuse(int err, struct netlink_ext_ack *ext)
