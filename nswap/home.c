@@ -15,7 +15,8 @@
  *    and touches the home no more once the lock is free. Nor does whoever submits.
  *  - A slot is kept at its own offset; two writes of one slot are never under
  *    way together (the slot map sees to it).
- *  - Page-ins are started before page-outs.
+ *  - Page-ins are started before page-outs, but only so many of them: programs
+ *    that read all the time must not keep those waiting that need memory.
  *
  * Lock order: none is taken inside @lock but the work queue's own.
  */
@@ -29,6 +30,7 @@
 #include "workqueues.h"
 
 #define LOG_EVERY	(5 * HZ)
+#define OVERTAKE	16	/* page-ins that may go before a page-out */
 
 static void io_done(struct nswap_home_io *h, bool failed)
 {
@@ -79,16 +81,28 @@ static void start_one(struct nswap_home_io *h)
 		io_done(h, true);
 }
 
+/* is it a page-out's turn? the lock is held */
+static bool writes_next(struct nswap_home *home)
+{
+	bool writes = !list_empty(&home->todo[WRITE]);
+
+	if (!writes || list_empty(&home->todo[READ]) ||
+	    home->overtaken == OVERTAKE) {
+		home->overtaken = 0;
+		return writes;
+	}
+	home->overtaken++;
+	return false;
+}
+
 static struct nswap_home_io *next_todo(struct nswap_home *home)
 {
 	struct nswap_home_io *h;
+	struct list_head *todo;
 
 	spin_lock_irq(&home->lock);
-	h = list_first_entry_or_null(&home->todo[READ], struct nswap_home_io,
-				     link);
-	if (!h)
-		h = list_first_entry_or_null(&home->todo[WRITE],
-					     struct nswap_home_io, link);
+	todo = &home->todo[writes_next(home) ? WRITE : READ];
+	h = list_first_entry_or_null(todo, struct nswap_home_io, link);
 	if (h)
 		list_del_init(&h->link);
 	spin_unlock_irq(&home->lock);

@@ -49,8 +49,9 @@ struct nswap_home_io {
  * @wq: where they are started
  * @start: work that starts them
  * @ended: work that ends them
- * @lock: protects @todo and @done; taken in interrupts
+ * @lock: protects @todo, @overtaken and @done; taken in interrupts
  * @todo: to be started; page-ins, page-outs
+ * @overtaken: page-ins started since a page-out that waits could have been
  * @done: over, @end has not been called
  * @errors: when an error may be logged
  * @slots: its size
@@ -66,6 +67,7 @@ struct nswap_home {
 	struct work_struct ended;
 	spinlock_t lock;
 	struct list_head todo[2];
+	unsigned int overtaken;
 	struct list_head done;
 	struct ratelimit_state errors;
 	u64 slots;
