@@ -29,7 +29,8 @@
  * @home: where pages go that no peer has room for; NULL without one
  * @returning: with a home: one bit a slot: a page that a server has brought
  *	back is written to its place there; see returned.c
- * @returns: bits set in @returning, and whoever is about to clear one
+ * @returns: bits set in @returning, and those cleared a moment ago: until it is
+ *	0 somebody uses the device
  * @flash: where they go before that; NULL without any
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated

@@ -16,7 +16,8 @@
  *    repeated, late or obsolete writes nothing.
  *  - A page-out path of the server: pages and writes are made with the first
  *    device that has a home. Whoever finds them all in use waits for a moment
- *    and then lets the server try again. The writes end by themselves.
+ *    and then lets the server try again. The writes end by themselves, and a
+ *    server that stops in the middle of its pages loses its room (serve_move.c).
  *  - A device with marks or writes does not go (its @returns).
  */
 #include <linux/slab.h>

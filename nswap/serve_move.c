@@ -19,6 +19,8 @@
 #include "returned.h"
 #include "server.h"
 
+#define PAGES_MS	4000	/* without a byte of the pages of a RETURN */
+
 static void refuse(struct nswap_srv_conn *conn, u32 nr, u16 status)
 {
 	u32 i;
@@ -157,16 +159,21 @@ int nswap_serve_moved(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
+/* others wait for the room: who stops in the middle must not keep it */
 static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 			 u32 nr)
 {
 	struct iov_iter it;
+	int ret;
 	u32 i;
 
 	for (i = 0; i < nr; i++)
 		bvec_set_page(&conn->bv[i], r->page[i], PAGE_SIZE, 0);
 	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
-	return conn->t->recv(conn->l, &it);
+	conn->t->recv_timeout(conn->l, PAGES_MS);
+	ret = conn->t->recv(conn->l, &it);
+	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
+	return ret;
 }
 
 /**

@@ -74,11 +74,17 @@ static int greet(struct nswap_srv_conn *conn)
 	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
 }
 
-/*
+/**
+ * nswap_server_silence_ms() - how long may nothing be heard on a connection?
+ * @conn: connection that has said hello
+ *
  * An owner pings on its control connection, a mover closes what it does not use:
  * who is silent for longer is gone.
+ *
+ * Context: any.
+ * Return: ms, 0 for no limit.
  */
-static unsigned int silence_ms(const struct nswap_srv_conn *conn)
+unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn)
 {
 	u32 lease = nswap_knob(conn->node, lease_s);
 
@@ -120,7 +126,7 @@ static int take_hello(struct nswap_srv_conn *conn)
 	ret = nswap_send_buf(conn->t, conn->l, &conn->tx, sizeof(conn->tx));
 	if (!ret && status != NSWAP_ST_OK)
 		ret = -EACCES;
-	conn->t->recv_timeout(conn->l, silence_ms(conn));
+	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
 	return ret;
 }
 
