@@ -27,7 +27,7 @@ fetch_source()
 		backports_apt apt-get update >&2
 		mkdir -p "$NSWAP_CACHE/src/deb"
 		(cd "$NSWAP_CACHE/src/deb" &&
-			backports_apt apt-get download "$package" >&2)
+			private_download trixie "$package")
 		say "unpacking it"
 		rm -rf "$src" "$src.tmp"
 		mkdir -p "$src.tmp"

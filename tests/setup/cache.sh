@@ -4,6 +4,7 @@
 # (so no root is needed to fetch a package, and no lock is shared).
 
 NSWAP_CACHE="${NSWAP_CACHE:-$HOME/.cache/nswap}"
+NSWAP_SETUP=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { printf '   %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -56,6 +57,19 @@ private_apt()
 		-o Dir::Cache="$state" \
 		-o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
 		-o APT::Sandbox::User=root "$@"
+}
+
+# private_download SUITE PACKAGE: that release's package into this folder.
+# "apt-get download" begins anew when it was cut short, so it is only asked
+# where the file is, unless there is no other way to get it.
+private_download()
+{
+	local uri name size sum
+	read -r uri name size sum < <(private_apt "$1" apt-get --print-uris \
+		download "$2") || die "$1 has no package $2"
+	uri=${uri//\'/}
+	"$NSWAP_SETUP/get.py" "$uri" "$name" "$size" "${sum#SHA256:}" ||
+		private_apt "$1" apt-get download "$2" >&2
 }
 
 # backports_apt PROG ARG…: the release that carries the lab's kernel source.

@@ -62,7 +62,7 @@ unpack()
 	mkdir -p "$root" "$debs"
 	for pkg in "linux-image-$release" "$headers" "$common" "$kbuild"; do
 		say "getting $pkg"
-		(cd "$debs" && apt_of apt-get download "$pkg" >&2)
+		(cd "$debs" && private_download bookworm "$pkg")
 		name=$(find "$debs" -name "${pkg}_*.deb" | sort -V | tail -n 1)
 		dpkg-deb -x "$name" "$root"
 		rm -f "$name"
