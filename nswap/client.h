@@ -23,6 +23,7 @@ struct nswap_returns;
  * @io: the request
  * @peer: where it goes, and a reference is held; NULL for home and flash
  * @flash: or the first flash slot
+ * @began: when it was given to the connection, home or flash, by ktime_get_ns()
  * @first: first slot, counted from the request's
  * @nr: slots
  */
@@ -33,6 +34,7 @@ struct nswap_op {
 	};
 	struct nswap_io *io;
 	struct nswap_peer *peer;
+	u64 began;
 	u32 flash;
 	u8 first;
 	u8 nr;

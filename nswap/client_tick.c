@@ -132,6 +132,7 @@ static void eligible(struct nswap_peer *peer)
 	nswap_place_eligible(node, peer->index, ok);
 	nswap_place_rest(node, peer->index, resting);
 	nswap_place_shrinks(node, peer->index, e.shrinking);
+	nswap_place_forget(node, peer->index);
 }
 
 static void compare(struct nswap_peer *peer)

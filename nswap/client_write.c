@@ -245,7 +245,7 @@ static int store_answered(struct nswap_msg *m)
 		m->lost(m);
 		return ret;
 	}
-	nswap_place_ended(node, peer->index, op->nr);
+	nswap_place_ended(node, peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++) {
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
 			slot_stored(io, op->first + i, peer->index);
@@ -271,7 +271,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 {
 	unsigned int i;
 
-	nswap_place_ended(op->peer->node, op->peer->index, op->nr);
+	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++)
 		slot_again(op->io, op->first + i, may_be_held);
 	nswap_client_op_end(op, GENMASK(op->first + op->nr - 1, op->first));
@@ -345,6 +345,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	WRITE_ONCE(peer->used, jiffies);
 	WRITE_ONCE(node->client->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
+	op->began = ktime_get_ns();
 	atomic_inc(&io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
 		nswap_place_rest(node, peer->index, true);

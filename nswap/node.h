@@ -8,6 +8,7 @@
 
 #include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/prandom.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -140,10 +141,12 @@ struct nswap_node_config {
  *	@peers_lock
  * @peers_lock: serialises adding and removing peers; never held while
  *	waiting for a thread or the network
- * @place_lock: protects @cand, @nr_cand, @last; inside nothing but counters
+ * @place_lock: protects @cand, @nr_cand, @last, @place_rnd; inside nothing but
+ *	counters
  * @cand: candidates for placement in the order of their index
  * @nr_cand: how many
  * @last: index of the peer chosen last
+ * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
  * @cache: the Nswap Cache
@@ -183,6 +186,7 @@ struct nswap_node {
 	struct nswap_place_peer *cand;
 	unsigned int nr_cand;
 	u16 last;
+	struct rnd_state place_rnd;
 
 	struct list_head devices;
 	u32 last_instance;

@@ -12,13 +12,20 @@
  *    ends exactly once: by its answer, or before nswap_place_add() by the
  *    session's end.
  *  - The policy sees the candidates and changes nothing.
+ *  - store_ns of a candidate follows what its page-outs take, and falls while
+ *    none ends: a peer that was slow once is tried again.
  *
  * Nothing here sleeps or allocates but nswap_place_init().
  */
+#include <linux/ktime.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "node.h"
 #include "place.h"
+
+#define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */
+#define STORE_FORGET	8	/* this part goes with every tick without a page-out */
 
 /**
  * nswap_place_init() - room for all candidates
@@ -30,6 +37,7 @@
 int nswap_place_init(struct nswap_node *node)
 {
 	spin_lock_init(&node->place_lock);
+	prandom_seed_state(&node->place_rnd, get_random_u64());
 	node->cand = kvcalloc(NSWAP_MAX_PEERS, sizeof(*node->cand), GFP_KERNEL);
 	return node->cand ? 0 : -ENOMEM;
 }
@@ -136,6 +144,7 @@ int nswap_place_take(struct nswap_node *node, unsigned int pages, u16 *index)
 	spin_lock(&node->place_lock);
 	view = (struct nswap_place_view){
 		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
+		.random = prandom_u32_state(&node->place_rnd),
 	};
 	pos = READ_ONCE(node->place)->pick(&view, pages);
 	if (pos >= 0 && pos < node->nr_cand &&
@@ -176,22 +185,55 @@ void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
 	spin_unlock(&node->place_lock);
 }
 
+static void took(struct nswap_place_peer *c, u64 ns)
+{
+	c->store_ns = c->store_ns ? (c->store_ns * (STORE_WEIGHT - 1) + ns) /
+				    STORE_WEIGHT : ns;
+	/* 0 means that nothing is known */
+	c->store_ns = max(c->store_ns, 1ull);
+	c->measured = true;
+}
+
 /**
  * nswap_place_ended() - a page-out was answered or given up
  * @node: node
  * @index: of the peer
  * @pages: in the message
+ * @began: when it was given to the connection, by ktime_get_ns()
  *
  * Context: process, page-out path; does not sleep.
  */
-void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages)
+void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
+{
+	u64 ns = ktime_get_ns() - began;
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = find(node, index);
+	if (c) {
+		c->inflight -= min(pages, c->inflight);
+		took(c, ns);
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_forget() - a tick has passed: what a page-out takes may be old
+ * @node: node
+ * @index: of the peer
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_forget(struct nswap_node *node, u16 index)
 {
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
 	c = find(node, index);
+	if (c && !c->measured && !c->inflight && c->store_ns)
+		c->store_ns -= c->store_ns / STORE_FORGET;
 	if (c)
-		c->inflight -= min(pages, c->inflight);
+		c->measured = false;
 	spin_unlock(&node->place_lock);
 }
 

@@ -13,7 +13,9 @@ void nswap_place_add(struct nswap_node *node, u16 index, u32 grants, u64 free);
 void nswap_place_remove(struct nswap_node *node, u16 index);
 int nswap_place_take(struct nswap_node *node, unsigned int pages, u16 *index);
 void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free);
-void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages);
+void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages,
+		       u64 began);
+void nswap_place_forget(struct nswap_node *node, u16 index);
 void nswap_place_eligible(struct nswap_node *node, u16 index, bool eligible);
 void nswap_place_rest(struct nswap_node *node, u16 index, bool resting);
 void nswap_place_shrinks(struct nswap_node *node, u16 index, bool shrinking);

@@ -14,15 +14,15 @@
 
 #include "policy.h"
 
+#define PLACE_ENTRY(name)	&nswap_place_##name##_ops,
+#define SIZE_ENTRY(name)	&nswap_size_##name##_ops,
+
 static const struct nswap_place_ops *const place_policies[] = {
-	&nswap_place_most_free_ops,
-	&nswap_place_rr_ops,
+	NSWAP_PLACE_POLICIES(PLACE_ENTRY)
 };
 
 static const struct nswap_size_ops *const size_policies[] = {
-	&nswap_size_fixed_ops,
-	&nswap_size_watermark_ops,
-	&nswap_size_pressure_ops,
+	NSWAP_SIZE_POLICIES(SIZE_ENTRY)
 };
 
 static bool name_valid(const char *name, const char *help)

@@ -4,7 +4,8 @@
  *
  * A policy decides on a snapshot and touches nothing: no lock of the core, no
  * socket, no bio, no sleep, no allocation. The mechanism asks, acts, and makes
- * a new snapshot. Adding a policy is one file and one line in policy.c.
+ * a new snapshot. Adding a policy is one file, and one line in a list at the end
+ * of this one.
  */
 #ifndef NSWAP_POLICY_H
 #define NSWAP_POLICY_H
@@ -24,6 +25,11 @@
  * @free: pages it announced as free, less what was stored there since
  * @lent: pages it lends in all
  * @inflight: our page-outs under way to it, in pages
+ * @store_ns: what a page-out to it took lately, a moving average in ns of the
+ *	time from being given to the connection to the answer; falls while
+ *	nothing is sent there, so that a slow peer is tried again; 0 if nothing
+ *	is known
+ * @measured: @store_ns has changed since the last tick; the mechanism's
  */
 struct nswap_place_peer {
 	u16 index;
@@ -34,6 +40,8 @@ struct nswap_place_peer {
 	u64 free;
 	u64 lent;
 	u32 inflight;
+	u64 store_ns;
+	bool measured;
 };
 
 /**
@@ -41,11 +49,13 @@ struct nswap_place_peer {
  * @peer: candidates in the order of their index
  * @nr: number of candidates
  * @last: index (not position) chosen last time, 0 at first
+ * @random: another number for each decision
  */
 struct nswap_place_view {
 	const struct nswap_place_peer *peer;
 	unsigned int nr;
 	u16 last;
+	u32 random;
 };
 
 /**
@@ -214,10 +224,27 @@ const struct nswap_place_ops *nswap_place_find(const char *name);
 const struct nswap_place_ops *nswap_place_nth(unsigned int n);
 const struct nswap_place_ops *nswap_place_default(void);
 
-extern const struct nswap_place_ops nswap_place_most_free_ops;
-extern const struct nswap_place_ops nswap_place_rr_ops;
-extern const struct nswap_size_ops nswap_size_fixed_ops;
-extern const struct nswap_size_ops nswap_size_watermark_ops;
-extern const struct nswap_size_ops nswap_size_pressure_ops;
+/*
+ * The policies: X(most_free) stands for nswap_place_most_free_ops, which
+ * place_most_free.c defines. The first is what a node starts with.
+ */
+#define NSWAP_PLACE_POLICIES(X) \
+	X(most_free) \
+	X(rr) \
+	X(two_choices) \
+	X(latency)
+
+#define NSWAP_SIZE_POLICIES(X) \
+	X(fixed) \
+	X(watermark) \
+	X(pressure)
+
+#define NSWAP_PLACE_DECLARE(name) \
+	extern const struct nswap_place_ops nswap_place_##name##_ops;
+#define NSWAP_SIZE_DECLARE(name) \
+	extern const struct nswap_size_ops nswap_size_##name##_ops;
+
+NSWAP_PLACE_POLICIES(NSWAP_PLACE_DECLARE)
+NSWAP_SIZE_POLICIES(NSWAP_SIZE_DECLARE)
 
 #endif

@@ -19,6 +19,7 @@
  * @peer: candidates, as many as have an index
  * @last: index chosen last time
  * @pages: pages to place, 1 if 0
+ * @random: random number of this decision
  * @want: index of the right choice, 0 for nobody
  */
 struct place_row {
@@ -26,6 +27,7 @@ struct place_row {
 	struct nswap_place_peer peer[PLACE_ROW_PEERS];
 	u16 last;
 	unsigned int pages;
+	u32 random;
 	u16 want;
 };
 
@@ -71,7 +73,9 @@ static inline void place_check_row(struct kunit *test,
 				   const struct nswap_place_ops *ops)
 {
 	const struct place_row *r = test->param_value;
-	struct nswap_place_view view = { .peer = r->peer, .last = r->last };
+	struct nswap_place_view view = {
+		.peer = r->peer, .last = r->last, .random = r->random,
+	};
 
 	while (view.nr < PLACE_ROW_PEERS && r->peer[view.nr].index)
 		view.nr++;
@@ -105,10 +109,14 @@ static inline void place_check_contract(struct kunit *test,
 				.free = prandom_u32_state(&rnd) % 4,
 				.lent = 4,
 				.inflight = prandom_u32_state(&rnd) % 33,
+				.store_ns = prandom_u32_state(&rnd) % 4 *
+					    (1ull << prandom_u32_state(&rnd) %
+						     64),
 			};
 			usable += nswap_place_usable(&peer[i]);
 		}
 		view.last = prandom_u32_state(&rnd) % (NSWAP_MAX_PEERS + 1);
+		view.random = prandom_u32_state(&rnd);
 		pages = 1 + prandom_u32_state(&rnd) % NSWAP_REQ_SLOTS;
 		at = ops->pick(&view, pages);
 		if (!usable) {

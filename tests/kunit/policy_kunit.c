@@ -65,6 +65,10 @@ static void found_by_name(struct kunit *test)
 			    &nswap_place_most_free_ops);
 	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("round-robin"),
 			    &nswap_place_rr_ops);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("two-choices"),
+			    &nswap_place_two_choices_ops);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("latency"),
+			    &nswap_place_latency_ops);
 	KUNIT_EXPECT_NULL(test, nswap_place_find("round"));
 	KUNIT_EXPECT_NULL(test, nswap_place_find(""));
 	KUNIT_EXPECT_PTR_EQ(test, nswap_place_default(),
@@ -139,7 +143,7 @@ static void named_in_one_line(struct kunit *test)
 			   "fixed [watermark] pressure");
 	KUNIT_EXPECT_STREQ(test, nswap_place_names(&nswap_place_most_free_ops,
 						   buf, sizeof(buf)),
-			   "[most-free] round-robin");
+			   "[most-free] round-robin two-choices latency");
 	KUNIT_EXPECT_STREQ(test, nswap_size_names(NULL, small, sizeof(small)),
 			   "fixed w");
 }

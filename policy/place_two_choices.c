@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Placement: two choices. Two usable peers drawn at random, the better one.
+ *
+ * M. Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing",
+ * IEEE TPDS 12(10), 2001: the fuller of n queues is then log log n longer than
+ * the mean, not log n / log log n as with one random choice; and unlike with
+ * "the best of all", clients that know the same old figures do not all run to
+ * the same peer. Better means fewer of our pages under way to it, which is
+ * known exactly; among equals, more free pages, which is an estimate.
+ */
+#include "policy.h"
+
+/* position of the usable candidate with @n usable ones before it */
+static unsigned int nth_usable(const struct nswap_place_view *view,
+			       unsigned int n)
+{
+	unsigned int i = 0;
+
+	while (!nswap_place_usable(&view->peer[i]) || n--)
+		i++;
+	return i;
+}
+
+static bool better(const struct nswap_place_peer *a,
+		   const struct nswap_place_peer *b)
+{
+	if (a->inflight != b->inflight)
+		return a->inflight < b->inflight;
+	return a->free > b->free;
+}
+
+static int two_choices_pick(const struct nswap_place_view *view,
+			    unsigned int pages)
+{
+	unsigned int i, one, other, usable = 0;
+
+	for (i = 0; i < view->nr; i++)
+		usable += nswap_place_usable(&view->peer[i]);
+	if (!usable)
+		return -1;
+	one = (view->random & 0xffff) % usable;
+	if (usable == 1)
+		return nth_usable(view, one);
+	other = (view->random >> 16) % (usable - 1);
+	if (other >= one)
+		other++;
+	one = nth_usable(view, one);
+	other = nth_usable(view, other);
+	return better(&view->peer[other], &view->peer[one]) ? other : one;
+}
+
+const struct nswap_place_ops nswap_place_two_choices_ops = {
+	.name = "two-choices",
+	.help = "of two random peers the one with fewer pages under way to it",
+	.pick = two_choices_pick,
+};
