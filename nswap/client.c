@@ -21,7 +21,9 @@
 
 #include "client.h"
 #include "device.h"
+#include "flash.h"
 #include "log.h"
+#include "meter.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
@@ -131,6 +133,7 @@ void nswap_client_submit(struct nswap_io *io)
 	io->waited = false;
 	io->one_by_one = false;
 	io->since = jiffies;
+	nswap_meter_came(io);
 	io->retry = 0;
 	io->failed = 0;
 	io->missed = 0;
@@ -255,6 +258,7 @@ struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
 	}
 	op->io = io;
 	op->peer = NULL;
+	op->flash = NSWAP_FLASH_NONE;
 	op->first = first;
 	op->nr = nr;
 	op->h.pages = pl;
@@ -301,6 +305,7 @@ void nswap_client_op_end(struct nswap_op *op, unsigned long again)
 	struct nswap_io *io = op->io;
 	unsigned int i;
 
+	nswap_meter_end(op, again);
 	for_each_set_bit(i, &again, NSWAP_REQ_SLOTS)
 		set_bit(i, &io->retry);
 	if (peer)

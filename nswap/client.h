@@ -22,7 +22,8 @@ struct nswap_returns;
  * @h: or the read or write of home or flash
  * @io: the request
  * @peer: where it goes, and a reference is held; NULL for home and flash
- * @flash: or the first flash slot
+ * @flash: or the first flash slot; NSWAP_FLASH_NONE for home
+ * @turn: when the dispatcher turned to it, if somebody measures
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
  * @first: first slot, counted from the request's
  * @nr: slots
@@ -34,6 +35,7 @@ struct nswap_op {
 	};
 	struct nswap_io *io;
 	struct nswap_peer *peer;
+	u64 turn;
 	u64 began;
 	u32 flash;
 	u8 first;
@@ -51,6 +53,8 @@ struct nswap_op {
  * @waited: it has waited before
  * @one_by_one: home or flash failed adjacent slots: try each alone
  * @since: jiffies when it came
+ * @came: the same by ktime_get_ns(), 0 if nobody measured then
+ * @turn: when the dispatcher turned to the slots it is at, likewise
  * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
@@ -76,6 +80,8 @@ struct nswap_io {
 	bool waited;
 	bool one_by_one;
 	unsigned long since;
+	u64 came;
+	u64 turn;
 	int seen;
 	unsigned long unclaimed;
 	unsigned long todo;

@@ -17,6 +17,7 @@
 #include "device.h"
 #include "flash.h"
 #include "log.h"
+#include "meter.h"
 #include "node.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
@@ -26,6 +27,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->flash = flash;
 	op->h.end = end;
+	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	nswap_flash_submit(io->dev->flash, flash, &op->h);
 }
@@ -94,6 +96,7 @@ void nswap_client_to_flash(struct nswap_io *io)
 	u32 flash;
 
 	while (may) {
+		nswap_meter_turn(io);
 		first = __ffs(may);
 		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
 		nr = nswap_flash_take(io->dev->flash, nr, &flash);

@@ -17,6 +17,7 @@
 #include "client.h"
 #include "device.h"
 #include "log.h"
+#include "meter.h"
 #include "node.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
@@ -26,6 +27,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->h.slot = io->slot + first;
 	op->h.end = end;
+	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	nswap_home_submit(io->dev->home, &op->h);
 }
@@ -79,6 +81,7 @@ void nswap_client_to_home(struct nswap_io *io)
 	unsigned int first, nr;
 
 	while (io->todo) {
+		nswap_meter_turn(io);
 		first = __ffs(io->todo);
 		nr = READ_ONCE(io->one_by_one) ? 1 :
 		     nswap_run_of(io->todo, first);

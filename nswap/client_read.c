@@ -25,6 +25,7 @@
 #include "device.h"
 #include "inject.h"
 #include "log.h"
+#include "meter.h"
 #include "node.h"
 #include "peer.h"
 
@@ -130,6 +131,7 @@ static int load_answered(struct nswap_msg *m)
 		m->lost(m);
 		return ret;
 	}
+	m->received_ns = nswap_stamp();
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
 
@@ -233,6 +235,7 @@ void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m)
 
 	nswap_wire_init(h, NSWAP_LOAD, op->nr, bytes);
 	h->id = nswap_client_id(peer->node);
+	h->flags = nswap_meter_flags(io);
 	h->slot = cpu_to_le64(io->slot + op->first);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
@@ -262,6 +265,7 @@ static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
 	op->nr = nr;
 	op->m.answer = load_answered;
 	op->m.lost = load_lost;
+	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
 		nswap_client_load_failed(&op->m);
@@ -371,6 +375,7 @@ void nswap_client_read(struct nswap_io *io)
 	unsigned int first, nr;
 
 	while (io->todo) {
+		nswap_meter_turn(io);
 		first = __ffs(io->todo);
 		nr = read_run(io, first);
 		if (!nr) {

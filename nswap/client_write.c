@@ -29,6 +29,7 @@
 #include "device.h"
 #include "flash.h"
 #include "log.h"
+#include "meter.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
@@ -245,6 +246,7 @@ static int store_answered(struct nswap_msg *m)
 		m->lost(m);
 		return ret;
 	}
+	m->received_ns = nswap_stamp();
 	nswap_place_ended(node, peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++) {
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
@@ -312,6 +314,7 @@ static void build_store(struct nswap_op *op)
 
 	nswap_wire_init(h, NSWAP_STORE, op->nr, bytes);
 	h->id = nswap_client_id(io->dev->node);
+	h->flags = nswap_meter_flags(io);
 	h->slot = cpu_to_le64(io->slot + op->first);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
@@ -345,7 +348,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	WRITE_ONCE(peer->used, jiffies);
 	WRITE_ONCE(node->client->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
-	op->began = ktime_get_ns();
+	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
 		nswap_place_rest(node, peer->index, true);
@@ -363,6 +366,7 @@ static int place(struct nswap_io *io)
 	int n;
 
 	while (io->todo) {
+		nswap_meter_turn(io);
 		first = __ffs(io->todo);
 		n = nswap_place_take(node, nswap_run_of(io->todo, first),
 				     &index);

@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 
 #include "conn.h"
+#include "stamp.h"
 #include "workqueues.h"
 
 /* a link without room is tried again after this, even if nobody says so */
@@ -63,6 +64,7 @@ static void not_begun(struct nswap_conn *c, struct nswap_msg *m)
 static void message_sent(struct nswap_conn *c, struct nswap_msg *m)
 {
 	spin_lock(&c->lock);
+	m->sent_ns = nswap_stamp();
 	m->at = NSWAP_MSG_SENT;
 	c->cur = NULL;
 	spin_unlock(&c->lock);
@@ -318,9 +320,11 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 int nswap_conn_receive(struct nswap_conn *c)
 {
 	struct nswap_msg *m;
+	u64 now;
 	int ret;
 
 	ret = nswap_recv_buf(c->t, c->l, &c->rx, sizeof(c->rx));
+	now = nswap_stamp();
 	if (!ret)
 		ret = nswap_wire_check(&c->rx);
 	if (ret)
@@ -328,7 +332,11 @@ int nswap_conn_receive(struct nswap_conn *c)
 	m = take_answered(c, c->rx.id);
 	if (IS_ERR(m))
 		return PTR_ERR(m);
-	return m ? m->answer(m) : 1;
+	if (!m)
+		return 1;
+	m->answered_ns = now;
+	m->took = le32_to_cpu(c->rx.took);
+	return m->answer(m);
 }
 
 static struct nswap_msg *first_before(struct list_head *list,

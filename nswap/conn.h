@@ -38,6 +38,10 @@ enum nswap_msg_at {
  * @hdr: its header
  * @iter: what is left to send, header included
  * @since: jiffies when it was given to the connection
+ * @sent_ns: when its last byte was with the socket, see nswap_stamp()
+ * @answered_ns: when the header of the answer was here, likewise
+ * @received_ns: when the rest of it was, likewise; the owner's
+ * @took: of the answer
  * @answer: the answer has come; @hdr of the answer is in the connection's @rx,
  *	its payload has not been received yet and must be, completely, by this
  *	function. Returns an error to break the session.
@@ -52,6 +56,10 @@ struct nswap_msg {
 	struct nswap_wire_hdr hdr;
 	struct iov_iter iter;
 	unsigned long since;
+	u64 sent_ns;
+	u64 answered_ns;
+	u64 received_ns;
+	u32 took;
 	int (*answer)(struct nswap_msg *m);
 	void (*lost)(struct nswap_msg *m);
 };

@@ -29,6 +29,7 @@
 #include "device.h"
 #include "inject.h"
 #include "log.h"
+#include "meter.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
@@ -498,6 +499,7 @@ int nswap_device_add(struct nswap_node *node,
 	devices[dev->number] = dev;
 	nr_devices++;
 	mutex_unlock(&devices_lock);
+	nswap_profile_start(node);
 	if (dev->home && dev->home->loop)
 		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
 			   dev->disk->disk_name, dev->home->name);

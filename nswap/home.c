@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 
 #include "home.h"
+#include "stamp.h"
 #include "workqueues.h"
 
 #define LOG_EVERY	(5 * HZ)
@@ -38,6 +39,7 @@ static void io_done(struct nswap_home_io *h, bool failed)
 	unsigned long flags;
 
 	h->failed = failed;
+	h->done_ns = nswap_stamp();
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->done);
 	/* inside the lock: once it is free the home may be closed */
@@ -77,6 +79,7 @@ static void start_one(struct nswap_home_io *h)
 		.client = home->io,
 	};
 
+	h->started_ns = nswap_stamp();
 	if (dm_io(&rq, 1, &where, NULL, NULL, IOPRIO_DEFAULT))
 		io_done(h, true);
 }

@@ -27,6 +27,8 @@ struct nswap_home;
  * @nr: slots
  * @write: towards home
  * @failed: result
+ * @started_ns: when dm-io was called, see nswap_stamp()
+ * @done_ns: when it was over, likewise
  * @end: it is over; not touched afterwards. Runs on the module's own work
  *	queue and does not sleep.
  */
@@ -38,6 +40,8 @@ struct nswap_home_io {
 	u16 nr;
 	bool write;
 	bool failed;
+	u64 started_ns;
+	u64 done_ns;
 	void (*end)(struct nswap_home_io *h);
 };
 

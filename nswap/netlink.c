@@ -267,6 +267,10 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 	if (tb[NSWAP_A_PLACE])
 		return nswap_node_set_place(node, nla_data(tb[NSWAP_A_PLACE]),
 					    info->extack);
+	if (tb[NSWAP_A_PROFILE_RESET]) {
+		nswap_profile_reset(node);
+		return 0;
+	}
 	if (tb[NSWAP_A_SIZE_POLICY])
 		return nswap_node_set_size(node,
 					   nla_data(tb[NSWAP_A_SIZE_POLICY]),
@@ -299,6 +303,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 		nr += nla_type(a) == NSWAP_A_LEND_PAGES ||
 		      nla_type(a) == NSWAP_A_PLACE ||
 		      nla_type(a) == NSWAP_A_SIZE_POLICY ||
+		      nla_type(a) == NSWAP_A_PROFILE_RESET ||
 		      nla_type(a) == NSWAP_A_KNOB;
 	if (nr != 1) {
 		NL_SET_ERR_MSG(info->extack, "one request changes exactly one thing");

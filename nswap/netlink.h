@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Generic netlink: netlink.c changes things, netlink_get.c shows them with
- * what netlink_put.c makes of them, netlink_gen.[ch] are made from docs/netlink/nswap.yaml.
+ * what netlink_put.c and netlink_meter.c make of them, netlink_gen.[ch] are made
+ * from docs/netlink/nswap.yaml.
  */
 #ifndef NSWAP_NETLINK_H
 #define NSWAP_NETLINK_H
@@ -28,6 +29,11 @@ int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
 			const char *name, const char *help, bool current_one);
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k,
 		      u32 value);
+int nswap_nl_put_latency(struct sk_buff *skb,
+			 const struct nswap_latency_view *v);
+int nswap_nl_put_profile(struct sk_buff *skb,
+			 const struct nswap_profile_view *v);
+int nswap_nl_put_trace(struct sk_buff *skb, const struct nswap_trace_view *v);
 int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node);
 
 #endif

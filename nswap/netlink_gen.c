@@ -29,7 +29,7 @@ const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_FLASH + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -44,10 +44,12 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_FLASH + 1] = {
 	[NSWAP_A_HOME] = { .type = NLA_NUL_STRING, .len = 4095, },
 	[NSWAP_A_SIZE_POLICY] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_A_FLASH] = { .type = NLA_STRING, .len = 4095, },
+	[NSWAP_A_PROFILE_RESET] = { .type = NLA_FLAG, },
+	[NSWAP_A_TRACE_AFTER] = { .type = NLA_U64, },
 };
 
 /* Ops table for nswap */
-const struct genl_small_ops nswap_nl_ops[12] = {
+const struct genl_small_ops nswap_nl_ops[15] = {
 	{
 		.cmd	= NSWAP_CMD_NODE_UP,
 		.doit	= nswap_nl_node_up_doit,
@@ -101,5 +103,17 @@ const struct genl_small_ops nswap_nl_ops[12] = {
 	{
 		.cmd	= NSWAP_CMD_KNOB_GET,
 		.dumpit	= nswap_nl_knob_get_dumpit,
+	},
+	{
+		.cmd	= NSWAP_CMD_LATENCY_GET,
+		.dumpit	= nswap_nl_latency_get_dumpit,
+	},
+	{
+		.cmd	= NSWAP_CMD_PROFILE_GET,
+		.dumpit	= nswap_nl_profile_get_dumpit,
+	},
+	{
+		.cmd	= NSWAP_CMD_TRACE_GET,
+		.dumpit	= nswap_nl_trace_get_dumpit,
 	},
 };

@@ -17,10 +17,10 @@ extern const struct nla_policy nswap_addr_nl_policy[NSWAP_ADDR_A_SCOPE + 1];
 extern const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1];
 
 /* Global operation policy for nswap */
-extern const struct nla_policy nswap_nl_policy[NSWAP_A_FLASH + 1];
+extern const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1];
 
 /* Ops table for nswap */
-extern const struct genl_small_ops nswap_nl_ops[12];
+extern const struct genl_small_ops nswap_nl_ops[15];
 
 int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info);
 int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info);
@@ -37,5 +37,10 @@ int nswap_nl_stat_get_doit(struct sk_buff *skb, struct genl_info *info);
 int nswap_nl_policy_get_dumpit(struct sk_buff *skb,
 			       struct netlink_callback *cb);
 int nswap_nl_knob_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int nswap_nl_latency_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb);
+int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb);
+int nswap_nl_trace_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif /* _LINUX_NSWAP_GEN_H */

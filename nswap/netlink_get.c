@@ -223,6 +223,50 @@ static int put_next_knob(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+static int put_next_latency(struct sk_buff *skb, struct netlink_callback *cb,
+			    struct nswap_node *node, unsigned long *after)
+{
+	struct nswap_latency_view v;
+	unsigned int at = *after;
+	int err;
+
+	if (!nswap_latency_next(node, &at, &v))
+		return -ENOENT;
+	err = nswap_nl_put_latency(skb, &v);
+	if (!err)
+		*after = at;
+	return err;
+}
+
+static int put_next_profile(struct sk_buff *skb, struct netlink_callback *cb,
+			    struct nswap_node *node, unsigned long *after)
+{
+	struct nswap_profile_view v;
+	int err;
+
+	if (!nswap_profile_next(node, *after, &v))
+		return -ENOENT;
+	err = nswap_nl_put_profile(skb, &v);
+	if (!err)
+		++*after;
+	return err;
+}
+
+static int put_next_trace(struct sk_buff *skb, struct netlink_callback *cb,
+			  struct nswap_node *node, unsigned long *after)
+{
+	struct nswap_trace_view v;
+	int err;
+
+	/* what happens while the dump goes on is for the next one */
+	if (!nswap_trace_next(node, *after, &v) || v.time > cb->args[2])
+		return -ENOENT;
+	err = nswap_nl_put_trace(skb, &v);
+	if (!err)
+		*after = v.number;
+	return err;
+}
+
 /**
  * nswap_nl_node_get_dumpit() - NSWAP_CMD_NODE_GET, every node to be seen
  * @skb: reply
@@ -304,4 +348,57 @@ int nswap_nl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int nswap_nl_knob_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_KNOB_GET, put_next_knob);
+}
+
+/**
+ * nswap_nl_latency_get_dumpit() - NSWAP_CMD_LATENCY_GET
+ * @skb: reply
+ * @cb: state of the dump
+ *
+ * Context: process context.
+ * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
+ * -EMSGSIZE.
+ */
+int nswap_nl_latency_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb)
+{
+	return dump_of_node(skb, cb, NSWAP_CMD_LATENCY_GET, put_next_latency);
+}
+
+/**
+ * nswap_nl_profile_get_dumpit() - NSWAP_CMD_PROFILE_GET
+ * @skb: reply
+ * @cb: state of the dump
+ *
+ * Context: process context.
+ * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
+ * -EMSGSIZE.
+ */
+int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb)
+{
+	return dump_of_node(skb, cb, NSWAP_CMD_PROFILE_GET, put_next_profile);
+}
+
+/**
+ * nswap_nl_trace_get_dumpit() - NSWAP_CMD_TRACE_GET
+ * @skb: reply
+ * @cb: state of the dump; ->args[1] and [2]: begun, and when
+ *
+ * Context: process context.
+ * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
+ * -EMSGSIZE.
+ */
+int nswap_nl_trace_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct nlattr *after;
+
+	if (!cb->args[1]) {
+		after = nlmsg_find_attr(cb->nlh, GENL_HDRLEN,
+					NSWAP_A_TRACE_AFTER);
+		cb->args[0] = after ? nla_get_u64(after) : 0;
+		cb->args[1] = 1;
+		cb->args[2] = ktime_get_ns();
+	}
+	return dump_of_node(skb, cb, NSWAP_CMD_TRACE_GET, put_next_trace);
 }

@@ -30,6 +30,7 @@
 #include "device.h"
 #include "log.h"
 #include "memview.h"
+#include "meter.h"
 #include "mover.h"
 #include "node.h"
 #include "peer.h"
@@ -78,6 +79,11 @@ const struct nswap_knob nswap_knobs[] = {
 	     "ms after giving RAM back in which none is taken"),
 	KNOB(oom_wait_ms, 0, 600000, 10000,
 	     "ms an OOM kill waits for pages that move away"),
+	KNOB(latency, 0, 1, 0,
+	     "1: measure each step of page-outs and page-ins"),
+	KNOB(trace, 0, 1, 0, "1: keep the slot trace"),
+	KNOB(profile_ms, 0, 60000, 500,
+	     "ms between samples of what is under way, 0 for none"),
 	KNOB(psi, 0, 10000, 0,
 	     "100ths of a percent of time spent waiting for memory, fed in"),
 	KNOB(fed_total_mib, 0, 1 << 30, 0,
@@ -224,6 +230,7 @@ static void set_knobs(struct nswap_node *node, const struct nswap_knobs *asked)
 static void free_node(struct nswap_node *node)
 {
 	nswap_client_stop(node);
+	nswap_meter_exit(node);
 	nswap_place_exit(node);
 	nswap_ipt_exit(&node->ipt);
 	free_percpu(node->stats);
@@ -282,7 +289,8 @@ static struct nswap_node *alloc_node(struct net *net,
 	INIT_DELAYED_WORK(&node->sweeper, sweep);
 	node->stats = alloc_percpu(struct nswap_stats);
 	if (!node->stats || nswap_ipt_init(&node->ipt) ||
-	    nswap_place_init(node) || nswap_client_start(node)) {
+	    nswap_place_init(node) || nswap_client_start(node) ||
+	    nswap_meter_init(node)) {
 		free_node(node);
 		return NULL;
 	}
@@ -387,6 +395,7 @@ static void take_down(struct nswap_node *node)
 {
 	WRITE_ONCE(node->going, true);
 	nswap_sizing_stop(node);
+	nswap_profile_stop(node);
 	nswap_announce_stop(node);
 	cancel_delayed_work_sync(&node->sweeper);
 	nswap_mover_stop(node);
@@ -417,7 +426,7 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 	if (!node)
 		return -ENOMEM;
 	mutex_lock(&node->control);
-	ret = check_lend(node, cfg->lend_pages, ext);
+	ret = check_lend(node, cfg->lend_pages, ext) ?: nswap_meter_apply(node);
 	if (!ret)
 		ret = enter(node, ext);
 	if (ret)
@@ -538,12 +547,14 @@ int nswap_node_lend(struct nswap_node *node, u64 pages,
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
- * Return: 0, -ENOENT, -ERANGE.
+ * Return: 0, -ENOENT, -ERANGE, -ENOMEM.
  */
 int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext)
 {
 	const struct nswap_knob *k;
+	u32 before;
+	int ret;
 
 	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
 		if (strcmp(k->name, name))
@@ -554,10 +565,14 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			return -ERANGE;
 		}
 		mutex_lock(&node->control);
+		before = *knob_at(&node->knobs, k);
 		WRITE_ONCE(*knob_at(&node->knobs, k), value);
+		ret = nswap_meter_apply(node);
+		if (ret)
+			WRITE_ONCE(*knob_at(&node->knobs, k), before);
 		nswap_sizing_now(node);
 		mutex_unlock(&node->control);
-		return 0;
+		return ret;
 	}
 	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
 	return -ENOENT;

@@ -25,6 +25,7 @@ struct nswap_acceptor;
 struct nswap_announcer;
 struct nswap_cache;
 struct nswap_client;
+struct nswap_meter;
 struct nswap_mover;
 struct nswap_sizing;
 
@@ -44,6 +45,9 @@ struct nswap_sizing;
  * @grow_pct: percent of RAM by which lending may grow in a second
  * @hold_off_ms: after giving RAM back a node takes none for this long
  * @oom_wait_ms: an OOM kill waits this long for pages that move away
+ * @latency: 1: measure the steps of page-outs and page-ins
+ * @trace: 1: keep the slot trace
+ * @profile_ms: time between samples of what is under way, 0 for none
  * @psi: hundredths of a percent of time programs waited for memory, fed in
  * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
  * @fed_available_mib: tests: likewise what is available of it
@@ -65,6 +69,9 @@ struct nswap_knobs {
 	u32 grow_pct;
 	u32 hold_off_ms;
 	u32 oom_wait_ms;
+	u32 latency;
+	u32 trace;
+	u32 profile_ms;
 	u32 psi;
 	u32 fed_total_mib;
 	u32 fed_available_mib;
@@ -155,6 +162,7 @@ struct nswap_node_config {
  * @acceptor: thread that takes connections
  * @mover: brings pages to other peers
  * @client: the client role
+ * @meter: measures page-outs and page-ins
  * @sweeper: work that forgets peers whose epoch is over
  */
 struct nswap_node {
@@ -196,6 +204,7 @@ struct nswap_node {
 	struct nswap_acceptor *acceptor;
 	struct nswap_mover *mover;
 	struct nswap_client *client;
+	struct nswap_meter *meter;
 	struct delayed_work sweeper;
 };
 

@@ -38,6 +38,24 @@ void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
 	h->free = cpu_to_le64(nswap_cache_free_pages(conn->node->cache));
 }
 
+/* the last byte of a STORE or LOAD is here */
+static void question_here(struct nswap_srv_conn *conn)
+{
+	bool timed = le16_to_cpu(conn->rx.flags) & NSWAP_F_TIMED;
+
+	conn->here_ns = timed ? ktime_get_ns() : 0;
+}
+
+/* what the owner is told that its question took, if it asked */
+static __le32 took(struct nswap_srv_conn *conn)
+{
+	u64 here = conn->here_ns;
+
+	conn->here_ns = 0;
+	return cpu_to_le32(here ? min_t(u64, ktime_get_ns() - here, U32_MAX) :
+				  0);
+}
+
 static int send_iov(struct nswap_srv_conn *conn, unsigned int nr_bv, size_t len)
 {
 	struct iov_iter it;
@@ -140,6 +158,7 @@ static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 	if (nswap_inject_drop_ack())
 		return 0;
 	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
+	conn->tx.took = took(conn);
 	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
 						       stored, 0));
 	return nswap_serve_answer(conn, conn->result, bytes);
@@ -175,6 +194,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 		nswap_held_ungrant(c, conn, nr);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);
+		question_here(conn);
 		refuse_all(conn, nr);
 	} else {
 		acked = nswap_inject_ack_before_store();
@@ -182,6 +202,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 			ret = ack_before_store(conn, nr);
 		if (!ret)
 			ret = nswap_serve_pages(conn, &entries);
+		question_here(conn);
 		if (ret)
 			nswap_cache_give(c, &entries);
 		else
@@ -204,6 +225,7 @@ static int serve_load(struct nswap_srv_conn *conn)
 			     nr * sizeof(conn->gen[0]));
 	if (ret)
 		return ret;
+	question_here(conn);
 	for (i = 0; i < nr; i++) {
 		struct nswap_entry *e;
 		struct page *other;
@@ -221,6 +243,7 @@ static int serve_load(struct nswap_srv_conn *conn)
 		conn->entry[held++] = e;
 	}
 	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
+	conn->tx.took = took(conn);
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	set_bv(&conn->bv[1], conn->status, bytes);
 	ret = send_iov(conn, 2 + held,

@@ -33,6 +33,7 @@ struct task_struct;
  * @class: enum nswap_conn_class
  * @rx: message being handled
  * @tx: its answer
+ * @here_ns: when all of a STORE or LOAD was here, 0 if its owner did not ask
  * @gen: generations of a STORE or LOAD
  * @result: results of a STORE
  * @status: results of a LOAD
@@ -59,6 +60,7 @@ struct nswap_srv_conn {
 	u8 class;
 	struct nswap_wire_hdr rx;
 	struct nswap_wire_hdr tx;
+	u64 here_ns;
 	__le32 gen[NSWAP_REQ_SLOTS];
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
 	__le32 status[NSWAP_REQ_SLOTS];

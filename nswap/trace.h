@@ -10,6 +10,11 @@
 
 #include <linux/tracepoint.h>
 
+#include "views.h"
+
+int nswap_meter_trace_reg(void);
+void nswap_meter_trace_unreg(void);
+
 DECLARE_EVENT_CLASS(nswap_resize,
 
 	TP_PROTO(u32 node, u64 from, u64 to, int why),
@@ -76,6 +81,48 @@ DEFINE_EVENT(nswap_batch, nswap_move,
 DEFINE_EVENT(nswap_batch, nswap_return,
 	     TP_PROTO(u32 node, u64 owner, u32 pages, u32 gone),
 	     TP_ARGS(node, owner, pages, gone));
+
+/* the ring of slot_trace.c in one line each; measures while it is on */
+TRACE_EVENT_FN(nswap_slot,
+
+	TP_PROTO(u32 node, const struct nswap_trace_view *v),
+
+	TP_ARGS(node, v),
+
+	TP_STRUCT__entry(
+		__field(u64, slot)
+		__field(u64, ns)
+		__field(u32, node)
+		__field(u16, device)
+		__field(u16, peer)
+		__field(u8, slots)
+		__field(u8, op)
+		__field(u8, tier)
+	),
+
+	TP_fast_assign(
+		__entry->slot = v->slot;
+		__entry->ns = v->ns;
+		__entry->node = node;
+		__entry->device = v->device;
+		__entry->peer = v->peer;
+		__entry->slots = v->slots;
+		__entry->op = v->op;
+		__entry->tier = v->tier;
+	),
+
+	/* the numbers are READ and WRITE, and those of enum nswap_tier */
+	TP_printk("node=%u device=nswap%u slot=%llu slots=%u op=%s tier=%s peer=%u ns=%llu",
+		  __entry->node, __entry->device, __entry->slot,
+		  __entry->slots,
+		  __print_symbolic(__entry->op, { 0, "page-in" },
+				   { 1, "page-out" }),
+		  __print_symbolic(__entry->tier, { 0, "remote" },
+				   { 1, "flash" }, { 2, "home" }),
+		  __entry->peer, __entry->ns),
+
+	nswap_meter_trace_reg, nswap_meter_trace_unreg
+);
 
 #endif
 

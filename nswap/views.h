@@ -6,6 +6,7 @@
 #ifndef NSWAP_VIEWS_H
 #define NSWAP_VIEWS_H
 
+#include "steps.h"
 #include "types.h"
 
 /**
@@ -174,8 +175,81 @@ struct nswap_device_config {
 	unsigned int nr_flash;
 };
 
+/**
+ * struct nswap_latency_view - what one step of an op took
+ * @op: page-in or page-out
+ * @tier: where to or from
+ * @step: its name
+ * @pages: pages measured
+ * @sum_ns: what it took for all of them together
+ * @bucket: see struct nswap_hist
+ */
+struct nswap_latency_view {
+	const char *op;
+	const char *tier;
+	const char *step;
+	u64 pages;
+	u64 sum_ns;
+	u64 bucket[NSWAP_HIST_BUCKETS];
+};
+
+#define NSWAP_PROFILE_BUCKETS	16
+
+/**
+ * struct nswap_profile_view - how many pages are under way at once
+ * @op: page-in or page-out
+ * @tier: where to or from
+ * @samples: how many samples
+ * @busy: of these, with a page under way
+ * @sum: of all samples
+ * @most: largest
+ * @bucket: see struct nswap_hist
+ */
+struct nswap_profile_view {
+	const char *op;
+	const char *tier;
+	u64 samples;
+	u64 busy;
+	u64 sum;
+	u64 most;
+	u64 bucket[NSWAP_PROFILE_BUCKETS];
+};
+
+/**
+ * struct nswap_trace_view - pages that went or came together
+ * @number: of the entry, from 1 on
+ * @time: when they had, by ktime_get_ns()
+ * @ns: time since the request came from the block layer
+ * @slot: first slot
+ * @device: N of /dev/nswapN
+ * @peer: index of the peer, 0 for none
+ * @slots: how many
+ * @op: READ or WRITE
+ * @tier: enum nswap_tier
+ */
+struct nswap_trace_view {
+	u64 number;
+	u64 time;
+	u64 ns;
+	u64 slot;
+	u16 device;
+	u16 peer;
+	u8 slots;
+	u8 op;
+	u8 tier;
+};
+
 struct nswap_node;
 struct netlink_ext_ack;
+
+/* meter.c, profile.c, slot_trace.c */
+bool nswap_latency_next(struct nswap_node *node, unsigned int *at,
+			struct nswap_latency_view *v);
+bool nswap_profile_next(struct nswap_node *node, unsigned int at,
+			struct nswap_profile_view *v);
+void nswap_profile_reset(struct nswap_node *node);
+bool nswap_trace_next(struct nswap_node *node, u64 after,
+		      struct nswap_trace_view *v);
 
 /* peer.c: first used index above @after, false when there is none */
 bool nswap_peer_next(struct nswap_node *node, u16 after,

@@ -21,6 +21,7 @@
  * @each: payload bytes per @nr
  * @fixed: payload bytes beside them
  * @flags: flags this type may carry
+ * @timed: it may say how long it took
  */
 struct shape {
 	const char *name;
@@ -29,6 +30,7 @@ struct shape {
 	u32 each;
 	u32 fixed;
 	u16 flags;
+	bool timed;
 };
 
 static const struct shape shapes[NSWAP_WIRE_NR] = {
@@ -36,11 +38,15 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 	[NSWAP_HELLO] = { "hello", .fixed = sizeof(struct nswap_wire_hello) },
 	[NSWAP_HELLO_ACK] = { "hello-ack" },
 	[NSWAP_STORE] = { "store", NSWAP_REQ_SLOTS, 1,
-			  PAGE_SIZE + sizeof(__le32) },
+			  PAGE_SIZE + sizeof(__le32),
+			  .flags = NSWAP_F_TIMED },
 	[NSWAP_STORE_ACK] = { "store-ack", NSWAP_REQ_SLOTS, 1,
-			      sizeof(struct nswap_wire_result) },
-	[NSWAP_LOAD] = { "load", NSWAP_REQ_SLOTS, 1, sizeof(__le32) },
-	[NSWAP_LOAD_REPLY] = { "load-reply", NSWAP_REQ_SLOTS, 1 },
+			      sizeof(struct nswap_wire_result),
+			      .timed = true },
+	[NSWAP_LOAD] = { "load", NSWAP_REQ_SLOTS, 1, sizeof(__le32),
+			 .flags = NSWAP_F_TIMED },
+	[NSWAP_LOAD_REPLY] = { "load-reply", NSWAP_REQ_SLOTS, 1,
+			       .timed = true },
 	[NSWAP_FREE] = { "free", NSWAP_WIRE_RUNS, 1,
 			 sizeof(struct nswap_wire_run),
 			 .flags = NSWAP_F_NO_RECORD },
@@ -148,7 +154,7 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	if (h->type == NSWAP_LOAD_REPLY ? !load_reply_fits(nr, bytes) :
 					  bytes != s->fixed + nr * s->each)
 		return -EPROTO;
-	if (h->reserved || memchr_inv(h->auth, 0, sizeof(h->auth)))
+	if ((h->took && !s->timed) || memchr_inv(h->auth, 0, sizeof(h->auth)))
 		return -EPROTO;
 	if (le16_to_cpu(h->page_bytes) != PAGE_SIZE)
 		return -EPROTO;

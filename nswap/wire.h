@@ -81,6 +81,7 @@ enum nswap_wire_type {
 #define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now */
 #define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by comparison */
 #define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: gives lent RAM back */
+#define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: say how long you took */
 
 /**
  * enum nswap_conn_class - what a connection of a session carries
@@ -141,7 +142,8 @@ enum nswap_wire_status {
  *	it has
  * @status: enum nswap_wire_status of the whole message
  * @page_bytes: bytes a page takes in the payload: 4096; sealed pages later
- * @reserved: zero
+ * @took: [server] STORE_ACK, LOAD_REPLY: ns from the question's last byte to
+ *	the answer, if it was asked for; else zero
  * @free: [server] pages lent that are neither filled nor granted to anybody
  * @auth: zero; room for a message tag
  */
@@ -158,7 +160,7 @@ struct nswap_wire_hdr {
 	__le32 grants;
 	__le16 status;
 	__le16 page_bytes;
-	__le32 reserved;
+	__le32 took;
 	__le64 free;
 	u8 auth[NSWAP_WIRE_AUTH];
 } __packed;

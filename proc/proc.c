@@ -7,7 +7,8 @@
  * namespace without a node has only the header lines. The first column is the
  * node's number: the initial namespace lists every node.
  *
- * Invariants: nothing is written here. A new column goes to the end.
+ * Invariants: nothing is changed here but that writing to profile begins its
+ * samples anew, as one request of netlink does. A new column goes to the end.
  * Context: process context; a node is kept while its lines are made, and none
  * of its locks is taken here.
  */
@@ -163,16 +164,68 @@ static void show_stats(struct seq_file *m, struct nswap_node *node)
 			   value[i]);
 }
 
+static void head_profile(struct seq_file *m)
+{
+	unsigned int b;
+
+	seq_puts(m, "node op tier samples busy sum most mean mean_busy");
+	for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
+		seq_printf(m, " from_%u", b ? 1u << (b - 1) : 0);
+	seq_putc(m, '\n');
+}
+
+/* two digits behind the point */
+static void show_mean(struct seq_file *m, u64 sum, u64 n)
+{
+	u64 mean = n ? div64_u64(sum * 100, n) : 0;
+
+	seq_printf(m, " %llu.%02u", div_u64(mean, 100), (u32)(mean % 100));
+}
+
+static void show_profile(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_profile_view v;
+	unsigned int b, n;
+
+	for (n = 0; nswap_profile_next(node, n, &v); n++) {
+		seq_printf(m, "%u %s %s %llu %llu %llu %llu", node->number,
+			   v.op, v.tier, v.samples, v.busy, v.sum, v.most);
+		show_mean(m, v.sum, v.samples);
+		show_mean(m, v.sum, v.busy);
+		for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
+			seq_printf(m, " %llu", v.bucket[b]);
+		seq_putc(m, '\n');
+	}
+}
+
+static int reset_profile(struct file *file, char *buf, size_t size)
+{
+	struct net *net = seq_file_single_net(file->private_data);
+	struct nswap_node *node;
+	u32 after = 0;
+
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	while ((node = nswap_node_next(net, after))) {
+		after = node->number;
+		nswap_profile_reset(node);
+		nswap_node_put(node);
+	}
+	return 0;
+}
+
 /**
  * struct proc_view - one file
  * @name: of the file
  * @head: writes the header line
  * @show: writes the lines of one node
+ * @write: takes what users write; NULL if they may not
  */
 struct proc_view {
 	const char *name;
 	void (*head)(struct seq_file *m);
 	void (*show)(struct seq_file *m, struct nswap_node *node);
+	int (*write)(struct file *file, char *buf, size_t size);
 };
 
 static const struct proc_view views[] = {
@@ -182,6 +235,7 @@ static const struct proc_view views[] = {
 	{ "size", head_size, show_size },
 	{ "cache", head_cache, show_cache },
 	{ "stats", head_stats, show_stats },
+	{ "profile", head_profile, show_profile, reset_profile },
 };
 
 static int show_view(struct seq_file *m, void *unused)
@@ -200,6 +254,16 @@ static int show_view(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static bool make_file(struct proc_dir_entry *dir, const struct proc_view *view)
+{
+	if (view->write)
+		return proc_create_net_single_write(view->name, 0644, dir,
+						    show_view, view->write,
+						    (void *)view);
+	return proc_create_net_single(view->name, 0444, dir, show_view,
+				      (void *)view);
+}
+
 static int __net_init proc_net_init(struct net *net)
 {
 	struct proc_dir_entry *dir;
@@ -209,8 +273,7 @@ static int __net_init proc_net_init(struct net *net)
 	if (!dir)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(views); i++) {
-		if (proc_create_net_single(views[i].name, 0444, dir, show_view,
-					   (void *)&views[i]))
+		if (make_file(dir, &views[i]))
 			continue;
 		remove_proc_subtree(PROC_DIR, net->proc_net);
 		return -ENOMEM;

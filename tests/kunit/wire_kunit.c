@@ -36,10 +36,12 @@ static const struct legal legals[] = {
 	{ "hello-ack", NSWAP_HELLO_ACK, 0, 0 },
 	{ "store, one page", NSWAP_STORE, 1, STORE_EACH },
 	{ "store, most", NSWAP_STORE, 32, 32 * STORE_EACH },
+	{ "store, timed", NSWAP_STORE, 1, STORE_EACH, NSWAP_F_TIMED },
 	{ "store-ack, one", NSWAP_STORE_ACK, 1, 8 },
 	{ "store-ack, most", NSWAP_STORE_ACK, 32, 256 },
 	{ "load, one", NSWAP_LOAD, 1, 4 },
 	{ "load, most", NSWAP_LOAD, 32, 128 },
+	{ "load, timed", NSWAP_LOAD, 1, 4, NSWAP_F_TIMED },
 	{ "load-reply, not held", NSWAP_LOAD_REPLY, 1, 4 },
 	{ "load-reply, one page", NSWAP_LOAD_REPLY, 1, 4 + 4096 },
 	{ "load-reply, some held", NSWAP_LOAD_REPLY, 32, 128 + 5 * 4096 },
@@ -139,6 +141,12 @@ static void accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), 0);
 }
 
+/* says how long it took, if it was asked */
+static bool is_timed(u8 type)
+{
+	return type == NSWAP_STORE_ACK || type == NSWAP_LOAD_REPLY;
+}
+
 /* fields that the check leaves to the receiver may hold anything */
 static void other_fields_are_free(struct kunit *test)
 {
@@ -149,6 +157,7 @@ static void other_fields_are_free(struct kunit *test)
 	h.instance = cpu_to_le32(U32_MAX);
 	h.grants = cpu_to_le32(U32_MAX);
 	h.free = cpu_to_le64(U64_MAX);
+	h.took = is_timed(h.type) ? cpu_to_le32(U32_MAX) : 0;
 	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), 0);
 }
 
@@ -168,8 +177,9 @@ static void wrong_fixed_fields(struct kunit *test)
 					-EPROTONOSUPPORT);
 	}
 	h = good;
-	h.reserved = cpu_to_le32(0x80000000);
-	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
+	h.took = cpu_to_le32(0x80000000);
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h),
+			is_timed(h.type) ? 0 : -EPROTO);
 	for (i = 0; i < sizeof(h.auth); i++) {
 		h = good;
 		h.auth[i] = 1;
@@ -185,6 +195,9 @@ static void wrong_fixed_fields(struct kunit *test)
 static u16 flags_of(u8 type)
 {
 	switch (type) {
+	case NSWAP_STORE:
+	case NSWAP_LOAD:
+		return NSWAP_F_TIMED;
 	case NSWAP_FREE:
 		return NSWAP_F_NO_RECORD;
 	case NSWAP_HOLD_LIST:
@@ -300,7 +313,8 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	unsigned int i;
 
 	if (le32_to_cpu(h->magic) != NSWAP_WIRE_MAGIC || h->version != 1 ||
-	    le16_to_cpu(h->flags) & ~flags_of(h->type) || h->reserved ||
+	    le16_to_cpu(h->flags) & ~flags_of(h->type) ||
+	    (h->took && !is_timed(h->type)) ||
 	    memchr_inv(h->auth, 0, sizeof(h->auth)) ||
 	    le16_to_cpu(h->page_bytes) != 4096)
 		return false;

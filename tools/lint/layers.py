@@ -15,9 +15,10 @@ import pathlib
 import re
 import sys
 
-CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device)"
+CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device|meter|" \
+         r"profile|slot_trace)"
 SERVER = r"(server\w*|cache\w*|owner\w*|held)"
-PURE = r"(slot_map|ip_table|wire|stats|types)"
+PURE = r"(slot_map|ip_table|wire|stats|steps|types)"
 TRANSPORT = r"(tcp|sockaddr|transport)"
 TIER = r"(home)"
 HARDWARE = r"(net/.*|linux/(blk.*|bio.*|net\.h|in6?\.h|skbuff.*|" \

@@ -9,6 +9,7 @@
 #include "args.h"
 #include "ctl.h"
 #include "json.h"
+#include "meter.h"
 #include "swaps.h"
 #include "view.h"
 
@@ -223,13 +224,22 @@ static void print_counters(const struct view_stat *s)
 
 int cmd_stat(int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "latency", no_argument, NULL, 'l' },
+		{ NULL, 0, NULL, 0 },
+	};
 	struct swapped swap;
 	struct view_owner *owners;
 	char addr[ADDR_TEXT];
 	struct view_stat s;
+	bool latency = false;
 	size_t nr;
 
-	arg_no_more(argc, argv, 1);
+	while (arg_option(argc, argv, options) != -1)
+		latency = true;
+	arg_no_more(argc, argv, optind);
+	if (latency)
+		return meter_show_latency();
 	view_get_stat(&s);
 	nr = view_owners(&owners);
 	add_up(&swap);

@@ -50,6 +50,8 @@ int cmd_device_del(int argc, char **argv);
 int cmd_device_list(int argc, char **argv);
 int cmd_peers(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

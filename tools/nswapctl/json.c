@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * JSON on standard output, indented by two.
+ * JSON on standard output, indented by two or in lines.
  *
  * Invariant: closers[0 … depth) are the brackets that are open; empty tells
  * whether the innermost one has no member yet.
@@ -14,6 +14,7 @@
 static char closers[8];
 static unsigned int depth;
 static bool empty = true;
+static bool lines;
 
 static void quoted(const char *s)
 {
@@ -31,7 +32,9 @@ static void quoted(const char *s)
 
 static void member(const char *key)
 {
-	if (depth)
+	if (depth && lines)
+		printf(empty ? "" : ", ");
+	else if (depth)
 		printf(empty ? "\n%*s" : ",\n%*s", 2 * depth, "");
 	if (key) {
 		quoted(key);
@@ -63,7 +66,7 @@ void json_list(const char *key)
 void json_end(void)
 {
 	depth--;
-	if (!empty)
+	if (!empty && !lines)
 		printf("\n%*s", 2 * depth, "");
 	putchar(closers[depth]);
 	if (!depth)
@@ -75,6 +78,18 @@ void json_string(const char *key, const char *value)
 {
 	member(key);
 	quoted(value);
+}
+
+/* from now on each value at the top is one line */
+void json_lines(void)
+{
+	lines = true;
+}
+
+void json_real(const char *key, double value)
+{
+	member(key);
+	printf("%.3f", value);
 }
 
 void json_number(const char *key, uint64_t value)

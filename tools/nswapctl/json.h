@@ -12,6 +12,8 @@ void json_object(const char *key);
 void json_list(const char *key);
 void json_end(void);
 void json_string(const char *key, const char *value);
+void json_real(const char *key, double value);
+void json_lines(void);
 void json_number(const char *key, uint64_t value);
 void json_id(const char *key, uint64_t value);
 void json_bool(const char *key, bool value);

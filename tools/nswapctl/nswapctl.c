@@ -62,8 +62,19 @@ static const struct ctl_command commands[] = {
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },
-	{ "stat", "", "show where lent RAM and swapped pages are, and counters",
-	  "", cmd_stat },
+	{ "stat", "[--latency]",
+	  "show where lent RAM and swapped pages are, and counters",
+	  "  --latency         what each step of page-outs and page-ins took instead, for\n"
+	  "                    the pages since 'nswapctl set latency 1'\n",
+	  cmd_stat },
+	{ "profile", "[--reset]", "show how many pages are under way at once",
+	  "Sampled every profile_ms while there is a device.\n"
+	  "  --reset           begin anew instead\n",
+	  cmd_profile },
+	{ "trace", "[--follow]", "show which slots were paged out and in last",
+	  "Kept since 'nswapctl set trace 1', 32768 entries at most.\n"
+	  "  --follow          go on until interrupted; JSON is one object a line then\n",
+	  cmd_trace },
 	{ "lend", "SIZE", "change how much RAM this node lends at most",
 	  "Less than it holds is no error: nothing new is taken, and what is held above\n"
 	  "it is the surplus that 'nswapctl stat' shows.\n",

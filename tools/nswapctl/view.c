@@ -4,13 +4,8 @@
  *
  * Attributes that a newer or older module leaves out read as 0 or "".
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "ctl.h"
 #include "json.h"
-#include "nl.h"
+#include "take.h"
 #include "view.h"
 
 const char *const view_roles[VIEW_ROLES] = { "client", "server", "announce" };
@@ -73,49 +68,6 @@ const unsigned int view_nr_counters =
 	sizeof(view_counters) / sizeof(view_counters[0]);
 _Static_assert(sizeof(view_counters) / sizeof(view_counters[0]) <=
 	       VIEW_COUNTERS_MAX, "room for every counter");
-
-/* a list that grows while a dump comes in */
-struct growing {
-	char *entry;
-	size_t size;
-	size_t nr;
-	size_t room;
-};
-
-static void *one_more(struct growing *g)
-{
-	if (g->nr == g->room) {
-		g->room = g->room ? 2 * g->room : 16;
-		g->entry = realloc(g->entry, g->room * g->size);
-		if (!g->entry)
-			ctl_refuse("no memory");
-	}
-	memset(g->entry + g->nr * g->size, 0, g->size);
-	return g->entry + g->nr++ * g->size;
-}
-
-static uint64_t u64_of(const struct nlattr *a)
-{
-	return a ? nla_get_u64(a) : 0;
-}
-
-static uint32_t u32_of(const struct nlattr *a)
-{
-	return a ? nla_get_u32(a) : 0;
-}
-
-static void text_of(const struct nlattr *a, char *buf, size_t len)
-{
-	if (a)
-		snprintf(buf, len, "%.*s", nla_len(a),
-			 (const char *)nla_data(a));
-}
-
-static void nested(struct nlattr **tb, int max, struct nlattr *nest)
-{
-	if (nest && nla_parse_nested(tb, max, nest, NULL))
-		ctl_refuse("the module's reply makes no sense");
-}
 
 static void take_addr(struct nlattr *nest, struct ctl_addr *addr)
 {

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What page-outs and page-ins are measured with: latency of each step, how
+ * many are under way, and the slot trace.
+ */
+#ifndef NSWAP_METER_H
+#define NSWAP_METER_H
+
+#include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "client.h"
+#include "stamp.h"
+#include "steps.h"
+#include "views.h"
+#include "wire.h"
+
+/**
+ * struct nswap_flow - pages given to a tier and pages back from it; per CPU
+ * @started: by tier and READ or WRITE
+ * @ended: likewise; the rest is under way
+ */
+struct nswap_flow {
+	u64 started[NSWAP_TIERS][NSWAP_OPS];
+	u64 ended[NSWAP_TIERS][NSWAP_OPS];
+};
+
+/**
+ * struct nswap_latency - what steps took; one per CPU, and sums
+ * @hist: by tier, READ or WRITE, and enum nswap_step; a page is one value
+ */
+struct nswap_latency {
+	struct nswap_hist hist[NSWAP_TIERS][NSWAP_OPS][NSWAP_STEPS];
+};
+
+/**
+ * struct nswap_degree - samples of how many pages are under way
+ * @samples: how many samples
+ * @busy: of these, with a page under way
+ * @sum: of all samples
+ * @most: largest
+ * @bucket: as in struct nswap_hist
+ */
+struct nswap_degree {
+	u64 samples;
+	u64 busy;
+	u64 sum;
+	u64 most;
+	u64 bucket[NSWAP_PROFILE_BUCKETS];
+};
+
+#define NSWAP_TRACE_ENTRIES	32768
+
+/**
+ * struct nswap_slot_trace - the last pages that went and came
+ * @lock: protects everything here; inside nothing; process context only
+ * @head: entries ever entered; entry number n is at n % NSWAP_TRACE_ENTRIES,
+ *	the first is number 1
+ * @entry: ring
+ */
+struct nswap_slot_trace {
+	spinlock_t lock;
+	u64 head;
+	struct nswap_trace_view entry[NSWAP_TRACE_ENTRIES];
+};
+
+/**
+ * struct nswap_meter - a node's
+ * @node: node
+ * @flow: always counted
+ * @latency: NULL until it is measured for the first time, then kept
+ * @base: sum of @latency when measuring began; under the node's @control
+ * @latency_on: measure
+ * @trace: NULL until it is traced for the first time, then kept
+ * @trace_on: trace
+ * @profile: takes samples while there is a device
+ * @degree_lock: protects @degree; inside nothing; process context only
+ * @degree: by tier and READ or WRITE
+ */
+struct nswap_meter {
+	struct nswap_node *node;
+	struct nswap_flow __percpu *flow;
+	struct nswap_latency __percpu *latency;
+	struct nswap_latency *base;
+	bool latency_on;
+	struct nswap_slot_trace *trace;
+	bool trace_on;
+	struct delayed_work profile;
+	spinlock_t degree_lock;
+	struct nswap_degree degree[NSWAP_TIERS][NSWAP_OPS];
+};
+
+/* meter.c */
+int nswap_meter_init(struct nswap_node *node);
+void nswap_meter_exit(struct nswap_node *node);
+int nswap_meter_apply(struct nswap_node *node);
+void nswap_meter_begin(struct nswap_op *op);
+void nswap_meter_end(struct nswap_op *op, unsigned long again);
+
+/* profile.c */
+void nswap_profile_init(struct nswap_meter *m);
+void nswap_profile_start(struct nswap_node *node);
+void nswap_profile_stop(struct nswap_node *node);
+
+/* slot_trace.c */
+struct nswap_slot_trace *nswap_slot_trace_alloc(void);
+void nswap_slot_trace_enter(struct nswap_slot_trace *t,
+			    struct nswap_trace_view *v);
+
+/**
+ * nswap_meter_came() - a request came from the block layer
+ * @io: request
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+static inline void nswap_meter_came(struct nswap_io *io)
+{
+	io->came = nswap_stamp();
+}
+
+/**
+ * nswap_meter_turn() - the dispatcher turns to the next slots of a request
+ * @io: request
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+static inline void nswap_meter_turn(struct nswap_io *io)
+{
+	io->turn = nswap_stamp();
+}
+
+/**
+ * nswap_meter_flags() - should the peer say how long it took?
+ * @io: request
+ *
+ * Context: any.
+ * Return: flags of a STORE or LOAD.
+ */
+static inline __le16 nswap_meter_flags(const struct nswap_io *io)
+{
+	return cpu_to_le16(io->came ? NSWAP_F_TIMED : 0);
+}
+
+#endif

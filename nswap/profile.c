@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Profiler: every profile_ms, how many pages are under way to and from each
+ * tier, as in section VI of the Nswap2L paper.
+ *
+ * Invariants:
+ *  - It looks at counters that page-outs and page-ins keep per CPU, and takes
+ *    no lock they take: a sample costs them nothing.
+ *  - The work runs only while the node has a device and profile_ms is not 0,
+ *    and ends by itself when it finds otherwise.
+ *  - What has ended is read before what has started: a sample may count a page
+ *    that ends in between, and is never negative.
+ */
+#include "device.h"
+#include "meter.h"
+#include "node.h"
+
+static u64 under_way(const struct nswap_meter *m, u8 tier, u8 op)
+{
+	u64 started = 0, ended = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		ended += READ_ONCE(per_cpu_ptr(m->flow, cpu)->ended[tier][op]);
+	/* without a barrier at the writers this makes a sample right, not exact */
+	smp_rmb();
+	for_each_possible_cpu(cpu)
+		started += READ_ONCE(per_cpu_ptr(m->flow, cpu)->started[tier][op]);
+	return started - min(started, ended);
+}
+
+static void sample(struct nswap_degree *d, u64 pages)
+{
+	d->samples++;
+	d->busy += !!pages;
+	d->sum += pages;
+	d->most = max(d->most, pages);
+	d->bucket[nswap_bucket(pages, NSWAP_PROFILE_BUCKETS)]++;
+}
+
+static bool wanted(struct nswap_node *node)
+{
+	return nswap_knob(node, profile_ms) && !READ_ONCE(node->going) &&
+	       !list_empty_careful(&node->devices);
+}
+
+static void profile(struct work_struct *work)
+{
+	struct nswap_meter *m = container_of(to_delayed_work(work),
+					     struct nswap_meter, profile);
+	u64 pages[NSWAP_TIERS][NSWAP_OPS];
+	u8 tier, op;
+
+	if (!wanted(m->node))
+		return;
+	for (tier = 0; tier < NSWAP_TIERS; tier++)
+		for (op = 0; op < NSWAP_OPS; op++)
+			pages[tier][op] = under_way(m, tier, op);
+	spin_lock(&m->degree_lock);
+	for (tier = 0; tier < NSWAP_TIERS; tier++)
+		for (op = 0; op < NSWAP_OPS; op++)
+			sample(&m->degree[tier][op], pages[tier][op]);
+	spin_unlock(&m->degree_lock);
+	queue_delayed_work(system_dfl_wq, &m->profile,
+			   msecs_to_jiffies(nswap_knob(m->node, profile_ms)));
+}
+
+/**
+ * nswap_profile_init() - nothing is sampled yet
+ * @m: of a node that comes up
+ *
+ * Context: process.
+ */
+void nswap_profile_init(struct nswap_meter *m)
+{
+	spin_lock_init(&m->degree_lock);
+	INIT_DELAYED_WORK(&m->profile, profile);
+}
+
+/**
+ * nswap_profile_start() - there is a device, or the period has changed
+ * @node: node; its @control is held
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_profile_start(struct nswap_node *node)
+{
+	u32 ms = nswap_knob(node, profile_ms);
+
+	if (wanted(node))
+		mod_delayed_work(system_dfl_wq, &node->meter->profile,
+				 msecs_to_jiffies(ms));
+}
+
+/**
+ * nswap_profile_stop() - take no more samples
+ * @node: node that goes down
+ *
+ * Context: process, sleeps.
+ */
+void nswap_profile_stop(struct nswap_node *node)
+{
+	cancel_delayed_work_sync(&node->meter->profile);
+}
+
+/**
+ * nswap_profile_reset() - forget all samples
+ * @node: node
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_profile_reset(struct nswap_node *node)
+{
+	struct nswap_meter *m = node->meter;
+
+	spin_lock(&m->degree_lock);
+	memset(m->degree, 0, sizeof(m->degree));
+	spin_unlock(&m->degree_lock);
+}
+
+/**
+ * nswap_profile_next() - samples of one op and tier
+ * @node: node
+ * @at: which one, 0 for the first
+ * @v: result
+ *
+ * Context: process, does not sleep.
+ * Return: true if there is one.
+ */
+bool nswap_profile_next(struct nswap_node *node, unsigned int at,
+			struct nswap_profile_view *v)
+{
+	struct nswap_meter *m = node->meter;
+	u8 tier = at % NSWAP_TIERS, op = at / NSWAP_TIERS;
+	const struct nswap_degree *d;
+
+	if (op >= NSWAP_OPS)
+		return false;
+	v->op = nswap_op_name(op);
+	v->tier = nswap_tier_name(tier);
+	d = &m->degree[tier][op];
+	spin_lock(&m->degree_lock);
+	v->samples = d->samples;
+	v->busy = d->busy;
+	v->sum = d->sum;
+	v->most = d->most;
+	memcpy(v->bucket, d->bucket, sizeof(v->bucket));
+	spin_unlock(&m->degree_lock);
+	return true;
+}

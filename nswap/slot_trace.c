@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Slot trace: a ring of the last pages that went and came.
+ *
+ * Invariants:
+ *  - The ring is allocated when tracing is switched on for the first time and
+ *    goes with the node. Entering takes a spinlock and never waits: the oldest
+ *    entry is overwritten, whether anybody has read it or not.
+ *  - Entries are numbered without a gap, so a reader knows what it missed.
+ */
+#include <linux/slab.h>
+
+#include "meter.h"
+#include "node.h"
+
+/**
+ * nswap_slot_trace_alloc() - an empty ring
+ *
+ * Context: process, sleeps.
+ * Return: ring, or NULL.
+ */
+struct nswap_slot_trace *nswap_slot_trace_alloc(void)
+{
+	struct nswap_slot_trace *t = kvzalloc(sizeof(*t), GFP_KERNEL);
+
+	if (t)
+		spin_lock_init(&t->lock);
+	return t;
+}
+
+/**
+ * nswap_slot_trace_enter() - enter what has moved
+ * @t: ring
+ * @v: entry; its number is filled in
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_slot_trace_enter(struct nswap_slot_trace *t,
+			    struct nswap_trace_view *v)
+{
+	spin_lock(&t->lock);
+	v->number = ++t->head;
+	t->entry[v->number % NSWAP_TRACE_ENTRIES] = *v;
+	spin_unlock(&t->lock);
+}
+
+/**
+ * nswap_trace_next() - the next entry of a node's slot trace
+ * @node: node
+ * @after: number to go on after, 0 at first
+ * @v: result
+ *
+ * Context: process, does not sleep.
+ * Return: true if there is one.
+ */
+bool nswap_trace_next(struct nswap_node *node, u64 after,
+		      struct nswap_trace_view *v)
+{
+	/* pairs with nswap_meter_apply() */
+	struct nswap_slot_trace *t = smp_load_acquire(&node->meter->trace);
+	u64 first;
+	bool found;
+
+	if (!t)
+		return false;
+	spin_lock(&t->lock);
+	first = t->head < NSWAP_TRACE_ENTRIES ? 1 :
+		t->head - NSWAP_TRACE_ENTRIES + 1;
+	first = max(first, after + 1);
+	found = first <= t->head;
+	if (found)
+		*v = t->entry[first % NSWAP_TRACE_ENTRIES];
+	spin_unlock(&t->lock);
+	return found;
+}

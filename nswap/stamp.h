@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Time stamps of page-outs and page-ins, taken only while somebody measures.
+ */
+#ifndef NSWAP_STAMP_H
+#define NSWAP_STAMP_H
+
+#include <linux/jump_label.h>
+#include <linux/timekeeping.h>
+
+/* on while any node measures latency or traces slots; meter.c has it */
+DECLARE_STATIC_KEY_FALSE(nswap_meter_key);
+
+/**
+ * nswap_stamp() - what time is it, if somebody wants to know?
+ *
+ * Context: any but NMI.
+ * Return: ktime_get_ns(), or 0 while nobody measures; the latter is a no-op in
+ * the instruction stream.
+ */
+static inline u64 nswap_stamp(void)
+{
+	return static_branch_unlikely(&nswap_meter_key) ? ktime_get_ns() : 0;
+}
+
+#endif

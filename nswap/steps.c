@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Steps of a page-out and a page-in: from time stamps to what each step took.
+ *
+ *   came  turn   began  sent          answered received  ended
+ *    | queue | policy | send | network+peer | receive | complete |    remote
+ *    | queue | policy | send |     disk     |     complete       |    flash, home
+ *
+ * Invariant: the steps add up to the whole, whatever the stamps are. The clock
+ * of a peer is never compared with ours: what it claims is a duration, and it
+ * gets no more than fits between sending and the answer.
+ */
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "steps.h"
+
+static const char *const step_names[NSWAP_STEPS] = {
+	[NSWAP_STEP_QUEUE] = "queue",
+	[NSWAP_STEP_POLICY] = "policy",
+	[NSWAP_STEP_SEND] = "send",
+	[NSWAP_STEP_NETWORK] = "network",
+	[NSWAP_STEP_PEER] = "peer",
+	[NSWAP_STEP_DISK] = "disk",
+	[NSWAP_STEP_RECEIVE] = "receive",
+	[NSWAP_STEP_COMPLETE] = "complete",
+	[NSWAP_STEP_TOTAL] = "total",
+};
+
+static const char *const tier_names[NSWAP_TIERS] = {
+	[NSWAP_TIER_REMOTE] = "remote",
+	[NSWAP_TIER_FLASH] = "flash",
+	[NSWAP_TIER_HOME] = "home",
+};
+
+/* stamps that were taken while measuring went on all the time are in order */
+static bool in_order(u8 tier, const struct nswap_times *t)
+{
+	if (t->turn < t->came || t->began < t->turn || t->answered < t->began ||
+	    t->ended < t->answered)
+		return false;
+	return tier != NSWAP_TIER_REMOTE ||
+	       (t->received >= t->answered && t->ended >= t->received);
+}
+
+/**
+ * nswap_steps_of() - what each step took
+ * @tier: enum nswap_tier
+ * @t: when things happened
+ * @ns: result, NSWAP_STEPS of them; 0 for steps the tier does not have
+ *
+ * The sender may be told late that it has sent: an answer can be here before.
+ * Then sending is what the peer leaves of the time until the answer.
+ *
+ * Context: any.
+ * Return: false if the stamps are not in order: nothing can be said.
+ */
+bool nswap_steps_of(u8 tier, const struct nswap_times *t, u64 *ns)
+{
+	u64 there, left;
+
+	if (!in_order(tier, t))
+		return false;
+	memset(ns, 0, NSWAP_STEPS * sizeof(*ns));
+	there = t->answered - t->began;
+	ns[NSWAP_STEP_QUEUE] = t->turn - t->came;
+	ns[NSWAP_STEP_POLICY] = t->began - t->turn;
+	if (tier == NSWAP_TIER_REMOTE)
+		ns[NSWAP_STEP_PEER] = min_t(u64, t->took, there);
+	left = there - ns[NSWAP_STEP_PEER];
+	if (t->sent > t->began)
+		ns[NSWAP_STEP_SEND] = min(t->sent - t->began, left);
+	left -= ns[NSWAP_STEP_SEND];
+	if (tier == NSWAP_TIER_REMOTE) {
+		ns[NSWAP_STEP_NETWORK] = left;
+		ns[NSWAP_STEP_RECEIVE] = t->received - t->answered;
+		ns[NSWAP_STEP_COMPLETE] = t->ended - t->received;
+	} else {
+		ns[NSWAP_STEP_DISK] = left;
+		ns[NSWAP_STEP_COMPLETE] = t->ended - t->answered;
+	}
+	ns[NSWAP_STEP_TOTAL] = t->ended - t->came;
+	return true;
+}
+
+/**
+ * nswap_step_of_tier() - has this tier such a step?
+ * @tier: enum nswap_tier
+ * @step: enum nswap_step
+ *
+ * Context: any.
+ * Return: true if it has.
+ */
+bool nswap_step_of_tier(u8 tier, u8 step)
+{
+	switch (step) {
+	case NSWAP_STEP_NETWORK:
+	case NSWAP_STEP_PEER:
+	case NSWAP_STEP_RECEIVE:
+		return tier == NSWAP_TIER_REMOTE;
+	case NSWAP_STEP_DISK:
+		return tier != NSWAP_TIER_REMOTE;
+	default:
+		return true;
+	}
+}
+
+/**
+ * nswap_bucket() - where a histogram counts a value
+ * @value: value
+ * @buckets: how many buckets it has
+ *
+ * Context: any.
+ * Return: significant bits of @value; @buckets - 1 if there are more than that.
+ */
+unsigned int nswap_bucket(u64 value, unsigned int buckets)
+{
+	return min_t(unsigned int, fls64(value), buckets - 1);
+}
+
+/**
+ * nswap_step_name() - a step, for people
+ * @step: enum nswap_step
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *nswap_step_name(u8 step)
+{
+	return step_names[step];
+}
+
+/**
+ * nswap_tier_name() - a tier, for people
+ * @tier: enum nswap_tier
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *nswap_tier_name(u8 tier)
+{
+	return tier_names[tier];
+}
+
+/**
+ * nswap_op_name() - page-in or page-out
+ * @op: READ or WRITE
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *nswap_op_name(u8 op)
+{
+	return op ? "page-out" : "page-in";
+}
