@@ -115,5 +115,6 @@ const struct genl_small_ops nswap_nl_ops[15] = {
 	{
 		.cmd	= NSWAP_CMD_TRACE_GET,
 		.dumpit	= nswap_nl_trace_get_dumpit,
+		.flags	= GENL_ADMIN_PERM,
 	},
 };
