@@ -196,8 +196,8 @@ def test_profile(t):
 
 
 def test_nearer(t):
-    """One of two peers is 10 ms away: latency fills the near one, two-choices
-    stays right, and switching under load loses nothing."""
+    """One of two peers is 10 ms away: latency fills the near one. Policies and
+    measuring are switched under load, and every page stays right."""
     cluster = t.cluster(3)
     cluster.up(lend="96M")
     node, near, far = cluster
@@ -218,6 +218,8 @@ def test_nearer(t):
         switched = 0
         while program.poll() is None:
             node.ctl("policy", "place", next(names))
+            for knob in ("latency", "trace"):
+                node.ctl("set", knob, switched // 3 % 2)
             switched += 1
         equal(result_of(program.wait(60))["wrong_pages"], 0,
               "wrong pages while policies were switched")
