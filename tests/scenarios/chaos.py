@@ -8,6 +8,7 @@ NSWAP_CHAOS_SECONDS says. Two servers at a time lend enough for everything, so
 no write may fail; with a home all of them may shrink at once. Cuts are shorter
 than dead_after, so no read may fail.
 """
+import collections
 import json
 import os
 import random
@@ -33,16 +34,21 @@ DEAD_AFTER = 20
 class Chaos:
     """What goes on beside the workload."""
 
-    def __init__(self, t, cluster):
+    def __init__(self, t, cluster, lent_mb=LENT_MB):
         self.t = t
         self.cluster = cluster
+        self.lent_mb = lent_mb
         self.random = random.Random(t.seed)
         self.servers = cluster.nodes[1:]
-        self.done = {"lend": 0, "drain": 0, "cut": 0}
+        self.actions = ("lend", "lend", "drain", "cut")
+        self.left = []
+        self.done = collections.Counter()
 
     def step(self):
-        """One thing happens; at most two servers lend less meanwhile."""
-        what = self.random.choice(("lend", "lend", "drain", "cut"))
+        """One thing happens, and each once before any comes again; at most
+        two servers lend less meanwhile."""
+        self.left = self.left or list(self.actions)
+        what = self.left.pop(self.random.randrange(len(self.left)))
         self.done[what] += 1
         getattr(self, what)()
 
@@ -51,7 +57,7 @@ class Chaos:
         server = self.random.choice(self.servers)
         server.ctl("lend", f"{self.random.choice((0, 0, 2, 8))}M")
         hold(self.random.uniform(0.2, 1.5))
-        server.ctl("lend", f"{LENT_MB}M")
+        server.ctl("lend", f"{self.lent_mb}M")
 
     def drain(self):
         """A server is drained, and lends again."""
@@ -59,7 +65,7 @@ class Chaos:
         server.ctl("lend", "0")
         wait_for(lambda: server.stat()["server"]["held_pages"] == 0, 60,
                  f"{server} is drained")
-        server.ctl("lend", f"{LENT_MB}M")
+        server.ctl("lend", f"{self.lent_mb}M")
 
     def cut(self):
         """Two nodes do not reach each other for less than dead_after."""

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Chaos that takes every transition of the slot state table.
+
+        node0 ------ node1 … node3     node0 has two devices with a home each
+
+One device is verified, page by page, and may not lose a write or a read.  On
+the other one two programs write and discard the same few slots at once, so
+that pages are freed and rewritten at every moment of a page-out, a free and a
+move; nothing there is judged but that it comes to rest.  Its home fails now
+and then.  When the first device has been verified and deleted, only such pages
+are moved, and a server starts anew.
+
+Which transitions there are and how often each was taken is read from the
+module (inject_transitions).  A legal one that was never taken fails the test.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import time
+
+from nswaptest.check import at_least, equal, hold, true, wait_for
+from nswaptest.scenario import FOLDER, load
+from nswaptest.work import result_of
+
+chaos = load(FOLDER / "chaos.py")
+home = load(FOLDER / "home.py")
+
+DESCRIPTION = "every legal transition of a slot is taken, and no page is lost"
+SUITES = ("chaos",)
+NEEDS = ("inject", "progs", "dmsetup")
+SECONDS = float(os.environ.get("NSWAP_CHAOS_SECONDS", "30"))
+TIMEOUT = 240 + 2 * SECONDS
+
+SERVERS = 3
+LENT_MB = 16
+JUDGED_MB = 24
+RACED_MB = 4
+SESSION_ENDS = 5        # seconds without a word, and one to be sure
+DELAY_US = 2000         # a move takes some of these: time to be met by others
+COUNTERS = pathlib.Path("/sys/module/nswap/parameters")
+
+# legal, and not built yet: nothing leaves home but a page-out and a free, and
+# nothing is moved there
+NOT_BUILT = {("HOME", "MOVING"), ("MOVING", "HOME"), ("MOVING", "EMPTY")}
+
+
+def transitions():
+    """{(from, to): how often} of every legal transition."""
+    lines = (COUNTERS / "inject_transitions").read_text().splitlines()
+    return {tuple(line.split()[:2]): int(line.split()[2]) for line in lines}
+
+
+def moves_met():
+    """{what: how often} it happened to a slot on the move."""
+    lines = (COUNTERS / "inject_moves_met").read_text().splitlines()
+    return {line.split()[0]: int(line.split()[1]) for line in lines}
+
+
+def missing():
+    """What was never taken although it could have been."""
+    return sorted(f"{a} to {b}" for (a, b), n in transitions().items()
+                  if not n and (a, b) not in NOT_BUILT)
+
+
+class Everything(chaos.Chaos):
+    """Chaos, with homes that fill up and fail."""
+
+    def __init__(self, t, cluster, raced_home):
+        super().__init__(t, cluster, LENT_MB)
+        self.raced_home = raced_home
+        self.actions = ("lend", "drain", "cut", "squeeze", "fail", "lose")
+
+    def lend_all(self, mb):
+        """Every server lends so much."""
+        for server in self.servers:
+            server.ctl("lend", f"{mb}M")
+
+    def squeeze(self):
+        """All servers lend little: what is paged out goes home."""
+        self.lend_all(1)
+        hold(self.random.uniform(0.8, 1.6))
+        self.lend_all(LENT_MB)
+
+    def fail(self):
+        """The same while the raced device's home fails: its page-outs do."""
+        self.raced_home.fail()
+        self.squeeze()
+        self.raced_home.mend()
+
+    def lose(self):
+        """A server drains to peers that the owner cannot reach: it claims its
+        pages there until the sessions end."""
+        less, *others = self.random.sample(self.servers, SERVERS)
+        for other in others:
+            self.cluster.cut(self.cluster[0], other)
+        less.ctl("lend", "0")
+        hold(SESSION_ENDS)
+        for other in others:
+            self.cluster.heal(self.cluster[0], other)
+        less.ctl("lend", f"{LENT_MB}M")
+
+
+def workload(client, dev, seed, **options):
+    """Requests all over a device, until they are told to stop."""
+    argv = [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seed",
+            str(seed), "--seconds", str(int(TIMEOUT))]
+    for name, value in options.items():
+        argv.append("--" + name.replace("_", "-"))
+        if value is not True:
+            argv.append(str(value))
+    return client.popen(argv)
+
+
+def stop(process):
+    """Tell a workload to stop; its result."""
+    process.kill(15)
+    return result_of(process.wait(120))
+
+
+def start_anew(cluster, client):
+    """A server that holds pages forgets them; their owner finds out."""
+    def holder():
+        return next((node for node in cluster
+                     if node.stat()["server"]["held_pages"] > 64), None)
+    server = wait_for(holder, 30, "a server holds pages")
+    before = transitions()["REMOTE", "LOST"]
+    server.ctl("down", "--now")
+    server.up(lend=f"{LENT_MB}M", reconcile=2)
+    wait_for(lambda: transitions()["REMOTE", "LOST"] > before, 30,
+             "the owner has noticed that its pages are gone")
+    cluster.wait_connected()
+    client.wait_sessions()
+
+
+def test_transitions(t):
+    """Two devices, everything happens, everything is taken."""
+    cluster = t.cluster(1 + SERVERS, inject=True, delay_us=DELAY_US)
+    client = cluster[0]
+    for node in cluster:
+        node.up(lend="0" if node is client else f"{LENT_MB}M",
+                dead_after=chaos.DEAD_AFTER, reconcile=2)
+    cluster.wait_connected()
+    client.ctl("policy", "place", "round-robin")
+    with contextlib.ExitStack() as stack:
+        homes = [stack.enter_context(home.disk(JUDGED_MB)),
+                 stack.enter_context(home.disk(RACED_MB, JUDGED_MB))]
+        judged, raced = [client.device_add(home=h.path) for h in homes]
+        drive(t, cluster, judged, raced, homes[1])
+        client.device_del(raced)
+        wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
+
+
+def drive(t, cluster, judged, raced, raced_home):
+    """The workloads and what goes on beside them."""
+    client = cluster[0]
+    work = workload(client, judged, t.seed, threads=4, max_kb=64, reads=50,
+                    discards=10)
+    racers = [workload(client, raced, t.seed + n, threads=3, max_kb=128,
+                       reads=0, discards=40, no_sweep=True,
+                       tolerate_write_errors=True) for n in (1, 2)]
+    beside = Everything(t, cluster, raced_home)
+    until = time.monotonic() + SECONDS
+    # each thing happens at least once, however slow the machine is
+    while (time.monotonic() < until or
+           len(beside.done) < len(beside.actions)) and work.poll() is None:
+        beside.step()
+    t.log(f"seed {t.seed}: {json.dumps(beside.done)}; {stop(work)}")
+    equal(client.stat()["client"]["read_errors"], 0, "failed reads")
+    client.device_del(judged)
+    # now what is moved is what the racers rewrite and discard
+    beside.lose()
+    start_anew(cluster, client)
+    until = time.monotonic() + SECONDS
+    while missing() and time.monotonic() < until:
+        beside.lose()
+    for process in racers:
+        t.log(f"racer: {json.dumps(stop(process))}")
+    told(t)
+    equal(missing(), [], "legal transitions never taken")
+    chaos.settled(cluster, client)
+
+
+def told(t):
+    """Log what was counted; what is not built must not have happened."""
+    for (a, b), n in transitions().items():
+        t.log(f"{a} -> {b}: {n}")
+    met = moves_met()
+    text = ", ".join(f"{what} {n}" for what, n in met.items())
+    t.log(f"moves met: {text}")
+    print(f"seed {t.seed}: moves met: {text}")
+    for what, n in met.items():
+        at_least(n, 1, f"moves that met a {what}")
+    for pair in NOT_BUILT:
+        true(not transitions().get(pair), f"{' to '.join(pair)} happens: it "
+             "does not belong in NOT_BUILT any more")
