@@ -5,7 +5,8 @@
  *   every TICK_MS, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
  *             page-ins unanswered for dead_after_ms: failed
- *             every PING_MS: ping, so that both know of the other's death
+ *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
+ *             both know of the other's death
  *             nothing heard for SILENT_MS: break the session
  *             no grant left, room there and page-outs to anybody: ask
  *             no page-out to it for IDLE_MS: give back its grants, but for
@@ -28,6 +29,7 @@
 
 #define TICK_MS		250
 #define PING_MS		1000
+#define IDLE_PING_MS	2000	/* so that doing nothing costs nothing */
 #define SILENT_MS	4000
 #define IDLE_MS		2000
 #define ASK_PAGES	256
@@ -81,9 +83,11 @@ static void overdue_loads(struct nswap_peer *peer)
 
 static void ping(struct nswap_peer *peer)
 {
+	u32 every = atomic64_read(&peer->slots) ? PING_MS : IDLE_PING_MS;
+
 	if (past(READ_ONCE(peer->heard), SILENT_MS)) {
 		nswap_session_break(peer);
-	} else if (past(peer->pinged, PING_MS) && nswap_ctl_claim(&peer->ping)) {
+	} else if (past(peer->pinged, every) && nswap_ctl_claim(&peer->ping)) {
 		peer->pinged = jiffies;
 		nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
 	}
