@@ -327,6 +327,42 @@ void nswap_client_granted(struct nswap_peer *peer, u32 grants, u64 free)
 	nswap_client_kick(peer->node);
 }
 
+/**
+ * nswap_client_leave_alone() - the refraction period of a peer begins
+ * @peer: it refused a page, or did not answer in time
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_leave_alone(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+
+	spin_lock(&peer->lock);
+	peer->refraction = jiffies +
+		msecs_to_jiffies(nswap_knob(node, refraction_ms));
+	spin_unlock(&peer->lock);
+	nswap_place_rest(node, peer->index, true);
+}
+
+/**
+ * nswap_client_refused() - a peer had no room for some pages
+ * @peer: the peer: what it announced as free is not there
+ * @pages: how many it refused
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_refused(struct nswap_peer *peer, unsigned int pages)
+{
+	struct nswap_node *node = peer->node;
+	unsigned long flags;
+
+	nswap_stat_add(node, refused, pages);
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	nswap_ipt_refused(&node->ipt, peer->index);
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	nswap_client_leave_alone(peer);
+}
+
 /* a page-out was given up and yet stored: the copy is obsolete */
 static int late_store(struct nswap_conn *c)
 {

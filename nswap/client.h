@@ -169,6 +169,8 @@ void nswap_client_fail(struct nswap_io *io, unsigned int first,
 		       unsigned int nr);
 void nswap_client_granted(struct nswap_peer *peer, u32 grants, u64 free);
 int nswap_client_late(struct nswap_conn *c);
+void nswap_client_leave_alone(struct nswap_peer *peer);
+void nswap_client_refused(struct nswap_peer *peer, unsigned int pages);
 unsigned int nswap_run_of(unsigned long bits, unsigned int first);
 
 /* client_tick.c */
@@ -180,7 +182,7 @@ void nswap_client_write(struct nswap_io *io);
 void nswap_client_at_home(struct nswap_io *io, unsigned int i);
 void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
 void nswap_client_write_failed(struct nswap_io *io, unsigned int i);
-void nswap_client_store_overdue(struct nswap_msg *m, bool unsent);
+void nswap_client_build_store(struct nswap_op *op);
 
 /* client_read.c */
 void nswap_client_read(struct nswap_io *io);

@@ -60,7 +60,7 @@ static void overdue_stores(struct nswap_peer *peer)
 	bool unsent;
 
 	while ((m = nswap_conn_overdue(c, since, &unsent)))
-		nswap_client_store_overdue(m, unsent);
+		m->overdue(m, unsent);
 	if (nswap_conn_stuck(c, jiffies - msecs_to_jiffies(ms * STUCK_AFTER)))
 		nswap_session_break(peer);
 }

@@ -204,28 +204,6 @@ static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
 	nswap_stat_inc(io->dev->node, moved);
 }
 
-/* what it announced as free is not there, whoever else asks the table */
-static void note_full(struct nswap_peer *peer)
-{
-	struct nswap_node *node = peer->node;
-	unsigned long flags;
-
-	spin_lock_irqsave(&node->ipt_lock, flags);
-	nswap_ipt_refused(&node->ipt, peer->index);
-	spin_unlock_irqrestore(&node->ipt_lock, flags);
-}
-
-static void leave_alone(struct nswap_peer *peer)
-{
-	struct nswap_node *node = peer->node;
-
-	spin_lock(&peer->lock);
-	peer->refraction = jiffies +
-		msecs_to_jiffies(nswap_knob(node, refraction_ms));
-	spin_unlock(&peer->lock);
-	nswap_place_rest(node, peer->index, true);
-}
-
 static int store_answered(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
@@ -258,11 +236,8 @@ static int store_answered(struct nswap_msg *m)
 	}
 	refused = hweight_long(again);
 	nswap_stat_add(node, pages_out, op->nr - refused);
-	if (refused) {
-		nswap_stat_add(node, refused, refused);
-		note_full(peer);
-		leave_alone(peer);
-	}
+	if (refused)
+		nswap_client_refused(peer, refused);
 	nswap_client_granted(peer, le32_to_cpu(c->rx.grants),
 			     le64_to_cpu(c->rx.free));
 	nswap_client_op_end(op, again);
@@ -285,26 +260,25 @@ static void store_lost(struct nswap_msg *m)
 	store_unanswered(container_of(m, struct nswap_op, m), false);
 }
 
-/**
- * nswap_client_store_overdue() - a page-out was not answered in time
- * @m: its message, taken back from the connection
- * @unsent: no byte of it has left: the peer knows nothing of it
- *
- * Context: process, page-out path; does not sleep.
- */
-void nswap_client_store_overdue(struct nswap_msg *m, bool unsent)
+static void store_overdue(struct nswap_msg *m, bool unsent)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	struct nswap_peer *peer = op->peer;
 
 	nswap_stat_add(peer->node, timeouts, op->nr);
-	leave_alone(peer);
+	nswap_client_leave_alone(peer);
 	if (unsent)
 		nswap_place_unspent(peer->node, peer->index, op->nr);
 	store_unanswered(op, !unsent);
 }
 
-static void build_store(struct nswap_op *op)
+/**
+ * nswap_client_build_store() - make the STORE of some slots
+ * @op: of a request whose pages and generations are set
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_client_build_store(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
 	struct bio_vec *bv = &io->bv[3 * op->first];
@@ -340,11 +314,12 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	op->nr = nr;
 	op->m.answer = store_answered;
 	op->m.lost = store_lost;
+	op->m.overdue = store_overdue;
 	nswap_peer_slots(node, peer->index, nr);
 	for (i = first; i < first + nr; i++)
 		io->gen[i] = cpu_to_le32(change(io, i, NSWAP_SLOT_WRITING,
 						peer->index, 0, false).gen);
-	build_store(op);
+	nswap_client_build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
 	WRITE_ONCE(node->client->used, jiffies);
 	nswap_stat_inc(node, store_msgs);

@@ -47,6 +47,8 @@ enum nswap_msg_at {
  *	function. Returns an error to break the session.
  * @lost: the session broke, or the message was taken back: no answer will
  *	come. May not sleep.
+ * @overdue: STORE: it was taken back, unanswered; @unsent if no byte of it has
+ *	left. May not sleep.
  */
 struct nswap_msg {
 	struct list_head link;
@@ -62,6 +64,7 @@ struct nswap_msg {
 	u32 took;
 	int (*answer)(struct nswap_msg *m);
 	void (*lost)(struct nswap_msg *m);
+	void (*overdue)(struct nswap_msg *m, bool unsent);
 };
 
 /**
