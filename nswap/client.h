@@ -120,7 +120,8 @@ struct nswap_orphan {
  * @sessions_wanted: set with the first device, for good
  * @next_id: of the next message
  * @next_session: of the next session with anybody; rises within the epoch
- * @used: jiffies of the last page-out sent to any peer
+ * @used: jiffies of the last page-out sent to any peer, or of the last tick with
+ *	a page at home to be moved out
  * @wait_lock: protects @waiting
  * @changes: counts kicks, so that none is missed between trying and waiting
  * @waiting: requests that wait for grants, for a slot, or to be placed again
@@ -168,9 +169,9 @@ void nswap_client_op_end(struct nswap_op *op, unsigned long again);
 void nswap_client_fail(struct nswap_io *io, unsigned int first,
 		       unsigned int nr);
 void nswap_client_granted(struct nswap_peer *peer, u32 grants, u64 free);
-int nswap_client_late(struct nswap_conn *c);
 void nswap_client_leave_alone(struct nswap_peer *peer);
 void nswap_client_refused(struct nswap_peer *peer, unsigned int pages);
+int nswap_client_late(struct nswap_conn *c);
 unsigned int nswap_run_of(unsigned long bits, unsigned int first);
 
 /* client_tick.c */

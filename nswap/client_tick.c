@@ -14,13 +14,14 @@
  *             comparison due: compare
  *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail
- *   then      requests that wait, frees that wait
+ *   then      requests that wait, frees that wait, pages at home that may go out
  *
  * Invariant: runs on the module's own work queue and never allocates or waits
  * for the network: page-outs depend on it for going elsewhere.
  */
 #include "client.h"
 #include "device.h"
+#include "home_out.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
@@ -215,6 +216,17 @@ static bool frees_wait(struct nswap_client *cl)
 	return wait;
 }
 
+static void moves_out(struct nswap_client *cl)
+{
+	struct nswap_device *dev;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &cl->node->devices, link)
+		if (nswap_home_out_kick(dev))
+			WRITE_ONCE(cl->used, jiffies);
+	rcu_read_unlock();
+}
+
 /**
  * nswap_client_tick() - one tick
  * @work: of a client
@@ -236,6 +248,7 @@ void nswap_client_tick(struct work_struct *work)
 	nswap_client_kick(node);
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);
+	moves_out(cl);
 	if (!READ_ONCE(node->going))
 		queue_delayed_work(nswap_io_wq, &cl->tick,
 				   msecs_to_jiffies(TICK_MS));

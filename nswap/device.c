@@ -27,6 +27,7 @@
 
 #include "client.h"
 #include "device.h"
+#include "home_out.h"
 #include "inject.h"
 #include "log.h"
 #include "meter.h"
@@ -93,6 +94,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 		io->dev = dev;
 		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 		io->write = req_op(rq) == REQ_OP_WRITE;
+		if (dev->home && READ_ONCE(dev->used) != jiffies)
+			WRITE_ONCE(dev->used, jiffies);
 		nswap_client_submit(io);
 		return BLK_STS_OK;
 	case REQ_OP_DISCARD:
@@ -199,6 +202,7 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 
 static void free_device(struct nswap_device *dev)
 {
+	nswap_home_out_end(dev);
 	if (dev->home)
 		nswap_home_close(dev->home);
 	if (dev->flash)
@@ -233,13 +237,19 @@ static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots,
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
-	    nswap_slot_map_init(&dev->map, slots) ||
-	    (home && ready_for_returns(dev, slots))) {
-		free_device(dev);
-		return NULL;
+	    nswap_slot_map_init(&dev->map, slots))
+		goto free;
+	if (home) {
+		dev->home_out = nswap_home_out_make(dev);
+		if (!dev->home_out || ready_for_returns(dev, slots))
+			goto free;
 	}
 	dev->home = home;
+	dev->used = jiffies;
 	return dev;
+free:
+	free_device(dev);
+	return NULL;
 }
 
 static int make_disk(struct nswap_device *dev)
@@ -618,6 +628,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	list_del_rcu(&dev->link);
 	synchronize_rcu();
 	nswap_return_wait(dev);
+	nswap_home_out_end(dev);
 	forget_slots(dev);
 	tell_peers(dev);
 	free_device(dev);

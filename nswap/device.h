@@ -32,6 +32,8 @@
  * @returns: bits set in @returning, and those cleared a moment ago: until it is
  *	0 somebody uses the device
  * @flash: where they go before that; NULL without any
+ * @home_out: moves out from there
+ * @used: jiffies of the last page-out or page-in; a device with a home
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -52,6 +54,8 @@ struct nswap_device {
 	unsigned long *returning;
 	atomic_t returns;
 	struct nswap_flash *flash;
+	struct nswap_home_out *home_out;
+	unsigned long used;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

@@ -42,6 +42,7 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, RETURNS_FAILED, returns_failed),
 	STAT(CLIENT, PAGES_FLASH_OUT, pages_flash_out),
 	STAT(CLIENT, PAGES_FLASH_IN, pages_flash_in),
+	STAT(CLIENT, PAGES_HOME_TO_REMOTE, pages_home_to_remote),
 };
 
 static const struct stat_attr server_stats[] = {

@@ -67,6 +67,8 @@ const struct nswap_knob nswap_knobs[] = {
 	     "seconds that pages of an owner that is away are kept"),
 	KNOB(move_mib_s, 0, 1 << 20, 0,
 	     "MiB a second that page migration may use, 0 for no limit"),
+	KNOB(home_out_mib_s, 0, 1 << 20, 32,
+	     "MiB a second that may move out from home to peers, 0 for none"),
 	KNOB(headroom_pct, 0, 100, 15,
 	     "percent of RAM left to this node's programs (watermark)"),
 	KNOB(lend_min_mib, 0, 1 << 30, 0,

@@ -39,6 +39,7 @@ struct nswap_sizing;
  * @refraction_ms: a peer that refused is left alone for this long
  * @lease_s: pages of an owner without a connection are kept for so long
  * @move_mib_s: page migration, MiB a second at most, 0 for no limit
+ * @home_out_mib_s: pages at home that move out to peers, MiB a second, 0: none
  * @headroom_pct: percent of RAM the watermark policy leaves its own programs
  * @lend_min_mib: lent whatever an adaptive size policy says
  * @size_period_ms: time between decisions on how much to lend
@@ -63,6 +64,7 @@ struct nswap_knobs {
 	u32 refraction_ms;
 	u32 lease_s;
 	u32 move_mib_s;
+	u32 home_out_mib_s;
 	u32 headroom_pct;
 	u32 lend_min_mib;
 	u32 size_period_ms;

@@ -125,6 +125,33 @@ static bool room_may_come(const struct nswap_node *node)
 	return false;
 }
 
+/* the policy's choice, NULL if nobody can take even one page */
+static struct nswap_place_peer *pick(struct nswap_node *node,
+				     unsigned int pages)
+{
+	struct nswap_place_view view = {
+		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
+		.random = prandom_u32_state(&node->place_rnd),
+	};
+	int pos = READ_ONCE(node->place)->pick(&view, pages);
+
+	if (pos < 0 || pos >= node->nr_cand ||
+	    !nswap_place_usable(&node->cand[pos]))
+		return NULL;
+	node->last = node->cand[pos].index;
+	return &node->cand[pos];
+}
+
+static unsigned int spend(struct nswap_place_peer *c, unsigned int pages)
+{
+	unsigned int n = min(pages, c->grants);
+
+	c->grants -= n;
+	c->free -= min_t(u64, n, c->free);
+	c->inflight += n;
+	return n;
+}
+
 /**
  * nswap_place_take() - choose a peer and spend grants on it
  * @node: node
@@ -137,27 +164,62 @@ static bool room_may_come(const struct nswap_node *node)
  */
 int nswap_place_take(struct nswap_node *node, unsigned int pages, u16 *index)
 {
-	struct nswap_place_view view;
 	struct nswap_place_peer *c;
-	int pos, n;
+	int n;
 
 	spin_lock(&node->place_lock);
-	view = (struct nswap_place_view){
-		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
-		.random = prandom_u32_state(&node->place_rnd),
-	};
-	pos = READ_ONCE(node->place)->pick(&view, pages);
-	if (pos >= 0 && pos < node->nr_cand &&
-	    nswap_place_usable(&node->cand[pos])) {
-		c = &node->cand[pos];
-		n = min(pages, c->grants);
-		c->grants -= n;
-		c->free -= min_t(u64, n, c->free);
-		c->inflight += n;
-		node->last = c->index;
+	c = pick(node, pages);
+	if (c) {
+		n = spend(c, pages);
 		*index = c->index;
 	} else {
 		n = room_may_come(node) ? -EAGAIN : -ENOSPC;
+	}
+	spin_unlock(&node->place_lock);
+	return n;
+}
+
+/**
+ * nswap_place_spare() - would nswap_place_take_spare() find a peer?
+ * @node: node
+ * @pages: adjacent pages
+ *
+ * Context: process, does not sleep.
+ * Return: true if a peer has more than page-outs need.
+ */
+bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
+{
+	bool spare = false;
+	unsigned int i;
+
+	spin_lock(&node->place_lock);
+	for (i = 0; i < node->nr_cand && !spare; i++)
+		spare = nswap_place_ample(&node->cand[i], pages);
+	spin_unlock(&node->place_lock);
+	return spare;
+}
+
+/**
+ * nswap_place_take_spare() - the same for pages that can stay where they are
+ * @node: node
+ * @pages: adjacent pages to be placed
+ * @index: the chosen peer
+ *
+ * Context: process, does not sleep.
+ * Return: @pages, or 0 if the peer that the policy chooses has no more than
+ * page-outs need.
+ */
+unsigned int nswap_place_take_spare(struct nswap_node *node,
+				    unsigned int pages, u16 *index)
+{
+	struct nswap_place_peer *c;
+	unsigned int n = 0;
+
+	spin_lock(&node->place_lock);
+	c = pick(node, pages);
+	if (c && nswap_place_ample(c, pages)) {
+		n = spend(c, pages);
+		*index = c->index;
 	}
 	spin_unlock(&node->place_lock);
 	return n;

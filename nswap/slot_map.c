@@ -17,6 +17,7 @@
  *   while MOVING, a page-out and a free act as on the old place, and the move
  *   finds that its entry has changed and gives its new copy up. A loss of the
  *   old place waits for the move: the new place may have the page.
+ *   HOME -> MOVING takes the next generation: the page is sent under that one.
  *
  * Invariants:
  *  - An entry changes only by nswap_slot_move(), one compare-and-exchange:

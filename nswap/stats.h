@@ -34,6 +34,7 @@
 	X(returns_failed)	/* own pages brought back that home did not take */ \
 	X(pages_flash_out)	/* pages written to flash */ \
 	X(pages_flash_in)	/* pages read back from flash */ \
+	X(pages_home_to_remote)	/* pages moved out from home to peers */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \

@@ -86,6 +86,25 @@ static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 	return p->eligible && !p->resting && !p->shrinking && p->grants;
 }
 
+#define NSWAP_PLACE_KEEP	64	/* grants that are left to page-outs */
+#define NSWAP_PLACE_KEEP_PART	8	/* and this part of what is lent */
+
+/**
+ * nswap_place_ample() - has this candidate more than page-outs need?
+ * @p: a candidate
+ * @pages: what it would get: pages that are well where they are
+ *
+ * Context: any.
+ * Return: true if it may be chosen, and two large page-outs could follow
+ * without another grant, and an eighth of what it lends stays free.
+ */
+static inline bool nswap_place_ample(const struct nswap_place_peer *p,
+				     unsigned int pages)
+{
+	return nswap_place_usable(p) && p->grants >= pages + NSWAP_PLACE_KEEP &&
+	       p->free >= pages + p->lent / NSWAP_PLACE_KEEP_PART;
+}
+
 /**
  * nswap_place_after() - where a turn starts
  * @view: snapshot

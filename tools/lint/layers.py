@@ -16,11 +16,11 @@ import re
 import sys
 
 CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device|meter|" \
-         r"profile|slot_trace)"
+         r"profile|slot_trace|home_out)"
 SERVER = r"(server\w*|cache\w*|owner\w*|held)"
-PURE = r"(slot_map|ip_table|wire|stats|steps|types)"
+PURE = r"(slot_map|flash_map|ip_table|wire|stats|steps|types)"
 TRANSPORT = r"(tcp|sockaddr|transport)"
-TIER = r"(home)"
+TIER = r"(home|flash\w*)"
 HARDWARE = r"(net/.*|linux/(blk.*|bio.*|net\.h|in6?\.h|skbuff.*|" \
            r"netlink.*|swap.*|proc_fs.*|seq_file.*))"
 

@@ -38,6 +38,7 @@ const struct view_counter view_counters[] = {
 	CLIENT("returns_failed", RETURNS_FAILED),
 	CLIENT("pages_flash_out", PAGES_FLASH_OUT),
 	CLIENT("pages_flash_in", PAGES_FLASH_IN),
+	CLIENT("pages_home_to_remote", PAGES_HOME_TO_REMOTE),
 	SERVER("pages_stored", PAGES_STORED),
 	SERVER("pages_loaded", PAGES_LOADED),
 	SERVER("pages_freed", PAGES_FREED),
