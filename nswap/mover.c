@@ -2,7 +2,7 @@
 /*
  * Mover: page migration, at the server that gives RAM back.
  *
- *   surplus -> an owner's turn -> its least recently used pages
+ *   surplus, or handing on -> an owner's turn -> its least recently used pages
  *     a peer has room: MOVE to it -> MOVED to the owner -> dropped here, or kept
  *     nobody has: RETURN to the owner, who puts them home -> likewise
  *
@@ -15,6 +15,8 @@
  *  - A page-out path: messages and threads are made with the node, pages are
  *    sent from where they lie, links are opened with reserves as those of
  *    sessions. At most NSWAP_MOVERS batches are under way.
+ *  - Pages handed on because others are emptier (rebalance.c) go only to peers
+ *    that are, and never faster than HAND_ON_MIB_S.
  *  - What a peer refuses or fails rests for a second, and so does an owner that
  *    cannot be told. Pages of a device without a home are not brought back for a
  *    while once their owner has said so.
@@ -34,6 +36,7 @@
 #define NSWAP_MOVERS	4
 #define TURN		32	/* batches of one owner */
 #define REST		HZ
+#define HAND_ON_MIB_S	32u
 #define LOOK_EVERY	(HZ / 4)
 #define HOMELESS	(10 * HZ)
 #define IDLE_CLOSE	(10 * HZ)
@@ -49,6 +52,7 @@
  * @entry: the pages
  * @result: answers
  * @bv: the message
+ * @hand_on: the batch is handed on, it is no surplus
  * @used: jiffies of the last batch
  */
 struct mover_thread {
@@ -61,6 +65,7 @@ struct mover_thread {
 	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[NSWAP_REQ_SLOTS + 3];
+	bool hand_on;
 	unsigned long used;
 };
 
@@ -140,11 +145,16 @@ static bool choose(struct mover_thread *w, u64 owner, struct target *to)
 {
 	struct nswap_mover *m = w->m;
 	struct nswap_ipt *t = &m->node->ipt;
+	struct nswap_balance_view v;
 	unsigned int i, best = 0;
 
+	if (w->hand_on)
+		nswap_rebalance_look(m->node, &v);
 	spin_lock_irq(&m->node->ipt_lock);
 	for (i = 1; i <= t->top; i++)
 		if (may_take(m, i, owner) &&
+		    (!w->hand_on || nswap_balance_takes(&v, t->entry[i].lent,
+							t->entry[i].used)) &&
 		    (!best || better(w, &t->entry[i], &t->entry[best])))
 			best = i;
 	if (best)
@@ -166,13 +176,17 @@ static bool find_owner(struct nswap_mover *m, u64 id, struct target *to)
 	return index;
 }
 
-static void note_free(struct nswap_mover *m, const struct target *to, u64 free)
+/* what it says is free, and as much more is used until it says more */
+static void note_free(struct nswap_mover *m, const struct target *to, u64 free,
+		      u32 taken)
 {
 	struct nswap_ipt_entry *e = &m->node->ipt.entry[to->index];
 
 	spin_lock_irq(&m->node->ipt_lock);
-	if (e->id == to->id)
+	if (e->id == to->id) {
 		e->free = free;
+		e->used += taken;
+	}
 	spin_unlock_irq(&m->node->ipt_lock);
 }
 
@@ -238,10 +252,10 @@ static unsigned long move(struct mover_thread *w, const struct target *to,
 
 	if (!bring(w, to, NSWAP_MOVE, owner, epoch, nr))
 		goto rest;
-	note_free(w->m, to, le64_to_cpu(w->to.hdr.free));
 	for (i = 0; i < nr; i++)
 		if (le32_to_cpu(w->result[i].status) == NSWAP_ST_OK)
 			there |= BIT(i);
+	note_free(w->m, to, le64_to_cpu(w->to.hdr.free), hweight_long(there));
 	if (there)
 		return there;
 rest:
@@ -305,6 +319,8 @@ static u32 finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
 	for (i = 0; i < nr; i++)
 		gone += nswap_held_moved(c, o, w->entry[i], attempt,
 					 drop & BIT(i) ? NSWAP_GONE : otherwise);
+	if (w->hand_on)
+		nswap_stat_add(w->m->node, pages_rebalanced, gone);
 	nswap_stat_add(w->m->node, moves_failed, nr - hweight_long(drop));
 	return gone;
 }
@@ -377,6 +393,16 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	return gone;
 }
 
+/* no peer takes pages of this owner */
+static u32 nobody(struct mover_thread *w, struct nswap_owner *o, u32 room)
+{
+	if (!w->hand_on)
+		return return_batch(w, o, room);
+	WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
+	nswap_rebalance_nowhere(w->m->node);
+	return 0;
+}
+
 /* one batch of one owner; whatever fails puts something to rest */
 static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
@@ -387,7 +413,7 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	u64 epoch;
 
 	if (!choose(w, o->id, &to))
-		return return_batch(w, o, room);
+		return nobody(w, o, room);
 	if (!reach_owner(w, o))
 		return 0;
 	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0,
@@ -414,25 +440,35 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	return gone;
 }
 
-static void keep_speed(struct nswap_mover *m)
+static void keep_speed(struct nswap_mover *m, bool hand_on)
 {
 	u32 limit = nswap_knob(m->node, move_mib_s);
 
+	if (hand_on)
+		limit = min_not_zero(limit, HAND_ON_MIB_S);
 	if (limit)
 		usleep_range(NSWAP_MOVERS * NSWAP_REQ_SLOTS * 3906ul / limit,
 			     NSWAP_MOVERS * NSWAP_REQ_SLOTS * 4096ul / limit);
 }
 
-/* how many pages this thread may take on, counted as under way */
-static u32 take_room(struct nswap_mover *m)
+/* pages that have to move away, or are handed on */
+static u64 to_move(struct nswap_mover *m)
 {
+	return max(nswap_cache_surplus(m->node->cache),
+		   nswap_rebalance_excess(m->node));
+}
+
+/* how many pages this thread may take on, counted as under way */
+static u32 take_room(struct mover_thread *w)
+{
+	struct nswap_mover *m = w->m;
 	u32 busy = atomic_add_return(NSWAP_REQ_SLOTS, &m->under_way);
 	u32 before = busy - NSWAP_REQ_SLOTS, room;
 	/* read last: a batch that is not in @before has lowered it already */
-	u64 surplus = nswap_cache_surplus(m->node->cache);
+	u64 all = to_move(m);
 
-	room = surplus > before ? min_t(u64, surplus - before,
-					NSWAP_REQ_SLOTS) : 0;
+	room = all > before ? min_t(u64, all - before, NSWAP_REQ_SLOTS) : 0;
+	w->hand_on = nswap_cache_surplus(m->node->cache) <= before;
 	atomic_sub(NSWAP_REQ_SLOTS - room, &m->under_way);
 	return room;
 }
@@ -452,7 +488,7 @@ static bool work(struct mover_thread *w)
 	if (!o)
 		return false;
 	for (n = 0; n < TURN && gone && !READ_ONCE(m->stop); n++) {
-		room = take_room(m);
+		room = take_room(w);
 		if (!room)
 			break;
 		any = true;
@@ -460,7 +496,7 @@ static bool work(struct mover_thread *w)
 		gone = move_batch(w, o, room);
 		atomic_sub(room, &m->under_way);
 		if (gone)
-			keep_speed(m);
+			keep_speed(m, w->hand_on);
 	}
 	nswap_owner_leave(c, o);
 	return any;
@@ -468,15 +504,13 @@ static bool work(struct mover_thread *w)
 
 static void wait_for_work(struct nswap_mover *m)
 {
-	struct nswap_cache *c = m->node->cache;
-
-	if (nswap_cache_surplus(c))
+	if (to_move(m))
 		wait_event_interruptible_timeout(m->wait, READ_ONCE(m->stop),
 						 LOOK_EVERY);
 	else
 		wait_event_interruptible_timeout(m->wait,
 						 READ_ONCE(m->stop) ||
-						 nswap_cache_surplus(c),
+						 to_move(m),
 						 IDLE_CLOSE);
 }
 

@@ -63,6 +63,7 @@ static const struct stat_attr server_stats[] = {
 	STAT(SERVER, SHRUNK, shrunk),
 	STAT(SERVER, SHRINKER_CALLS, shrinker_calls),
 	STAT(SERVER, GRANTS_REVOKED, grants_revoked),
+	STAT(SERVER, PAGES_REBALANCED, pages_rebalanced),
 };
 
 static const struct stat_attr announce_stats[] = {

@@ -69,6 +69,8 @@ const struct nswap_knob nswap_knobs[] = {
 	     "MiB a second that page migration may use, 0 for no limit"),
 	KNOB(home_out_mib_s, 0, 1 << 20, 32,
 	     "MiB a second that may move out from home to peers, 0 for none"),
+	KNOB(rebalance_pct, 0, 100, 0,
+	     "percent points fuller than others that make a node hand pages on"),
 	KNOB(headroom_pct, 0, 100, 15,
 	     "percent of RAM left to this node's programs (watermark)"),
 	KNOB(lend_min_mib, 0, 1 << 30, 0,
@@ -289,6 +291,7 @@ static struct nswap_node *alloc_node(struct net *net,
 	INIT_LIST_HEAD(&node->link);
 	INIT_LIST_HEAD(&node->devices);
 	INIT_DELAYED_WORK(&node->sweeper, sweep);
+	nswap_rebalance_init(node);
 	node->stats = alloc_percpu(struct nswap_stats);
 	if (!node->stats || nswap_ipt_init(&node->ipt) ||
 	    nswap_place_init(node) || nswap_client_start(node) ||
@@ -400,6 +403,7 @@ static void take_down(struct nswap_node *node)
 	nswap_profile_stop(node);
 	nswap_announce_stop(node);
 	cancel_delayed_work_sync(&node->sweeper);
+	nswap_rebalance_stop(node);
 	nswap_mover_stop(node);
 	nswap_peers_stop(node);
 	nswap_server_stop(node);
@@ -573,6 +577,7 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 		if (ret)
 			WRITE_ONCE(*knob_at(&node->knobs, k), before);
 		nswap_sizing_now(node);
+		nswap_rebalance_now(node);
 		mutex_unlock(&node->control);
 		return ret;
 	}

@@ -16,6 +16,7 @@
 
 #include "../policy/policy.h"
 #include "ip_table.h"
+#include "rebalance.h"
 #include "stats.h"
 
 struct net;
@@ -40,6 +41,7 @@ struct nswap_sizing;
  * @lease_s: pages of an owner without a connection are kept for so long
  * @move_mib_s: page migration, MiB a second at most, 0 for no limit
  * @home_out_mib_s: pages at home that move out to peers, MiB a second, 0: none
+ * @rebalance_pct: percent points a node may be fuller than others, 0: any
  * @headroom_pct: percent of RAM the watermark policy leaves its own programs
  * @lend_min_mib: lent whatever an adaptive size policy says
  * @size_period_ms: time between decisions on how much to lend
@@ -65,6 +67,7 @@ struct nswap_knobs {
 	u32 lease_s;
 	u32 move_mib_s;
 	u32 home_out_mib_s;
+	u32 rebalance_pct;
 	u32 headroom_pct;
 	u32 lend_min_mib;
 	u32 size_period_ms;
@@ -163,6 +166,7 @@ struct nswap_node_config {
  * @announcer: thread that announces and listens to announcements
  * @acceptor: thread that takes connections
  * @mover: brings pages to other peers
+ * @rebalance: decides which of them it hands on because others are emptier
  * @client: the client role
  * @meter: measures page-outs and page-ins
  * @sweeper: work that forgets peers whose epoch is over
@@ -205,6 +209,7 @@ struct nswap_node {
 	struct nswap_announcer *announcer;
 	struct nswap_acceptor *acceptor;
 	struct nswap_mover *mover;
+	struct nswap_rebalance rebalance;
 	struct nswap_client *client;
 	struct nswap_meter *meter;
 	struct delayed_work sweeper;

@@ -53,6 +53,7 @@
 	X(shrunk)		/* pages by which it shrank */ \
 	X(shrinker_calls)	/* times reclaim took pages back */ \
 	X(grants_revoked)	/* promises taken back */ \
+	X(pages_rebalanced)	/* of pages_moved_out: handed on to emptier ones */ \
 	/* announcements */ \
 	X(announced)		/* announcements sent */ \
 	X(heard)		/* announcements taken in */ \

@@ -231,6 +231,28 @@ static inline u64 nswap_size_follow(const struct nswap_size_view *view,
 	return min(room - slack, view->target + max(step, 1ull));
 }
 
+/**
+ * struct nswap_balance_view - snapshot for one decision on handing pages on
+ * @lent: pages this node lends
+ * @used: of these, pages it holds
+ * @others_lent: the same of the others together: those heard of lately that
+ * @others_used: neither shrink nor leave
+ * @pct: percent points by which a node may be fuller; 0: it never hands on
+ * @under_way: it has been handing pages on
+ */
+struct nswap_balance_view {
+	u64 lent;
+	u64 used;
+	u64 others_lent;
+	u64 others_used;
+	u32 pct;
+	bool under_way;
+};
+
+u64 nswap_balance(const struct nswap_balance_view *v);
+bool nswap_balance_takes(const struct nswap_balance_view *v, u64 lent,
+			 u64 used);
+
 int nswap_policy_validate(void);
 const char *nswap_place_names(const struct nswap_place_ops *current_one,
 			      char *buf, size_t len);

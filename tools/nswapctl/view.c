@@ -60,6 +60,7 @@ const struct view_counter view_counters[] = {
 	SERVER("shrunk", SHRUNK),
 	SERVER("shrinker_calls", SHRINKER_CALLS),
 	SERVER("grants_revoked", GRANTS_REVOKED),
+	SERVER("pages_rebalanced", PAGES_REBALANCED),
 	ANNOUNCE("sent", SENT),
 	ANNOUNCE("heard", HEARD),
 	ANNOUNCE("rejected", REJECTED),

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rebalancing: a node much fuller than its peers hands pages on.
+ *
+ * While rebalance_pct is set: every two rounds of announcements a snapshot of
+ * this cache and of the IPTable, the policy's answer (policy/balance.c), and a
+ * goal: as many pages as shall be held. The mover brings what is above it to
+ * other peers, as it does with a surplus, but slowly.
+ *
+ * Invariants:
+ *  - Nobody waits for it and nothing is refused for it: with no peer to take
+ *    them the pages stay until the next decision.
+ *  - What has to move away because less is lent goes first; while there is such
+ *    a surplus nothing is handed on.
+ *  - Two rounds between decisions: what was handed on before is announced.
+ */
+#include "cache.h"
+#include "mover.h"
+#include "node.h"
+#include "rebalance.h"
+#include "views.h"
+
+#define LEAST_MS	2000
+
+/**
+ * nswap_rebalance_look() - a snapshot, but for @under_way
+ * @node: node
+ * @v: result
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_rebalance_look(struct nswap_node *node,
+			  struct nswap_balance_view *v)
+{
+	struct nswap_ipt *t = &node->ipt;
+	struct nswap_cache_view c;
+	unsigned int i;
+
+	nswap_cache_get_view(node, &c);
+	*v = (struct nswap_balance_view){
+		.lent = c.target, .used = c.held,
+		.pct = nswap_knob(node, rebalance_pct),
+	};
+	spin_lock_irq(&node->ipt_lock);
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (e->state != NSWAP_IPT_KNOWN || e->shrinking || !e->lent ||
+		    e->id == node->id ||
+		    !nswap_ipt_fresh(e, nswap_now_ms(),
+				     nswap_knob(node, silent_ms)))
+			continue;
+		v->others_lent += e->lent;
+		v->others_used += min(e->used, e->lent);
+	}
+	spin_unlock_irq(&node->ipt_lock);
+}
+
+static void decide(struct work_struct *work)
+{
+	struct nswap_node *node = container_of(to_delayed_work(work),
+					       struct nswap_node,
+					       rebalance.work);
+	struct nswap_rebalance *r = &node->rebalance;
+	u32 ms = max(LEAST_MS, 2 * nswap_knob(node, announce_ms));
+	struct nswap_balance_view v;
+	u64 n;
+
+	nswap_rebalance_look(node, &v);
+	v.under_way = r->under_way;
+	n = nswap_cache_surplus(node->cache) ? 0 : nswap_balance(&v);
+	r->under_way = n;
+	WRITE_ONCE(r->goal, n ? v.used - n : U64_MAX);
+	if (n)
+		nswap_mover_kick(node);
+	if (v.pct && !READ_ONCE(node->going))
+		queue_delayed_work(system_dfl_wq, &r->work,
+				   msecs_to_jiffies(ms));
+}
+
+/**
+ * nswap_rebalance_init() - before anything else of a node
+ * @node: node
+ *
+ * Context: process.
+ */
+void nswap_rebalance_init(struct nswap_node *node)
+{
+	INIT_DELAYED_WORK(&node->rebalance.work, decide);
+	node->rebalance.goal = U64_MAX;
+}
+
+/**
+ * nswap_rebalance_stop() - decide no more
+ * @node: node that nobody finds, going down
+ *
+ * Context: process, sleeps.
+ */
+void nswap_rebalance_stop(struct nswap_node *node)
+{
+	cancel_delayed_work_sync(&node->rebalance.work);
+}
+
+/**
+ * nswap_rebalance_now() - the knob has been turned: decide at once
+ * @node: node that is up
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_rebalance_now(struct nswap_node *node)
+{
+	mod_delayed_work(system_dfl_wq, &node->rebalance.work, 0);
+}
+
+/**
+ * nswap_rebalance_excess() - pages to be handed on
+ * @node: node
+ *
+ * Context: process, does not sleep.
+ * Return: how many are held above the goal.
+ */
+u64 nswap_rebalance_excess(struct nswap_node *node)
+{
+	u64 goal = READ_ONCE(node->rebalance.goal);
+	struct nswap_cache_view c;
+
+	if (goal == U64_MAX)
+		return 0;
+	nswap_cache_get_view(node, &c);
+	return c.held > goal ? c.held - goal : 0;
+}
+
+/**
+ * nswap_rebalance_nowhere() - no peer takes them: leave it until the next
+ *	decision
+ * @node: node
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_rebalance_nowhere(struct nswap_node *node)
+{
+	WRITE_ONCE(node->rebalance.goal, U64_MAX);
+}

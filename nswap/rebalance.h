@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rebalancing: a node much fuller than its peers hands pages on.
+ */
+#ifndef NSWAP_REBALANCE_H
+#define NSWAP_REBALANCE_H
+
+#include <linux/workqueue.h>
+
+#include "../policy/policy.h"
+
+struct nswap_node;
+
+/**
+ * struct nswap_rebalance - of a node
+ * @work: asks the policy; rests while rebalance_pct is 0
+ * @under_way: the last answer was to hand pages on; the work's own
+ * @goal: pages held above this are to be handed on; no lock
+ */
+struct nswap_rebalance {
+	struct delayed_work work;
+	bool under_way;
+	u64 goal;
+};
+
+void nswap_rebalance_init(struct nswap_node *node);
+void nswap_rebalance_stop(struct nswap_node *node);
+void nswap_rebalance_now(struct nswap_node *node);
+u64 nswap_rebalance_excess(struct nswap_node *node);
+void nswap_rebalance_nowhere(struct nswap_node *node);
+void nswap_rebalance_look(struct nswap_node *node,
+			  struct nswap_balance_view *v);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rebalancing: how many pages should a node hand on that is fuller than others?
+ *
+ * Full is the share of the lent RAM that is used. A node hands pages on once it
+ * is fuller than the others together by more than pct percent points, and goes
+ * on until half of that is left. What it hands on makes the others fuller, which
+ * is taken into account, so the answer is what brings it to half of pct and not
+ * beyond: none of two nodes can then be the fuller one by pct the other way
+ * round, and pages never go to and fro.
+ *
+ * Shares are in units of 1/SHARE. What the others use is up to one announcement
+ * old; the half that is left is for that as well.
+ */
+#include <linux/math64.h>
+
+#include "policy.h"
+
+#define SHARE		10000ull
+
+static u64 share(u64 used, u64 lent)
+{
+	return lent ? div64_u64(min(used, lent) * SHARE, lent) : 0;
+}
+
+/* what brings both closer by one unit, times SHARE: l * L / (l + L) */
+static u64 pages_a_unit(u64 l, u64 others)
+{
+	unsigned int shift = 0;
+
+	while ((l | others) >> 31) {
+		l >>= 1;
+		others >>= 1;
+		shift++;
+	}
+	return l && others ? div64_u64(l * others, l + others) << shift : 0;
+}
+
+/**
+ * nswap_balance() - pages to hand on from now on
+ * @v: snapshot
+ *
+ * Context: any.
+ * Return: how many, 0 for none.
+ */
+u64 nswap_balance(const struct nswap_balance_view *v)
+{
+	u64 mine = share(v->used, v->lent);
+	u64 theirs = share(v->others_used, v->others_lent);
+	u64 pct = v->pct * SHARE / 100, over;
+
+	if (!v->pct || !v->lent || !v->others_lent ||
+	    mine <= theirs + (v->under_way ? pct / 2 : pct))
+		return 0;
+	over = mine - theirs - pct / 2;
+	return min(v->used, div64_u64(over * pages_a_unit(v->lent,
+							  v->others_lent),
+				      SHARE) + 1);
+}
+
+/**
+ * nswap_balance_takes() - may this peer be handed pages?
+ * @v: snapshot
+ * @lent: what the peer lends
+ * @used: what of it is used
+ *
+ * Context: any.
+ * Return: true if it is less full than this node by more than half of pct.
+ */
+bool nswap_balance_takes(const struct nswap_balance_view *v, u64 lent, u64 used)
+{
+	return lent && share(v->used, v->lent) >
+		       share(used, lent) + v->pct * SHARE / 200;
+}
