@@ -131,9 +131,9 @@ help:
 	@echo "  make clean          remove build/"
 	@echo
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
-	@echo "  make test           all tests; SUITE=unit|model|lab|vm|kernels|pressure|debug for a part"
+	@echo "  make test           all tests; SUITE=unit|model|lab|chaos|vm|kernels|pressure|debug for a part"
 	@echo "  make check          lints; CHECK=name for one of them"
-	@echo "  make bench          measurements; BENCH=device|swap for one of them"
+	@echo "  make bench          measurements; BENCH=device|swap|moves|idle for one"
 	@echo "  make shell          a prompt inside a 3-node lab cluster with swap on"
 	@echo
 	@echo "  make kunit          build nswap_kunit.ko"

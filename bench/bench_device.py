@@ -13,6 +13,7 @@ import time
 import devices
 from measure import Progress, median, served_mark, turns
 
+NODES = 2
 NAMES = ["nswap", "nvme-tcp", "nbd", "brd"]
 # (op, block size, depth)
 JOBS = [("randread", "4k", 1), ("randwrite", "4k", 1),
@@ -88,8 +89,9 @@ def rows_of(results, about):
     return rows
 
 
-def run(client, server, options, about, load):
+def run(cluster, options, about, load):
     """Measure; the rows."""
+    client, server = cluster.nodes
     names = [n for n in NAMES if n in options.devices]
     results = {}
     with devices.opened(names, client, server, MB,

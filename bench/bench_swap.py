@@ -12,6 +12,7 @@ import time
 import devices
 from measure import Progress, median, served_mark, turns
 
+NODES = 2
 NAMES = ["nswap", "nvme-tcp", "nbd", "zram", "brd"]
 WORKLOADS = {"WL1": "seq", "WL2": "random"}
 MB, LIMIT_MB, DEVICE_MB = 192, 96, 224
@@ -82,8 +83,9 @@ def rows_of(results, about):
     return rows
 
 
-def run(client, server, options, about, load):
+def run(cluster, options, about, load):
     """Measure; the rows."""
+    client, server = cluster.nodes
     names = [n for n in NAMES if n in options.devices]
     few = max(1, options.rounds // 3)
     plan = [(workload, name) for workload in WORKLOADS

@@ -17,21 +17,26 @@ import types
 from nswaptest import check, dmesg, lab, scenario
 
 import bench_device
+import bench_idle
+import bench_moves
 import bench_swap
 import measure
 
-BENCHES = {"device": bench_device, "swap": bench_swap}
+BENCHES = {"device": bench_device, "swap": bench_swap, "moves": bench_moves,
+           "idle": bench_idle}
 
 
 def measured(job, folder, test):
-    """Set two nodes up, measure, and hand back the rows."""
+    """Set the nodes up, measure, and hand back the rows."""
+    bench = BENCHES[job["bench"]]
     options = types.SimpleNamespace(**job["options"])
     with_module = "nswap" in options.devices
-    cluster = test.cluster(2, module=with_module)
-    load = measure.OtherLoad(folder / "load")
-    about = dict(job["about"], kernel=os.uname().release)
-    return BENCHES[job["bench"]].run(cluster[0], cluster[1], options, about,
-                                     load)
+    cluster = test.cluster(bench.NODES, module=with_module)
+    load = measure.Load(folder / "load")
+    cpus = f"{os.cpu_count()} CPU" + "s" * (os.cpu_count() != 1)
+    about = dict(job["about"], kernel=os.uname().release,
+                 lab=f"user-mode kernel, {cpus}, {bench.NODES} namespaces")
+    return bench.run(cluster, options, about, load)
 
 
 def main():

@@ -48,25 +48,35 @@ class Progress:
               file=sys.stderr, flush=True)
 
 
-class OtherLoad:
-    """How busy other programs kept the host's processors, read from the file
-    that the host side writes: lines "<time> <share>"."""
+class Load:
+    """How busy this kernel and other programs kept the host's processors, read
+    from the file that the host side writes: lines "<time> <share of other
+    programs> <seconds this kernel has had so far>"."""
 
     def __init__(self, path):
         self.path = path
 
-    def share(self, begin, end):
-        """The mean share between two times (time.time()), None if unknown."""
-        shares = []
+    def _lines(self, begin, end):
         try:
             with open(self.path, encoding="ascii") as lines:
-                for line in lines:
-                    fields = line.split()
-                    if len(fields) == 2 and begin <= float(fields[0]) <= end + 1:
-                        shares.append(float(fields[1]))
+                fields = [line.split() for line in lines]
         except OSError:
-            return None
+            return []
+        return [tuple(map(float, f)) for f in fields
+                if len(f) == 3 and begin <= float(f[0]) <= end]
+
+    def share(self, begin, end):
+        """The mean share of others between two times (time.time()), None if
+        unknown."""
+        shares = [share for _, share, _ in self._lines(begin, end + 1)]
         return statistics.mean(shares) if shares else None
+
+    def own(self, begin, end):
+        """The share of one processor that this kernel had."""
+        lines = self._lines(begin, end)
+        if len(lines) < 2:
+            raise ValueError("nobody has written down how busy this kernel is")
+        return (lines[-1][2] - lines[0][2]) / (lines[-1][0] - lines[0][0])
 
     def mark(self, begin, end):
         """A mark if the run was disturbed, else None."""

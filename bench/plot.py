@@ -12,11 +12,11 @@ from matplotlib import pyplot
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
-           "zram": "#8a5bb0", "brd": "#4b9b5e"}
+           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e"}
 
 
-def _order(rows):
-    seen = {row["device"] for row in rows}
+def _order(rows, key="device"):
+    seen = {row[key] for row in rows}
     return [name for name in COLOURS if name in seen]
 
 
@@ -91,6 +91,39 @@ def _swap(rows, path):
     _finish(figure, [axes], rows, path)
 
 
+def _moves(rows, path):
+    names = _order(rows, "what")
+    figure, axes = pyplot.subplots(1, 1, figsize=(6, 4))
+    values = {(r["link"], r["what"]):
+              (r["mbit_s"], r["mbit_s_min"], r["mbit_s_max"]) for r in rows}
+    groups = list(dict.fromkeys(r["link"] for r in rows))
+    _bars(axes, groups, names, values)
+    axes.set_title(f"{rows[0]['mb']} MiB to another peer: Mbit/s")
+    axes.legend(loc="upper left", ncols=len(names))
+    _finish(figure, [axes], rows, path)
+
+
+def _idle(rows, path):
+    panels = [("% of a CPU, a node", "cpu_percent_of_a_node", 0.1),
+              ("bytes a second and peer", "bytes_per_s_and_peer", 1024)]
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.5))
+    mine = [row for row in rows if row["state"] != "down"]
+    for panel, (title, key, limit) in zip(axes, panels):
+        values = [max(0, row[key]) for row in mine]
+        panel.bar(range(len(mine)), values, 0.6, color=COLOURS["nswap"])
+        for x, value in enumerate(values):
+            panel.annotate(f"{value:.3g}", (x, value), ha="center",
+                           va="bottom", fontsize=7)
+        panel.axhline(limit, color="#202020", linewidth=1, linestyle="--")
+        panel.set_xticks(range(len(mine)), [row["what"] for row in mine])
+        panel.set_title(f"{title}; line: {limit:g}")
+        panel.set_ylim(0, max(values + [limit]) * 1.2)
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
 def _finish(figure, axes, rows, path):
     for panel in axes:
         tops = [bar.get_height() for bar in panel.patches]
@@ -106,4 +139,5 @@ def _finish(figure, axes, rows, path):
 def draw(bench, rows, path):
     """Draw the figure of one benchmark."""
     with pyplot.style.context(str(STYLE)):
-        {"device": _device, "swap": _swap}[bench](rows, path)
+        {"device": _device, "swap": _swap, "moves": _moves,
+         "idle": _idle}[bench](rows, path)

@@ -77,11 +77,37 @@ def _swap(rows):
              _find(rows, device="nvme-tcp", workload="WL2"))
 
 
+def _moves(rows):
+    _print(["link", "what", "Mbit/s", "from-to", "of iperf3", "wrong", "marks"],
+           [[row["link"], row["what"], _number(row["mbit_s"], 0),
+             f"{row['mbit_s_min']:,.0f}-{row['mbit_s_max']:,.0f}",
+             _number(row["share_of_iperf3"], 2), str(row["wrong_pages"]),
+             f" {len(row['marks'])}" if row["marks"] else ""]
+            for row in sorted(rows, key=lambda r: (r["link"], r["what"]))])
+
+
+def _idle(rows):
+    _print(["state", "nodes", "% of a CPU a node", "all nodes", "from-to",
+            "B/s a peer", "marks"],
+           [[row["what"], str(row["nodes"]),
+             _number(row["cpu_percent_of_a_node"], 3),
+             _number(row["cpu_percent_of_all"], 3),
+             f"{row['cpu_min']:.3f}-{row['cpu_max']:.3f}",
+             _number(row["bytes_per_s_and_peer"], 0),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
+
+
+def _name(row):
+    """What a row is about, in a few words."""
+    keys = ("device", "op", "workload", "what", "link")
+    return " ".join(str(row[key]) for key in keys if key in row)
+
+
 def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
-    {"device": _device, "swap": _swap}[bench](rows)
+    {"device": _device, "swap": _swap, "moves": _moves,
+     "idle": _idle}[bench](rows)
     for row in rows:
         for mark in row["marks"]:
-            what = row.get("op") or row["workload"]
-            print(f"  mark: {row['device']} {what}: {mark}")
+            print(f"  mark: {_name(row)}: {mark}")
