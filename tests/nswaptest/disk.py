@@ -52,6 +52,15 @@ class Disk:
         self.dmsetup("load", self.name, "--table", table)
         self.dmsetup("resume", self.name)
 
+    @contextlib.contextmanager
+    def held_up(self):
+        """with home.held_up(): what is asked of it waits until the end."""
+        self.dmsetup("suspend", "--noflush", "--nolockfs", self.name)
+        try:
+            yield
+        finally:
+            self.dmsetup("resume", self.name)
+
     def fail(self, slots=None):
         """From now on everything fails, or these slots."""
         self.become(f"0 {self.sectors} error" if slots is None else

@@ -6,6 +6,8 @@ returns them to their owner, who puts them home.
           |  `------ node2     node1 gives its RAM back
         home
 """
+import threading
+
 from nswaptest.check import at_least, equal, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.work import Slots, eater, result_of
@@ -177,6 +179,37 @@ def test_cuts(t):
                   "pages taken home, each once")
             all_right(slots)
         settled(cluster, client)
+        client.device_del(dev)
+
+
+def test_held_up(t):
+    """While pages are on their way home page-ins get them from the server,
+    frees are not held up, and page-outs of these slots wait: the place at
+    home is written by one at a time."""
+    _, client, server = start(t)
+    with disk(64) as home:
+        dev = client.device_add("32M", home=home.path)
+        with Slots(dev, t.seed) as slots:
+            write_all(slots)
+            before = held(server)
+            with home.held_up():
+                server.ctl("lend", "0")
+                wait_for(lambda: device(client, dev)["slots_remote"] ==
+                         before - 128, 20, "four batches are on their way")
+                true(all(slots.right(n) for n in range(1, 129)),
+                     "pages read meanwhile")
+                client.run(["blkdiscard", "-o", str(4 << 12), "-l",
+                            str(4 << 12), f"/dev/{dev}"])
+                rewrite = threading.Thread(target=slots.write, args=(1, 32))
+                rewrite.start()
+                true(all(slots.right(n) for n in range(64, 129)),
+                     "pages read meanwhile")
+                true(rewrite.is_alive(), "a page-out did not wait for home")
+            rewrite.join()
+            wait_for(lambda: held(server) == 0, 40, "its cache is empty")
+            equal(client.stat()["client"]["moves_met"], 4,
+                  "pages freed on their way; none was rewritten")
+            all_right(slots)
         client.device_del(dev)
 
 
