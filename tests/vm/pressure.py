@@ -19,6 +19,14 @@ RUN_LIMIT = 250
 LENT = "16M"
 BIG_MB = 512
 BIG_LENT = "340M"
+# Two of these fit into what is lent to both: a kernel that has room on its
+# swap device keeps the slots of what it has paged in, and a device larger than
+# what the others lend is one whose page-outs fail.
+DEVICE_MB = 168
+# Without the third guest they are to fail. As long as it has free slots the
+# kernel tries every page again, about 40 times, before it gives up: with 256 MB
+# that is minutes of emulation, so there the slots end soon.
+ALONE_MB = {128: 224, 256: 48}
 EACH_WAY = 2000
 LOCKED_GAP_S = 5
 ORDINARY_GAP_S = 20
@@ -131,7 +139,8 @@ def _start(t, series, small_mb, third):
     cluster.wait_connected()
     for node in cluster.nodes[:2]:
         node.ctl("policy", "place", "round-robin")
-        node.swapon(node.device_add(f"{small_mb + 96}M"))
+        node.swapon(node.device_add(
+            f"{DEVICE_MB if third else ALONE_MB[small_mb]}M"))
     return cluster
 
 
