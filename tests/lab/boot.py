@@ -24,8 +24,10 @@ sys.path.insert(0, str(HERE.parent))
 TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
 SCRATCH_BYTES = 2 << 30
 # Each ready-made disk costs the debug kernel half a second of its boot.
-FEWER_DISKS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
-                                      "nbd.nbds_max=1"]}
+ARGS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
+                               "nbd.nbds_max=1"]}
+# Both want a stack trace for all that is allocated: half of what it does.
+NO_TRACES = ["kmemleak=off", "no_debug_objects"]
 MEMORY_MB = {"plain": 1800, "debug": 3000}
 
 
@@ -83,7 +85,7 @@ class Boot:
                 "rootflags=/", "ro", f"init={init}", f"ubd0d={self.scratch}",
                 f"uml_dir={self.folder}/", "umid=uml", "con=null",
                 "con0=fd:0,fd:1" if terminal else "con0=null,fd:1",
-                "log_buf_len=4M", "panic=-1", *extra]
+                "log_buf_len=4M", "panic=-1", *ARGS[flavour], *extra]
         if terminal:
             argv.append("quiet")
         env = dict(os.environ, TMPDIR=memory_folder(self.folder, memory))

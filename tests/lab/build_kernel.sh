@@ -5,7 +5,7 @@
 # usage: build_kernel.sh [plain|debug|vtime]     prints the build folder
 #
 # plain  the everyday lab kernel
-# debug  the same with KASAN, lockdep, kmemleak and fault injection
+# debug  the same with KASAN, lockdep, fault injection, and kmemleak if wanted
 # vtime  the same for virtual time (UML_TIME_TRAVEL_SUPPORT)
 #
 # The build folder is named after the kernel version and a hash of the

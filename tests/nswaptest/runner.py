@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,13 +23,21 @@ from . import check, dmesg, scenario
 from .scenario import ROOT, Result
 
 SUITES = ("unit", "model", "lab", "chaos", "vm", "pressure", "kernels", "debug")
-# what "make test" runs; debug takes a kernel of its own and half an hour
+# what "make test" runs; debug takes a kernel of its own and an hour
 DEFAULT = ("unit", "model", "lab", "chaos", "vm", "kernels", "pressure")
 LAB = ("unit", "lab", "chaos", "debug")
 # suites that need no kernel at all
 HOST = ("model",)
-SCALE = {"plain": 1, "debug": 5}
-HUNG_TASK = {"plain": 20, "debug": 60}
+SCALE = {"plain": 1, "debug": 15}
+HUNG_TASK = {"plain": 20, "debug": 120}
+# what debug runs unless told otherwise: at least one of everything that has
+# threads, locks and pages on their way, and no test that takes a quarter of an
+# hour there
+IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
+            "discovery.strangers", "cuts.lost_acks", "failures.short_cut",
+            "failures.rebooted_peer", "migration.drains",
+            "migration.while_swapping", "home.no_peer",
+            "home.errors_while_swapping", "size.pressure", "size.shrinker")
 GRACE = 30
 BUILDS = ("module", "inject", "kunit", "progs")
 OUT = ROOT / "build/test"
@@ -56,6 +65,11 @@ class Totals:
         print(f"{count['pass']} passed, {count['fail']} failed, "
               f"{count['skip']} skipped", flush=True)
         return 1 if count["fail"] or not count["pass"] else 0
+
+
+def in_full():
+    """Whether what takes very long is asked for."""
+    return bool(os.environ.get("NSWAP_FULL"))
 
 
 def say(text):
@@ -186,14 +200,21 @@ class LabRun:
             self._prepare(test, builds)
         boots = [self._boot() for _ in range(min(self.jobs,
                                                  len(self._open())))]
-        while boots:
-            for boot in list(boots):
-                self._follow(boot)
-                if boot.over:
-                    boots.remove(boot)
-                    if self._open() and len(boots) < self.jobs:
-                        boots.append(self._boot())
-            check.hold(0.05)
+        try:
+            while boots:
+                self._follow_all(boots)
+                check.hold(0.05)
+        finally:
+            for boot in boots:
+                boot.kill()
+
+    def _follow_all(self, boots):
+        for boot in list(boots):
+            self._follow(boot)
+            if boot.over:
+                boots.remove(boot)
+                if self._open() and len(boots) < self.jobs:
+                    boots.append(self._boot())
 
     def _prepare(self, test, builds):
         shutil.rmtree(test.folder, ignore_errors=True)
@@ -227,8 +248,10 @@ class LabRun:
                "settings": self.settings, "scale": SCALE[self.flavour],
                "hung_task": HUNG_TASK[self.flavour],
                "writable": [str(OUT)]}
+        extra = [] if self.flavour == "plain" or in_full() else \
+            self.boot_module.NO_TRACES
         boot = self.boot_module.Boot(self.kernel, folder, job, self.flavour,
-                                     self.cpus)
+                                     self.cpus, extra=extra)
         boot.offset, boot.current, boot.over = 0, None, False
         boot.finished = False
         boot.deadline = time.monotonic() + GRACE * SCALE[self.flavour]
@@ -302,18 +325,26 @@ class LabRun:
                                             "fail", why))
 
 
+def debug_cases(options):
+    """The tests of the debug suite, with the suites they come from."""
+    only = options.only or ([] if in_full() else IN_DEBUG)
+    return [(s, c) for s in ("unit", "lab")
+            for c in scenario.discover(s, only)]
+
+
 def run_lab(suites, options, totals):
     """unit, lab and chaos on the plain kernel, debug on the other; first what
     does with one processor, side by side, then what wants more."""
     tests = [("plain", LabTest(s, s, c)) for s in suites if s != "debug"
              for c in select(s, options)]
     if "debug" in suites:
-        tests += [("debug", LabTest("debug", s, c)) for s in ("unit", "lab")
-                  for c in scenario.discover(s, options.only)]
+        tests += [("debug", LabTest("debug", s, c))
+                  for s, c in debug_cases(options)]
     groups = collections.defaultdict(list)
     for flavour, test in tests:
-        # the debug kernel has one
-        cpus = (options.cpus or test.case.cpus) if flavour == "plain" else 1
+        # the debug kernel looks for races and has two
+        cpus = options.cpus or \
+            (test.case.cpus if flavour == "plain" else 2)
         groups[flavour == "debug", cpus, flavour].append(test)
     for (_, cpus, flavour), group in sorted(groups.items()):
         LabRun(group, flavour, cpus, options, totals).run()
@@ -391,10 +422,13 @@ def parse(argv):
 def main(argv):
     """The runner; returns the exit code."""
     options = parse(argv)
+    # let the kernels end with the runner
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if options.list:
         for suite in options.suite:
-            for case in scenario.discover(
-                    "lab" if suite == "debug" else suite, options.only):
+            cases = [c for _, c in debug_cases(options)] \
+                if suite == "debug" else scenario.discover(suite, options.only)
+            for case in cases:
                 print(f"{suite + '/' + case.name:<40} {case.description}")
         return 0
     totals = Totals()
