@@ -39,8 +39,8 @@
 #include "place.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
-#define LOOK_AT		(1u << 18)	/* slots, in one search */
-#define BREATHE		(1u << 14)	/* slots, then others may run */
+#define LOOK_AT		262144u	/* slots, in one search */
+#define BREATHE		16384u	/* slots, then others may run */
 #define REST_MAX_US	1000000u
 
 /**
@@ -203,21 +203,11 @@ static void read_ended(struct nswap_home_io *h)
 static bool read_home(struct nswap_home_out *ho)
 {
 	struct nswap_io *io = &ho->io;
-	unsigned int first = __ffs(io->todo), i;
-	unsigned int nr = __fls(io->todo) - first + 1;
-	struct nswap_op *op = &io->op[0];
+	unsigned int first = __ffs(io->todo);
+	struct nswap_op *op = nswap_client_op(io, first,
+					      __fls(io->todo) - first + 1);
 
-	for (i = first; i < first + nr; i++) {
-		io->chain[i].page = io->page[i];
-		io->chain[i].next = i + 1 < first + nr ? &io->chain[i + 1] :
-							 NULL;
-	}
-	op->io = io;
-	op->peer = NULL;
-	op->h.pages = &io->chain[first];
 	op->h.slot = io->slot + first;
-	op->h.nr = nr;
-	op->h.write = false;
 	op->h.end = read_ended;
 	reinit_completion(&ho->over);
 	atomic_set(&io->pending, 1);

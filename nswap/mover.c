@@ -16,7 +16,7 @@
  *    sent from where they lie, links are opened with reserves as those of
  *    sessions. At most NSWAP_MOVERS batches are under way.
  *  - Pages handed on because others are emptier (rebalance.c) go only to peers
- *    that are, and never faster than HAND_ON_MIB_S.
+ *    that are, never home, and never faster than HAND_ON_MIB_S.
  *  - What a peer refuses or fails rests for a second, and so does an owner that
  *    cannot be told. Pages of a device without a home are not brought back for a
  *    while once their owner has said so.
@@ -31,6 +31,7 @@
 #include "move_link.h"
 #include "mover.h"
 #include "node.h"
+#include "target.h"
 #include "trace.h"
 
 #define NSWAP_MOVERS	4
@@ -39,6 +40,8 @@
 #define HAND_ON_MIB_S	32u
 #define LOOK_EVERY	(HZ / 4)
 #define HOMELESS	(10 * HZ)
+#define HOME_AFTER	(2 * HZ)	/* without a page that a peer took */
+#define NO_ANSWER	(4 * HZ)	/* an owner whose home hangs, perhaps */
 #define IDLE_CLOSE	(10 * HZ)
 
 /**
@@ -76,6 +79,7 @@ struct mover_thread {
  * @under_way: pages in batches
  * @attempt: number of the last batch
  * @rest: for each IPTable index, jiffies until which nothing is moved there
+ * @took: jiffies when a peer took a page last
  * @stop: the threads are to end
  * @running: threads that have not ended
  * @thread: its threads
@@ -86,108 +90,22 @@ struct nswap_mover {
 	atomic_t under_way;
 	atomic_t attempt;
 	unsigned long rest[NSWAP_MAX_PEERS + 1];
+	unsigned long took;
 	bool stop;
 	atomic_t running;
 	struct mover_thread thread[NSWAP_MOVERS];
 };
 
-/**
- * struct target - where a batch goes
- * @index: in the IPTable
- * @id: node id
- * @epoch: boot epoch
- * @addr: address
- * @free: pages it has free, by the IPTable
- */
-struct target {
-	u16 index;
-	u64 id;
-	u64 epoch;
-	struct nswap_addr addr;
-	u64 free;
-};
-
-static bool may_take(struct nswap_mover *m, unsigned int i, u64 owner)
+/* the peer with the most free lent RAM; @rests: one with room is at rest */
+static bool choose(struct mover_thread *w, u64 owner, struct nswap_target *to,
+		   bool *rests)
 {
-	const struct nswap_ipt_entry *e = &m->node->ipt.entry[i];
-
-	return e->state == NSWAP_IPT_KNOWN && e->free && !e->shrinking &&
-	       e->id != owner && e->id != m->node->id &&
-	       !time_before(jiffies, READ_ONCE(m->rest[i])) &&
-	       nswap_ipt_fresh(e, nswap_now_ms(),
-			       nswap_knob(m->node, silent_ms));
-}
-
-static void set_target(struct target *to, u16 index,
-		       const struct nswap_ipt_entry *e)
-{
-	*to = (struct target){
-		.index = index, .id = e->id, .epoch = e->epoch, .addr = e->addr,
-		.free = e->free,
+	const struct nswap_target_rule rule = {
+		.owner = owner, .linked = w->to.l ? w->to.id : 0,
+		.rest = w->m->rest, .hand_on = w->hand_on,
 	};
-}
 
-static bool better(const struct mover_thread *w,
-		   const struct nswap_ipt_entry *e,
-		   const struct nswap_ipt_entry *than)
-{
-	bool linked = w->to.l && e->id == w->to.id &&
-		      e->free >= NSWAP_REQ_SLOTS;
-
-	return linked || e->free > than->free;
-}
-
-/*
- * The peer with the most free lent RAM, by the IPTable; but the one there is a
- * link to as long as it takes a whole batch.
- */
-static bool choose(struct mover_thread *w, u64 owner, struct target *to)
-{
-	struct nswap_mover *m = w->m;
-	struct nswap_ipt *t = &m->node->ipt;
-	struct nswap_balance_view v;
-	unsigned int i, best = 0;
-
-	if (w->hand_on)
-		nswap_rebalance_look(m->node, &v);
-	spin_lock_irq(&m->node->ipt_lock);
-	for (i = 1; i <= t->top; i++)
-		if (may_take(m, i, owner) &&
-		    (!w->hand_on || nswap_balance_takes(&v, t->entry[i].lent,
-							t->entry[i].used)) &&
-		    (!best || better(w, &t->entry[i], &t->entry[best])))
-			best = i;
-	if (best)
-		set_target(to, best, &t->entry[best]);
-	spin_unlock_irq(&m->node->ipt_lock);
-	return best;
-}
-
-static bool find_owner(struct nswap_mover *m, u64 id, struct target *to)
-{
-	struct nswap_ipt *t = &m->node->ipt;
-	u16 index;
-
-	spin_lock_irq(&m->node->ipt_lock);
-	index = nswap_ipt_find(t, id);
-	if (index)
-		set_target(to, index, &t->entry[index]);
-	spin_unlock_irq(&m->node->ipt_lock);
-	return index;
-}
-
-/* what it says is free, and as much more is used until it says more */
-static void note_free(struct nswap_mover *m, const struct target *to, u64 free,
-		      u32 taken)
-{
-	struct nswap_ipt_entry *e = &m->node->ipt.entry[to->index];
-
-	spin_lock_irq(&m->node->ipt_lock);
-	if (e->id == to->id) {
-		e->free = free;
-		e->used += taken;
-	}
-	spin_unlock_irq(&m->node->ipt_lock);
+	return nswap_target_choose(w->m->node, &rule, to, rests);
 }
 
 static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
@@ -223,8 +141,8 @@ static void name_pages(struct mover_thread *w, u32 nr)
 }
 
 /* the pages to another node; false if its answer has not come */
-static bool bring(struct mover_thread *w, const struct target *to, u8 type,
-		  u64 owner, u64 epoch, u32 nr)
+static bool bring(struct mover_thread *w, const struct nswap_target *to,
+		  u8 type, u64 owner, u64 epoch, u32 nr)
 {
 	unsigned int n;
 
@@ -244,7 +162,7 @@ static bool bring(struct mover_thread *w, const struct target *to, u8 type,
 }
 
 /* bring them to the peer; which of them it has */
-static unsigned long move(struct mover_thread *w, const struct target *to,
+static unsigned long move(struct mover_thread *w, const struct nswap_target *to,
 			  u64 owner, u64 epoch, u32 nr)
 {
 	unsigned long there = 0;
@@ -255,9 +173,12 @@ static unsigned long move(struct mover_thread *w, const struct target *to,
 	for (i = 0; i < nr; i++)
 		if (le32_to_cpu(w->result[i].status) == NSWAP_ST_OK)
 			there |= BIT(i);
-	note_free(w->m, to, le64_to_cpu(w->to.hdr.free), hweight_long(there));
-	if (there)
+	nswap_target_took(w->m->node, to, le64_to_cpu(w->to.hdr.free),
+			  hweight_long(there));
+	if (there) {
+		WRITE_ONCE(w->m->took, jiffies);
 		return there;
+	}
 rest:
 	WRITE_ONCE(w->m->rest[to->index], jiffies + REST);
 	return 0;
@@ -266,13 +187,13 @@ rest:
 /* can the owner be told? */
 static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 {
-	struct target owner;
+	struct nswap_target owner;
 
 	if (w->tell.l && w->tell.id == o->id)
 		return true;
 	/* if this takes long, it does so for one thread only */
 	WRITE_ONCE(o->rest, jiffies + REST);
-	if (!find_owner(w->m, o->id, &owner) ||
+	if (!nswap_target_owner(w->m->node, o->id, &owner) ||
 	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
 		return false;
 	WRITE_ONCE(o->rest, jiffies);
@@ -280,7 +201,7 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 }
 
 /* tell the owner; which of them may be dropped here */
-static unsigned long tell(struct mover_thread *w, const struct target *to,
+static unsigned long tell(struct mover_thread *w, const struct nswap_target *to,
 			  u64 epoch, unsigned long there)
 {
 	unsigned long drop = 0;
@@ -335,9 +256,9 @@ static u32 next_attempt(struct nswap_mover *m)
 static bool bring_back(struct mover_thread *w, struct nswap_owner *o, u64 epoch,
 		       u32 nr)
 {
-	struct target to;
+	struct nswap_target to;
 
-	if (!find_owner(w->m, o->id, &to))
+	if (!nswap_target_owner(w->m->node, o->id, &to))
 		return false;
 	/* if this takes long, it does so for one thread only */
 	if (!w->to.l || w->to.id != o->id)
@@ -385,21 +306,31 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	if (bring_back(w, o, epoch, nr)) {
 		drop = returned(w, o, nr);
 		otherwise = NSWAP_REFUSED;
+		WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
+	} else {
+		WRITE_ONCE(o->rest, jiffies + NO_ANSWER);
 	}
-	WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
 	gone = finish(w, o, attempt, nr, drop, otherwise);
 	nswap_stat_add(node, pages_sent_home, gone);
 	trace_nswap_return(node->number, o->id, nr, gone);
 	return gone;
 }
 
-/* no peer takes pages of this owner */
-static u32 nobody(struct mover_thread *w, struct nswap_owner *o, u32 room)
+/*
+ * No peer takes pages of this owner now. One that refused a moment ago may take
+ * some soon: home is the last place to bring them to.
+ */
+static u32 nobody(struct mover_thread *w, struct nswap_owner *o, u32 room,
+		  bool rests)
 {
-	if (!w->hand_on)
+	unsigned long took = READ_ONCE(w->m->took);
+
+	if (!w->hand_on &&
+	    !(rests && time_before(jiffies, took + HOME_AFTER)))
 		return return_batch(w, o, room);
 	WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
-	nswap_rebalance_nowhere(w->m->node);
+	if (w->hand_on)
+		nswap_rebalance_nowhere(w->m->node);
 	return 0;
 }
 
@@ -409,11 +340,12 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	u32 gone, nr, attempt = next_attempt(w->m);
 	struct nswap_node *node = w->m->node;
 	unsigned long there, drop = 0;
-	struct target to;
+	struct nswap_target to;
+	bool rests;
 	u64 epoch;
 
-	if (!choose(w, o->id, &to))
-		return nobody(w, o, room);
+	if (!choose(w, o->id, &to, &rests))
+		return nobody(w, o, room, rests);
 	if (!reach_owner(w, o))
 		return 0;
 	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0,
@@ -567,6 +499,7 @@ int nswap_mover_start(struct nswap_node *node)
 	init_waitqueue_head(&m->wait);
 	for (i = 0; i <= NSWAP_MAX_PEERS; i++)
 		m->rest[i] = jiffies;
+	m->took = jiffies - HOME_AFTER;
 	node->mover = m;
 	for (i = 0; i < NSWAP_MOVERS; i++) {
 		init_thread(m, &m->thread[i]);

@@ -8,8 +8,8 @@
 import json
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
+from nswaptest.disk import disk
 from nswaptest.work import Slots, eater, result_of, state_of
-from scenarios.home import disk
 
 DESCRIPTION = "pages move out from home to idle RAM, and none is lost"
 SUITES = ("lab",)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Targets of a mover.
+ *
+ * Invariant: a copy of what the IPTable says, under its lock and no longer; the
+ * entry may come to mean another node at once, so who uses a target compares
+ * ids and epochs.
+ */
+#include "node.h"
+#include "rebalance.h"
+#include "target.h"
+
+static void set_target(struct nswap_target *to, u16 index,
+		       const struct nswap_ipt_entry *e)
+{
+	*to = (struct nswap_target){
+		.index = index, .id = e->id, .epoch = e->epoch, .addr = e->addr,
+		.free = e->free,
+	};
+}
+
+static bool has_room(struct nswap_node *node, const struct nswap_ipt_entry *e,
+		     u64 owner)
+{
+	return e->state == NSWAP_IPT_KNOWN && e->free && !e->shrinking &&
+	       e->id != owner && e->id != node->id &&
+	       nswap_ipt_fresh(e, nswap_now_ms(), nswap_knob(node, silent_ms));
+}
+
+/* the one there is a link to as long as it takes a whole batch */
+static bool better(const struct nswap_ipt_entry *e,
+		   const struct nswap_ipt_entry *than, u64 linked)
+{
+	return (e->id == linked && e->free >= NSWAP_REQ_SLOTS) ||
+	       e->free > than->free;
+}
+
+/**
+ * nswap_target_choose() - the peer with the most free lent RAM
+ * @node: node
+ * @rule: who may be chosen
+ * @to: result
+ * @rests: result: a peer that has room was passed over because it rests
+ *
+ * Context: process, page-out path of others; does not sleep.
+ * Return: false if there is none.
+ */
+bool nswap_target_choose(struct nswap_node *node,
+			 const struct nswap_target_rule *rule,
+			 struct nswap_target *to, bool *rests)
+{
+	struct nswap_ipt *t = &node->ipt;
+	struct nswap_balance_view v;
+	unsigned int i, best = 0;
+
+	*rests = false;
+	if (rule->hand_on)
+		nswap_rebalance_look(node, &v);
+	spin_lock_irq(&node->ipt_lock);
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (!has_room(node, e, rule->owner) ||
+		    (rule->hand_on && !nswap_balance_takes(&v, e->lent, e->used)))
+			continue;
+		if (time_before(jiffies, READ_ONCE(rule->rest[i])))
+			*rests = true;
+		else if (!best || better(e, &t->entry[best], rule->linked))
+			best = i;
+	}
+	if (best)
+		set_target(to, best, &t->entry[best]);
+	spin_unlock_irq(&node->ipt_lock);
+	return best;
+}
+
+/**
+ * nswap_target_owner() - where an owner is
+ * @node: node
+ * @id: of the owner
+ * @to: result
+ *
+ * Context: process, does not sleep.
+ * Return: false if the IPTable does not have it.
+ */
+bool nswap_target_owner(struct nswap_node *node, u64 id,
+			struct nswap_target *to)
+{
+	struct nswap_ipt *t = &node->ipt;
+	u16 index;
+
+	spin_lock_irq(&node->ipt_lock);
+	index = nswap_ipt_find(t, id);
+	if (index)
+		set_target(to, index, &t->entry[index]);
+	spin_unlock_irq(&node->ipt_lock);
+	return index;
+}
+
+/**
+ * nswap_target_took() - a peer took pages and said what is free
+ * @node: node
+ * @to: the peer
+ * @free: pages
+ * @taken: as much more is used until it says more
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_target_took(struct nswap_node *node, const struct nswap_target *to,
+		       u64 free, u32 taken)
+{
+	struct nswap_ipt_entry *e = &node->ipt.entry[to->index];
+
+	spin_lock_irq(&node->ipt_lock);
+	if (e->id == to->id) {
+		e->free = free;
+		e->used += taken;
+	}
+	spin_unlock_irq(&node->ipt_lock);
+}
