@@ -217,13 +217,16 @@ static void free_device(struct nswap_device *dev)
 	kfree(dev);
 }
 
-/* what servers need that bring pages back; only with a home do they */
-static int ready_for_returns(struct nswap_device *dev, u64 slots)
+/* what moves out need, and servers that bring pages back */
+static int ready_for_home(struct nswap_device *dev, u64 slots)
 {
 	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
-	return dev->returning ? nswap_return_init(dev->node) : -ENOMEM;
+	dev->home_out = nswap_home_out_make(dev);
+	return dev->returning && dev->home_out ? nswap_return_init(dev->node) :
+						 -ENOMEM;
 }
 
+/* @home stays the caller's if this fails */
 static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots,
 					 struct nswap_home *home)
 {
@@ -237,19 +240,14 @@ static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots,
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
-	    nswap_slot_map_init(&dev->map, slots))
-		goto free;
-	if (home) {
-		dev->home_out = nswap_home_out_make(dev);
-		if (!dev->home_out || ready_for_returns(dev, slots))
-			goto free;
+	    nswap_slot_map_init(&dev->map, slots) ||
+	    (home && ready_for_home(dev, slots))) {
+		free_device(dev);
+		return NULL;
 	}
 	dev->home = home;
 	dev->used = jiffies;
 	return dev;
-free:
-	free_device(dev);
-	return NULL;
 }
 
 static int make_disk(struct nswap_device *dev)

@@ -19,7 +19,7 @@ import os
 import pathlib
 import time
 
-from nswaptest.check import at_least, equal, hold, true, wait_for
+from nswaptest.check import at_least, equal, hold, wait_for
 from nswaptest.scenario import FOLDER, load
 from nswaptest.work import result_of
 
@@ -40,8 +40,6 @@ SESSION_ENDS = 5        # seconds without a word, and one to be sure
 DELAY_US = 2000         # a move takes some of these: time to be met by others
 COUNTERS = pathlib.Path("/sys/module/nswap/parameters")
 
-# legal, and not built yet: nothing leaves home but a page-out and a free
-NOT_BUILT = {("HOME", "MOVING"), ("MOVING", "EMPTY")}
 # there are no flash devices here
 NOT_HERE = "FLASH"
 
@@ -61,8 +59,7 @@ def moves_met():
 def missing():
     """What was never taken although it could have been."""
     return sorted(f"{a} to {b}" for (a, b), n in transitions().items()
-                  if not n and (a, b) not in NOT_BUILT and
-                  NOT_HERE not in (a, b))
+                  if not n and NOT_HERE not in (a, b))
 
 
 class Everything(chaos.Chaos):
@@ -193,6 +190,3 @@ def told(t):
     print(f"seed {t.seed}: moves met: {text}")
     for what, n in met.items():
         at_least(n, 1, f"moves that met a {what}")
-    for pair in NOT_BUILT:
-        true(not transitions().get(pair), f"{' to '.join(pair)} happens: it "
-             "does not belong in NOT_BUILT any more")
