@@ -6,9 +6,8 @@ import json
 import time
 
 from nswaptest.check import (at_least, at_most, equal, true, wait_for, within)
+from nswaptest.disk import disk
 from nswaptest.work import Slots, eat, eater, result_of
-
-from scenarios.home import disk
 
 DESCRIPTION = "latency of steps, profiler, slot trace, policies that measure"
 SUITES = ("lab",)
@@ -17,9 +16,12 @@ TIMEOUT = 120
 
 STEPS = {"remote": {"queue", "policy", "send", "network", "peer", "receive",
                     "complete", "total"},
+         "flash": {"queue", "policy", "send", "disk", "complete", "total"},
          "home": {"queue", "policy", "send", "disk", "complete", "total"}}
 MOVED = {("page-out", "remote"): "pages_out",
          ("page-in", "remote"): "pages_in",
+         ("page-out", "flash"): "pages_flash_out",
+         ("page-in", "flash"): "pages_flash_in",
          ("page-out", "home"): "pages_home_out",
          ("page-in", "home"): "pages_home_in"}
 
@@ -54,15 +56,15 @@ def check_steps(t, steps, pages):
 
 
 def test_latency(t):
-    """Pages at a peer and at home: every page counts once in each step of its
-    tier, the steps add up; off, nothing is counted."""
+    """Pages at a peer, on flash and at home: every page counts once in each
+    step of its tier, the steps add up; off, nothing is counted."""
     cluster = t.cluster(2)
     cluster.up(lend="1M")
     node = cluster[0]
     said = node.refused("stat", "--latency")
     true("set latency 1" in said, f"said: {said}")
-    with disk(64) as home:
-        dev = node.device_add(home=home.path)
+    with disk(64) as home, disk(1, 64) as flash:
+        dev = node.device_add(home=home.path, flash=(flash.path,))
         with Slots(dev) as slots:
             slots.write(1, 16)
             node.ctl("set", "latency", 1)
@@ -83,7 +85,8 @@ def test_latency(t):
                 at_least(pages, 100, f"pages of {where}")
                 check_steps(t, steps, pages)
             equal(set(seen), set(MOVED), "what was measured")
-            for tier, step in (("remote", "peer"), ("home", "disk")):
+            for tier, step in (("remote", "peer"), ("flash", "disk"),
+                               ("home", "disk")):
                 for op in ("page-in", "page-out"):
                     true(seen[op, tier][step]["median_ns"] > 0,
                          f"median of {step}, {op}, is 0")
@@ -177,7 +180,7 @@ def test_profile(t):
                   f"mean {d['mean']}, of busy {d['mean_busy']}")
             equal(sum(d["buckets"]), d["samples"], f"buckets of {where}")
             at_least(d["samples"], 10, f"samples of {where}")
-            if where[1] == "home":
+            if where[1] != "remote":
                 equal(d["busy"], 0, f"busy samples of {where}")
                 continue
             at_least(d["busy"], 5, f"busy samples of {where}")
@@ -187,7 +190,7 @@ def test_profile(t):
                    f"sum of {where}, both ways")
         node.ctl("set", "profile_ms", 60000)
         node.ctl("profile", "--reset")
-        equal(proc_samples(node), [0] * 4, "samples after a reset")
+        equal(proc_samples(node), [0] * 6, "samples after a reset")
         node.ctl("set", "profile_ms", 10)
         wait_for(lambda: min(proc_samples(node)) > 2, 5, "samples are taken")
         node.ctl("set", "profile_ms", 0)
