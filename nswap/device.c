@@ -69,6 +69,11 @@ static void discard(struct nswap_device *dev, struct request *rq)
 	u64 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT;
 
+	if (!slot) {
+		spin_lock(&dev->header_lock);
+		clear_highpage(dev->header);
+		spin_unlock(&dev->header_lock);
+	}
 	for (slot = max(slot, 1ull); slot < end; slot++)
 		nswap_free_slot(dev, slot);
 }

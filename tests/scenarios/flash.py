@@ -82,6 +82,7 @@ def test_ranked(t):
         at_most(seen["flash_used_slots"], 16 * MIB, "flash in use")
         node.run(["blkdiscard", f"/dev/{dev}"])
         equal(used(node), 0, "flash in use after a discard of everything")
+        node.run(["cmp", "-n", "48M", f"/dev/{dev}", "/dev/zero"])
         node.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
