@@ -12,7 +12,8 @@
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
  *   WRITING -> HOME, FLASH -> WRITING, EMPTY
- *   REMOTE -> FLASH: the peer is lost and flash has another copy
+ *   REMOTE -> FLASH: the peer is lost and flash has another copy, or the page
+ *   was prefetched to stay there
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME (the new place, or the old one);
  *   while MOVING, a page-out and a free act as on the old place, and the move
  *   finds that its entry has changed and gives its new copy up. A loss of the
@@ -193,6 +194,32 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 	if (WARN_ON_ONCE(from != to->state && !nswap_slot_legal(from, to->state)))
 		return false;
 	return atomic64_cmpxchg(&map->word[slot], old, new) == old;
+}
+
+/**
+ * nswap_slot_same() - do two words differ in the reference bit at most?
+ * @a: a packed entry
+ * @b: another
+ *
+ * Context: any.
+ * Return: true if state, place and generation are the same.
+ */
+bool nswap_slot_same(u64 a, u64 b)
+{
+	return !((a ^ b) & ~(1ull << REF_SHIFT));
+}
+
+/**
+ * nswap_slot_unreference() - the clock's hand has passed
+ * @map: the map
+ * @slot: below @map->nr
+ * @old: its word; one that has changed since is left alone
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot, u64 old)
+{
+	atomic64_cmpxchg(&map->word[slot], old, old & ~(1ull << REF_SHIFT));
 }
 
 /**

@@ -83,6 +83,8 @@ u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot);
 bool nswap_slot_legal(u8 from, u8 to);
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to);
+bool nswap_slot_same(u64 a, u64 b);
+void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot, u64 old);
 void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);
 
 /**

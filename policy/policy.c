@@ -16,6 +16,7 @@
 
 #define PLACE_ENTRY(name)	&nswap_place_##name##_ops,
 #define SIZE_ENTRY(name)	&nswap_size_##name##_ops,
+#define READ_ENTRY(name)	&nswap_read_##name##_ops,
 
 static const struct nswap_place_ops *const place_policies[] = {
 	NSWAP_PLACE_POLICIES(PLACE_ENTRY)
@@ -23,6 +24,10 @@ static const struct nswap_place_ops *const place_policies[] = {
 
 static const struct nswap_size_ops *const size_policies[] = {
 	NSWAP_SIZE_POLICIES(SIZE_ENTRY)
+};
+
+static const struct nswap_read_ops *const read_policies[] = {
+	NSWAP_READ_POLICIES(READ_ENTRY)
 };
 
 static bool name_valid(const char *name, const char *help)
@@ -67,6 +72,24 @@ static int size_validate(const struct nswap_size_ops *const *table,
 	return 0;
 }
 
+static int read_validate(const struct nswap_read_ops *const *table,
+			 unsigned int nr)
+{
+	unsigned int i, j;
+
+	if (!nr)
+		return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		if (!table[i] || !table[i]->pick ||
+		    !name_valid(table[i]->name, table[i]->help))
+			return -EINVAL;
+		for (j = 0; j < i; j++)
+			if (!strcmp(table[i]->name, table[j]->name))
+				return -EINVAL;
+	}
+	return 0;
+}
+
 /**
  * nswap_policy_validate() - refuse to load with a broken policy
  *
@@ -76,7 +99,8 @@ static int size_validate(const struct nswap_size_ops *const *table,
 int nswap_policy_validate(void)
 {
 	return place_validate(place_policies, ARRAY_SIZE(place_policies)) ?:
-	       size_validate(size_policies, ARRAY_SIZE(size_policies));
+	       size_validate(size_policies, ARRAY_SIZE(size_policies)) ?:
+	       read_validate(read_policies, ARRAY_SIZE(read_policies));
 }
 
 /**
@@ -159,6 +183,46 @@ const struct nswap_size_ops *nswap_size_nth(unsigned int n)
 	return n < ARRAY_SIZE(size_policies) ? size_policies[n] : NULL;
 }
 
+/**
+ * nswap_read_find() - the reading policy of a name
+ * @name: as users write it
+ *
+ * Context: any.
+ * Return: the policy, NULL if there is none of that name.
+ */
+const struct nswap_read_ops *nswap_read_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(read_policies); i++)
+		if (!strcmp(read_policies[i]->name, name))
+			return read_policies[i];
+	return NULL;
+}
+
+/**
+ * nswap_read_default() - what a node starts with
+ *
+ * Context: any.
+ * Return: the first reading policy of the table.
+ */
+const struct nswap_read_ops *nswap_read_default(void)
+{
+	return read_policies[0];
+}
+
+/**
+ * nswap_read_nth() - the reading policies, one after the other
+ * @n: 0 for the first
+ *
+ * Context: any.
+ * Return: the policy, NULL past the last.
+ */
+const struct nswap_read_ops *nswap_read_nth(unsigned int n)
+{
+	return n < ARRAY_SIZE(read_policies) ? read_policies[n] : NULL;
+}
+
 static size_t add_name(char *buf, size_t len, size_t at, const char *name,
 		       bool current_one)
 {
@@ -206,5 +270,26 @@ const char *nswap_size_names(const struct nswap_size_ops *current_one,
 	for (i = 0; i < ARRAY_SIZE(size_policies); i++)
 		at = add_name(buf, len, at, size_policies[i]->name,
 			      size_policies[i] == current_one);
+	return buf;
+}
+
+/**
+ * nswap_read_names() - the names of the reading policies in one line
+ * @current_one: shown in brackets
+ * @buf: where to
+ * @len: bytes there
+ *
+ * Context: any.
+ * Return: @buf.
+ */
+const char *nswap_read_names(const struct nswap_read_ops *current_one,
+			     char *buf, size_t len)
+{
+	size_t at = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(read_policies); i++)
+		at = add_name(buf, len, at, read_policies[i]->name,
+			      read_policies[i] == current_one);
 	return buf;
 }

@@ -12,7 +12,7 @@
 
 #include "../nswap/types.h"
 
-#define NSWAP_POLICY_NAME	16	/* longest name, with its end */
+#define NSWAP_POLICY_NAME	20	/* longest name, with its end */
 #define NSWAP_POLICY_LIST	60	/* all names of one kind, with its end */
 
 /**
@@ -253,7 +253,57 @@ u64 nswap_balance(const struct nswap_balance_view *v);
 bool nswap_balance_takes(const struct nswap_balance_view *v, u64 lent,
 			 u64 used);
 
+/**
+ * enum nswap_read_tier - where a page with two copies can be read
+ * @NSWAP_READ_PEERS: at the peer that holds it
+ * @NSWAP_READ_FLASH: on flash
+ * @NSWAP_READ_TIERS: number of tiers
+ */
+enum nswap_read_tier {
+	NSWAP_READ_PEERS,
+	NSWAP_READ_FLASH,
+	NSWAP_READ_TIERS,
+};
+
+/**
+ * struct nswap_read_place - what a reading policy knows of one tier
+ * @us: a read took so long lately, in microseconds; 0 if none has ended yet
+ * @age_ms: since a read was measured there, U32_MAX if none was
+ * @inflight: pages being read there
+ */
+struct nswap_read_place {
+	u32 us;
+	u32 age_ms;
+	u32 inflight;
+};
+
+/**
+ * struct nswap_read_view - snapshot for one decision
+ * @at: each tier of the device
+ */
+struct nswap_read_view {
+	struct nswap_read_place at[NSWAP_READ_TIERS];
+};
+
+/**
+ * struct nswap_read_ops - a reading policy: which copy of a page is read
+ * @name: as users write it (required)
+ * @help: one line for users (required)
+ * @pick: the tier to read from; both hold the page (required; may not sleep;
+ *	on the page-in path)
+ */
+struct nswap_read_ops {
+	const char *name;
+	const char *help;
+	enum nswap_read_tier (*pick)(const struct nswap_read_view *view);
+};
+
 int nswap_policy_validate(void);
+const char *nswap_read_names(const struct nswap_read_ops *current_one,
+			     char *buf, size_t len);
+const struct nswap_read_ops *nswap_read_find(const char *name);
+const struct nswap_read_ops *nswap_read_nth(unsigned int n);
+const struct nswap_read_ops *nswap_read_default(void);
 const char *nswap_place_names(const struct nswap_place_ops *current_one,
 			      char *buf, size_t len);
 const char *nswap_size_names(const struct nswap_size_ops *current_one,
@@ -280,12 +330,21 @@ const struct nswap_place_ops *nswap_place_default(void);
 	X(watermark) \
 	X(pressure)
 
+#define NSWAP_READ_POLICIES(X) \
+	X(prefetched) \
+	X(fastest) \
+	X(least)
+
 #define NSWAP_PLACE_DECLARE(name) \
 	extern const struct nswap_place_ops nswap_place_##name##_ops;
 #define NSWAP_SIZE_DECLARE(name) \
 	extern const struct nswap_size_ops nswap_size_##name##_ops;
 
+#define NSWAP_READ_DECLARE(name) \
+	extern const struct nswap_read_ops nswap_read_##name##_ops;
+
 NSWAP_PLACE_POLICIES(NSWAP_PLACE_DECLARE)
 NSWAP_SIZE_POLICIES(NSWAP_SIZE_DECLARE)
+NSWAP_READ_POLICIES(NSWAP_READ_DECLARE)
 
 #endif

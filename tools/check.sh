@@ -34,7 +34,7 @@ check_kerneldoc()
 	local tree out
 	tree=$(tools/kernel_source.sh) || return 1
 	out=$(python3 "$tree/scripts/kernel-doc" -none -Wall \
-		nswap/*.[ch] policy/*.[ch] proc/*.[ch] 2>&1) || {
+		nswap/*.[ch] policy/*.[ch] prefetch/*.[ch] proc/*.[ch] 2>&1) || {
 		echo "$out"
 		return 1
 	}

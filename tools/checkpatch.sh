@@ -44,7 +44,7 @@ files()
 	local bad=0 kernel shims tools
 	list() { git ls-files -c -o --exclude-standard -- "$@" | grep '\.[ch]$'; }
 	# Generated code is the generator's to answer for.
-	mapfile -t kernel < <(list nswap policy proc tests/kunit |
+	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit |
 		grep -v -e '_gen\.[ch]$' -e '^nswap/stats\.[ch]$' -e '^nswap/trace\.h$')
 	mapfile -t shims < <(list compat)
 	mapfile -t tools < <(list tools tests bench | grep -v '^tests/kunit/')

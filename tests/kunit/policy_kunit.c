@@ -17,10 +17,10 @@ struct table {
 
 static const struct table tables[] = {
 	{ "complete", { "mine", "help", nobody }, true },
-	{ "longest name", { "fifteen-letters", "help", nobody }, true },
+	{ "longest name", { "nineteen-letters-ok", "help", nobody }, true },
 	{ "no name", { NULL, "help", nobody }, false },
 	{ "empty name", { "", "help", nobody }, false },
-	{ "name too long", { "sixteen--letters", "help", nobody }, false },
+	{ "name too long", { "twenty-letters-is-it", "help", nobody }, false },
 	{ "no help", { "mine", NULL, nobody }, false },
 	{ "no pick", { "mine", "help", NULL }, false },
 };
@@ -96,10 +96,10 @@ struct size_table {
 
 static const struct size_table size_tables[] = {
 	{ "complete", { "mine", "help", true, nothing }, true },
-	{ "longest name", { "fifteen-letters", "help", true, nothing }, true },
+	{ "longest name", { "nineteen-letters-ok", "help", true, nothing }, true },
 	{ "no name", { NULL, "help", true, nothing }, false },
 	{ "empty name", { "", "help", true, nothing }, false },
-	{ "name too long", { "sixteen--letters", "help", true, nothing }, false },
+	{ "name too long", { "twenty-letters-is-it", "help", true, nothing }, false },
 	{ "no help", { "mine", NULL, true, nothing }, false },
 	{ "no lend", { "mine", "help", true, NULL }, false },
 	{ "a name twice", { "fixed", "help", true, nothing }, false },
@@ -133,6 +133,23 @@ static void size_found_and_listed(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, nswap_size_nth(ARRAY_SIZE(size_policies)));
 }
 
+static void read_found_and_listed(struct kunit *test)
+{
+	const struct nswap_read_ops *twice[] = {
+		&nswap_read_fastest_ops, &nswap_read_fastest_ops,
+	};
+
+	KUNIT_EXPECT_EQ(test, read_validate(twice, 1), 0);
+	KUNIT_EXPECT_EQ(test, read_validate(twice, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, read_validate(twice, 0), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_read_find("least-loaded"),
+			    &nswap_read_least_ops);
+	KUNIT_EXPECT_NULL(test, nswap_read_find("least"));
+	KUNIT_EXPECT_PTR_EQ(test, nswap_read_default(),
+			    &nswap_read_prefetched_ops);
+	KUNIT_EXPECT_NULL(test, nswap_read_nth(ARRAY_SIZE(read_policies)));
+}
+
 /* what a user is told who asks for a policy that is not there */
 static void named_in_one_line(struct kunit *test)
 {
@@ -144,6 +161,9 @@ static void named_in_one_line(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, nswap_place_names(&nswap_place_most_free_ops,
 						   buf, sizeof(buf)),
 			   "[most-free] round-robin two-choices latency");
+	KUNIT_EXPECT_STREQ(test, nswap_read_names(&nswap_read_prefetched_ops,
+						  buf, sizeof(buf)),
+			   "[prefetched-first] fastest least-loaded");
 	KUNIT_EXPECT_STREQ(test, nswap_size_names(NULL, small, sizeof(small)),
 			   "fixed w");
 }
@@ -156,6 +176,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(listed),
 	KUNIT_CASE_PARAM(size_validated, size_table_gen_params),
 	KUNIT_CASE(size_found_and_listed),
+	KUNIT_CASE(read_found_and_listed),
 	KUNIT_CASE(named_in_one_line),
 	{}
 };

@@ -11,7 +11,7 @@ bad=0
 # Files that run while a page is being written out.
 path=()
 for f in nswap/{client,client_write,client_free,client_home,home,moved,returned,conn,place,tcp,device,slot_map}.c \
-	 policy/*.c; do
+	 policy/*.c prefetch/*.c; do
 	[ -f "$f" ] && path+=("$f")
 done
 
@@ -56,6 +56,6 @@ for name in api/alloc/alloc_cast api/err_cast api/kfree_mismatch \
 	tests/unsigned_lesser_than_zero; do
 	[ -f "$kernel/scripts/coccinelle/$name.cocci" ] || continue
 	rule --sp-file "$kernel/scripts/coccinelle/$name.cocci" \
-		nswap/*.c policy/*.c proc/*.c
+		nswap/*.c policy/*.c prefetch/*.c proc/*.c
 done
 exit $bad

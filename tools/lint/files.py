@@ -63,7 +63,7 @@ def complaints(path, text):
     if code and not any("SPDX-License-Identifier:" in line
                         for line in lines[:3]):
         found.append("no SPDX line at its head")
-    if path.parts[0] in ("nswap", "policy", "proc") and path.suffix == ".c":
+    if path.parts[0] in ("nswap", "policy", "prefetch", "proc") and path.suffix == ".c":
         found += [f"line {line}: a function of {length} lines, at most "
                   f"{MAX_FUNCTION}" for line, length in functions(text)
                   if length > MAX_FUNCTION]

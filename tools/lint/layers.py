@@ -3,9 +3,11 @@
 """Walls between the layers, read off the #include lines.
 
   client | server      the two roles meet in the wire header and in the node
-  policy, pure units   see their own headers and plain kernel headers only
+  policy, prefetch, pure units
+                       see their own headers and plain kernel headers only
   transport, tiers     know neither role
-  proc                 sees views, never what changes state
+  proc                 sees views, never what changes state; the prefetch
+                       knobs alone are set there, by the node's functions
   compat               named by nobody; nothing else asks for a version
   tools, bench         see include/uapi only
 
@@ -36,13 +38,14 @@ FORBIDDEN = [
      "a tier knows slots and pages, neither role, node nor slot map"),
     (rf"nswap/{TRANSPORT}\.[ch]", r'"\.\./.*"',
      "the transport stays inside nswap/"),
-    (rf"(policy/.*|nswap/{PURE})\.[ch]", rf"<{HARDWARE}>",
+    (rf"(policy/.*|prefetch/.*|nswap/{PURE})\.[ch]", rf"<{HARDWARE}>",
      "pure units touch no socket, no bio and no file"),
     (r"proc/.*\.[ch]", rf'"\.\./nswap/({CLIENT}|{SERVER}|slot_map)\.h"',
      "proc sees views only"),
     (r"(?!nswap/netlink).*\.[ch]", r'"(\.\./nswap/)?netlink_gen\.h"',
      "only netlink sees the generated tables"),
-    (r"(tools|bench|tests/progs)/.*\.[ch]", r'".*(nswap|policy|proc)/.*"',
+    (r"(tools|bench|tests/progs)/.*\.[ch]",
+     r'".*(nswap|policy|prefetch|proc)/.*"',
      "programs see include/uapi only"),
     (r"(?!compat/).*\.[ch]", r'"(.*/)?(compat|probed)\.h"',
      "compat is force-included and named by nobody"),
@@ -52,6 +55,8 @@ FORBIDDEN = [
 ALLOWED = [
     (r"policy/.*\.[ch]", r'"(policy\.h|\.\./nswap/types\.h)"',
      "a policy sees policy.h and types.h"),
+    (r"prefetch/.*\.[ch]", r'"(prefetch\.h|\.\./nswap/types\.h)"',
+     "a prefetch policy sees prefetch.h and types.h"),
     (rf"nswap/{PURE}\.[ch]", rf'"{PURE}\.h"',
      "a pure unit sees pure units only"),
 ]
@@ -60,7 +65,8 @@ VERSION = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|UTS_RELEASE)\b")
 CANNOT = re.compile(r"\bNSWAP_COMPAT_CANNOT_\w+")
 CANNOT_BUDGET = 5
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])', re.M)
-WRITES_IN_PROC = re.compile(r"\.proc_write\b|\bWRITE_ONCE\(")
+WRITES_IN_PROC = re.compile(r"\bproc_write\b|_single_write\(|\bWRITE_ONCE\(")
+KNOBS_IN_PROC = re.compile(r"_single_write\(|\bproc_write\b")
 
 
 def target_of(name, include, files):
@@ -117,7 +123,9 @@ def complaints(files):
         if not name.startswith("compat/") and VERSION.search(text):
             found.append(f"{name}: asks for a kernel version: "
                          "only compat/ may")
-        if name.startswith("proc/") and WRITES_IN_PROC.search(text):
+        seen = KNOBS_IN_PROC.sub("", text) \
+            if name == "proc/prefetch.c" else text
+        if name.startswith("proc/") and WRITES_IN_PROC.search(seen):
             found.append(f"{name}: proc shows state and never writes it")
         cannot.update(CANNOT.findall(text))
         graph[name] = [t for i in includes if i.startswith('"')
@@ -141,6 +149,8 @@ def self_test():
         "nswap/wire.c": "#include <net/sock.h>\n",
         "nswap/slot_map.c": '#include "node.h"\n',
         "policy/place_x.c": '#include "../nswap/node.h"\n',
+        "prefetch/when_x.c": '#include "../nswap/node.h"\n',
+        "proc/prefetch.c": "WRITE_ONCE(node->x, 1);\n",
         "proc/a.c": '#include "../nswap/peer.h"\n',
         "proc/b.c": "x.proc_write = f;\n",
         "nswap/main.c": "#if LINUX_VERSION_CODE < 1\n",
@@ -169,7 +179,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return 0
     top = pathlib.Path(".")
-    folders = ["nswap", "policy", "proc", "compat", "tools", "bench", "tests"]
+    folders = ["nswap", "policy", "prefetch", "proc", "compat", "tools",
+               "bench", "tests"]
     files = {p.as_posix(): p.read_text(encoding="utf-8")
              for f in folders for p in sorted((top / f).rglob("*.[ch]"))}
     found = complaints(files)

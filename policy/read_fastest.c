@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading: fastest. The tier whose reads took least time lately.
+ *
+ * E. P. Markatos, "Using Remote Memory to Avoid Disk Thrashing", 1996, chooses
+ * between two media by what was measured. Departure: a tier that nobody reads
+ * from is never measured again, and would stay slow for ever in the books. So
+ * one whose figure is older than STALE_MS is tried, if nothing is under way
+ * there that will measure it anyway.
+ */
+#include "policy.h"
+
+#define STALE_MS	1000
+
+static bool to_be_tried(const struct nswap_read_place *p)
+{
+	return p->age_ms > STALE_MS && !p->inflight;
+}
+
+static enum nswap_read_tier fastest_pick(const struct nswap_read_view *view)
+{
+	const struct nswap_read_place *ram = &view->at[NSWAP_READ_PEERS];
+	const struct nswap_read_place *flash = &view->at[NSWAP_READ_FLASH];
+
+	if (to_be_tried(flash))
+		return NSWAP_READ_FLASH;
+	if (to_be_tried(ram))
+		return NSWAP_READ_PEERS;
+	return ram->us < flash->us ? NSWAP_READ_PEERS : NSWAP_READ_FLASH;
+}
+
+const struct nswap_read_ops nswap_read_fastest_ops = {
+	.name = "fastest",
+	.help = "from where reads took least time lately",
+	.pick = fastest_pick,
+};

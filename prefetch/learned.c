@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the adaptive policies learn from: reads from flash for each page that
+ * was brought there, and what reads take at either tier.
+ *
+ * Invariants: plain arithmetic on what is handed in. Figures are halved when
+ * they have grown to MOST, so what happened long ago counts less and less and
+ * nothing overflows.
+ */
+#include "prefetch.h"
+
+#define MOST		8192	/* pages put, all policies together */
+#define ENOUGH		64	/* fewer say nothing */
+#define WORTH		16	/* one read in so many pages, or it is in vain */
+
+/**
+ * nswap_prefetch_total() - over all policies
+ * @l: what was learned
+ * @put: result: pages brought to flash
+ * @hits: result: reads of them there
+ *
+ * Context: any.
+ */
+void nswap_prefetch_total(const struct nswap_prefetch_learned *l, u64 *put,
+			  u64 *hits)
+{
+	unsigned int i;
+
+	*put = 0;
+	*hits = 0;
+	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++) {
+		*put += l->put[i];
+		*hits += l->hits[i];
+	}
+}
+
+/**
+ * nswap_prefetch_note() - a wake-up is over
+ * @l: what was learned
+ * @arm: of the policy that chose the pages
+ * @put: pages brought to flash
+ * @hits: reads from flash since the wake-up before, by the arm of who had the
+ *	page brought there
+ *
+ * Context: any; @l is the caller's.
+ */
+void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
+			 const u64 hits[NSWAP_PREFETCH_ARMS])
+{
+	u64 all_put, all_hits;
+	unsigned int i;
+
+	l->wakeups++;
+	l->put[arm] += put;
+	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
+		l->hits[i] += hits[i];
+	nswap_prefetch_total(l, &all_put, &all_hits);
+	while (all_put > MOST || all_hits > MOST * 64) {
+		for (i = 0; i < NSWAP_PREFETCH_ARMS; i++) {
+			l->put[i] /= 2;
+			l->hits[i] /= 2;
+		}
+		nswap_prefetch_total(l, &all_put, &all_hits);
+	}
+}
+
+/**
+ * nswap_prefetch_pays() - is it worth it?
+ * @view: snapshot
+ *
+ * Context: any.
+ * Return: false if flash is known to be no quicker than the peers, or what is
+ * brought there is hardly ever read there; true while that is not known.
+ */
+bool nswap_prefetch_pays(const struct nswap_prefetch_view *view)
+{
+	u64 put, hits;
+
+	if (view->ram_us && view->flash_us && view->flash_us >= view->ram_us)
+		return false;
+	nswap_prefetch_total(&view->learned, &put, &hits);
+	return put < ENOUGH || hits * WORTH >= put;
+}

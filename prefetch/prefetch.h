@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The contract between prefetch policies and the mechanism that carries them
+ * out: nswap/prefetcher.c, which brings pages that peers hold to flash as well.
+ *
+ * A policy decides on a snapshot and touches nothing: no lock of the core, no
+ * bio, no slot map, no sleep, no allocation. Four questions, those of T. Newhall
+ * and D. Woos, "Incorporating Network RAM and Flash into Fast Backing Store for
+ * Clusters", IEEE Cluster 2011, section V:
+ *
+ *   when    is this a moment to prefetch?
+ *   count   how many pages?
+ *   which   does this slot go?
+ *   from, to, after: names only; the mechanism knows what they mean
+ *
+ * Adding a policy is one file and one line in prefetch.c.
+ */
+#ifndef NSWAP_PREFETCH_H
+#define NSWAP_PREFETCH_H
+
+#include <linux/container_of.h>
+
+#include "../nswap/types.h"
+
+#define NSWAP_PREFETCH_NAME	20	/* longest name, with its end */
+#define NSWAP_PREFETCH_LIST	60	/* all names of one kind, with its end */
+#define NSWAP_PREFETCH_ARMS	8	/* which policies that can be told apart */
+
+/**
+ * enum nswap_prefetch_kind - what can be chosen
+ * @NSWAP_PREFETCH_ENABLE: prefetch at all?
+ * @NSWAP_PREFETCH_WHEN: is this a moment to do it?
+ * @NSWAP_PREFETCH_COUNT: how many pages?
+ * @NSWAP_PREFETCH_WHICH: which ones?
+ * @NSWAP_PREFETCH_FROM: where they are
+ * @NSWAP_PREFETCH_TO: where they are brought to
+ * @NSWAP_PREFETCH_AFTER: what becomes of the first copy
+ * @NSWAP_PREFETCH_KINDS: number of kinds
+ */
+enum nswap_prefetch_kind {
+	NSWAP_PREFETCH_ENABLE,
+	NSWAP_PREFETCH_WHEN,
+	NSWAP_PREFETCH_COUNT,
+	NSWAP_PREFETCH_WHICH,
+	NSWAP_PREFETCH_FROM,
+	NSWAP_PREFETCH_TO,
+	NSWAP_PREFETCH_AFTER,
+	NSWAP_PREFETCH_KINDS,
+};
+
+/**
+ * struct nswap_prefetch_choice - one row of a kind's table
+ * @name: as users write it (required)
+ * @help: one line for users (required)
+ */
+struct nswap_prefetch_choice {
+	const char *name;
+	const char *help;
+};
+
+/**
+ * struct nswap_prefetch_learned - what prefetching came to, older figures
+ *	counting less; kept by the mechanism, see nswap_prefetch_note()
+ * @put: pages brought to flash as each "which" said, by its @arm
+ * @hits: reads of them from flash
+ * @wakeups: how often the prefetcher was awake
+ */
+struct nswap_prefetch_learned {
+	u64 put[NSWAP_PREFETCH_ARMS];
+	u64 hits[NSWAP_PREFETCH_ARMS];
+	u32 wakeups;
+};
+
+/**
+ * struct nswap_prefetch_view - snapshot for one wake-up, of one device
+ * @used: slots with a page
+ * @swap_outs: pages the kernel wrote since the last wake-up
+ * @swap_ins: pages it read since then
+ * @pct: percent, the user's knob
+ * @ram_us: a read from a peer takes so long, 0 if unknown
+ * @flash_us: a read from flash, likewise
+ * @learned: what prefetching came to so far
+ */
+struct nswap_prefetch_view {
+	u64 used;
+	u64 swap_outs;
+	u64 swap_ins;
+	u32 pct;
+	u32 ram_us;
+	u32 flash_us;
+	struct nswap_prefetch_learned learned;
+};
+
+/**
+ * struct nswap_when_ops - is this a moment to prefetch?
+ * @is: name and help
+ * @due: whether it is (required; may not sleep)
+ */
+struct nswap_when_ops {
+	struct nswap_prefetch_choice is;
+	bool (*due)(const struct nswap_prefetch_view *view);
+};
+
+/**
+ * struct nswap_count_ops - how many pages at this wake-up?
+ * @is: name and help
+ * @pages: the number; the mechanism has its own bound (required; may not
+ *	sleep)
+ */
+struct nswap_count_ops {
+	struct nswap_prefetch_choice is;
+	u64 (*pages)(const struct nswap_prefetch_view *view);
+};
+
+/**
+ * enum nswap_which_look - what becomes of a slot the hand has come to
+ * @NSWAP_WHICH_PASS: nothing
+ * @NSWAP_WHICH_CLEAR: its reference bit is cleared
+ * @NSWAP_WHICH_TAKE: its page is prefetched
+ */
+enum nswap_which_look {
+	NSWAP_WHICH_PASS,
+	NSWAP_WHICH_CLEAR,
+	NSWAP_WHICH_TAKE,
+};
+
+/**
+ * struct nswap_which_ops - which pages? The hand goes over all slots, around
+ *	and around, and stops at those whose page could be prefetched.
+ * @is: name and help
+ * @arm: 1 to NSWAP_PREFETCH_ARMS - 1, this policy's alone; 0 with @choose
+ * @scattered: after a page is taken, go on at a slot chosen by lot
+ * @look: what becomes of the slot (required without @choose; may not sleep)
+ * @choose: the policy to use at this wake-up instead, one with @look
+ *	(required without @look; may not sleep)
+ */
+struct nswap_which_ops {
+	struct nswap_prefetch_choice is;
+	u8 arm;
+	bool scattered;
+	enum nswap_which_look (*look)(bool referenced);
+	const struct nswap_which_ops *(*choose)(const struct nswap_prefetch_view *view);
+};
+
+int nswap_prefetch_validate(void);
+const char *nswap_prefetch_kind_name(enum nswap_prefetch_kind kind);
+int nswap_prefetch_kind_find(const char *name);
+const struct nswap_prefetch_choice *
+nswap_prefetch_find(enum nswap_prefetch_kind kind, const char *name);
+const struct nswap_prefetch_choice *
+nswap_prefetch_nth(enum nswap_prefetch_kind kind, unsigned int n);
+const char *nswap_prefetch_names(enum nswap_prefetch_kind kind,
+				 const struct nswap_prefetch_choice *current_one,
+				 char *buf, size_t len);
+
+/* learned.c */
+void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
+			 const u64 hits[NSWAP_PREFETCH_ARMS]);
+void nswap_prefetch_total(const struct nswap_prefetch_learned *l, u64 *put,
+			  u64 *hits);
+bool nswap_prefetch_pays(const struct nswap_prefetch_view *view);
+
+/**
+ * nswap_prefetch_percent() - a part of some pages, at least one of any
+ * @pages: pages
+ * @pct: percent
+ *
+ * Context: any.
+ * Return: pages, rounded up.
+ */
+static inline u64 nswap_prefetch_percent(u64 pages, u64 pct)
+{
+	return (pages * pct + 99) / 100;
+}
+
+extern const struct nswap_prefetch_choice nswap_prefetch_on;
+extern const struct nswap_prefetch_choice nswap_prefetch_move;
+extern const struct nswap_when_ops nswap_when_always_ops;
+extern const struct nswap_when_ops nswap_when_swapping_ops;
+extern const struct nswap_when_ops nswap_when_idle_ops;
+extern const struct nswap_when_ops nswap_when_adaptive_ops;
+extern const struct nswap_count_ops nswap_count_out_ops;
+extern const struct nswap_count_ops nswap_count_used_ops;
+extern const struct nswap_count_ops nswap_count_adaptive_ops;
+extern const struct nswap_which_ops nswap_which_rr_ops;
+extern const struct nswap_which_ops nswap_which_rand_ops;
+extern const struct nswap_which_ops nswap_which_lrs_ops;
+extern const struct nswap_which_ops nswap_which_mrs_ops;
+extern const struct nswap_which_ops nswap_which_adaptive_ops;
+
+#endif

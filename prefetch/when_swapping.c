@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When: swapping. Pages went out or came in since the last wake-up, so what
+ * is prefetched now may be wanted soon; but it competes with what is wanted
+ * just now.
+ */
+#include "prefetch.h"
+
+static bool swapping_due(const struct nswap_prefetch_view *view)
+{
+	return view->swap_outs || view->swap_ins;
+}
+
+const struct nswap_when_ops nswap_when_swapping_ops = {
+	.is = { .name = "swapping", .help = "while pages go out or come in" },
+	.due = swapping_due,
+};

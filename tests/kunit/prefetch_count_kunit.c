@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prefetch, count: how many pages each policy wants. */
+#include <kunit/test.h>
+
+#include "../../prefetch/count_out.c"
+#include "../../prefetch/count_used.c"
+#include "../../prefetch/count_adaptive.c"
+
+#define VIEW(u, out, p, ...) \
+	{ .used = u, .swap_outs = out, .pct = p, .ram_us = 100, \
+	  .flash_us = 80, ##__VA_ARGS__ }
+
+struct count_row {
+	const char *desc;
+	struct nswap_prefetch_view view;
+	u64 out, used, adaptive;
+};
+
+static const struct count_row rows[] = {
+	{ "nothing at all", VIEW(0, 0, 10), 0, 0, 0 },
+	{ "nothing went out", VIEW(1000, 0, 10), 0, 100, 0 },
+	{ "the paper's tenth", VIEW(1000, 500, 10), 50, 100, 50 },
+	{ "at least a page", VIEW(1, 1, 1), 1, 1, 1 },
+	{ "all of it", VIEW(1000, 500, 100), 500, 1000, 500 },
+	{ "each read once", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
+				 .learned.hits = { 0, 100 }), 50, 100, 250 },
+	{ "each read ten times", VIEW(1000, 500, 10,
+				      .learned.put = { 0, 100 },
+				      .learned.hits = { 0, 1000 }),
+	  50, 100, 250 },
+	{ "one in ten read", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
+				  .learned.hits = { 0, 10 }), 50, 100, 25 },
+	{ "hardly ever read", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
+				   .learned.hits = { 0, 1 }), 50, 100, 5 },
+	{ "flash slower", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
+			       .learned.hits = { 0, 100 }, .flash_us = 101),
+	  50, 100, 5 },
+};
+
+static void row_desc(const struct count_row *r, char *desc)
+{
+	strscpy(desc, r->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(row, rows, row_desc);
+
+static void decision(struct kunit *test)
+{
+	const struct count_row *r = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, nswap_count_out_ops.pages(&r->view), r->out);
+	KUNIT_EXPECT_EQ(test, nswap_count_used_ops.pages(&r->view), r->used);
+	KUNIT_EXPECT_EQ(test, nswap_count_adaptive_ops.pages(&r->view),
+			r->adaptive);
+}
+
+static struct kunit_case count_cases[] = {
+	KUNIT_CASE_PARAM(decision, row_gen_params),
+	{}
+};
+
+static struct kunit_suite count_suite = {
+	.name = "nswap_prefetch_count",
+	.test_cases = count_cases,
+};
+
+kunit_test_suite(count_suite);

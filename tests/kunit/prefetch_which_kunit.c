@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prefetch, which: what each policy does with a slot, and the choice of one. */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../prefetch/which_rr.c"
+#include "../../prefetch/which_rand.c"
+#include "../../prefetch/which_lrs.c"
+#include "../../prefetch/which_mrs.c"
+#include "../../prefetch/which_adaptive.c"
+
+struct which_row {
+	const char *desc;
+	const struct nswap_which_ops *ops;
+	enum nswap_which_look referenced, other;
+};
+
+static const struct which_row rows[] = {
+	{ "rr", &nswap_which_rr_ops, NSWAP_WHICH_TAKE, NSWAP_WHICH_TAKE },
+	{ "rand", &nswap_which_rand_ops, NSWAP_WHICH_TAKE, NSWAP_WHICH_TAKE },
+	{ "lrs", &nswap_which_lrs_ops, NSWAP_WHICH_CLEAR, NSWAP_WHICH_TAKE },
+	{ "mrs", &nswap_which_mrs_ops, NSWAP_WHICH_TAKE, NSWAP_WHICH_PASS },
+};
+
+static void row_desc(const struct which_row *r, char *desc)
+{
+	strscpy(desc, r->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(row, rows, row_desc);
+
+static void decision(struct kunit *test)
+{
+	const struct which_row *r = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, (int)r->ops->look(true), (int)r->referenced);
+	KUNIT_EXPECT_EQ(test, (int)r->ops->look(false), (int)r->other);
+}
+
+/* two turns of the hand: a page paged in once is taken at the second */
+static void clock(struct kunit *test)
+{
+	bool referenced[] = { false, true, true, false };
+	unsigned int i, turn, taken[2] = {};
+
+	for (turn = 0; turn < 2; turn++) {
+		for (i = 0; i < ARRAY_SIZE(referenced); i++) {
+			enum nswap_which_look l =
+				nswap_which_lrs_ops.look(referenced[i]);
+
+			taken[turn] += l == NSWAP_WHICH_TAKE;
+			if (l == NSWAP_WHICH_CLEAR)
+				referenced[i] = false;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, taken[0], 2u);
+	KUNIT_EXPECT_EQ(test, taken[1], 4u);
+}
+
+/* one of them earns more than the others: it is found and kept */
+static void best_is_found(struct kunit *test)
+{
+	unsigned int i, at, chosen;
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, 3);
+	for (at = 0; at < ARRAY_SIZE(others); at++) {
+		struct nswap_prefetch_view v = {};
+
+		for (i = chosen = 0; i < 2000; i++) {
+			const struct nswap_which_ops *ops =
+				nswap_which_adaptive_ops.choose(&v);
+			u64 hits[NSWAP_PREFETCH_ARMS] = {};
+
+			KUNIT_ASSERT_TRUE(test, ops && ops->look);
+			hits[ops->arm] = prandom_u32_state(&rnd) %
+					 (ops == others[at] ? 40 : 10);
+			nswap_prefetch_note(&v.learned, ops->arm, 20, hits);
+			chosen += i >= 1000 && ops == others[at];
+		}
+		KUNIT_EXPECT_GT(test, chosen, 800u);
+	}
+}
+
+/* each is tried, whatever is known */
+static void each_is_tried(struct kunit *test)
+{
+	struct nswap_prefetch_view v = {
+		.learned = { .put = { 0, 100 }, .hits = { 0, 1000 } },
+	};
+	unsigned int i, tried[NSWAP_PREFETCH_ARMS] = {};
+
+	for (i = 0; i < 64; i++) {
+		v.learned.wakeups = i;
+		tried[nswap_which_adaptive_ops.choose(&v)->arm]++;
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		KUNIT_EXPECT_GE(test, tried[others[i]->arm], 2u);
+}
+
+static struct kunit_case which_cases[] = {
+	KUNIT_CASE_PARAM(decision, row_gen_params),
+	KUNIT_CASE(clock),
+	KUNIT_CASE(best_is_found),
+	KUNIT_CASE(each_is_tried),
+	{}
+};
+
+static struct kunit_suite which_suite = {
+	.name = "nswap_prefetch_which",
+	.test_cases = which_cases,
+};
+
+kunit_test_suite(which_suite);

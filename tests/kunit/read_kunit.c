@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reading policies: which copy of a page is read. */
+#include <kunit/test.h>
+
+#include "../../policy/read_prefetched.c"
+#include "../../policy/read_fastest.c"
+#include "../../policy/read_least.c"
+
+#define AT(t, age, n)	{ .us = t, .age_ms = age, .inflight = n }
+#define NEVER		AT(0, U32_MAX, 0)
+
+struct read_row {
+	const char *desc;
+	const struct nswap_read_ops *ops;
+	struct nswap_read_view view;
+	enum nswap_read_tier want;
+};
+
+#define ROW(what, policy, ram, flash, answer) \
+	{ what, &nswap_read_##policy##_ops, { { ram, flash } }, \
+	  NSWAP_READ_##answer }
+
+static const struct read_row rows[] = {
+	ROW("prefetched: flash", prefetched, AT(1, 0, 0), AT(9, 0, 9), FLASH),
+	ROW("prefetched: nothing known", prefetched, NEVER, NEVER, FLASH),
+	ROW("fastest: peers", fastest, AT(80, 0, 9), AT(100, 0, 0), PEERS),
+	ROW("fastest: flash", fastest, AT(101, 0, 0), AT(100, 0, 9), FLASH),
+	ROW("fastest: equal", fastest, AT(100, 0, 0), AT(100, 0, 0), FLASH),
+	ROW("fastest: flash unknown", fastest, AT(1, 0, 0), NEVER, FLASH),
+	ROW("fastest: peers unknown", fastest, NEVER, AT(1, 0, 0), PEERS),
+	ROW("fastest: flash old", fastest, AT(1, 0, 0), AT(9, 1001, 0), FLASH),
+	ROW("fastest: flash not yet old", fastest, AT(1, 0, 0),
+	    AT(9, 1000, 0), PEERS),
+	ROW("fastest: old, but being measured", fastest, AT(1, 0, 0),
+	    AT(9, 5000, 1), PEERS),
+	ROW("fastest: peers old", fastest, AT(9, 1001, 0), AT(1, 0, 0), PEERS),
+	ROW("fastest: first of all, being measured", fastest, AT(7, 0, 0),
+	    AT(0, U32_MAX, 1), FLASH),
+	ROW("least: peers", least, AT(900, 0, 3), AT(1, 0, 4), PEERS),
+	ROW("least: flash", least, AT(1, 0, 5), AT(900, 0, 4), FLASH),
+	ROW("least: equal", least, AT(1, 0, 4), AT(900, 0, 4), FLASH),
+	ROW("least: nothing known", least, NEVER, NEVER, FLASH),
+};
+
+static void row_desc(const struct read_row *r, char *desc)
+{
+	strscpy(desc, r->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(row, rows, row_desc);
+
+static void decision(struct kunit *test)
+{
+	const struct read_row *r = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, (int)r->ops->pick(&r->view), (int)r->want);
+}
+
+static struct kunit_case read_cases[] = {
+	KUNIT_CASE_PARAM(decision, row_gen_params),
+	{}
+};
+
+static struct kunit_suite read_suite = {
+	.name = "nswap_read",
+	.test_cases = read_cases,
+};
+
+kunit_test_suite(read_suite);
