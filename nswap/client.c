@@ -129,7 +129,10 @@ static void dispatch(struct nswap_io *io)
 void nswap_client_submit(struct nswap_io *io)
 {
 	unsigned long all = GENMASK(io->nr - 1, 0);
+	struct nswap_device *dev = io->dev;
 
+	if (dev->flash && !io->ahead)
+		atomic64_add(io->nr, io->write ? &dev->written : &dev->read);
 	io->waited = false;
 	io->one_by_one = false;
 	io->since = jiffies;

@@ -25,6 +25,7 @@ struct nswap_returns;
  * @flash: or the first flash slot; NSWAP_FLASH_NONE for home
  * @turn: when the dispatcher turned to it, if somebody measures
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
+ * @read_began: page-in of a device with flash: when, for nswap_read_ended()
  * @first: first slot, counted from the request's
  * @nr: slots
  */
@@ -38,6 +39,7 @@ struct nswap_op {
 	u64 turn;
 	u64 began;
 	u32 flash;
+	u32 read_began;
 	u8 first;
 	u8 nr;
 };
@@ -50,6 +52,7 @@ struct nswap_op {
  * @slot: first slot
  * @nr: slots
  * @write: page-out
+ * @ahead: page-in by the prefetcher: no reference, no complaint, no waiting
  * @waited: it has waited before
  * @one_by_one: home or flash failed adjacent slots: try each alone
  * @since: jiffies when it came
@@ -77,6 +80,7 @@ struct nswap_io {
 	u64 slot;
 	u16 nr;
 	bool write;
+	bool ahead;
 	bool waited;
 	bool one_by_one;
 	unsigned long since;

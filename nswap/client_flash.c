@@ -28,6 +28,9 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 	op->flash = flash;
 	op->h.end = end;
 	nswap_meter_begin(op);
+	if (!io->write)
+		op->read_began = nswap_read_began(&io->dev->times,
+						  NSWAP_READ_FLASH, nr);
 	atomic_inc(&io->pending);
 	nswap_flash_submit(io->dev->flash, flash, &op->h);
 }
@@ -127,6 +130,8 @@ static void load_ended(struct nswap_home_io *h)
 	unsigned long again = 0;
 
 	nswap_flash_ended(io->dev->flash, op->flash, h->failed);
+	nswap_read_ended(&io->dev->times, NSWAP_READ_FLASH, op->nr,
+			 op->read_began, !h->failed);
 	if (h->failed && op->nr > 1)
 		WRITE_ONCE(io->one_by_one, true);
 	for (i = op->first; i < end; i++) {
@@ -134,8 +139,11 @@ static void load_ended(struct nswap_home_io *h)
 			again |= BIT(i);
 			continue;
 		}
-		nswap_slot_reference(&io->dev->map, io->slot + i,
-				     le32_to_cpu(io->gen[i]));
+		if (!io->ahead)
+			nswap_slot_reference(&io->dev->map, io->slot + i,
+					     le32_to_cpu(io->gen[i]));
+		if (nswap_flash_hit(io->dev->flash, op->flash + i - op->first))
+			nswap_stat_inc(io->dev->node, prefetch_hits);
 		n++;
 	}
 	if (h->failed && op->nr == 1 && still_there(op, op->first)) {

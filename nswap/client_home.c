@@ -108,7 +108,7 @@ static void load_ended(struct nswap_home_io *h)
 	unsigned long again = 0;
 
 	if (!h->failed) {
-		for (i = first; i < first + op->nr; i++)
+		for (i = first; !io->ahead && i < first + op->nr; i++)
 			nswap_slot_reference(&dev->map, io->slot + i,
 					     le32_to_cpu(io->gen[i]));
 		nswap_stat_add(dev->node, pages_home_in, op->nr);
@@ -119,7 +119,8 @@ static void load_ended(struct nswap_home_io *h)
 		again = BIT(first);
 	} else {
 		complain(io, h);
-		nswap_stat_inc(dev->node, read_errors);
+		if (!io->ahead)
+			nswap_stat_inc(dev->node, read_errors);
 		nswap_client_fail(io, first, 1);
 	}
 	nswap_client_op_end(op, again);

@@ -6,8 +6,9 @@
  *   WRITING: wait until the page-out ends
  *   REMOTE: LOAD on one of the peer's load connections
  *   HOME: read from home
- *   FLASH, or any other state with a flash slot: read from flash; elsewhere if
- *	flash fails, and from flash if the other place does
+ *   FLASH: read from flash
+ *   any other state with a flash slot: the reading policy says where; from the
+ *	other place if that one fails or, a peer, has no session
  *   LOST, or a peer that is dead or LOST: the request fails
  *
  * Invariants:
@@ -17,7 +18,10 @@
  *    not at all. After "not held" the slot is read again: if it changed, the
  *    page-in starts anew, if not, the page is LOST.
  *  - When the session breaks the message is parked at the peer, until the
- *    session is back or dead_after_ms after the request came.
+ *    session is back or dead_after_ms after the request came; but not if flash
+ *    has its pages. So a message is for pages that flash has, or for others.
+ *  - What the prefetcher reads is not counted and leaves no reference; it
+ *    fails early and in silence.
  */
 #include <linux/highmem.h>
 
@@ -34,8 +38,10 @@ static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 {
 	struct nswap_node *node = io->dev->node;
 
-	nswap_stat_add(node, read_errors, nr);
 	nswap_client_fail(io, first, nr);
+	if (io->ahead)
+		return;
+	nswap_stat_add(node, read_errors, nr);
 	nswap_warn(node, "%s: page-in of %u pages from slot %llu failed: peer %s %s",
 		   io->dev->disk->disk_name, nr, io->slot + first, peer, why);
 }
@@ -115,6 +121,16 @@ static int recv_results(struct nswap_op *op, struct nswap_conn *c,
 	return 0;
 }
 
+/* only devices with flash have a choice, so only they are measured */
+static void timed(struct nswap_op *op, bool good)
+{
+	struct nswap_device *dev = op->io->dev;
+
+	if (dev->flash)
+		nswap_read_ended(&dev->times, NSWAP_READ_PEERS, op->nr,
+				 op->read_began, good);
+}
+
 static int load_answered(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
@@ -132,21 +148,33 @@ static int load_answered(struct nswap_msg *m)
 		return ret;
 	}
 	m->received_ns = nswap_stamp();
+	timed(op, held);
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
 
-		if (held & BIT(i))
+		if (held & BIT(i) && !io->ahead)
 			nswap_slot_reference(&io->dev->map, io->slot + at,
 					     le32_to_cpu(io->gen[at]));
-		else if (slot_missed(io, at, op->peer))
+		if (!(held & BIT(i)) && slot_missed(io, at, op->peer))
 			again |= BIT(at);
 	}
-	nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
+	if (!io->ahead)
+		nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
 	nswap_client_op_end(op, again);
 	return 0;
 }
 
-/* slots that are, or soon may be, elsewhere than where they were looked for */
+/* does flash have it as well, as far as this request knows? */
+static bool on_flash(struct nswap_io *io, unsigned int i,
+		     const struct nswap_slot *s)
+{
+	return s->flash && !test_bit(i, &io->no_flash);
+}
+
+/*
+ * Slots that are, or soon may be, elsewhere than where they were looked for;
+ * those that flash has are looked for there from now on.
+ */
 static unsigned long moved_on(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
@@ -160,7 +188,7 @@ static unsigned long moved_on(struct nswap_op *op)
 		if (s.state != NSWAP_SLOT_REMOTE || s.peer != op->peer->index ||
 		    s.gen != le32_to_cpu(io->gen[i])) {
 			again |= BIT(i);
-		} else if (s.flash && !test_bit(i, &io->no_flash)) {
+		} else if (on_flash(io, i, &s)) {
 			set_bit(i, &io->no_peer);
 			again |= BIT(i);
 		}
@@ -180,6 +208,7 @@ void nswap_client_load_failed(struct nswap_msg *m)
 	unsigned long again = moved_on(op), failed;
 	unsigned int i;
 
+	timed(op, false);
 	failed = GENMASK(op->first + op->nr - 1, op->first) & ~again;
 	for (i = find_first_bit(&failed, BITS_PER_LONG); i < BITS_PER_LONG;
 	     i = find_next_bit(&failed, BITS_PER_LONG, i)) {
@@ -207,12 +236,29 @@ bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms)
 	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
 }
 
+/* can every page be had without this peer? */
+static bool dispensable(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (!on_flash(io, i, &s))
+			return false;
+	}
+	return true;
+}
+
 /* no session: wait for it, or fail */
 static void load_lost(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 
-	if (nswap_client_load_waited(m, nswap_knob(op->peer->node,
+	if (op->io->ahead || dispensable(op) ||
+	    nswap_client_load_waited(m, nswap_knob(op->peer->node,
 						   dead_after_ms)) ||
 	    nswap_session_park(op->peer, m))
 		nswap_client_load_failed(m);
@@ -266,6 +312,9 @@ static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
 	op->m.answer = load_answered;
 	op->m.lost = load_lost;
 	nswap_meter_begin(op);
+	if (io->dev->flash)
+		op->read_began = nswap_read_began(&io->dev->times,
+						  NSWAP_READ_PEERS, nr);
 	atomic_inc(&io->pending);
 	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
 		nswap_client_load_failed(&op->m);
@@ -287,17 +336,24 @@ static void read_zeros(struct nswap_io *io, unsigned int i)
 	spin_unlock(&dev->header_lock);
 }
 
-/* how many slots from @first on can go to the peer of the first one */
+/*
+ * How many slots from @first on can go to the peer of the first one? Flash has
+ * all of them, or none.
+ */
 static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 				u16 index)
 {
 	unsigned int i, end = first + nswap_run_of(io->todo, first);
+	bool both = false;
 
 	for (i = first; i < end; i++) {
 		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
 		struct nswap_slot s = nswap_slot_unpack(word);
 
-		if (!nswap_slot_at_peer(&s) || s.peer != index)
+		if (i == first)
+			both = on_flash(io, i, &s);
+		if (!nswap_slot_at_peer(&s) || s.peer != index ||
+		    on_flash(io, i, &s) != both)
 			break;
 		io->gen[i] = cpu_to_le32(s.gen);
 	}
@@ -318,14 +374,32 @@ static bool usable(struct nswap_node *node, u16 index)
 	return ok;
 }
 
-/*
- * Is the copy on flash to be read? The reading policy of the paper: a page on
- * flash was brought there because flash is quicker.
- */
+static bool has_session(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	bool up;
+
+	if (!peer)
+		return false;
+	up = READ_ONCE(peer->state) == NSWAP_PEER_UP;
+	nswap_peer_put(peer);
+	return up;
+}
+
+/* is the copy on flash to be read? */
 static bool from_flash(struct nswap_io *io, unsigned int i,
 		       const struct nswap_slot *s)
 {
-	return s->flash && !test_bit(i, &io->no_flash);
+	struct nswap_node *node = io->dev->node;
+	struct nswap_read_view view;
+
+	if (!on_flash(io, i, s))
+		return false;
+	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
+		return true;
+	nswap_read_look(&io->dev->times, &view);
+	return READ_ONCE(node->read)->pick(&view) == NSWAP_READ_FLASH ||
+	       !has_session(node, s->peer);
 }
 
 /* handle the first slots of @todo; how many, 0: they must wait */

@@ -34,6 +34,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "prefetcher.h"
 #include "returned.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
@@ -101,6 +102,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 		io->write = req_op(rq) == REQ_OP_WRITE;
 		if (dev->home && READ_ONCE(dev->used) != jiffies)
 			WRITE_ONCE(dev->used, jiffies);
+		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
+			    NSWAP_REQ_AHEAD;
 		nswap_client_submit(io);
 		return BLK_STS_OK;
 	case REQ_OP_DISCARD:
@@ -210,6 +213,7 @@ static void free_device(struct nswap_device *dev)
 	nswap_home_out_end(dev);
 	if (dev->home)
 		nswap_home_close(dev->home);
+	nswap_prefetcher_free(dev);
 	if (dev->flash)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
@@ -499,9 +503,9 @@ int nswap_device_add(struct nswap_node *node,
 	WRITE_ONCE(node->client->sessions_wanted, true);
 	nswap_peers_start(node);
 	nswap_client_tick_now(node);
-	ret = make_disk(dev);
+	ret = nswap_prefetcher_alloc(dev) ?: make_disk(dev);
 	if (ret) {
-		NL_SET_ERR_MSG(ext, "the block layer refused the device");
+		NL_SET_ERR_MSG(ext, "no memory, or the block layer refused the device");
 		list_del_rcu(&dev->link);
 		synchronize_rcu();
 		nswap_return_wait(dev);
@@ -516,6 +520,7 @@ int nswap_device_add(struct nswap_node *node,
 	if (dev->home && dev->home->loop)
 		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
 			   dev->disk->disk_name, dev->home->name);
+	nswap_prefetcher_start(dev);
 	wait_for_sessions(node);
 	fill_view(dev, v);
 out:
@@ -625,6 +630,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	devices[dev->number] = NULL;
 	nr_devices--;
 	mutex_unlock(&devices_lock);
+	nswap_prefetcher_stop(dev);
 	del_gendisk(dev->disk);
 	put_disk(dev->disk);
 	blk_mq_free_tag_set(&dev->tags);

@@ -10,8 +10,14 @@
 
 #include "flash.h"
 #include "home.h"
+#include "read_times.h"
 #include "slot_map.h"
 #include "views.h"
+
+struct nswap_prefetcher;
+
+/* of a read: by the prefetcher, see @ahead of struct nswap_io */
+#define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
 
 /**
  * struct nswap_device - a device
@@ -34,6 +40,10 @@
  * @flash: where they go before that; NULL without any
  * @home_out: moves out from there
  * @used: jiffies of the last page-out or page-in; a device with a home
+ * @prefetcher: brings pages there ahead of their use; NULL without flash
+ * @times: how long page-ins take, with flash only
+ * @written: pages the kernel wrote, with flash only
+ * @read: pages it read, likewise
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -56,6 +66,10 @@ struct nswap_device {
 	struct nswap_flash *flash;
 	struct nswap_home_out *home_out;
 	unsigned long used;
+	struct nswap_prefetcher *prefetcher;
+	struct nswap_read_times times;
+	atomic64_t written;
+	atomic64_t read;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

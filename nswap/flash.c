@@ -20,6 +20,7 @@
 #include <linux/err.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "flash.h"
 
@@ -86,7 +87,7 @@ static int open_one(struct nswap_flash *f, const char *path,
  * @nr: how many, at most NSWAP_FLASH_DEVICES
  * @ext: for one clear sentence
  *
- * Context: process, sleeps; allocates 3 bits a slot.
+ * Context: process, sleeps; allocates 11 bits a slot.
  * Return: the tier, or ERR_PTR: -ENOMEM, -EINVAL, what opening them says.
  */
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
@@ -98,14 +99,16 @@ struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 	if (!f)
 		return ERR_PTR(-ENOMEM);
 	INIT_WORK(&f->trim, trim_work);
-	while (nr--) {
-		ret = open_one(f, *path++, ext);
-		if (ret) {
-			nswap_flash_close(f);
-			return ERR_PTR(ret);
-		}
+	for (ret = 0; nr-- && !ret; path++)
+		ret = open_one(f, *path, ext);
+	if (!ret) {
+		f->tag = vzalloc(nswap_flash_total(f) + 1);
+		ret = f->tag ? 0 : -ENOMEM;
 	}
-	return f;
+	if (!ret)
+		return f;
+	nswap_flash_close(f);
+	return ERR_PTR(ret);
 }
 
 /**
@@ -121,6 +124,7 @@ void nswap_flash_close(struct nswap_flash *f)
 		nswap_flash_map_exit(&f->dev[f->nr].map);
 		nswap_home_close(f->dev[f->nr].block);
 	}
+	vfree(f->tag);
 	kfree(f);
 }
 
@@ -163,6 +167,7 @@ void nswap_flash_put(struct nswap_flash *f, u32 slot)
 {
 	struct nswap_flash_dev *d = dev_of(f, slot);
 
+	WRITE_ONCE(f->tag[slot], 0);
 	if (nswap_flash_map_put(&d->map, slot - d->base))
 		queue_work(system_dfl_wq, &f->trim);
 }
@@ -217,6 +222,52 @@ void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
 		atomic_set(&d->failures, 0);
 	else
 		atomic_inc(&d->failures);
+}
+
+/**
+ * nswap_flash_tag() - note by whose word a page is on flash
+ * @f: tier
+ * @slot: taken by the caller
+ * @tag: below NSWAP_FLASH_TAGS; 0 for nobody's, as it is after being taken
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_flash_tag(struct nswap_flash *f, u32 slot, u8 tag)
+{
+	WRITE_ONCE(f->tag[slot], tag);
+}
+
+/**
+ * nswap_flash_hit() - a page was read from flash: count it for its tag
+ * @f: tier
+ * @slot: where
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: true if it has a tag.
+ */
+bool nswap_flash_hit(struct nswap_flash *f, u32 slot)
+{
+	u8 tag = READ_ONCE(f->tag[slot]);
+
+	if (tag)
+		atomic_inc(&f->hits[tag]);
+	return tag;
+}
+
+/**
+ * nswap_flash_inflight() - what is under way
+ * @f: tier
+ *
+ * Context: any; a moment's view.
+ * Return: reads and writes.
+ */
+unsigned int nswap_flash_inflight(const struct nswap_flash *f)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < f->nr; i++)
+		n += atomic_read(&f->dev[i].inflight);
+	return n;
 }
 
 /**

@@ -11,6 +11,7 @@
 #include "flash_map.h"
 #include "home.h"
 
+#define NSWAP_FLASH_TAGS	8	/* NSWAP_PREFETCH_ARMS */
 #define NSWAP_FLASH_NONE	0	/* no flash slot in a slot map's entry */
 #define NSWAP_FLASH_SLOTS	((1u << 28) - 1)	/* as many as it can name */
 
@@ -36,11 +37,15 @@ struct nswap_flash_dev {
  * @dev: its devices, by rank
  * @nr: how many
  * @trim: work that passes discards on
+ * @tag: one byte a slot: 0, or by whose word the prefetcher brought its page
+ * @hits: reads of the slots of each tag since they were taken last
  */
 struct nswap_flash {
 	struct nswap_flash_dev dev[NSWAP_FLASH_DEVICES];
 	unsigned int nr;
 	struct work_struct trim;
+	u8 *tag;
+	atomic_t hits[NSWAP_FLASH_TAGS];
 };
 
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
@@ -52,6 +57,9 @@ u32 nswap_flash_run(const struct nswap_flash *f, u32 slot);
 void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 			struct nswap_home_io *h);
 void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed);
+void nswap_flash_tag(struct nswap_flash *f, u32 slot, u8 tag);
+bool nswap_flash_hit(struct nswap_flash *f, u32 slot);
+unsigned int nswap_flash_inflight(const struct nswap_flash *f);
 u64 nswap_flash_total(const struct nswap_flash *f);
 u64 nswap_flash_used(struct nswap_flash *f);
 void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size);

@@ -11,6 +11,8 @@
 #include "memview.h"
 #include "node.h"
 
+#define FED_LOW		64	/* part of RAM, of a machine that is fed */
+
 #define MIB_PAGES(mib)	((u64)(mib) << (20 - PAGE_SHIFT))
 
 /* what a module may read of it: sums of exported words, without a lock */
@@ -32,6 +34,21 @@ static u64 refaults(void)
 	       global_node_page_state(WORKINGSET_REFAULT_FILE);
 }
 
+static u64 low_watermark(void)
+{
+	u64 n = 0;
+	int nid, i;
+
+	for_each_online_node(nid) {
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+			n += low_wmark_pages(zone);
+		}
+	}
+	return n;
+}
+
 /**
  * nswap_mem_view() - how much memory there is
  * @node: node
@@ -47,12 +64,14 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 		v->total = MIB_PAGES(total);
 		v->available = MIB_PAGES(nswap_knob(node, fed_available_mib));
 		v->free = v->available;
+		v->low = v->total / FED_LOW;
 		v->swap_outs = nswap_knob(node, fed_swap_outs);
 		v->refaults = nswap_knob(node, fed_refaults);
 		return;
 	}
 	v->total = totalram_pages();
 	v->free = global_zone_page_state(NR_FREE_PAGES);
+	v->low = low_watermark();
 	v->available = max(si_mem_available(), 0l);
 	v->swap_outs = swap_outs();
 	v->refaults = refaults();

@@ -11,6 +11,7 @@
  * struct nswap_mem_view - memory of the machine as a node sees it, in pages
  * @total: RAM
  * @free: RAM nobody uses
+ * @low: when @free is below this, the kernel is taking pages back
  * @available: what could be used without swapping, by the kernel's estimate
  * @swap_outs: pages swapped out since boot
  * @refaults: pages dropped and needed again soon, since boot
@@ -18,6 +19,7 @@
 struct nswap_mem_view {
 	u64 total;
 	u64 free;
+	u64 low;
 	u64 available;
 	u64 swap_outs;
 	u64 refaults;

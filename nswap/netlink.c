@@ -253,6 +253,37 @@ int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+static int set_policy(struct nswap_node *node, const struct nlattr *nest,
+		      struct netlink_ext_ack *ext)
+{
+	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1];
+	const char *kind, *name;
+	int err;
+
+	err = nla_parse_nested(tb, ARRAY_SIZE(nswap_policy_nl_policy) - 1, nest,
+			       nswap_policy_nl_policy, ext);
+	if (err)
+		return err;
+	if (!tb[NSWAP_POLICY_A_KIND] || !tb[NSWAP_POLICY_A_NAME]) {
+		NL_SET_ERR_MSG(ext, "a policy needs a kind and a name");
+		return -EINVAL;
+	}
+	kind = nla_data(tb[NSWAP_POLICY_A_KIND]);
+	name = nla_data(tb[NSWAP_POLICY_A_NAME]);
+	if (!strcmp(kind, "place"))
+		return nswap_node_set_place(node, name, ext);
+	if (!strcmp(kind, "size"))
+		return nswap_node_set_size(node, name, ext);
+	if (!strcmp(kind, "read"))
+		return nswap_node_set_read(node, name, ext);
+	if (!strncmp(kind, NSWAP_NL_PREFETCH, strlen(NSWAP_NL_PREFETCH)))
+		return nswap_node_set_prefetch(node,
+					kind + strlen(NSWAP_NL_PREFETCH), name,
+					ext);
+	NL_SET_ERR_MSG(ext, "kinds of policies are: place size read, and those of prefetch");
+	return -ENOENT;
+}
+
 static int set_one(struct nswap_node *node, struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
@@ -275,6 +306,8 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 		return nswap_node_set_size(node,
 					   nla_data(tb[NSWAP_A_SIZE_POLICY]),
 					   info->extack);
+	if (tb[NSWAP_A_POLICY])
+		return set_policy(node, tb[NSWAP_A_POLICY], info->extack);
 	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);
 	if (err)
 		return err;
@@ -304,6 +337,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 		      nla_type(a) == NSWAP_A_PLACE ||
 		      nla_type(a) == NSWAP_A_SIZE_POLICY ||
 		      nla_type(a) == NSWAP_A_PROFILE_RESET ||
+		      nla_type(a) == NSWAP_A_POLICY ||
 		      nla_type(a) == NSWAP_A_KNOB;
 	if (nr != 1) {
 		NL_SET_ERR_MSG(info->extack, "one request changes exactly one thing");

@@ -12,6 +12,8 @@
 #include "node.h"
 #include "views.h"
 
+#define NSWAP_NL_PREFETCH "prefetch-"	/* before its kinds, as kinds of policies */
+
 int nswap_netlink_init(void);
 void nswap_netlink_exit(void);
 

@@ -28,6 +28,13 @@ const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1] = {
 	[NSWAP_KNOB_A_HELP] = { .type = NLA_NUL_STRING, },
 };
 
+const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_CURRENT + 1] = {
+	[NSWAP_POLICY_A_KIND] = { .type = NLA_NUL_STRING, .len = 255, },
+	[NSWAP_POLICY_A_NAME] = { .type = NLA_NUL_STRING, .len = 255, },
+	[NSWAP_POLICY_A_HELP] = { .type = NLA_NUL_STRING, },
+	[NSWAP_POLICY_A_CURRENT] = { .type = NLA_FLAG, },
+};
+
 /* Global operation policy for nswap */
 const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
@@ -41,6 +48,7 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1] = {
 	[NSWAP_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_A_SIZE] = { .type = NLA_U64, },
 	[NSWAP_A_NOW] = { .type = NLA_FLAG, },
+	[NSWAP_A_POLICY] = NLA_POLICY_NESTED(nswap_policy_nl_policy),
 	[NSWAP_A_HOME] = { .type = NLA_NUL_STRING, .len = 4095, },
 	[NSWAP_A_SIZE_POLICY] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_A_FLASH] = { .type = NLA_STRING, .len = 4095, },

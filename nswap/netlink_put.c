@@ -43,6 +43,9 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, PAGES_FLASH_OUT, pages_flash_out),
 	STAT(CLIENT, PAGES_FLASH_IN, pages_flash_in),
 	STAT(CLIENT, PAGES_HOME_TO_REMOTE, pages_home_to_remote),
+	STAT(CLIENT, PAGES_PREFETCHED, pages_prefetched),
+	STAT(CLIENT, PREFETCH_CALLED_OFF, prefetch_called_off),
+	STAT(CLIENT, PREFETCH_HITS, prefetch_hits),
 };
 
 static const struct stat_attr server_stats[] = {

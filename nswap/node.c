@@ -35,6 +35,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "prefetcher.h"
 #include "server.h"
 #include "sizing.h"
 #include "sockaddr.h"
@@ -90,6 +91,10 @@ const struct nswap_knob nswap_knobs[] = {
 	     "ms between samples of what is under way, 0 for none"),
 	KNOB(psi, 0, 10000, 0,
 	     "100ths of a percent of time spent waiting for memory, fed in"),
+	KNOB(prefetch_period_ms, 10, 3600000, 1000,
+	     "ms between wake-ups of a prefetcher"),
+	KNOB(prefetch_pct, 1, 100, 10,
+	     "percent that percent-out and percent-used prefetch"),
 	KNOB(fed_total_mib, 0, 1 << 30, 0,
 	     "tests: MiB of RAM to believe in, 0 for the machine's own"),
 	KNOB(fed_available_mib, 0, 1 << 30, 0,
@@ -266,6 +271,7 @@ static struct nswap_node *alloc_node(struct net *net,
 				     const struct nswap_node_config *cfg)
 {
 	struct nswap_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+	unsigned int kind;
 
 	if (!node)
 		return NULL;
@@ -282,6 +288,9 @@ static struct nswap_node *alloc_node(struct net *net,
 	node->place = nswap_place_default();
 	node->size = cfg->size ? nswap_size_find(cfg->size) :
 				 nswap_size_default();
+	node->read = nswap_read_default();
+	for (kind = 0; kind < NSWAP_PREFETCH_KINDS; kind++)
+		node->prefetch[kind] = nswap_prefetch_nth(kind, 0);
 	set_knobs(node, &cfg->knobs);
 	mutex_init(&node->control);
 	mutex_init(&node->peers_lock);
@@ -578,6 +587,9 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			WRITE_ONCE(*knob_at(&node->knobs, k), before);
 		nswap_sizing_now(node);
 		nswap_rebalance_now(node);
+		if (k->offset == offsetof(struct nswap_knobs,
+					  prefetch_period_ms))
+			nswap_prefetchers_kick(node);
 		mutex_unlock(&node->control);
 		return ret;
 	}
@@ -632,6 +644,70 @@ int nswap_node_set_size(struct nswap_node *node, const char *name,
 	WRITE_ONCE(node->size, ops);
 	nswap_cache_adapt(node->cache, ops->adaptive);
 	nswap_sizing_now(node);
+	mutex_unlock(&node->control);
+	return 0;
+}
+
+/**
+ * nswap_node_set_read() - change the reading policy
+ * @node: node
+ * @name: its name
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOENT.
+ */
+int nswap_node_set_read(struct nswap_node *node, const char *name,
+			struct netlink_ext_ack *ext)
+{
+	const struct nswap_read_ops *ops = nswap_read_find(name);
+	char names[NSWAP_POLICY_LIST];
+
+	if (!ops) {
+		NL_SET_ERR_MSG_FMT(ext, "reading policies are: %s",
+				   nswap_read_names(READ_ONCE(node->read),
+						    names, sizeof(names)));
+		return -ENOENT;
+	}
+	mutex_lock(&node->control);
+	WRITE_ONCE(node->read, ops);
+	mutex_unlock(&node->control);
+	return 0;
+}
+
+/**
+ * nswap_node_set_prefetch() - change what prefetchers do
+ * @node: node
+ * @kind: name of what is to be chosen
+ * @name: name of the choice
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -EINVAL.
+ */
+int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
+			    const char *name, struct netlink_ext_ack *ext)
+{
+	int k = nswap_prefetch_kind_find(kind);
+	const struct nswap_prefetch_choice *choice;
+	char names[NSWAP_PREFETCH_LIST];
+
+	if (k < 0) {
+		NL_SET_ERR_MSG(ext, "prefetch knows: enable period_ms pct when count which from to after");
+		return -EINVAL;
+	}
+	choice = nswap_prefetch_find(k, name);
+	if (!choice) {
+		NL_SET_ERR_MSG_FMT(ext, "prefetch %s is one of: %s", kind,
+				   nswap_prefetch_names(k,
+						READ_ONCE(node->prefetch[k]),
+						names, sizeof(names)));
+		return -EINVAL;
+	}
+	mutex_lock(&node->control);
+	WRITE_ONCE(node->prefetch[k], choice);
+	if (k == NSWAP_PREFETCH_ENABLE)
+		nswap_prefetchers_kick(node);
 	mutex_unlock(&node->control);
 	return 0;
 }

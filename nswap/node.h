@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 
 #include "../policy/policy.h"
+#include "../prefetch/prefetch.h"
 #include "ip_table.h"
 #include "rebalance.h"
 #include "stats.h"
@@ -52,6 +53,8 @@ struct nswap_sizing;
  * @trace: 1: keep the slot trace
  * @profile_ms: time between samples of what is under way, 0 for none
  * @psi: hundredths of a percent of time programs waited for memory, fed in
+ * @prefetch_period_ms: time between wake-ups of a prefetcher
+ * @prefetch_pct: percent that its "count" takes
  * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
  * @fed_available_mib: tests: likewise what is available of it
  * @fed_swap_outs: tests: likewise pages swapped out so far
@@ -78,6 +81,8 @@ struct nswap_knobs {
 	u32 trace;
 	u32 profile_ms;
 	u32 psi;
+	u32 prefetch_period_ms;
+	u32 prefetch_pct;
 	u32 fed_total_mib;
 	u32 fed_available_mib;
 	u32 fed_swap_outs;
@@ -146,6 +151,8 @@ struct nswap_node_config {
  * @knobs: words read with READ_ONCE, written under @control
  * @place: placement policy; read with READ_ONCE, written under @control
  * @size: size policy; likewise
+ * @read: reading policy; likewise
+ * @prefetch: what prefetchers do; likewise
  * @stats: counters
  * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
  * @ipt: the IPTable
@@ -189,6 +196,8 @@ struct nswap_node {
 	struct nswap_knobs knobs;
 	const struct nswap_place_ops *place;
 	const struct nswap_size_ops *size;
+	const struct nswap_read_ops *read;
+	const struct nswap_prefetch_choice *prefetch[NSWAP_PREFETCH_KINDS];
 	struct nswap_stats __percpu *stats;
 
 	spinlock_t ipt_lock;
@@ -231,6 +240,10 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext);
 int nswap_node_set_place(struct nswap_node *node, const char *name,
 			 struct netlink_ext_ack *ext);
+int nswap_node_set_read(struct nswap_node *node, const char *name,
+			struct netlink_ext_ack *ext);
+int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
+			    const char *name, struct netlink_ext_ack *ext);
 int nswap_node_set_size(struct nswap_node *node, const char *name,
 			struct netlink_ext_ack *ext);
 

@@ -8,7 +8,8 @@
  * node's number: the initial namespace lists every node.
  *
  * Invariants: nothing is changed here but that writing to profile begins its
- * samples anew, as one request of netlink does. A new column goes to the end.
+ * samples anew, as one request of netlink does, and through prefetch.c. A new
+ * column goes to the end.
  * Context: process context; a node is kept while its lines are made, and none
  * of its locks is taken here.
  */
@@ -275,6 +276,10 @@ static int __net_init proc_net_init(struct net *net)
 	for (i = 0; i < ARRAY_SIZE(views); i++) {
 		if (make_file(dir, &views[i]))
 			continue;
+		remove_proc_subtree(PROC_DIR, net->proc_net);
+		return -ENOMEM;
+	}
+	if (nswap_proc_prefetch(net, dir)) {
 		remove_proc_subtree(PROC_DIR, net->proc_net);
 		return -ENOMEM;
 	}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Prefetcher: one work for each device with flash.
+ *
+ *   wake up -> when? count? -> batch: which? -> read -> write to flash -> link
+ *                                ^------------------------------------------+
+ *
+ * Pages are read through the device itself, so a peer that is silent, a page
+ * that has moved and a message that was lost need no second implementation.
+ *
+ * Invariants:
+ *  - Never on the path of a page-out: a work of a queue without a rescuer, which
+ *    holds no lock while it waits. Its memory comes with the device.
+ *  - A copy is linked only if the slot's word is still what it was before the
+ *    page was read, but for the reference bit: a rewrite, a free or a move in
+ *    between calls it off. Until then the flash slot is this work's own.
+ *  - A wake-up looks at LOOK slots and takes MOST pages at most. It ends when
+ *    memory is short, flash is busy, fails or fills up, or somebody turned it
+ *    off. An eighth of flash is left for page-outs that no peer has room for.
+ *  - Only this work touches @hand, @learned and the batch.
+ *  - Stopped before the disk goes, under the node's control lock, which whoever
+ *    queues the work holds too: nobody starts it again.
+ */
+#include <linux/blkdev.h>
+#include <linux/completion.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "client.h"
+#include "device.h"
+#include "flash.h"
+#include "memview.h"
+#include "node.h"
+#include "prefetcher.h"
+
+#define BATCH	NSWAP_REQ_SLOTS
+#define MOST	2048		/* pages in one wake-up */
+#define LOOK	65536		/* slots looked at in one */
+#define BUSY	16		/* reads and writes of flash under way */
+#define SPARED	8		/* part of flash left for page-outs */
+
+static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
+
+/**
+ * struct slot_copy - one page of a batch
+ * @slot: where it belongs
+ * @word: the slot's word before it was read
+ * @page: memory
+ * @unread: it could not be read
+ */
+struct slot_copy {
+	u64 slot;
+	u64 word;
+	struct page *page;
+	bool unread;
+};
+
+/* adjacent slots that are read together */
+struct read_run {
+	struct nswap_prefetcher *p;
+	struct bio bio;
+	unsigned int first;
+};
+
+/* pages that are written together */
+struct write_run {
+	struct nswap_prefetcher *p;
+	struct nswap_home_io h;
+	u32 flash;
+	unsigned int first;
+};
+
+/**
+ * struct nswap_prefetcher - the prefetcher of one device
+ * @dev: device
+ * @work: wakes up every prefetch_period_ms while it is on
+ * @hand: slot to go on at
+ * @looked: slots looked at in this wake-up
+ * @written: pages the kernel had written at the last wake-up
+ * @read: pages it had read
+ * @learned: what prefetching came to
+ * @copy: the batch
+ * @nr: pages in it
+ * @bvec: their memory for reads
+ * @chain: likewise for writes
+ * @reads: under way
+ * @writes: likewise
+ * @pending: reads or writes under way, plus one while they are started
+ * @ended: none is any more
+ */
+struct nswap_prefetcher {
+	struct nswap_device *dev;
+	struct delayed_work work;
+	u64 hand;
+	u32 looked;
+	u64 written;
+	u64 read;
+	struct nswap_prefetch_learned learned;
+	struct slot_copy copy[BATCH];
+	unsigned int nr;
+	struct bio_vec bvec[BATCH];
+	struct page_list chain[BATCH];
+	struct read_run reads[BATCH];
+	struct write_run writes[BATCH];
+	atomic_t pending;
+	struct completion ended;
+};
+
+static const struct nswap_prefetch_choice *
+chosen(const struct nswap_prefetcher *p, enum nswap_prefetch_kind kind)
+{
+	return READ_ONCE(p->dev->node->prefetch[kind]);
+}
+
+static bool is_on(const struct nswap_prefetcher *p)
+{
+	return chosen(p, NSWAP_PREFETCH_ENABLE) == &nswap_prefetch_on &&
+	       !READ_ONCE(p->dev->dying);
+}
+
+/* has something more important to do come up? */
+static bool must_stop(const struct nswap_prefetcher *p)
+{
+	struct nswap_flash *flash = p->dev->flash;
+	u64 total = nswap_flash_total(flash);
+	struct nswap_mem_view mem;
+
+	nswap_mem_view(p->dev->node, &mem);
+	return !is_on(p) || mem.free < mem.low ||
+	       nswap_flash_inflight(flash) >= BUSY ||
+	       nswap_flash_used(flash) >= total - total / SPARED;
+}
+
+static void begin_wait(struct nswap_prefetcher *p)
+{
+	atomic_set(&p->pending, 1);
+	reinit_completion(&p->ended);
+}
+
+static void one_ended(struct nswap_prefetcher *p)
+{
+	if (atomic_dec_and_test(&p->pending))
+		complete(&p->ended);
+}
+
+static void end_wait(struct nswap_prefetcher *p)
+{
+	one_ended(p);
+	wait_for_completion(&p->ended);
+}
+
+static bool in_batch(const struct nswap_prefetcher *p, u64 slot)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr; i++)
+		if (p->copy[i].slot == slot)
+			return true;
+	return false;
+}
+
+/* a page that could be prefetched, and shall it be? */
+static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
+		 u64 slot)
+{
+	struct nswap_slot_map *map = &p->dev->map;
+	u64 word = nswap_slot_read(map, slot);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	if (s.state != NSWAP_SLOT_REMOTE || s.flash || in_batch(p, slot))
+		return false;
+	switch (which->look(s.referenced)) {
+	case NSWAP_WHICH_CLEAR:
+		nswap_slot_unreference(map, slot, word);
+		return false;
+	case NSWAP_WHICH_TAKE:
+		break;
+	default:
+		return false;
+	}
+	p->copy[p->nr].slot = slot;
+	p->copy[p->nr].word = word;
+	p->copy[p->nr].unread = false;
+	p->nr++;
+	return true;
+}
+
+/* slot 0 never leaves this node */
+static void fill_batch(struct nswap_prefetcher *p,
+		       const struct nswap_which_ops *which, u64 want)
+{
+	u64 slots = p->dev->map.nr, most = min(slots, (u64)LOOK), slot;
+
+	p->nr = 0;
+	while (p->nr < min(want, (u64)BATCH) && p->looked < most) {
+		slot = p->hand < slots ? max(p->hand, 1ull) : 1;
+		p->hand = slot + 1;
+		if (!(++p->looked % 4096))
+			cond_resched();
+		if (take(p, which, slot) && which->scattered)
+			p->hand = get_random_u64() % slots;
+	}
+}
+
+static void read_ended(struct bio *bio)
+{
+	struct read_run *r = container_of(bio, struct read_run, bio);
+	unsigned int i;
+
+	if (bio->bi_status)
+		for (i = 0; i < bio->bi_vcnt; i++)
+			r->p->copy[r->first + i].unread = true;
+	one_ended(r->p);
+}
+
+static void read_run(struct nswap_prefetcher *p, unsigned int first,
+		     unsigned int nr)
+{
+	struct read_run *r = &p->reads[first];
+	unsigned int i;
+
+	r->p = p;
+	r->first = first;
+	bio_init(&r->bio, p->dev->disk->part0, &p->bvec[first], nr,
+		 REQ_OP_READ | NSWAP_REQ_AHEAD);
+	r->bio.bi_iter.bi_sector = p->copy[first].slot * NSWAP_SECTORS_PER_SLOT;
+	r->bio.bi_end_io = read_ended;
+	for (i = 0; i < nr; i++)
+		__bio_add_page(&r->bio, p->copy[first + i].page, PAGE_SIZE, 0);
+	atomic_inc(&p->pending);
+	submit_bio(&r->bio);
+}
+
+/* what could be read stays in the batch */
+static void read_batch(struct nswap_prefetcher *p)
+{
+	unsigned int i, end, n = 0;
+
+	begin_wait(p);
+	for (i = 0; i < p->nr; i = end) {
+		end = i + 1;
+		while (end < p->nr &&
+		       p->copy[end].slot == p->copy[end - 1].slot + 1)
+			end++;
+		read_run(p, i, end - i);
+	}
+	end_wait(p);
+	for (i = 0; i < p->nr; i = end) {
+		end = i + p->reads[i].bio.bi_vcnt;
+		bio_uninit(&p->reads[i].bio);
+	}
+	for (i = 0; i < p->nr; i++) {
+		if (p->copy[i].unread)
+			continue;
+		swap(p->copy[n], p->copy[i]);
+		n++;
+	}
+	nswap_stat_add(p->dev->node, prefetch_called_off, p->nr - n);
+	p->nr = n;
+}
+
+static void write_ended(struct nswap_home_io *h)
+{
+	struct write_run *w = container_of(h, struct write_run, h);
+
+	nswap_flash_ended(w->p->dev->flash, w->flash, h->failed);
+	one_ended(w->p);
+}
+
+/* how many of the pages from @first on are under way; 0: flash has no room */
+static unsigned int write_run(struct nswap_prefetcher *p, unsigned int first)
+{
+	struct nswap_flash *flash = p->dev->flash;
+	struct write_run *w = &p->writes[first];
+	unsigned int i, nr;
+
+	nr = nswap_flash_take(flash, p->nr - first, &w->flash);
+	if (!nr)
+		return 0;
+	for (i = first; i < first + nr; i++) {
+		p->chain[i].page = p->copy[i].page;
+		p->chain[i].next = i + 1 < first + nr ? &p->chain[i + 1] : NULL;
+	}
+	w->p = p;
+	w->first = first;
+	w->h.pages = &p->chain[first];
+	w->h.nr = nr;
+	w->h.write = true;
+	w->h.end = write_ended;
+	atomic_inc(&p->pending);
+	nswap_flash_submit(flash, w->flash, &w->h);
+	return nr;
+}
+
+/* flash has the page: say so, if it still is what the slot holds */
+static bool link_copy(struct nswap_prefetcher *p, const struct slot_copy *c,
+		      u32 flash)
+{
+	bool move = chosen(p, NSWAP_PREFETCH_AFTER) == &nswap_prefetch_move;
+	struct nswap_device *dev = p->dev;
+	struct nswap_slot was, to;
+	u64 old;
+
+	do {
+		old = nswap_slot_read(&dev->map, c->slot);
+		if (!nswap_slot_same(old, c->word))
+			return false;
+		was = nswap_slot_unpack(old);
+		to = was;
+		to.flash = flash;
+		if (move) {
+			to.state = NSWAP_SLOT_FLASH;
+			to.peer = 0;
+		}
+	} while (!nswap_device_slot_move(dev, c->slot, old, &to));
+	if (move)
+		nswap_free_orphan(dev, c->slot, was.gen, was.peer);
+	return true;
+}
+
+/* pages linked */
+static unsigned int link_run(struct nswap_prefetcher *p,
+			     const struct write_run *w, u8 arm)
+{
+	struct nswap_flash *flash = p->dev->flash;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < w->h.nr; i++) {
+		nswap_flash_tag(flash, w->flash + i, arm);
+		if (!w->h.failed &&
+		    link_copy(p, &p->copy[w->first + i], w->flash + i))
+			n++;
+		else
+			nswap_flash_put(flash, w->flash + i);
+	}
+	return n;
+}
+
+/* writes the batch to flash; pages that are there now; @more: go on? */
+static unsigned int write_batch(struct nswap_prefetcher *p, u8 arm, bool *more)
+{
+	unsigned int i, nr, end, n = 0;
+
+	begin_wait(p);
+	for (end = 0; end < p->nr; end += nr) {
+		nr = write_run(p, end);
+		if (!nr)
+			break;
+	}
+	end_wait(p);
+	*more = end == p->nr;
+	for (i = 0; i < end; i += p->writes[i].h.nr) {
+		n += link_run(p, &p->writes[i], arm);
+		if (p->writes[i].h.failed)
+			*more = false;
+	}
+	nswap_stat_add(p->dev->node, pages_prefetched, n);
+	nswap_stat_add(p->dev->node, prefetch_called_off, p->nr - n);
+	return n;
+}
+
+static u64 since(u64 *was, u64 now)
+{
+	u64 n = now - *was;
+
+	*was = now;
+	return n;
+}
+
+static void look(struct nswap_prefetcher *p, struct nswap_prefetch_view *v)
+{
+	struct nswap_device *dev = p->dev;
+	struct nswap_read_view times;
+
+	nswap_read_look(&dev->times, &times);
+	*v = (struct nswap_prefetch_view){
+		.used = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]) +
+			atomic64_read(&dev->count[NSWAP_SLOT_HOME]) +
+			atomic64_read(&dev->count[NSWAP_SLOT_FLASH]),
+		.swap_outs = since(&p->written, atomic64_read(&dev->written)),
+		.swap_ins = since(&p->read, atomic64_read(&dev->read)),
+		.pct = nswap_knob(dev->node, prefetch_pct),
+		.ram_us = times.at[NSWAP_READ_PEERS].us,
+		.flash_us = times.at[NSWAP_READ_FLASH].us,
+		.learned = p->learned,
+	};
+}
+
+static u64 bring(struct nswap_prefetcher *p,
+		    const struct nswap_which_ops *which, u64 want)
+{
+	bool more = true;
+	u64 done = 0, asked = 0;
+
+	p->looked = 0;
+	while (more && asked < want && !must_stop(p)) {
+		fill_batch(p, which, want - asked);
+		if (!p->nr)
+			break;
+		asked += p->nr;
+		read_batch(p);
+		if (p->nr)
+			done += write_batch(p, which->arm, &more);
+	}
+	return done;
+}
+
+static void awake(struct nswap_prefetcher *p)
+{
+	const struct nswap_when_ops *when =
+		container_of(chosen(p, NSWAP_PREFETCH_WHEN),
+			     struct nswap_when_ops, is);
+	const struct nswap_count_ops *count =
+		container_of(chosen(p, NSWAP_PREFETCH_COUNT),
+			     struct nswap_count_ops, is);
+	const struct nswap_which_ops *which =
+		container_of(chosen(p, NSWAP_PREFETCH_WHICH),
+			     struct nswap_which_ops, is);
+	u64 hits[NSWAP_PREFETCH_ARMS], done = 0;
+	struct nswap_prefetch_view v;
+	unsigned int i;
+
+	look(p, &v);
+	if (which->choose)
+		which = which->choose(&v);
+	if (when->due(&v))
+		done = bring(p, which, min(count->pages(&v), (u64)MOST));
+	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
+		hits[i] = atomic_xchg(&p->dev->flash->hits[i], 0);
+	nswap_prefetch_note(&p->learned, which->arm, done, hits);
+}
+
+static void again(struct nswap_prefetcher *p)
+{
+	u32 period = nswap_knob(p->dev->node, prefetch_period_ms);
+
+	mod_delayed_work(system_dfl_wq, &p->work, msecs_to_jiffies(period));
+}
+
+static void prefetch_work(struct work_struct *work)
+{
+	struct nswap_prefetcher *p = container_of(to_delayed_work(work),
+						  struct nswap_prefetcher,
+						  work);
+	unsigned int noio = memalloc_noio_save();
+
+	if (is_on(p)) {
+		awake(p);
+		again(p);
+	}
+	memalloc_noio_restore(noio);
+}
+
+/**
+ * nswap_prefetcher_alloc() - make a device's prefetcher, at rest
+ * @dev: device; nothing happens if it has no flash
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_prefetcher_alloc(struct nswap_device *dev)
+{
+	struct nswap_prefetcher *p;
+	unsigned int i;
+
+	if (!dev->flash)
+		return 0;
+	p = kzalloc_obj(*p);
+	if (!p)
+		return -ENOMEM;
+	p->dev = dev;
+	init_completion(&p->ended);
+	INIT_DELAYED_WORK(&p->work, prefetch_work);
+	dev->prefetcher = p;
+	for (i = 0; i < BATCH; i++) {
+		p->copy[i].page = alloc_page(GFP_KERNEL);
+		if (!p->copy[i].page)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * nswap_prefetcher_free() - undo nswap_prefetcher_alloc(), failed or not
+ * @dev: device whose prefetcher is at rest
+ *
+ * Context: process, sleeps.
+ */
+void nswap_prefetcher_free(struct nswap_device *dev)
+{
+	struct nswap_prefetcher *p = dev->prefetcher;
+	unsigned int i;
+
+	for (i = 0; p && i < BATCH; i++)
+		if (p->copy[i].page)
+			__free_page(p->copy[i].page);
+	kfree(p);
+	dev->prefetcher = NULL;
+}
+
+/**
+ * nswap_prefetcher_start() - wake up again and again while the node says so
+ * @dev: device with a disk, or without flash
+ *
+ * Context: process; the node's control lock is held.
+ */
+void nswap_prefetcher_start(struct nswap_device *dev)
+{
+	if (dev->prefetcher && is_on(dev->prefetcher))
+		again(dev->prefetcher);
+}
+
+/**
+ * nswap_prefetcher_stop() - not any more; what is under way ends first
+ * @dev: device that is dying
+ *
+ * Context: process, sleeps for reads of peers; the node's control lock is held.
+ */
+void nswap_prefetcher_stop(struct nswap_device *dev)
+{
+	if (dev->prefetcher)
+		cancel_delayed_work_sync(&dev->prefetcher->work);
+}
+
+/**
+ * nswap_prefetchers_kick() - prefetchers were turned on, or how often they wake
+ *	up has changed
+ * @node: node
+ *
+ * Context: process; the node's control lock is held.
+ */
+void nswap_prefetchers_kick(struct nswap_node *node)
+{
+	struct nswap_device *dev;
+
+	list_for_each_entry(dev, &node->devices, link)
+		nswap_prefetcher_start(dev);
+}

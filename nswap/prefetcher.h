@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Prefetcher: brings pages that peers hold to the flash of their device, ahead
+ * of their use.
+ */
+#ifndef NSWAP_PREFETCHER_H
+#define NSWAP_PREFETCHER_H
+
+#include "types.h"
+
+struct nswap_node;
+
+int nswap_prefetcher_alloc(struct nswap_device *dev);
+void nswap_prefetcher_free(struct nswap_device *dev);
+void nswap_prefetcher_start(struct nswap_device *dev);
+void nswap_prefetcher_stop(struct nswap_device *dev);
+void nswap_prefetchers_kick(struct nswap_node *node);
+
+#endif

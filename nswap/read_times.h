@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Read times: how long page-ins of a device take at each tier, and how many
+ * are under way. For devices with flash only: the others have no choice.
+ */
+#ifndef NSWAP_READ_TIMES_H
+#define NSWAP_READ_TIMES_H
+
+#include <linux/atomic.h>
+
+#include "../policy/policy.h"
+
+/**
+ * struct nswap_read_times - measurements of one device
+ * @inflight: pages being read at each tier
+ * @us: moving average of reads there, in microseconds, 0 at first
+ * @last: jiffies of the last measurement
+ */
+struct nswap_read_times {
+	atomic_t inflight[NSWAP_READ_TIERS];
+	u32 us[NSWAP_READ_TIERS];
+	unsigned long last[NSWAP_READ_TIERS];
+};
+
+u32 nswap_read_began(struct nswap_read_times *t, enum nswap_read_tier tier,
+		     unsigned int nr);
+void nswap_read_ended(struct nswap_read_times *t, enum nswap_read_tier tier,
+		      unsigned int nr, u32 began, bool good);
+void nswap_read_look(const struct nswap_read_times *t,
+		     struct nswap_read_view *view);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/nswap/prefetch: what the prefetchers of the reader's node do, one file
+ * for each question. Reading one shows the known names, the current in
+ * brackets; writing a name chooses it.
+ *
+ * Invariants: nothing is kept here. A write goes through the same function as a
+ * netlink request, asks for the same right, and is refused for the same reason,
+ * which the kernel's log gets, since a write has no room for a sentence.
+ * Context: process context; a node is kept while it is looked at.
+ */
+#include <linux/capability.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/seq_file_net.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+
+#include "../nswap/node.h"
+#include "proc.h"
+
+#define PERIOD	"prefetch_period_ms"
+
+static struct nswap_node *node_of(struct seq_file *m)
+{
+	return nswap_node_get(seq_file_single_net(m));
+}
+
+static int show_choice(struct seq_file *m, void *unused)
+{
+	unsigned long kind = (unsigned long)pde_data(file_inode(m->file));
+	struct nswap_node *node = node_of(m);
+	char names[NSWAP_PREFETCH_LIST];
+
+	if (!node)
+		return -ENODEV;
+	seq_printf(m, "%s\n",
+		   nswap_prefetch_names(kind, READ_ONCE(node->prefetch[kind]),
+					names, sizeof(names)));
+	nswap_node_put(node);
+	return 0;
+}
+
+static int show_period(struct seq_file *m, void *unused)
+{
+	struct nswap_node *node = node_of(m);
+
+	if (!node)
+		return -ENODEV;
+	seq_printf(m, "%u\n", nswap_knob(node, prefetch_period_ms));
+	nswap_node_put(node);
+	return 0;
+}
+
+/* the node of the file's namespace, for somebody who may change it */
+static struct nswap_node *node_to_change(struct file *file)
+{
+	struct nswap_node *node;
+
+	if (!capable(CAP_NET_ADMIN))
+		return ERR_PTR(-EPERM);
+	node = node_of(file->private_data);
+	return node ?: ERR_PTR(-ENODEV);
+}
+
+static int written(struct nswap_node *node, const char *name, int ret,
+		   const struct netlink_ext_ack *ext)
+{
+	if (ret)
+		pr_info_ratelimited("node %u: %s: %s\n", node->number, name,
+				    ext->_msg ?: "refused");
+	nswap_node_put(node);
+	return ret == -ERANGE ? -EINVAL : ret;
+}
+
+static int write_choice(struct file *file, char *text, size_t len)
+{
+	unsigned long kind = (unsigned long)pde_data(file_inode(file));
+	const char *name = nswap_prefetch_kind_name(kind);
+	struct nswap_node *node = node_to_change(file);
+	struct netlink_ext_ack ext = {};
+	int ret;
+
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	ret = nswap_node_set_prefetch(node, name, strim(text), &ext);
+	return written(node, name, ret, &ext);
+}
+
+static int write_period(struct file *file, char *text, size_t len)
+{
+	struct nswap_node *node = node_to_change(file);
+	struct netlink_ext_ack ext = {};
+	u32 value;
+	int ret;
+
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	ret = kstrtou32(strim(text), 10, &value);
+	if (ret)
+		NL_SET_ERR_MSG(&ext, "a number of milliseconds is wanted");
+	else
+		ret = nswap_node_set_knob(node, PERIOD, value, &ext);
+	return written(node, "period_ms", ret, &ext);
+}
+
+/**
+ * nswap_proc_prefetch() - make the folder of a namespace
+ * @net: namespace
+ * @dir: the namespace's folder of this module
+ *
+ * Context: process context.
+ * Return: 0, or -ENOMEM; what was made goes with @dir.
+ */
+int nswap_proc_prefetch(struct net *net, struct proc_dir_entry *dir)
+{
+	unsigned long kind;
+
+	dir = proc_net_mkdir(net, "prefetch", dir);
+	if (!dir)
+		return -ENOMEM;
+	for (kind = 0; kind < NSWAP_PREFETCH_KINDS; kind++)
+		if (!proc_create_net_single_write(nswap_prefetch_kind_name(kind),
+						  0644, dir, show_choice,
+						  write_choice, (void *)kind))
+			return -ENOMEM;
+	if (!proc_create_net_single_write("period_ms", 0644, dir, show_period,
+					  write_period, NULL))
+		return -ENOMEM;
+	return 0;
+}
