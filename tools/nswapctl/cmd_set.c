@@ -35,10 +35,12 @@ static int list_policies(void)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-7s %-14s   %s\n", "POLICY", "NAME", "MEANING");
+		printf("%-7s %-16s   %s\n", "POLICY", "NAME", "MEANING");
 	for (p = policies; p < policies + nr; p++) {
+		if (!strncmp(p->kind, "prefetch-", 9))
+			continue;
 		if (!ctl_json) {
-			printf("%-7s %-14s %c %s\n", p->kind, p->name,
+			printf("%-7s %-16s %c %s\n", p->kind, p->name,
 			       p->current ? '*' : ' ', p->help);
 			continue;
 		}
@@ -58,21 +60,17 @@ static int list_policies(void)
 int cmd_policy(int argc, char **argv)
 {
 	struct nl_msg *msg;
-	int attr;
 
 	if (argc == 1)
 		return list_policies();
-	if (!strcmp(argv[1], "place"))
-		attr = NSWAP_A_PLACE;
-	else if (!strcmp(argv[1], "size"))
-		attr = NSWAP_A_SIZE_POLICY;
-	else
+	if (strcmp(argv[1], "place") && strcmp(argv[1], "size") &&
+	    strcmp(argv[1], "read"))
 		ctl_usage("there is no policy for '%s'", argv[1]);
 	if (argc == 2)
 		ctl_usage("name the %s policy", argv[1]);
 	arg_no_more(argc, argv, 3);
 	msg = ctl_request(NSWAP_CMD_NODE_SET);
-	ctl_put_text(msg, attr, argv[2]);
+	ctl_put_policy(msg, argv[1], argv[2]);
 	ctl_call(msg, NULL, NULL);
 	return 0;
 }

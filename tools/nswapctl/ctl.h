@@ -52,6 +52,7 @@ int cmd_peers(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_prefetch(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

@@ -274,3 +274,12 @@ void ctl_put_knob(struct nl_msg *msg, const char *name, uint32_t value)
 	ctl_put_number(msg, NSWAP_KNOB_A_VALUE, value);
 	nla_nest_end(msg, nest);
 }
+
+void ctl_put_policy(struct nl_msg *msg, const char *kind, const char *name)
+{
+	struct nlattr *nest = must_nest(msg, NSWAP_A_POLICY);
+
+	ctl_put_text(msg, NSWAP_POLICY_A_KIND, kind);
+	ctl_put_text(msg, NSWAP_POLICY_A_NAME, name);
+	nla_nest_end(msg, nest);
+}

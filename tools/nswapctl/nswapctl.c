@@ -86,10 +86,19 @@ static const struct ctl_command commands[] = {
 	  cmd_drain },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
 	  "", cmd_watch },
-	{ "policy", "[place|size NAME]", "list the policies, or choose one",
+	{ "policy", "[place|size|read NAME]", "list the policies, or choose one",
 	  "  place             which peer gets a page\n"
-	  "  size              how much of what 'nswapctl lend' allows is lent now\n",
+	  "  size              how much of what 'nswapctl lend' allows is lent now\n"
+	  "  read              which copy is read of a page that flash has as well\n",
 	  cmd_policy },
+	{ "prefetch", "[show | on | off | set KEY VALUE]",
+	  "bring pages that peers hold to flash ahead of their use",
+	  "Devices without flash are left alone. KEY is\n"
+	  "  period_ms         time between wake-ups\n"
+	  "  pct               percent that percent-out and percent-used take\n"
+	  "  when, count, which, from, to, after\n"
+	  "                    a name that 'nswapctl prefetch' lists\n",
+	  cmd_prefetch },
 	{ "psi", "[--every SEC]", "feed this machine's memory pressure to the node",
 	  "Sets the knob psi to 'some avg10' of /proc/pressure/memory, which a module\n"
 	  "cannot read; the size policy 'pressure' uses it.\n"
