@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The prefetcher brings pages that peers hold to flash, and page-ins choose
+between the two copies.
+
+        node0 ------ node1        node0 swaps to node1; flash: a mapping of the
+        |                         scratch disk, whose errors the test decides
+    flash
+"""
+import contextlib
+import itertools
+
+from nswaptest.check import at_least, equal, true, wait_for
+from nswaptest.disk import disk
+from nswaptest.work import Slots, eat
+
+DESCRIPTION = "prefetching to flash, and reading policies"
+SUITES = ("lab",)
+NEEDS = ("module", "progs", "dmsetup")
+TIMEOUT = 120
+
+MIB = 256
+ENOUGH = 512        # pages for a device that is looked at slot by slot
+
+
+def setting(node, **keys):
+    """nswapctl prefetch set, for each."""
+    for key, value in keys.items():
+        node.ctl("prefetch", "set", key, value)
+
+
+FOLDER = "/proc/nswap/prefetch"
+
+
+def choose(node, **names):
+    """The same through /proc, all in one command."""
+    node.run("".join(f"echo {name} > {FOLDER}/{key} && "
+                     for key, name in names.items()) + "true")
+
+
+def counters(node):
+    """Counters of the first node of the cluster, by name: the scenario sees
+    all nodes, and lines of later ones are left out."""
+    found = {}
+    for line in node.read("/proc/nswap/stats").splitlines()[1:]:
+        _, name, value = line.split()
+        found.setdefault(name, int(value))
+    return found
+
+
+def risen(node, before, *names):
+    """Whether all of these counters have risen since."""
+    now = counters(node)
+    return all(now[name] > before[name] for name in names)
+
+
+@contextlib.contextmanager
+def device(t, flash_mb=64, size="64M", lend="64M", **options):
+    """A node with a peer and a device with flash; what the prefetcher does is
+    said, it is off."""
+    cluster = t.cluster(2)
+    cluster.up(lend=lend, **options)
+    node = cluster[0]
+    with disk(flash_mb) as flash:
+        dev = node.device_add(size, flash=(flash.path,))
+        setting(node, period_ms=20)
+        yield cluster, node, dev, flash
+        node.device_del(dev)
+
+
+@contextlib.contextmanager
+def written(dev, t, slots=ENOUGH):
+    """Slots of a device, all at the peer."""
+    with Slots(dev, t.seed) as made:
+        for first in range(1, slots + 1, 32):
+            made.write(first, 32)
+        yield made
+
+
+def wait_prefetched(node, pages, what=""):
+    """Wait until so many pages of the one device have a copy on flash."""
+    wait_for(lambda: node.devices()[0]["flash_used_slots"] >= pages, 20,
+             f"{pages} pages are on flash {what}")
+
+
+def prefetch_all(node, pages):
+    """Bring every page to flash, then stop."""
+    setting(node, when="always", count="percent-used", pct=100, which="rr")
+    node.ctl("prefetch", "on")
+    wait_prefetched(node, pages)
+    node.ctl("prefetch", "off")
+
+
+def test_swap(t):
+    """A program swaps with the prefetcher on: pages are prefetched and read
+    from flash, every page right."""
+    with device(t) as (_, node, dev, _):
+        setting(node, pct=50)
+        node.ctl("prefetch", "on")
+        node.swapon(dev)
+        equal(eat(node, 32, "20M", passes=1, order="random", seed=t.seed)
+              ["wrong_pages"], 0, "wrong pages")
+        node.swapoff(dev)
+        stat = counters(node)
+        t.log(str(stat))
+        at_least(stat["pages_prefetched"], 500, "pages prefetched")
+        at_least(stat["prefetch_hits"], 200, "of them read from flash")
+        at_least(stat["pages_flash_in"], stat["prefetch_hits"],
+                 "pages read from flash")
+        equal(stat["read_errors"], 0, "pages whose page-in failed")
+
+
+def test_switching(t):
+    """Every when, count, which and read, switched on the fly under load: no
+    wrong page, and each does something where its when allows."""
+    with device(t, flash_mb=32, size="32M") as (_, node, dev, _):
+        known = node.ctl("prefetch")["known"]
+        reads = [p["name"] for p in node.ctl("policy") if p["kind"] == "read"]
+        node.ctl("prefetch", "on")
+        work = node.popen([node.prog("blkverify"), "--device", f"/dev/{dev}",
+                           "--seconds", "600", "--fresh", "--max-kb", "64",
+                           "--threads", "2", "--discards", "3", "--seed", str(t.seed)])
+        asked = list(itertools.product(known["when"], known["count"],
+                                       known["which"]))
+        for n, (when, count, which) in enumerate(asked):
+            if n % (len(asked) // len(reads)) == 0:
+                node.ctl("policy", "read", reads.pop())
+            choose(node, when=when, count=count, which=which)
+            before = counters(node)
+            equal(work.poll(), None, "the program runs")
+            if when in ("always", "swapping"):
+                wait_for(lambda b=before: risen(
+                    node, b, "pages_prefetched", "prefetch_hits"), 10,
+                    f"{when} {count} {which} prefetches")
+        work.kill(15)
+        done = work.wait(60)
+        t.log(f"{done.out} {done.err} {counters(node)}")
+        equal(done.code, 0, "exit code of blkverify")
+
+
+def test_policies(t):
+    """What each "which" takes, and what each reading policy reads."""
+    with device(t) as (_, node, dev, _), written(dev, t) as slots:
+        for slot in range(1, 101):
+            true(slots.right(slot), "a page is right")
+        setting(node, when="idle", count="percent-used", pct=100, which="mrs")
+        node.ctl("prefetch", "on")
+        wait_prefetched(node, 100, "as mrs says")
+        equal(counters(node)["pages_prefetched"], 100, "pages by mrs")
+        setting(node, which="lrs")
+        wait_prefetched(node, ENOUGH, "as lrs says")
+        node.ctl("prefetch", "off")
+        stat = counters(node)
+        equal(stat["pages_in"], 100, "pages in by page-ins alone")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        equal(counters(node)["prefetch_hits"], ENOUGH, "read from flash")
+        seen = node.devices()[0]
+        equal((seen["slots_remote"], seen["slots_flash"]), (ENOUGH, 0),
+              "slots at the peer and on flash alone")
+        for read in ("fastest", "least-loaded"):
+            node.ctl("policy", "read", read)
+            equal(slots.compare(), (ENOUGH, 0, 0), f"slots by {read}")
+        slots.write(1, 32)
+        equal(node.devices()[0]["flash_used_slots"], ENOUGH - 32,
+              "flash slots after a rewrite")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+
+
+def test_move(t):
+    """after=move: flash has the only copy, the peer is told to drop its own."""
+    with device(t) as (cluster, node, dev, _), written(dev, t) as slots:
+        setting(node, after="move")
+        prefetch_all(node, ENOUGH)
+        seen = node.devices()[0]
+        equal((seen["slots_remote"], seen["slots_flash"]), (0, ENOUGH),
+              "slots at the peer and on flash alone")
+        wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+
+
+def test_flash_fails(t):
+    """Flash fails under load: the peer serves what it has, the prefetcher
+    gives up and goes on when flash is well again."""
+    with device(t) as (_, node, dev, flash), written(dev, t) as slots:
+        prefetch_all(node, ENOUGH)
+        flash.fail()
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        for first in range(1, ENOUGH + 1, 32):
+            slots.write(first, 32)
+        node.ctl("prefetch", "on")
+        wait_for(lambda: counters(node)["prefetch_called_off"] > 16, 10,
+                 "prefetching is called off")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        node.ctl("prefetch", "off")
+        flash.mend()
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        equal(counters(node)["read_errors"], 0, "pages whose page-in failed")
+
+
+def test_peer_dies(t):
+    """The peer dies: what flash has is served at once, whatever the reading
+    policy; the rest fails."""
+    with device(t, dead_after=2) as (cluster, node, dev, _), \
+            written(dev, t) as slots:
+        prefetch_all(node, ENOUGH)
+        node.ctl("policy", "read", "least-loaded")
+        slots.write(ENOUGH + 1, 32)
+        cluster.kill(cluster[1])
+        wait_for(lambda: node.peers()[cluster[1].addr]["state"] in
+                 ("silent", "dead"), 15, "the peer is missed")
+        for slot in range(1, ENOUGH + 1, 7):
+            true(slots.right(slot), "a page on flash is right")
+        true(slots.slowest < 2, "a page on flash is had at once")
+        equal(slots.compare(), (ENOUGH, 0, 32), "right, wrong, unreadable")
+
+
+def test_knobs(t):
+    """One variable with two doors; bad input changes nothing."""
+    cluster = t.cluster(1)
+    node = cluster[0]
+    names = ("enable", "period_ms", "when", "count", "which", "from", "to",
+             "after")
+    done = node.run(["cat", f"{FOLDER}/when"], check=False)
+    true("No such device" in done.err, "without a node there is nothing")
+    node.up()
+
+    def shown():
+        lines = node.run(["cat", *(f"{FOLDER}/{n}" for n in names)]).out
+        return dict(zip(names, lines.splitlines()))
+
+    def refused(name, text):
+        before = shown()
+        done = node.run(f"echo {text} | tee {FOLDER}/{name}", check=False)
+        true(done.code and "Invalid argument" in done.err,
+             f"writing {text} to {name} says: {done.err}")
+        equal(shown(), before, "the knobs after it")
+
+    equal(shown(), {"enable": "[off] on", "period_ms": "1000",
+                    "when": "[always] swapping idle adaptive",
+                    "count": "[percent-out] percent-used adaptive",
+                    "which": "[rr] rand lrs mrs adaptive", "from": "[ram]",
+                    "to": "[flash]", "after": "[copy] move"}, "the knobs")
+    choose(node, when="idle")
+    equal(node.ctl("prefetch")["when"], "idle", "when, by netlink")
+    setting(node, which="mrs", period_ms=50)
+    equal(shown()["which"], "rr rand lrs [mrs] adaptive", "which, in /proc")
+    equal(shown()["period_ms"], "50", "period_ms, in /proc")
+    node.ctl("prefetch", "on")
+    equal(shown()["enable"], "off [on]", "enable, in /proc")
+    for name, text in (("when", "never"), ("period_ms", "0"), ("to", "disk"),
+                       ("period_ms", "often"), ("enable", "1")):
+        refused(name, text)
+    true("always swapping [idle] adaptive" in node.run("dmesg").out,
+         "the log lists the known names")
+    said = node.refused("prefetch", "set", "which", "best")
+    true("rr rand lrs [mrs] adaptive" in said, f"the refusal is: {said}")
+    node.refused("prefetch", "set", "period_ms", "0")
+    said = node.refused("prefetch", "set", "whom", "x")
+    true("period_ms" in said, f"the refusal is: {said}")
+    said = node.refused("policy", "read", "slowest")
+    true("[prefetched-first] fastest least-loaded" in said,
+         f"the refusal is: {said}")
+    node.refused("prefetch", "fly", code=2)
+    node.refused("prefetch", "set", "when", code=2)
+    done = node.run(f"unshare -Ur sh -c 'echo on > {FOLDER}/enable'",
+                    check=False)
+    true(done.code, "root of another user namespace may not write")
