@@ -259,8 +259,8 @@ class Cluster(abc.ABC):
         """test is the running Test (its dir takes logs).  inject loads the
         fault-injection build.  Options a back end does not know are a
         TypeError; those known to both: none.  The lab knows delay_us,
-        rate_mbit and loss_percent; vm knows kernel and memory_mb (a number,
-        or a list with one a node)."""
+        rate_mbit and loss_percent; vm knows kernel, memory_mb and disk_mb
+        (one for all, or a list with one a node)."""
 
     @abc.abstractmethod
     def cut(self, a, b):

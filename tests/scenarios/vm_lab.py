@@ -62,6 +62,22 @@ def test_agent(t):
     wait_for(lambda: hears(node, cluster[1]), 20, "the revived node answers")
 
 
+def test_disk(t):
+    """A disk of its own, of the size asked for, that outlives a crash; and
+    none for the guest that shall have none."""
+    cluster = t.cluster(2, bare=True, disk_mb=[48, 0])
+    node = cluster[0]
+    check.equal(int(node.read("/sys/block/vda/size")), 48 << 11, "sectors")
+    node.run("echo this stays | dd of=/dev/vda bs=512 seek=2048 conv=sync "
+             "oflag=direct 2>/dev/null")
+    check.true(cluster[1].run("test -e /dev/vda", check=False).code,
+               "a disk nobody asked for")
+    cluster.kill(0)
+    cluster.revive(0)
+    done = node.run("dd if=/dev/vda bs=512 skip=2048 count=1 2>/dev/null")
+    check.equal(done.out.strip("\0"), "this stays\n", "what it holds then")
+
+
 def test_log_gate(t):
     """An OOM kill in a guest is seen in its log, and fails a test that does
     not expect it."""

@@ -41,6 +41,11 @@ def in_bytes(size):
     return int(text)
 
 
+def a_node(option, n):
+    """An option of n nodes as a list with one for each."""
+    return option if isinstance(option, list) else [option] * n
+
+
 def _make(*args):
     done = subprocess.run(["make", "-s", "-C", image.ROOT, *args],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -192,15 +197,18 @@ class Cluster(api.Cluster):
     """n stock kernels on one switch.
 
     kernel is a series (or a list with one a node), memory_mb the RAM of each
-    guest in MB (or a list). bare leaves nswap out: guests without a module.
+    guest in MB (or a list). disk_mb is the size of a disk, empty at first,
+    that each guest has as /dev/vda (or a list, 0 for none); it outlives a
+    crash. bare leaves nswap out: guests without a module.
     """
 
     def __init__(self, test, n, inject=False, kernel="6.1", memory_mb=256,
-                 cpus=1, bare=False):
+                 disk_mb=0, cpus=1, bare=False):
         self._test = test
         try:
-            self._prepare(pathlib.Path(test.dir), n, inject, kernel,
-                          memory_mb, cpus, bare)
+            self._prepare(pathlib.Path(test.dir), n, inject,
+                          a_node(kernel, n), a_node(memory_mb, n),
+                          a_node(disk_mb, n), cpus, bare)
         except image.SetupError as error:
             raise Skip(str(error)) from error
         try:
@@ -212,9 +220,7 @@ class Cluster(api.Cluster):
             self._destroy()
             raise
 
-    def _prepare(self, folder, n, inject, kernel, memory_mb, cpus, bare):
-        kernels = kernel if isinstance(kernel, list) else [kernel] * n
-        memory = memory_mb if isinstance(memory_mb, list) else [memory_mb] * n
+    def _prepare(self, folder, n, inject, kernels, memory, disks, cpus, bare):
         self.dir = folder
         self.accel = accel.choose(kernels[0], say)
         check.scale = SCALE[self.accel]
@@ -226,13 +232,15 @@ class Cluster(api.Cluster):
                     pathlib.Path(self._sockets) / f"{series}.cpio",
                     built_programs(), built_module(series, inject)))
         self.link = link.Link(self._sockets, n)
+        self._disks = [guest.new_disk(folder / f"node{i}.disk", mb) if mb
+                       else None for i, mb in enumerate(disks)]
 
         def boot(node):
             series = kernels[node.index]
             return guest.Guest(
                 node.name, self.dir / f"{node.name}-boot{node.boots}",
                 series, archives[series], memory[node.index], self.accel,
-                cpus, self.link.port(node.index))
+                cpus, self.link.port(node.index), self._disks[node.index])
         self.nodes = [VmNode(i, boot) for i in range(n)]
 
     @staticmethod
@@ -336,6 +344,9 @@ class Cluster(api.Cluster):
             if node.machine is not None:
                 node.machine.destroy()
         self.link.close()
+        for disk in self._disks:
+            if disk:
+                disk.unlink(missing_ok=True)
         for folder in self.dir.glob("node*-boot*"):
             with_image = folder / "initramfs"
             if with_image.exists():

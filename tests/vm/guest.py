@@ -33,6 +33,26 @@ CMDLINE = ("console=ttyS0 loglevel=5 panic=-1 rootfstype=ramfs "
 CLOCK = {"tcg": " clocksource=hpet tsc=unstable", "kvm": ""}
 
 
+def new_disk(path, megabytes):
+    """An empty disk, a sparse file; its path."""
+    with open(path, "wb") as file:
+        file.truncate(megabytes << 20)
+    return path
+
+
+def _disk_args(path):
+    """QEMU's arguments for a disk. It is read and written past the host's
+    page cache, which a few guests would fill, where the host's file system
+    can do that."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
+        cache = "none"
+    except OSError:
+        cache = "writeback"
+    return ["-drive", f"if=none,id=disk,format=raw,file={path},cache={cache}",
+            "-device", "virtio-blk-pci,drive=disk"]
+
+
 class GuestError(Failure):
     """The guest did not do what it was asked; the text says what."""
 
@@ -62,11 +82,12 @@ class Guest:
     """One running guest."""
 
     def __init__(self, name, folder, series, archives, memory_mb=256,
-                 accel="tcg", cpus=1, nic=None, args=()):
+                 accel="tcg", cpus=1, nic=None, disk=None, args=()):
         """Start it; folder takes its sockets and its console log.
 
-        nic is (path of the switch's port, MAC address) or None; archives are
-        initramfs files, put one after the other.
+        nic is (path of the switch's port, MAC address) or None; disk a file
+        that becomes /dev/vda, or None; archives are initramfs files, put one
+        after the other.
         """
         self.name = name
         self.folder = pathlib.Path(folder)
@@ -101,6 +122,8 @@ class Guest:
                      f"addr.path={nic[0]}",
                      "-device", f"virtio-net-pci,netdev=net,mac={nic[1]},"
                      "romfile="]
+        if disk:
+            argv += _disk_args(disk)
         with open(self.folder / "qemu.log", "wb") as log:
             self._qemu = subprocess.Popen(
                 argv + list(args), stdin=subprocess.DEVNULL, stdout=log,

@@ -29,7 +29,7 @@ TOOLS = ["swapon"]
 # Loaded by the agent at boot, with what they depend on; nswap itself needs
 # dm_mod.
 MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net",
-           "dm_mod"]
+           "virtio_blk", "dm_mod"]
 
 
 class SetupError(Exception):
