@@ -13,6 +13,7 @@ import time
 
 from nswaptest import check
 from nswaptest.check import wait_for
+from vm.proc import stats, table
 
 DESCRIPTION = "a machine that holds pages dies, or is cut off, mid-run"
 SUITES = ("vm",)
@@ -69,22 +70,14 @@ class Program:
         return result
 
 
-def table(node, name):
-    """A file of /proc/nswap as a list of dicts."""
-    head, *lines = node.read(f"/proc/nswap/{name}").splitlines()
-    return [dict(zip(head.split(), line.split())) for line in lines]
-
-
 def peer(client, node):
-    """The line of a client's table about a node, now; from /proc, which is
-    quicker than a program."""
+    """The line of a client's table about a node, now."""
     return next(p for p in table(client, "peers") if p["addr"] == node.addr)
 
 
 def stored(client):
     """Pages that peers acknowledged so far."""
-    return next(int(s["value"]) for s in table(client, "stats")
-                if s["counter"] == "pages_out")
+    return stats(client)["pages_out"]
 
 
 def gone_after(t, client, node, act):

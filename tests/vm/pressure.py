@@ -14,6 +14,8 @@ import time
 from nswaptest import check
 from nswaptest.check import Failure, wait_for
 
+from .proc import stats, table
+
 EAT_SECONDS = 120
 RUN_LIMIT = 250
 LENT = "16M"
@@ -63,15 +65,37 @@ class Served:
         return Served(self.stored - other.stored, self.loaded - other.loaded)
 
 
-class Eating:
-    """A small guest with its program and its two heartbeats."""
+class Beats:
+    """The heartbeats of a guest: one locked in memory, one that is swapped."""
 
-    def __init__(self, node, seed):
+    def __init__(self, node):
         self.node = node
         self.beats = {
             kind: node.popen([node.prog("heartbeat"), "--out",
                               f"/beat-{kind}.json", *args])
             for kind, (args, _) in BEATS.items()}
+
+    def check(self, t, bounded=tuple(BEATS)):
+        """End them; fail if one of bounded had too long a gap."""
+        for kind, (_, limit) in BEATS.items():
+            if self.beats[kind].poll() is not None:
+                raise Failure(f"{self.node}: the {kind} heartbeat is gone")
+            self.beats[kind].kill(15)
+            done = self.beats[kind].wait(30).check()
+            gap = json.loads(done.out)["max_gap_ms"] / 1000
+            t.log(f"{self.node}: longest gap of the {kind} heartbeat {gap} s")
+            if kind not in bounded:
+                continue
+            check.at_most(gap, limit, f"{self.node}: longest gap of the "
+                                      f"{kind} heartbeat in seconds")
+
+
+class Eating:
+    """A small guest with its program and its heartbeats."""
+
+    def __init__(self, node, seed):
+        self.node = node
+        self.beats = Beats(node)
         mb = node.meminfo_kb("MemTotal") // 1024 + 64
         node.write("/eater.json", json.dumps(
             {"state": "starting", "passes": 0, "verified": 0}))
@@ -89,37 +113,16 @@ class Eating:
         now = read_json(self.node, "/eater.json")
         return f"pass {now['passes']}, {now['verified']} pages right;"
 
-    def stats(self):
-        """The node's counters (from /proc: a starved guest need not start a
-        program for it)."""
-        return {name: int(value) for _, name, value in
-                (line.split() for line in
-                 self.node.read("/proc/nswap/stats").splitlines()[1:])}
-
     def served(self):
         """What this node did for the other small guest so far: the only one
         that swaps to it, and check_owner() says so."""
-        stats = self.stats()
-        return Served(stats["pages_stored"], stats["pages_loaded"])
+        now = stats(self.node)
+        return Served(now["pages_stored"], now["pages_loaded"])
 
     def check_owner(self):
         """Nobody but the other small guest has pages here."""
-        owners = len(self.node.read("/proc/nswap/cache").splitlines()) - 1
-        check.equal(owners, 1, f"{self.node}: owners of the pages it holds")
-
-    def check_beats(self, t, bounded=tuple(BEATS)):
-        """End the heartbeats; fail if one of bounded had too long a gap."""
-        for kind, (_, limit) in BEATS.items():
-            if self.beats[kind].poll() is not None:
-                raise Failure(f"{self.node}: the {kind} heartbeat is gone")
-            self.beats[kind].kill(15)
-            done = self.beats[kind].wait(30).check()
-            gap = json.loads(done.out)["max_gap_ms"] / 1000
-            t.log(f"{self.node}: longest gap of the {kind} heartbeat {gap} s")
-            if kind not in bounded:
-                continue
-            check.at_most(gap, limit, f"{self.node}: longest gap of the "
-                                      f"{kind} heartbeat in seconds")
+        check.equal(len(table(self.node, "cache")), 1,
+                    f"{self.node}: owners of the pages it holds")
 
     def result(self):
         """The program's JSON result."""
@@ -178,7 +181,7 @@ def _log_end(t, e, served, seconds):
     t.log(f"{e.node}: while both ate, for {seconds:.0f} s, it stored "
           f"{served.stored} pages of the other small guest and loaded "
           f"{served.loaded} back")
-    t.log(f"{e.node}: {json.dumps(e.stats())}")
+    t.log(f"{e.node}: {json.dumps(stats(e.node))}")
 
 
 def with_third(t, series, small_mb):
@@ -197,7 +200,7 @@ def with_third(t, series, small_mb):
         check.at_least(result["passes"], 2, f"{e.node}: passes")
         check.at_least(result["fill_seconds"] + result["seconds"],
                        EAT_SECONDS, f"{e.node}: seconds of eating")
-        e.check_beats(t)
+        e.beats.check(t)
     for e, served in zip(eating, each_way):
         e.check_owner()
         check.at_least(served.stored, EACH_WAY,
@@ -222,5 +225,5 @@ def without_third(t, series, small_mb):
             raise Failure(f"{e.node}: the program ended with {done.code}: "
                           f"{(done.err or done.out).strip()}")
         # what waits for the OOM killer waits; hung tasks panic all the same
-        e.check_beats(t, bounded=("locked",))
+        e.beats.check(t, bounded=("locked",))
     _end(cluster, "nswap0")
