@@ -31,7 +31,7 @@ static u64 pressure_lend(const struct nswap_size_view *view)
 	u64 room = there > keep ? there - keep : 0;
 
 	if (felt(view))
-		room = min(room, view->target - view->target / 4);
+		room = min(room, view->target * 3 / 4);
 	return nswap_size_bound(view, nswap_size_follow(view, room));
 }
 

@@ -20,6 +20,7 @@ static const struct size_row rows[] = {
 				   .refaults = 9999, .shrinker_calls = 9), 15000 },
 	{ "a sign with nothing lent", SIZE_VIEW(90000, 0, .psi = 9000), 0 },
 	{ "the last pages go as well", SIZE_VIEW(90000, 4, .psi = 9000), 3 },
+	{ "and the very last", SIZE_VIEW(90000, 1, .psi = 9000), 0 },
 	{ "down to the least",
 	  SIZE_VIEW(90000, 500, .psi = 9000, .least = 400), 400 },
 	{ "what is not there is not lent",
