@@ -385,7 +385,7 @@ static int open_flash(const struct nswap_device_config *cfg,
 static int open_home(const char *path, struct nswap_home **home,
 		     struct netlink_ext_ack *ext)
 {
-	*home = nswap_home_open(path, ext);
+	*home = nswap_home_open(path, "home", ext);
 	if (IS_ERR(*home)) {
 		int ret = PTR_ERR(*home);
 

@@ -65,7 +65,7 @@ static int open_one(struct nswap_flash *f, const char *path,
 		    struct netlink_ext_ack *ext)
 {
 	struct nswap_flash_dev *d = &f->dev[f->nr];
-	struct nswap_home *block = nswap_home_open(path, ext);
+	struct nswap_home *block = nswap_home_open(path, "flash", ext);
 	u64 slots;
 
 	if (IS_ERR(block))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Home: reads and writes of the backing partition or disk, by dm-io.
+ * Home: reads and writes of the backing partition or disk, by dm-io; flash
+ * devices are read and written by it as well, at places of their own.
  *
  *   submit -> todo -> (start work) dm_io -> completion -> done -> (ended work)
  *
@@ -158,60 +159,67 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 	spin_unlock_irqrestore(&home->lock, flags);
 }
 
-static void refuse(int err, struct netlink_ext_ack *ext)
+static void refuse(int err, const char *what, struct netlink_ext_ack *ext)
 {
 	switch (err) {
 	case -ENOENT:
-		NL_SET_ERR_MSG(ext, "there is no file of the home's name");
+		NL_SET_ERR_MSG_FMT(ext, "there is no file of the %s's name",
+				   what);
 		break;
 	case -ENOTBLK:
-		NL_SET_ERR_MSG(ext, "the home is not a block device");
+		NL_SET_ERR_MSG_FMT(ext, "the %s is not a block device", what);
 		break;
 	case -EBUSY:
-		NL_SET_ERR_MSG(ext, "the home is in use: mounted, swapped on, or part of another device");
+		NL_SET_ERR_MSG_FMT(ext, "the %s is in use: mounted, swapped on, or part of another device",
+				   what);
 		break;
 	case -EACCES:
 	case -EPERM:
 	case -EROFS:
-		NL_SET_ERR_MSG(ext, "the home cannot be written: it is read-only");
+		NL_SET_ERR_MSG_FMT(ext, "the %s cannot be written: it is read-only",
+				   what);
 		break;
 	case -ENXIO:
 	case -ENODEV:
 	case -ENOMEDIUM:
-		NL_SET_ERR_MSG(ext, "there is no device or no medium behind the home's name");
+		NL_SET_ERR_MSG_FMT(ext, "there is no device or no medium behind the %s's name",
+				   what);
 		break;
 	default:
-		NL_SET_ERR_MSG_FMT(ext, "the home cannot be opened, error %d",
-				   -err);
+		NL_SET_ERR_MSG_FMT(ext, "the %s cannot be opened, error %d",
+				   what, -err);
 	}
 }
 
-static int check_bdev(struct nswap_home *home, struct netlink_ext_ack *ext)
+static int check_bdev(struct nswap_home *home, const char *what,
+		      struct netlink_ext_ack *ext)
 {
 	struct block_device *bdev = home->bdev;
 
 	if (bdev_read_only(bdev)) {
-		refuse(-EROFS, ext);
+		refuse(-EROFS, what, ext);
 		return -EROFS;
 	}
 	if (bdev_is_zoned(bdev)) {
-		NL_SET_ERR_MSG(ext, "the home is a zoned device, which cannot be written at any place");
+		NL_SET_ERR_MSG_FMT(ext, "the %s is a zoned device, which cannot be written at any place",
+				   what);
 		return -EINVAL;
 	}
 	if (bdev_logical_block_size(bdev) > PAGE_SIZE) {
-		NL_SET_ERR_MSG(ext, "the home's blocks are larger than a page, 4096 bytes");
+		NL_SET_ERR_MSG_FMT(ext, "the %s's blocks are larger than a page, 4096 bytes",
+				   what);
 		return -EINVAL;
 	}
 	return 0;
 }
 
 static int open_bdev(struct nswap_home *home, const char *path,
-		     struct netlink_ext_ack *ext)
+		     const char *what, struct netlink_ext_ack *ext)
 {
 	home->file = bdev_file_open_by_path(path, BLK_OPEN_READ | BLK_OPEN_WRITE,
 					    home, NULL);
 	if (IS_ERR(home->file)) {
-		refuse(PTR_ERR(home->file), ext);
+		refuse(PTR_ERR(home->file), what, ext);
 		return PTR_ERR(home->file);
 	}
 	home->bdev = file_bdev(home->file);
@@ -224,12 +232,13 @@ static int open_bdev(struct nswap_home *home, const char *path,
 /**
  * nswap_home_open() - open a home, for nobody else to use
  * @path: of a block device, as the calling process sees it
+ * @what: "home" or "flash", for the sentence
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
  * Return: home, or ERR_PTR: -ENOMEM, -EINVAL, what opening it says.
  */
-struct nswap_home *nswap_home_open(const char *path,
+struct nswap_home *nswap_home_open(const char *path, const char *what,
 				   struct netlink_ext_ack *ext)
 {
 	struct nswap_home *home = kzalloc(sizeof(*home), GFP_KERNEL);
@@ -245,10 +254,10 @@ struct nswap_home *nswap_home_open(const char *path,
 	INIT_WORK(&home->ended, ended_work);
 	ratelimit_state_init(&home->errors, LOG_EVERY, 1);
 	ratelimit_set_flags(&home->errors, RATELIMIT_MSG_ON_RELEASE);
-	ret = open_bdev(home, path, ext);
+	ret = open_bdev(home, path, what, ext);
 	if (ret)
 		goto free;
-	ret = check_bdev(home, ext);
+	ret = check_bdev(home, what, ext);
 	if (ret)
 		goto put;
 	home->io = dm_io_client_create();

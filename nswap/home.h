@@ -79,7 +79,7 @@ struct nswap_home {
 	char name[32];
 };
 
-struct nswap_home *nswap_home_open(const char *path,
+struct nswap_home *nswap_home_open(const char *path, const char *what,
 				   struct netlink_ext_ack *ext);
 void nswap_home_close(struct nswap_home *home);
 void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h);
