@@ -232,14 +232,14 @@ static void count(struct nswap_meter *m, const struct nswap_op *op, u64 now,
 	if (!nswap_steps_of(tier, &t, ns))
 		return;
 	for (step = 0; step < NSWAP_STEPS; step++) {
+		unsigned int b = nswap_bucket(ns[step], NSWAP_HIST_BUCKETS);
 		struct nswap_hist __percpu *h =
 			&m->latency->hist[tier][op->io->write][step];
 
 		if (!nswap_step_of_tier(tier, step))
 			continue;
 		this_cpu_add(h->sum, ns[step] * pages);
-		this_cpu_add(h->bucket[nswap_bucket(ns[step],
-						    NSWAP_HIST_BUCKETS)], pages);
+		this_cpu_add(h->bucket[b], pages);
 	}
 }
 
@@ -259,6 +259,7 @@ static void trace(struct nswap_meter *m, const struct nswap_op *op, u64 now,
 		v.slot = io->slot + i;
 		v.slots = nswap_run_of(moved, i);
 		trace_nswap_slot(m->node->number, &v);
+		/* pairs with turn() */
 		if (smp_load_acquire(&m->trace_on))
 			nswap_slot_trace_enter(m->trace, &v);
 	}
@@ -286,7 +287,7 @@ void nswap_meter_end(struct nswap_op *op, unsigned long again)
 		~READ_ONCE(io->failed);
 	if (!moved)
 		return;
-	/* both pair with turn() */
+	/* pairs with turn() */
 	if (smp_load_acquire(&m->latency_on))
 		count(m, op, now, hweight_long(moved));
 	trace(m, op, now, moved);

@@ -3,11 +3,11 @@
  * Placement: two choices. Two usable peers drawn at random, the better one.
  *
  * M. Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing",
- * IEEE TPDS 12(10), 2001: the fuller of n queues is then log log n longer than
- * the mean, not log n / log log n as with one random choice; and unlike with
- * "the best of all", clients that know the same old figures do not all run to
- * the same peer. Better means fewer of our pages under way to it, which is
- * known exactly; among equals, more free pages, which is an estimate.
+ * IEEE TPDS 12(10), 2001: the longest queue is then exponentially nearer to the
+ * mean than with one random choice; and unlike with "the best of all", clients
+ * that know the same old figures do not all run to the same peer. Better means
+ * fewer of our pages under way to it, which is known exactly; among equals, more
+ * free pages, which is an estimate.
  */
 #include "policy.h"
 
