@@ -689,7 +689,7 @@ int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
 			    const char *name, struct netlink_ext_ack *ext)
 {
 	int k = nswap_prefetch_kind_find(kind);
-	const struct nswap_prefetch_choice *choice;
+	const struct nswap_prefetch_choice *choice, *now;
 	char names[NSWAP_PREFETCH_LIST];
 
 	if (k < 0) {
@@ -698,10 +698,10 @@ int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
 	}
 	choice = nswap_prefetch_find(k, name);
 	if (!choice) {
+		now = READ_ONCE(node->prefetch[k]);
 		NL_SET_ERR_MSG_FMT(ext, "prefetch %s is one of: %s", kind,
-				   nswap_prefetch_names(k,
-						READ_ONCE(node->prefetch[k]),
-						names, sizeof(names)));
+				   nswap_prefetch_names(k, now, names,
+							sizeof(names)));
 		return -EINVAL;
 	}
 	mutex_lock(&node->control);

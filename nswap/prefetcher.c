@@ -190,10 +190,12 @@ static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which
 static void fill_batch(struct nswap_prefetcher *p,
 		       const struct nswap_which_ops *which, u64 want)
 {
-	u64 slots = p->dev->map.nr, most = min(slots, (u64)LOOK), slot;
+	u64 slots = p->dev->map.nr, most = min_t(u64, slots, LOOK);
+	u64 slot;
 
+	want = min_t(u64, want, BATCH);
 	p->nr = 0;
-	while (p->nr < min(want, (u64)BATCH) && p->looked < most) {
+	while (p->nr < want && p->looked < most) {
 		slot = p->hand < slots ? max(p->hand, 1ull) : 1;
 		p->hand = slot + 1;
 		if (!(++p->looked % 4096))
@@ -388,7 +390,7 @@ static void look(struct nswap_prefetcher *p, struct nswap_prefetch_view *v)
 }
 
 static u64 bring(struct nswap_prefetcher *p,
-		    const struct nswap_which_ops *which, u64 want)
+		 const struct nswap_which_ops *which, u64 want)
 {
 	bool more = true;
 	u64 done = 0, asked = 0;
@@ -425,7 +427,7 @@ static void awake(struct nswap_prefetcher *p)
 	if (which->choose)
 		which = which->choose(&v);
 	if (when->due(&v))
-		done = bring(p, which, min(count->pages(&v), (u64)MOST));
+		done = bring(p, which, min_t(u64, count->pages(&v), MOST));
 	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
 		hits[i] = atomic_xchg(&p->dev->flash->hits[i], 0);
 	nswap_prefetch_note(&p->learned, which->arm, done, hits);
