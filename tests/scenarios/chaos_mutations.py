@@ -34,6 +34,7 @@ DEVICE_MB = 8
 DELAY_US = 500          # so that there is a moment to be met in,
 RATE_MBIT = 2           # and a cut meets a store half way
 CROWD_S = 4
+CROWDS = 3              # more of them, at most, to notice
 FLOWING = 40            # STORE messages that show that page-outs go on
 SESSION_ENDS = 5        # seconds without a word, and one to be sure
 ROUNDS = 4              # at most, to notice
@@ -115,6 +116,8 @@ def rounds(t, cluster, dev, mutation):
     """Round after round until something is wrong; what, or ""."""
     client, beside = cluster[0], Restless(t, cluster)
     found = crowd(t, client, dev)
+    for _ in range(CROWDS if mutation else 0):
+        found = found or crowd(t, client, dev)
     for node in cluster:
         node.run(["tc", "qdisc", "change", "dev", node.iface, "root", "netem",
                   "delay", f"{DELAY_US}us", "rate", f"{RATE_MBIT}mbit"])
