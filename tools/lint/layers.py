@@ -66,6 +66,8 @@ CANNOT = re.compile(r"\bNSWAP_COMPAT_CANNOT_\w+")
 CANNOT_BUDGET = 5
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])', re.M)
 WRITES_IN_PROC = re.compile(r"\bproc_write\b|_single_write\(|\bWRITE_ONCE\(")
+# the paper's knobs of prefetching, and starting the profile anew
+MAY_SET = ("proc/prefetch.c", "proc/proc.c")
 KNOBS_IN_PROC = re.compile(r"_single_write\(|\bproc_write\b")
 
 
@@ -124,7 +126,7 @@ def complaints(files):
             found.append(f"{name}: asks for a kernel version: "
                          "only compat/ may")
         seen = KNOBS_IN_PROC.sub("", text) \
-            if name == "proc/prefetch.c" else text
+            if name in MAY_SET else text
         if name.startswith("proc/") and WRITES_IN_PROC.search(seen):
             found.append(f"{name}: proc shows state and never writes it")
         cannot.update(CANNOT.findall(text))
