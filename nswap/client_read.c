@@ -205,7 +205,8 @@ static unsigned long moved_on(struct nswap_op *op)
 void nswap_client_load_failed(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
-	unsigned long again = moved_on(op), failed;
+	/* who reads ahead does not try again: the slot may be MOVING for long */
+	unsigned long again = op->io->ahead ? 0 : moved_on(op), failed;
 	unsigned int i;
 
 	timed(op, false);
@@ -452,6 +453,10 @@ void nswap_client_read(struct nswap_io *io)
 		nswap_meter_turn(io);
 		first = __ffs(io->todo);
 		nr = read_run(io, first);
+		if (!nr && io->ahead) {
+			nswap_client_fail(io, first, 1);
+			nr = 1;
+		}
 		if (!nr) {
 			nswap_client_wait(io);
 			return;

@@ -2,7 +2,7 @@
 /*
  * Tick: everything of the client that is due to time passing.
  *
- *   every TICK_MS, for each peer
+ *   every TICK_MS, WAIT_MS while requests wait, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
  *             page-ins unanswered for dead_after_ms: failed
  *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
@@ -29,6 +29,7 @@
 #include "workqueues.h"
 
 #define TICK_MS		250
+#define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */
 #define PING_MS		1000
 #define IDLE_PING_MS	2000	/* so that doing nothing costs nothing */
 #define SILENT_MS	4000
@@ -238,9 +239,11 @@ void nswap_client_tick(struct work_struct *work)
 	struct nswap_client *cl = container_of(to_delayed_work(work),
 					       struct nswap_client, tick);
 	struct nswap_node *node = cl->node;
+	unsigned int i, ms = TICK_MS;
 	struct nswap_peer *peer;
-	unsigned int i;
 
+	if (!list_empty_careful(&cl->waiting))
+		ms = WAIT_MS;
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
 		nswap_peer_put(peer);
@@ -250,6 +253,5 @@ void nswap_client_tick(struct work_struct *work)
 		nswap_free_kick(node, 0);
 	moves_out(cl);
 	if (!READ_ONCE(node->going))
-		queue_delayed_work(nswap_io_wq, &cl->tick,
-				   msecs_to_jiffies(TICK_MS));
+		queue_delayed_work(nswap_io_wq, &cl->tick, msecs_to_jiffies(ms));
 }

@@ -375,22 +375,17 @@ static bool waited(const struct nswap_io *io, u32 ms)
 	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
 }
 
-/* grants may come; has this page-out waited long enough for them? */
-static bool impatient(const struct nswap_io *io)
+/*
+ * No peer takes it, or, if @full is not set, none does now: then each tier has
+ * its own patience, and what none of them takes waits for grants.
+ */
+static void overflow(struct nswap_io *io, bool full)
 {
-	if (io->dev->flash)
-		return waited(io, FLASH_AFTER_MS);
-	return io->dev->home && waited(io, HOME_AFTER_MS);
-}
-
-/* no peer takes it */
-static void overflow(struct nswap_io *io)
-{
-	if (io->dev->flash)
+	if (io->dev->flash && (full || waited(io, FLASH_AFTER_MS)))
 		nswap_client_to_flash(io);
-	if (io->dev->home)
+	if (io->dev->home && (full || waited(io, HOME_AFTER_MS)))
 		nswap_client_to_home(io);
-	else
+	else if (full)
 		fail_rest(io);
 }
 
@@ -406,13 +401,9 @@ void nswap_client_write(struct nswap_io *io)
 	bool claimed = claim(io);
 	int ret = waited(io, timeout * GIVE_UP_AFTER) ? -ENOSPC : place(io);
 
-	if (ret == -EAGAIN && impatient(io))
-		ret = -ENOSPC;
-	if (ret == -ENOSPC) {
-		overflow(io);
-		ret = 0;
-	}
-	if (ret || !claimed)
+	if (ret)
+		overflow(io, ret == -ENOSPC);
+	if (io->todo || !claimed)
 		nswap_client_wait(io);
 	else
 		nswap_client_io_put(io);

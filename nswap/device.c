@@ -100,10 +100,12 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 		io->dev = dev;
 		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 		io->write = req_op(rq) == REQ_OP_WRITE;
-		if (dev->home && READ_ONCE(dev->used) != jiffies)
-			WRITE_ONCE(dev->used, jiffies);
 		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
 			    NSWAP_REQ_AHEAD;
+		if (io->ahead)
+			rq->rq_flags |= RQF_QUIET;
+		else if (dev->home && READ_ONCE(dev->used) != jiffies)
+			WRITE_ONCE(dev->used, jiffies);
 		nswap_client_submit(io);
 		return BLK_STS_OK;
 	case REQ_OP_DISCARD:

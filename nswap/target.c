@@ -31,6 +31,8 @@ static bool has_room(struct nswap_node *node, const struct nswap_ipt_entry *e,
 static bool better(const struct nswap_ipt_entry *e,
 		   const struct nswap_ipt_entry *than, u64 linked)
 {
+	if (than->id == linked && than->free >= NSWAP_REQ_SLOTS)
+		return false;
 	return (e->id == linked && e->free >= NSWAP_REQ_SLOTS) ||
 	       e->free > than->free;
 }
