@@ -101,8 +101,9 @@ class Builds:
 
     def _make(self, what, *args):
         with open(self.log, "a", encoding="utf-8") as log:
-            done = subprocess.run(["make", *args], cwd=ROOT, stdout=log,
-                                  stderr=log, check=False)
+            done = subprocess.run(["make", f"-j{os.cpu_count()}", *args],
+                                  cwd=ROOT, stdout=log, stderr=log,
+                                  check=False)
         if done.returncode:
             self.failed[what] = f"make {' '.join(args)} failed, see {self.log}"
 

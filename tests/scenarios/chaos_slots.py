@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import time
 
 from nswaptest.check import at_least, equal, hold, wait_for
@@ -117,8 +118,11 @@ def stop(process):
     return result_of(process.wait(120))
 
 
-def start_anew(cluster, client):
-    """A server that holds pages forgets them; their owner finds out."""
+def start_anew(cluster, client, racers):
+    """A server that holds pages forgets them; their owner finds out.  The
+    racers pause, else they have rewritten or freed all of them before."""
+    for process in racers:
+        process.kill(signal.SIGSTOP)
     def holder():
         return next((node for node in cluster
                      if node.stat()["server"]["held_pages"] > 64), None)
@@ -128,6 +132,8 @@ def start_anew(cluster, client):
     server.up(lend=f"{LENT_MB}M", reconcile=2)
     wait_for(lambda: transitions()["REMOTE", "LOST"] > before, 30,
              "the owner has noticed that its pages are gone")
+    for process in racers:
+        process.kill(signal.SIGCONT)
     cluster.wait_connected()
     client.wait_sessions()
 
@@ -169,7 +175,7 @@ def drive(t, cluster, judged, raced, raced_home):
     client.device_del(judged)
     # now what is moved is what the racers rewrite and discard
     beside.lose()
-    start_anew(cluster, client)
+    start_anew(cluster, client, racers)
     until = time.monotonic() + 4 * SECONDS
     while ((missing() or not all(moves_met().values())) and
            time.monotonic() < until):

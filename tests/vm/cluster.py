@@ -47,7 +47,8 @@ def a_node(option, n):
 
 
 def _make(*args):
-    done = subprocess.run(["make", "-s", "-C", image.ROOT, *args],
+    done = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C",
+                           image.ROOT, *args],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     if done.returncode:
