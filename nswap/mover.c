@@ -41,7 +41,6 @@
 #define LOOK_EVERY	(HZ / 4)
 #define HOMELESS	(10 * HZ)
 #define HOME_AFTER	(2 * HZ)	/* without a page that a peer took */
-#define NO_ANSWER	(4 * HZ)	/* an owner whose home hangs, perhaps */
 #define IDLE_CLOSE	(10 * HZ)
 
 /**
@@ -306,10 +305,8 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	if (bring_back(w, o, epoch, nr)) {
 		drop = returned(w, o, nr);
 		otherwise = NSWAP_REFUSED;
-		WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
-	} else {
-		WRITE_ONCE(o->rest, jiffies + NO_ANSWER);
 	}
+	WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
 	gone = finish(w, o, attempt, nr, drop, otherwise);
 	nswap_stat_add(node, pages_sent_home, gone);
 	trace_nswap_return(node->number, o->id, nr, gone);

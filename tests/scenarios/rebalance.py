@@ -140,7 +140,7 @@ def test_while_swapping(t):
     cluster, client = start(t, full=(1,), empty=(2,))
     with cluster.swap(client, "64M"):
         program = client.popen(
-            eater(client, 24, passes=3, order="random", seed=t.seed),
+            eater(client, 24, passes=12, order="random", seed=t.seed),
             memory_max="12M")
         wait_for(lambda: fullness(cluster[1]) > 40, 60, "the program swaps")
         for node in cluster:
