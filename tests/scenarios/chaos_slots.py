@@ -119,14 +119,17 @@ def stop(process):
 
 
 def start_anew(cluster, client, racers):
-    """A server that holds pages forgets them; their owner finds out.  The
+    """A server that has pages of the racers forgets them; their owner finds
+    out.  What a server holds says little: much of it may be obsolete.  The
     racers pause, else they have rewritten or freed all of them before."""
+    def holder():
+        peers = client.peers()
+        return next((node for node in cluster if node is not client and
+                     peers[node.addr]["slots"] > 64), None)
+    client.wait_sessions()
+    server = wait_for(holder, 30, "the owner has pages on a server")
     for process in racers:
         process.kill(signal.SIGSTOP)
-    def holder():
-        return next((node for node in cluster
-                     if node.stat()["server"]["held_pages"] > 64), None)
-    server = wait_for(holder, 30, "a server holds pages")
     before = transitions()["REMOTE", "LOST"]
     server.ctl("down", "--now")
     server.up(lend=f"{LENT_MB}M", reconcile=2)
