@@ -11,6 +11,12 @@ class Failure(Exception):
     """The test failed; the text is the reason, in one sentence."""
 
 
+class Unmet(Failure):
+    """A moment was missed or a quantity is out of its bounds.  A machine that
+    is busy with something else can do that too, so the runner runs such a
+    test once more, alone, and says so; the second verdict counts."""
+
+
 class Skip(Exception):
     """The test cannot run here; the text says why."""
 
@@ -18,7 +24,7 @@ class Skip(Exception):
 def wait_for(predicate, deadline, what, every=0.05):
     """Call predicate until it returns something true, and return that.
 
-    After deadline seconds (times `scale`): Failure "<what>: not within N s".
+    After deadline seconds (times `scale`): Unmet "<what>: not within N s".
     Scenarios wait for events through it and never sleep themselves.
     """
     limit = deadline * scale
@@ -28,7 +34,7 @@ def wait_for(predicate, deadline, what, every=0.05):
         if value:
             return value
         if time.monotonic() > end:
-            raise Failure(f"{what}: not within {limit:g} s")
+            raise Unmet(f"{what}: not within {limit:g} s")
         time.sleep(every)
 
 
@@ -53,16 +59,16 @@ def true(value, what):
 def within(got, want, share, what):
     """Fail unless got is want give or take a share (0.01 is 1 %)."""
     if abs(got - want) > share * max(abs(want), 1):
-        raise Failure(f"{what}: {got}, expected {want} within {share:.1%}")
+        raise Unmet(f"{what}: {got}, expected {want} within {share:.1%}")
 
 
 def at_most(got, limit, what):
     """Fail unless got <= limit."""
     if got > limit:
-        raise Failure(f"{what}: {got}, at most {limit} was expected")
+        raise Unmet(f"{what}: {got}, at most {limit} was expected")
 
 
 def at_least(got, limit, what):
     """Fail unless got >= limit."""
     if got < limit:
-        raise Failure(f"{what}: {got}, at least {limit} was expected")
+        raise Unmet(f"{what}: {got}, at least {limit} was expected")

@@ -24,7 +24,7 @@ import dataclasses
 import json
 import shlex
 
-from .check import Failure, wait_for
+from .check import Failure, Unmet, wait_for
 
 PAGE = 4096
 
@@ -188,7 +188,7 @@ class Node(abc.ABC):
         try:
             wait_for(lambda: not without(), deadline, "")
         except Failure:
-            raise Failure(f"{self}: no session within {deadline} s with " +
+            raise Unmet(f"{self}: no session within {deadline} s with " +
                           ", ".join(without())) from None
 
     def device_del(self, dev):

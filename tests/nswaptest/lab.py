@@ -83,7 +83,7 @@ class Process(BaseProcess):
             self.popen.wait(limit)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise check.Failure(
+            raise check.Unmet(
                 f"'{self.cmd}' did not end within {limit:g} s") from None
         if self._group:
             remove_group(self._group)

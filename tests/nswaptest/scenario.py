@@ -57,7 +57,8 @@ class Case:
 
 @dataclasses.dataclass
 class Result:
-    """What came of a test: pass, fail or skip, with the reason."""
+    """What came of a test: pass, fail, skip or unmet (check.Unmet), with the
+    reason."""
     name: str
     verdict: str
     reason: str = ""
@@ -171,7 +172,8 @@ class Test:
         except check.Skip as why:
             verdict, reason = "skip", str(why)
         except check.Failure as why:
-            verdict, reason = "fail", str(why)
+            unmet = isinstance(why, check.Unmet)
+            verdict, reason = "unmet" if unmet else "fail", str(why)
             traceback.print_exc()
         except Exception as why:  # a broken scenario is a failed test
             verdict, reason = "fail", f"{type(why).__name__}: {why}"
@@ -183,9 +185,11 @@ class Test:
             wrong = [f"clean-up: {why}"]
             traceback.print_exc()
         if wrong and verdict == "pass":
-            verdict, reason = "fail", "; ".join(wrong)
+            reason = "; ".join(wrong)
         elif wrong:
             reason += " (then: " + "; ".join(wrong) + ")"
+        if wrong:
+            verdict = "fail"
         return verdict, reason
 
     def verdicts(self, function):
@@ -244,7 +248,7 @@ def execute(case, folder, backend, settings):
     seconds = time.monotonic() - start
     if stuck:
         reason = f"ran into its limit of {limit:g} s"
-        return [Result(case.name, "fail", reason, seconds)], False, True
+        return [Result(case.name, "unmet", reason, seconds)], False, True
     if not said:
         return ([Result(case.name, "fail", "ended without a verdict", seconds)],
                 False, False)

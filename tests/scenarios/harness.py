@@ -3,8 +3,8 @@
 import os
 import pathlib
 
-from nswaptest import dmesg
-from nswaptest.check import Failure, equal, true, wait_for
+from nswaptest import dmesg, runner, scenario
+from nswaptest.check import Failure, at_least, equal, true, wait_for
 
 DESCRIPTION = "the lab's links, cuts, memory groups and kernel-log gate work"
 SUITES = ("lab",)
@@ -86,6 +86,25 @@ def test_deadline(t):
     else:
         raise Failure("nothing was said about a command that hangs")
     wait_for(lambda: process.poll() is not None, 5, "it is killed")
+
+
+def test_once_more(t):
+    """A missed quantity has a second try; what is wrong has none, and a
+    second miss is a failure."""
+    def verdict(function):
+        one = scenario.Test("one", t.dir, None, {})
+        return one.run(lambda _: function())[0]
+    equal(verdict(lambda: at_least(1, 2, "things")), "unmet", "too few")
+    equal(verdict(lambda: wait_for(lambda: False, 0, "it")), "unmet", "late")
+    equal(verdict(lambda: equal(1, 2, "wrong pages")), "fail", "wrong")
+    equal(verdict(lambda: None), "pass", "right")
+    totals = runner.Totals()
+    missed = scenario.Result("one", "unmet")
+    true(totals.tell("lab", missed), "no second try")
+    totals.last_chance = True
+    true(not totals.tell("lab", missed), "a third try")
+    equal(missed.verdict, "fail", "the second miss")
+    equal(totals.close(), 1, "exit code")
 
 
 def test_gate(t):

@@ -17,7 +17,7 @@ import tempfile
 
 from nswaptest import check, dmesg
 from nswaptest import cluster as api
-from nswaptest.check import Failure, Skip
+from nswaptest.check import Failure, Skip, Unmet
 
 from . import accel, guest, image, link
 
@@ -117,9 +117,9 @@ class VmProcess(api.Process):
     def wait(self, timeout):
         limit = timeout * check.scale
         if not self._machine.wait(self._command, limit):
-            raise Failure(f"'{api.shown(self._command.cmd)}' on "
-                          f"{self._machine.name} did not end within "
-                          f"{limit:g} s")
+            raise Unmet(f"'{api.shown(self._command.cmd)}' on "
+                        f"{self._machine.name} did not end within "
+                        f"{limit:g} s")
         return self.done()
 
 
