@@ -10,11 +10,14 @@
  * Invariants:
  *  - A spare connection has no link, is done, and its thread sleeps.
  *  - There are at most NR_SPARES; the sweeper makes up for those taken.
+ *  - The acceptor makes none when memory is short: it would keep those behind
+ *    it waiting, among them owners whose page-outs bring memory back.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
+#include "memview.h"
 #include "node.h"
 #include "spare.h"
 
@@ -131,11 +134,20 @@ void nswap_spares_fill(struct nswap_spares *s)
 	}
 }
 
+static bool memory_is_short(struct nswap_spares *s)
+{
+	struct nswap_mem_view mem;
+
+	nswap_mem_view(s->node, &mem);
+	return mem.free < mem.low;
+}
+
 /**
  * nswap_spares_take() - a connection to give a link to
  * @s: spares
  *
- * Context: process; sleeps and allocates only when there is no spare one.
+ * Context: process; sleeps and allocates only when there is no spare one and
+ * memory is not short.
  * Return: a connection, its own fields those of one nobody has said hello on;
  * NULL without memory.
  */
@@ -151,7 +163,7 @@ struct nswap_srv_conn *nswap_spares_take(struct nswap_spares *s)
 	}
 	spin_unlock(&s->lock);
 	if (!conn)
-		return make_conn(s);
+		return memory_is_short(s) ? NULL : make_conn(s);
 	conn->mover = 0;
 	conn->epoch = 0;
 	conn->session = 0;

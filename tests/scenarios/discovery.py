@@ -260,3 +260,22 @@ def test_strangers(t):
         slots.write(1, 32)
         equal(slots.compare(), (32, 0, 0), "right, wrong, unreadable slots")
     client.device_del(dev)
+
+
+def test_short_of_memory(t):
+    """A node short of memory takes the connections it has made beforehand
+    and no more; when memory is back, those sent away come again."""
+    cluster = t.cluster(3)
+    server, noisy, client = cluster
+    for node in (server, client):
+        node.up(lend="8M")
+    cluster.wait_connected([server, client])
+    server.ctl("set", "fed_available_mib", 1)
+    server.ctl("set", "fed_total_mib", 1000)
+    crowd = noisy.popen([sys.executable, "-c", CROWD, server.addr])
+    wait_for(lambda: crowd.output().strip(), 30, "the strangers' answers")
+    at_most(int(crowd.output()), 12, "strangers greeted without memory")
+    dev = client.device_add("8M", wait=False)
+    server.ctl("set", "fed_available_mib", 900)
+    client.wait_sessions(30)
+    client.device_del(dev)
