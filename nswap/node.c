@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Node: up, down, and what can be changed in between.
+ * Node: up, down, and how much it lends.
  *
  *   up:   counters, IPTable, candidates, client, cache, sizing, server, peers,
  *         announcer, mover
@@ -47,68 +47,6 @@
 static DEFINE_MUTEX(nodes_lock);
 static LIST_HEAD(nodes);
 static u32 last_number;
-
-#define KNOB(field, lo, hi, d, text) \
-	{ .name = #field, .help = text, .min = lo, .max = hi, .def = d, \
-	  .offset = offsetof(struct nswap_knobs, field) }
-
-const struct nswap_knob nswap_knobs[] = {
-	KNOB(dead_after_ms, 1000, 3600000, 30000,
-	     "ms a page-in waits for a silent peer before it fails"),
-	KNOB(store_timeout_ms, 100, 60000, 2000,
-	     "ms after which an unanswered page-out is placed elsewhere"),
-	KNOB(announce_ms, 100, 60000, 1000, "ms between announcements"),
-	KNOB(silent_ms, 500, 600000, 5000,
-	     "ms after which an unheard peer is not chosen"),
-	KNOB(reconcile_s, 1, 86400, 600,
-	     "seconds between comparisons of what a peer holds"),
-	KNOB(refraction_ms, 0, 600000, 1000,
-	     "ms a peer that refused is left alone"),
-	KNOB(lease_s, 5, 30 * 86400, 3600,
-	     "seconds that pages of an owner that is away are kept"),
-	KNOB(move_mib_s, 0, 1 << 20, 0,
-	     "MiB a second that page migration may use, 0 for no limit"),
-	KNOB(home_out_mib_s, 0, 1 << 20, 32,
-	     "MiB a second that may move out from home to peers, 0 for none"),
-	KNOB(rebalance_pct, 0, 100, 0,
-	     "percent points fuller than others that make a node hand pages on"),
-	KNOB(headroom_pct, 0, 100, 15,
-	     "percent of RAM left to this node's programs (watermark)"),
-	KNOB(lend_min_mib, 0, 1 << 30, 0,
-	     "MiB lent whatever the size policy says"),
-	KNOB(size_period_ms, 100, 60000, 1000,
-	     "ms between decisions on how much to lend"),
-	KNOB(grow_pct, 1, 100, 2,
-	     "percent of RAM by which lending may grow in a second"),
-	KNOB(hold_off_ms, 0, 600000, 5000,
-	     "ms after giving RAM back in which none is taken"),
-	KNOB(oom_wait_ms, 0, 600000, 10000,
-	     "ms an OOM kill waits for pages that move away"),
-	KNOB(latency, 0, 1, 0,
-	     "1: measure each step of page-outs and page-ins"),
-	KNOB(trace, 0, 1, 0, "1: keep the slot trace"),
-	KNOB(profile_ms, 0, 60000, 500,
-	     "ms between samples of what is under way, 0 for none"),
-	KNOB(psi, 0, 10000, 0,
-	     "100ths of a percent of time spent waiting for memory, fed in"),
-	KNOB(prefetch_period_ms, 10, 3600000, 1000,
-	     "ms between wake-ups of a prefetcher"),
-	KNOB(prefetch_pct, 1, 100, 10,
-	     "percent that percent-out and percent-used prefetch"),
-	KNOB(fed_total_mib, 0, 1 << 30, 0,
-	     "tests: MiB of RAM to believe in, 0 for the machine's own"),
-	KNOB(fed_available_mib, 0, 1 << 30, 0,
-	     "tests: MiB of it that are available"),
-	KNOB(fed_swap_outs, 0, U32_MAX, 0, "tests: pages swapped out so far"),
-	KNOB(fed_refaults, 0, U32_MAX, 0, "tests: pages refaulted so far"),
-};
-
-const unsigned int nswap_nr_knobs = ARRAY_SIZE(nswap_knobs);
-
-static u32 *knob_at(struct nswap_knobs *knobs, const struct nswap_knob *k)
-{
-	return (u32 *)((char *)knobs + k->offset);
-}
 
 /**
  * nswap_now_ms() - a monotonic clock
@@ -223,19 +161,6 @@ static void sweep(struct work_struct *work)
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
 }
 
-static void set_knobs(struct nswap_node *node, const struct nswap_knobs *asked)
-{
-	unsigned int i;
-
-	node->knobs = *asked;
-	for (i = 0; i < nswap_nr_knobs; i++) {
-		u32 *v = knob_at(&node->knobs, &nswap_knobs[i]);
-
-		if (!*v)
-			*v = nswap_knobs[i].def;
-	}
-}
-
 static void free_node(struct nswap_node *node)
 {
 	nswap_client_stop(node);
@@ -291,7 +216,7 @@ static struct nswap_node *alloc_node(struct net *net,
 	node->read = nswap_read_default();
 	for (kind = 0; kind < NSWAP_PREFETCH_KINDS; kind++)
 		node->prefetch[kind] = nswap_prefetch_nth(kind, 0);
-	set_knobs(node, &cfg->knobs);
+	nswap_knobs_set(node, &cfg->knobs);
 	mutex_init(&node->control);
 	mutex_init(&node->peers_lock);
 	spin_lock_init(&node->ipt_lock);
@@ -311,16 +236,6 @@ static struct nswap_node *alloc_node(struct net *net,
 	return node;
 }
 
-static int no_such_size(const struct nswap_size_ops *current_one,
-			struct netlink_ext_ack *ext)
-{
-	char names[NSWAP_POLICY_LIST];
-
-	NL_SET_ERR_MSG_FMT(ext, "size policies are: %s",
-			   nswap_size_names(current_one, names, sizeof(names)));
-	return -ENOENT;
-}
-
 static int check_config(const struct nswap_node_config *cfg,
 			struct netlink_ext_ack *ext)
 {
@@ -333,7 +248,7 @@ static int check_config(const struct nswap_node_config *cfg,
 		return -EINVAL;
 	}
 	if (cfg->size && !nswap_size_find(cfg->size))
-		return no_such_size(NULL, ext);
+		return nswap_node_no_such_size(NULL, ext);
 	return 0;
 }
 
@@ -552,164 +467,6 @@ int nswap_node_lend(struct nswap_node *node, u64 pages,
 	}
 	mutex_unlock(&node->control);
 	return ret;
-}
-
-/**
- * nswap_node_set_knob() - turn a knob
- * @node: node
- * @name: its name
- * @value: its value
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, -ENOENT, -ERANGE, -ENOMEM.
- */
-int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
-			struct netlink_ext_ack *ext)
-{
-	const struct nswap_knob *k;
-	u32 before;
-	int ret;
-
-	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
-		if (strcmp(k->name, name))
-			continue;
-		if (value < k->min || value > k->max) {
-			NL_SET_ERR_MSG_FMT(ext, "%s must be between %u and %u",
-					   k->name, k->min, k->max);
-			return -ERANGE;
-		}
-		mutex_lock(&node->control);
-		before = *knob_at(&node->knobs, k);
-		WRITE_ONCE(*knob_at(&node->knobs, k), value);
-		ret = nswap_meter_apply(node);
-		if (ret)
-			WRITE_ONCE(*knob_at(&node->knobs, k), before);
-		nswap_sizing_now(node);
-		nswap_rebalance_now(node);
-		if (k->offset == offsetof(struct nswap_knobs,
-					  prefetch_period_ms))
-			nswap_prefetchers_kick(node);
-		mutex_unlock(&node->control);
-		return ret;
-	}
-	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
-	return -ENOENT;
-}
-
-/**
- * nswap_node_set_place() - change the placement policy
- * @node: node
- * @name: its name
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOENT.
- */
-int nswap_node_set_place(struct nswap_node *node, const char *name,
-			 struct netlink_ext_ack *ext)
-{
-	const struct nswap_place_ops *ops = nswap_place_find(name);
-	char names[NSWAP_POLICY_LIST];
-
-	if (!ops) {
-		NL_SET_ERR_MSG_FMT(ext, "placement policies are: %s",
-				   nswap_place_names(READ_ONCE(node->place),
-						     names, sizeof(names)));
-		return -ENOENT;
-	}
-	mutex_lock(&node->control);
-	WRITE_ONCE(node->place, ops);
-	mutex_unlock(&node->control);
-	return 0;
-}
-
-/**
- * nswap_node_set_size() - change the size policy
- * @node: node
- * @name: its name
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOENT.
- */
-int nswap_node_set_size(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext)
-{
-	const struct nswap_size_ops *ops = nswap_size_find(name);
-
-	if (!ops)
-		return no_such_size(READ_ONCE(node->size), ext);
-	mutex_lock(&node->control);
-	WRITE_ONCE(node->size, ops);
-	nswap_cache_adapt(node->cache, ops->adaptive);
-	nswap_sizing_now(node);
-	mutex_unlock(&node->control);
-	return 0;
-}
-
-/**
- * nswap_node_set_read() - change the reading policy
- * @node: node
- * @name: its name
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOENT.
- */
-int nswap_node_set_read(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext)
-{
-	const struct nswap_read_ops *ops = nswap_read_find(name);
-	char names[NSWAP_POLICY_LIST];
-
-	if (!ops) {
-		NL_SET_ERR_MSG_FMT(ext, "reading policies are: %s",
-				   nswap_read_names(READ_ONCE(node->read),
-						    names, sizeof(names)));
-		return -ENOENT;
-	}
-	mutex_lock(&node->control);
-	WRITE_ONCE(node->read, ops);
-	mutex_unlock(&node->control);
-	return 0;
-}
-
-/**
- * nswap_node_set_prefetch() - change what prefetchers do
- * @node: node
- * @kind: name of what is to be chosen
- * @name: name of the choice
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, or -EINVAL.
- */
-int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
-			    const char *name, struct netlink_ext_ack *ext)
-{
-	int k = nswap_prefetch_kind_find(kind);
-	const struct nswap_prefetch_choice *choice, *now;
-	char names[NSWAP_PREFETCH_LIST];
-
-	if (k < 0) {
-		NL_SET_ERR_MSG(ext, "prefetch knows: enable period_ms pct when count which from to after");
-		return -EINVAL;
-	}
-	choice = nswap_prefetch_find(k, name);
-	if (!choice) {
-		now = READ_ONCE(node->prefetch[k]);
-		NL_SET_ERR_MSG_FMT(ext, "prefetch %s is one of: %s", kind,
-				   nswap_prefetch_names(k, now, names,
-							sizeof(names)));
-		return -EINVAL;
-	}
-	mutex_lock(&node->control);
-	WRITE_ONCE(node->prefetch[k], choice);
-	if (k == NSWAP_PREFETCH_ENABLE)
-		nswap_prefetchers_kick(node);
-	mutex_unlock(&node->control);
-	return 0;
 }
 
 /**

@@ -236,6 +236,9 @@ int nswap_node_down(struct nswap_node *node, bool now,
 		    struct netlink_ext_ack *ext);
 int nswap_node_lend(struct nswap_node *node, u64 pages,
 		    struct netlink_ext_ack *ext);
+void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked);
+int nswap_node_no_such_size(const struct nswap_size_ops *current_one,
+			    struct netlink_ext_ack *ext);
 int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext);
 int nswap_node_set_place(struct nswap_node *node, const char *name,
