@@ -64,7 +64,8 @@ staged()
 		--ignore "$compat,COMMIT_MESSAGE" -
 }
 
-# Subjects are "area: do this", at most 72 characters, no full stop.
+# Subjects are "area: do this", at most 72 characters, no full stop; a message
+# of the protocol may come first, in capitals.
 commits()
 {
 	local range bad=0 subject
@@ -78,7 +79,7 @@ commits()
 		case $subject in
 		*.) echo "subject ends with a full stop: $subject"; bad=1 ;;
 		esac
-		if ! grep -qE '^[a-z][a-zA-Z0-9_./, {}-]*: [a-z]' <<< "$subject"; then
+		if ! grep -qE '^[a-z][a-zA-Z0-9_./, {}-]*: ([a-z]|[A-Z]{2,} )' <<< "$subject"; then
 			echo "subject is not \"area: do this\": $subject"
 			bad=1
 		fi
