@@ -13,8 +13,9 @@
  *  - Discards are passed on by a work of their own, a chunk of 1 MiB at a time,
  *    never while the chunk is used; no page-out waits for one, but what is
  *    being discarded cannot be taken meanwhile.
- *  - A device that has failed FAILED_AT times in a row gets no new page.
- *    What it holds is still asked for.
+ *  - A device that has failed FAILED_AT times in a row gets no new page until
+ *    RETRY has passed: nothing may be left there whose page-in could show that
+ *    it is well again. What it holds is still asked for.
  */
 #include <linux/blkdev.h>
 #include <linux/err.h>
@@ -25,6 +26,7 @@
 #include "flash.h"
 
 #define FAILED_AT	16
+#define RETRY		HZ
 
 static struct nswap_flash_dev *dev_of(const struct nswap_flash *f, u32 slot)
 {
@@ -128,6 +130,12 @@ void nswap_flash_close(struct nswap_flash *f)
 	kfree(f);
 }
 
+static bool fails(const struct nswap_flash_dev *d)
+{
+	return atomic_read(&d->failures) >= FAILED_AT &&
+	       time_before(jiffies, READ_ONCE(d->failed_at) + RETRY);
+}
+
 /**
  * nswap_flash_take() - take adjacent flash slots on one device
  * @f: tier
@@ -145,7 +153,7 @@ u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first)
 	for (i = 0; i < f->nr; i++) {
 		struct nswap_flash_dev *d = &f->dev[i];
 
-		if (atomic_read(&d->failures) >= FAILED_AT)
+		if (fails(d))
 			continue;
 		n = nswap_flash_map_take(&d->map, want, &at);
 		if (n) {
@@ -218,10 +226,12 @@ void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
 	struct nswap_flash_dev *d = dev_of(f, slot);
 
 	atomic_dec(&d->inflight);
-	if (!failed)
+	if (!failed) {
 		atomic_set(&d->failures, 0);
-	else
-		atomic_inc(&d->failures);
+		return;
+	}
+	WRITE_ONCE(d->failed_at, jiffies);
+	atomic_inc(&d->failures);
 }
 
 /**

@@ -23,6 +23,7 @@
  * @inflight: reads and writes under way
  * @failures: that failed since the last that did not; nothing new is brought
  *	to one that fails all the time
+ * @failed_at: jiffies of the last of them
  */
 struct nswap_flash_dev {
 	struct nswap_home *block;
@@ -30,6 +31,7 @@ struct nswap_flash_dev {
 	u32 base;
 	atomic_t inflight;
 	atomic_t failures;
+	unsigned long failed_at;
 };
 
 /**

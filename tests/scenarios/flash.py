@@ -146,6 +146,26 @@ def test_errors(t):
         node.device_del(dev)
 
 
+def test_well_again(t):
+    """Flash that failed, with nothing on it whose page-in could show that it
+    is well again, is used again once it is."""
+    _, node = alone(t)
+    with disk(16) as flash, disk(64, HOME_AT) as home:
+        dev = node.device_add(home=home.path, flash=(flash.path,))
+        with Slots(dev, t.seed) as slots:
+            flash.fail()
+            slots.write(1, 64)
+            equal(node.devices()[0]["slots_home"], 64, "slots at home")
+            flash.mend()
+
+            def taken():
+                slots.write(1, 32)
+                return node.devices()[0]["slots_flash"]
+            wait_for(taken, 10, "page-outs go to flash again")
+            equal(slots.compare(), (64, 0, 0), "right, wrong, unreadable")
+        node.device_del(dev)
+
+
 def test_refusals(t):
     """Flash that cannot be: one sentence each, nothing changed or held."""
     _, node = alone(t)
