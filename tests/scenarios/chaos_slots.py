@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Chaos that takes every transition of the slot state table.
 
-        node0 ------ node1 … node3     node0 has two devices with a home each
+        node0 ------ node1 … node3     node0 has two devices with a home each,
+                                       the second one flash as well
 
 One device is verified, page by page, and may not lose a write or a read.  On
 the other one two programs write and discard the same few slots at once, so
 that pages are freed and rewritten at every moment of a page-out, a free and a
 move; nothing there is judged but that it comes to rest.  Its home fails now
-and then.  When the first device has been verified and deleted, only such pages
-are moved, and a server starts anew.
+and then, and a prefetcher moves pages from peers to its flash, which is small,
+so that most are elsewhere.  When the first device has been verified and
+deleted, only such pages are moved, and a server starts anew.
 
 Which transitions there are and how often each was taken is read from the
 module (inject_transitions).  A legal one that was never taken fails the test.
@@ -26,6 +28,7 @@ from nswaptest.work import result_of
 
 chaos = load(FOLDER / "chaos.py")
 home = load(FOLDER / "home.py")
+prefetch = load(FOLDER / "prefetch.py")
 
 DESCRIPTION = "every legal transition of a slot is taken, and no page is lost"
 SUITES = ("chaos",)
@@ -37,12 +40,10 @@ SERVERS = 3
 LENT_MB = 16
 JUDGED_MB = 24
 RACED_MB = 4
+FLASH_MB = 1
 SESSION_ENDS = 5        # seconds without a word, and one to be sure
 DELAY_US = 2000         # a move takes some of these: time to be met by others
 COUNTERS = pathlib.Path("/sys/module/nswap/parameters")
-
-# there are no flash devices here
-NOT_HERE = "FLASH"
 
 
 def transitions():
@@ -58,9 +59,9 @@ def moves_met():
 
 
 def missing():
-    """What was never taken although it could have been."""
+    """What was never taken."""
     return sorted(f"{a} to {b}" for (a, b), n in transitions().items()
-                  if not n and NOT_HERE not in (a, b))
+                  if not n)
 
 
 class Everything(chaos.Chaos):
@@ -151,10 +152,14 @@ def test_transitions(t):
     cluster.wait_connected()
     client.ctl("policy", "place", "round-robin")
     with contextlib.ExitStack() as stack:
-        homes = [stack.enter_context(home.disk(JUDGED_MB)),
-                 stack.enter_context(home.disk(RACED_MB, JUDGED_MB))]
-        judged, raced = [client.device_add(home=h.path) for h in homes]
-        drive(t, cluster, judged, raced, homes[1])
+        judged_home = stack.enter_context(home.disk(JUDGED_MB))
+        raced_home = stack.enter_context(home.disk(RACED_MB, JUDGED_MB))
+        flash = stack.enter_context(home.disk(FLASH_MB, JUDGED_MB + RACED_MB))
+        judged = client.device_add(home=judged_home.path)
+        raced = client.device_add(home=raced_home.path, flash=(flash.path,))
+        prefetch.setting(client, period_ms=50, after="move")
+        client.ctl("prefetch", "on")
+        drive(t, cluster, judged, raced, raced_home)
         client.device_del(raced)
         wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
 
