@@ -26,6 +26,7 @@ struct nswap_returns;
  * @turn: when the dispatcher turned to it, if somebody measures
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
  * @read_began: page-in of a device with flash: when, for nswap_read_ended()
+ * @links: page-in from flash: nswap_flash_links() before its slots were looked at
  * @first: first slot, counted from the request's
  * @nr: slots
  */
@@ -40,6 +41,7 @@ struct nswap_op {
 	u64 began;
 	u32 flash;
 	u32 read_began;
+	int links;
 	u8 first;
 	u8 nr;
 };

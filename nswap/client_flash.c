@@ -8,7 +8,9 @@
  * Invariants:
  *  - A flash slot may be given to another page while a page-in reads it. So
  *    what was read counts only if the slot still has that generation and that
- *    flash slot afterwards; else the page-in starts anew.
+ *    flash slot afterwards, and had it all the time: no copy of a page that
+ *    lives on was given up meanwhile (nswap_flash_links()), else it may have
+ *    come back after another page. If not, the page-in starts anew.
  *  - Adjacent slots go in one read or write. When that fails they are tried one
  *    by one; a page that flash fails alone goes, or is read, elsewhere.
  *  - A page-out owns the flash slots it took until its slot has them.
@@ -119,7 +121,8 @@ static bool still_there(struct nswap_op *op, unsigned int i)
 	struct nswap_slot s = nswap_slot_unpack(word);
 
 	return s.flash == op->flash + i - op->first &&
-	       s.gen == le32_to_cpu(io->gen[i]);
+	       s.gen == le32_to_cpu(io->gen[i]) &&
+	       nswap_flash_links(io->dev->flash) == op->links;
 }
 
 static void load_ended(struct nswap_home_io *h)
@@ -168,6 +171,7 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
 			     nswap_run_of(todo, first);
+	int links = nswap_flash_links(io->dev->flash);
 	u32 flash = 0;
 
 	for (i = first; i < first + nr; i++) {
@@ -183,7 +187,9 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 		io->gen[i] = cpu_to_le32(s.gen);
 	}
 	nr = i - first;
-	if (nr)
+	if (nr) {
+		io->op[first].links = links;
 		start(io, first, nr, flash, load_ended);
+	}
 	return nr;
 }

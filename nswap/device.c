@@ -160,6 +160,13 @@ static const struct block_device_operations fops = {
 #endif
 };
 
+/* is it the same page, which can still be had? */
+static bool lives_on(const struct nswap_slot *was, const struct nswap_slot *to)
+{
+	return was->gen == to->gen && to->state != NSWAP_SLOT_EMPTY &&
+	       to->state != NSWAP_SLOT_FREEING;
+}
+
 /**
  * nswap_device_slot_move() - nswap_slot_move() and count the states
  * @dev: device
@@ -181,8 +188,11 @@ bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 	if (!nswap_slot_move(&dev->map, slot, old, to))
 		return false;
 	nswap_inject_count(from, to->state);
-	if (was.flash && was.flash != to->flash)
+	if (was.flash && was.flash != to->flash) {
+		if (lives_on(&was, to))
+			nswap_flash_unlinked(dev->flash);
 		nswap_flash_put(dev->flash, was.flash);
+	}
 	if (from != to->state) {
 		if (from != NSWAP_SLOT_EMPTY)
 			atomic64_dec(&dev->count[from]);

@@ -9,7 +9,7 @@
  *  - A slot is put back by whoever takes it out of the slot map, or by the
  *    page-out that took it and did not get it in there. It may be taken and
  *    written again at once: who reads one looks at the slot map again
- *    afterwards.
+ *    afterwards, and at nswap_flash_links().
  *  - Discards are passed on by a work of their own, a chunk of 1 MiB at a time,
  *    never while the chunk is used; no page-out waits for one, but what is
  *    being discarded cannot be taken meanwhile.

@@ -16,8 +16,10 @@
  *    between calls it off. Until then the flash slot is this work's own.
  *  - A wake-up looks at LOOK slots and takes MOST pages at most. It ends when
  *    memory is short, flash is busy, fails or fills up, or somebody turned it
- *    off. An eighth of flash is left for page-outs that no peer has room for.
- *  - Only this work touches @hand, @learned and the batch.
+ *    off. An eighth of flash is left for page-outs that no peer has room for;
+ *    where they need more, copies give way (evict.c). They also give way to
+ *    others, but not to more than pages went out: what rests stays as it is.
+ *  - Only this work touches @hand, @evict_hand, @learned and the batch.
  *  - Stopped before the disk goes, under the node's control lock, which whoever
  *    queues the work holds too: nobody starts it again.
  */
@@ -29,6 +31,7 @@
 
 #include "client.h"
 #include "device.h"
+#include "evict.h"
 #include "flash.h"
 #include "memview.h"
 #include "node.h"
@@ -76,6 +79,7 @@ struct write_run {
  * @dev: device
  * @work: wakes up every prefetch_period_ms while it is on
  * @hand: slot to go on at
+ * @evict_hand: likewise, to take copies off flash
  * @looked: slots looked at in this wake-up
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
@@ -93,6 +97,7 @@ struct nswap_prefetcher {
 	struct nswap_device *dev;
 	struct delayed_work work;
 	u64 hand;
+	u64 evict_hand;
 	u32 looked;
 	u64 written;
 	u64 read;
@@ -119,17 +124,24 @@ static bool is_on(const struct nswap_prefetcher *p)
 	       !READ_ONCE(p->dev->dying);
 }
 
+/* so much of flash may be used when something is brought there */
+static u64 limit(const struct nswap_flash *flash)
+{
+	u64 total = nswap_flash_total(flash);
+
+	return total - total / SPARED;
+}
+
 /* has something more important to do come up? */
 static bool must_stop(const struct nswap_prefetcher *p)
 {
 	struct nswap_flash *flash = p->dev->flash;
-	u64 total = nswap_flash_total(flash);
 	struct nswap_mem_view mem;
 
 	nswap_mem_view(p->dev->node, &mem);
 	return !is_on(p) || mem.free < mem.low ||
 	       nswap_flash_inflight(flash) >= BUSY ||
-	       nswap_flash_used(flash) >= total - total / SPARED;
+	       nswap_flash_used(flash) >= limit(flash);
 }
 
 static void begin_wait(struct nswap_prefetcher *p)
@@ -389,6 +401,17 @@ static void look(struct nswap_prefetcher *p, struct nswap_prefetch_view *v)
 	};
 }
 
+/* for @want pages, and for what page-outs have taken of their eighth */
+static void make_room(struct nswap_prefetcher *p,
+		      const struct nswap_prefetch_view *v, u64 want)
+{
+	struct nswap_flash *flash = p->dev->flash;
+	u64 used = nswap_flash_used(flash) + min(want, v->swap_outs);
+
+	if (used > limit(flash))
+		nswap_evict(p->dev, &p->evict_hand, used - limit(flash), LOOK);
+}
+
 static u64 bring(struct nswap_prefetcher *p,
 		 const struct nswap_which_ops *which, u64 want)
 {
@@ -419,7 +442,7 @@ static void awake(struct nswap_prefetcher *p)
 	const struct nswap_which_ops *which =
 		container_of(chosen(p, NSWAP_PREFETCH_WHICH),
 			     struct nswap_which_ops, is);
-	u64 hits[NSWAP_PREFETCH_ARMS], done = 0;
+	u64 hits[NSWAP_PREFETCH_ARMS], done = 0, want = 0;
 	struct nswap_prefetch_view v;
 	unsigned int i;
 
@@ -427,7 +450,10 @@ static void awake(struct nswap_prefetcher *p)
 	if (which->choose)
 		which = which->choose(&v);
 	if (when->due(&v))
-		done = bring(p, which, min_t(u64, count->pages(&v), MOST));
+		want = min_t(u64, count->pages(&v), MOST);
+	make_room(p, &v, want);
+	if (want)
+		done = bring(p, which, want);
 	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
 		hits[i] = atomic_xchg(&p->dev->flash->hits[i], 0);
 	nswap_prefetch_note(&p->learned, which->arm, done, hits);

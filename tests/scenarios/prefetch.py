@@ -206,6 +206,40 @@ def test_move(t):
         equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
 
 
+def test_evicts(t):
+    """Flash is full of copies: they give way to those of other pages, and to
+    pages that no peer has room for; every page is right all the time."""
+    with device(t, flash_mb=1) as (cluster, node, dev, _), \
+            written(dev, t) as slots:
+        limit = MIB - MIB // 8
+        prefetch_all(node, limit)
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        node.ctl("prefetch", "on")
+        before = counters(node)["pages_prefetched"]
+
+        def replaced():
+            slots.write(1, 32)
+            slots.write(ENOUGH - 31, 32)
+            return counters(node)["pages_prefetched"] > before + limit
+        wait_for(replaced, 20, "copies give way to others")
+
+        def room():
+            return node.devices()[0]["flash_used_slots"] <= limit
+        wait_for(room, 10, "an eighth of flash is not used")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        cluster[1].ctl("lend", "0")
+        for first in range(ENOUGH + 1, ENOUGH + 161, 16):
+            slots.write(first, 16)
+            wait_for(room, 10,
+                     "copies give way to pages without another place")
+        equal(node.devices()[0]["slots_flash"], 160, "slots on flash alone")
+        equal(slots.compare(), (ENOUGH + 160, 0, 0),
+              "right, wrong, unreadable")
+        stat = counters(node)
+        equal((stat["write_errors"], stat["read_errors"]), (0, 0),
+              "failed page-outs and page-ins")
+
+
 def test_flash_fails(t):
     """Flash fails under load: the peer serves what it has, the prefetcher
     gives up and goes on when flash is well again."""

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Evicts: copies on flash make room for others, where a peer has the page too.
+ *
+ *   REMOTE(peer, g, flash) -> REMOTE(peer, g), the flash slot is put back
+ *
+ * Invariants:
+ *  - Only the prefetcher's work evicts, never a page-out: a search may be long.
+ *  - A copy goes only while there is a session with the peer that has the other.
+ *  - A page that is being read from flash is read anew, from its peer: the slot
+ *    names no flash slot any more, or, if it has got one again meanwhile, the
+ *    number of copies given up has changed (nswap_flash_links()). So the page
+ *    that has been at its place in between is never taken for it.
+ *  - A page paged in since the hand last passed stays for another round.
+ */
+#include <linux/sched.h>
+
+#include "client.h"
+#include "device.h"
+#include "evict.h"
+#include "node.h"
+#include "peer.h"
+
+static bool peer_is_up(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	bool up;
+
+	if (!peer)
+		return false;
+	up = READ_ONCE(peer->state) == NSWAP_PEER_UP;
+	nswap_peer_put(peer);
+	return up;
+}
+
+static bool evict(struct nswap_device *dev, u64 slot)
+{
+	u64 old = nswap_slot_read(&dev->map, slot);
+	struct nswap_slot s = nswap_slot_unpack(old);
+
+	if (s.state != NSWAP_SLOT_REMOTE || !s.flash)
+		return false;
+	if (s.referenced) {
+		nswap_slot_unreference(&dev->map, slot, old);
+		return false;
+	}
+	if (!peer_is_up(dev->node, s.peer))
+		return false;
+	s.flash = NSWAP_FLASH_NONE;
+	return nswap_device_slot_move(dev, slot, old, &s);
+}
+
+/**
+ * nswap_evict() - take copies off flash
+ * @dev: device with flash
+ * @hand: slot to go on at
+ * @want: pages
+ * @look: slots looked at, at most
+ *
+ * Context: process, sleeps; one at a time for each device.
+ * Return: copies taken off, perhaps fewer than @want.
+ */
+u64 nswap_evict(struct nswap_device *dev, u64 *hand, u64 want, u64 look)
+{
+	u64 n = 0;
+
+	while (n < want && look--) {
+		if (*hand >= dev->map.nr)
+			*hand = 0;
+		n += evict(dev, (*hand)++);
+		if (!(look % 4096))
+			cond_resched();
+	}
+	/* a page-in that was about to read one of them waits for this */
+	if (n)
+		nswap_client_kick(dev->node);
+	return n;
+}
