@@ -65,6 +65,9 @@ kunit:
 progs:
 	+@$(MAKE) -C tests/progs OUT=$(CURDIR)/build/progs
 
+bench-programs:
+	+@$(MAKE) -C bench/programs OUT=$(CURDIR)/build/bench-programs
+
 nswapctl: build/nswapctl
 
 CTL_SOURCES := $(wildcard tools/nswapctl/*.c)
@@ -138,7 +141,8 @@ help:
 	@echo
 	@echo "  make kunit          build nswap_kunit.ko"
 	@echo "  make INJECT=1       build nswap.ko with fault injection, for tests only"
-	@echo "  make nswapctl, make progs   the tool, the test programs"
+	@echo "  make nswapctl, make progs, make bench-programs"
+	@echo "                      the tool, the test programs, the workloads of bench"
 
-.PHONY: all kernel farm module kunit progs nswapctl all-kernels test check \
+.PHONY: all kernel farm module kunit progs bench-programs nswapctl all-kernels test check \
 	demo bench shell install clean help
