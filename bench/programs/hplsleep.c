@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A library to put under HPL as Debian's hpcc has it (LD_PRELOAD): it calls the
+ * real BLAS, and then sleeps for the operations that this would have taken, so
+ * that HPL computes right and takes its time under virtual time too.
+ *
+ * hpcc runs HPL last, after a dozen of other benchmarks, and cannot be told not
+ * to. It skips one whose memory it does not get, so with HPL_ONLY=1 its own
+ * larger requests are refused until it says that HPL begins.
+ *
+ *   HPL_NS_PER_KFLOP=N   nanoseconds for 1000 floating point operations (0)
+ *   HPL_ONLY=1           no other benchmark than HPL
+ *   HPL_REPORT=FILE      one JSON line there at the end
+ *   HPL_DAMAGE=N         spoil one result of the Nth dgemm: HPL must notice
+ *
+ * Invariants: requests of other libraries (MPI's) are never refused. One
+ * thread only calls BLAS.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define SMALL		16384		/* bytes that any benchmark may have */
+#define COMPUTE_STEP_NS	100000
+#define LEFT		141		/* CBLAS's number for a factor at the left */
+
+static const char begins[] = "Begin of HPL section";
+
+static uintptr_t program_begin, program_end;
+static bool refusing;
+static double ns_per_flop, debt_ns, flops_done, slept_ns;
+static uint64_t multiplied, damage_at;
+
+/* The C library's own, since dlsym() itself asks for memory. */
+void *__libc_malloc(size_t size);
+
+static double number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtod(text, NULL) : 0;
+}
+
+static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	program_begin = info->dlpi_addr;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		__auto_type part = &info->dlpi_phdr[i];
+		uintptr_t end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+
+		if (part->p_type == PT_LOAD && end > program_end)
+			program_end = end;
+	}
+	return 1;	/* the first one is the program */
+}
+
+__attribute__((constructor))
+static void begin(void)
+{
+	ns_per_flop = number("HPL_NS_PER_KFLOP") / 1000;
+	damage_at = (uint64_t)number("HPL_DAMAGE");
+	refusing = number("HPL_ONLY") > 0;
+	dl_iterate_phdr(find_program, NULL);
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
+__attribute__((destructor))
+static void end(void)
+{
+	const char *path = getenv("HPL_REPORT");
+	FILE *f = path && flops_done > 0 ? fopen(path, "w") : NULL;
+
+	if (!f)
+		return;
+	fprintf(f, "{\"flops\": %.0f, \"slept_seconds\": %.6f}\n", flops_done,
+		slept_ns / 1e9);
+	fclose(f);
+}
+
+void *malloc(size_t size)
+{
+	uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+
+	if (refusing && size >= SMALL && caller >= program_begin && caller < program_end)
+		return NULL;
+	return __libc_malloc(size);
+}
+
+size_t fwrite(const void *data, size_t size, size_t n, FILE *f)
+{
+	static size_t (*real)(const void *data, size_t size, size_t n, FILE *f);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "fwrite");
+	if (size * n >= sizeof(begins) - 1 && !memcmp(data, begins, sizeof(begins) - 1))
+		refusing = false;
+	return real(data, size, n, f);
+}
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/* So many operations were done: sleep for them, now or with the next. */
+static void took(double flops)
+{
+	struct timespec ts;
+	double before;
+
+	flops_done += flops;
+	debt_ns += flops * ns_per_flop;
+	if (debt_ns < COMPUTE_STEP_NS)
+		return;
+	ts.tv_sec = (time_t)(debt_ns / 1e9);
+	ts.tv_nsec = (long)(debt_ns - (double)ts.tv_sec * 1e9);
+	before = now_ns();
+	nanosleep(&ts, NULL);
+	before = now_ns() - before;
+	debt_ns -= before;
+	slept_ns += before;
+}
+
+/* A function of BLAS: the same arguments to the real one, then the sleep. */
+#define INTERPOSE(name, parameters, arguments, flops)				\
+	void name parameters;							\
+	void name parameters							\
+	{									\
+		static void (*real)parameters;					\
+										\
+		if (!real)							\
+			*(void **)&real = dlsym(RTLD_NEXT, #name);		\
+		real arguments;							\
+		took(flops);							\
+	}
+
+/* Twice the product of two or three numbers. */
+#define TWICE(a, b, c)	(2.0 * (double)(a) * (double)(b) * (double)(c))
+
+static double multiplied_flops(double *c, int m, int n, int k)
+{
+	if (m > 0 && n > 0 && ++multiplied == damage_at)
+		c[0] += 1;
+	return TWICE(m, n, k);
+}
+
+INTERPOSE(cblas_dgemm, (int order, int ta, int tb, int m, int n, int k, double alpha,
+			const double *a, int lda, const double *b, int ldb, double beta,
+			double *c, int ldc),
+	  (order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
+	  multiplied_flops(c, m, n, k))
+
+INTERPOSE(cblas_dtrsm, (int order, int side, int uplo, int ta, int diag, int m, int n,
+			double alpha, const double *a, int lda, double *b, int ldb),
+	  (order, side, uplo, ta, diag, m, n, alpha, a, lda, b, ldb),
+	  TWICE(m, n, side == LEFT ? m : n) / 2)
+
+INTERPOSE(cblas_dgemv, (int order, int ta, int m, int n, double alpha, const double *a,
+			int lda, const double *x, int ix, double beta, double *y, int iy),
+	  (order, ta, m, n, alpha, a, lda, x, ix, beta, y, iy), TWICE(m, n, 1))
+
+INTERPOSE(cblas_dger, (int order, int m, int n, double alpha, const double *x, int ix,
+		       const double *y, int iy, double *a, int lda),
+	  (order, m, n, alpha, x, ix, y, iy, a, lda), TWICE(m, n, 1))
+
+INTERPOSE(cblas_dtrsv, (int order, int uplo, int ta, int diag, int n, const double *a,
+			int lda, double *x, int ix),
+	  (order, uplo, ta, diag, n, a, lda, x, ix), TWICE(n, n, 1) / 2)
+
+INTERPOSE(cblas_daxpy, (int n, double alpha, const double *x, int ix, double *y, int iy),
+	  (n, alpha, x, ix, y, iy), TWICE(n, 1, 1))
+
+INTERPOSE(cblas_dscal, (int n, double alpha, double *x, int ix), (n, alpha, x, ix),
+	  TWICE(n, 1, 1) / 2)
