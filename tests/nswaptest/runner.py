@@ -44,7 +44,7 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "migration.while_swapping", "home.no_peer",
             "home.errors_while_swapping", "size.pressure", "size.shrinker")
 GRACE = 30
-BUILDS = ("module", "inject", "kunit", "progs")
+BUILDS = ("module", "inject", "kunit", "progs", "benchprogs")
 OUT = ROOT / "build/test"
 
 
@@ -133,8 +133,10 @@ class Builds:
             self._make("kunit", kdir, "kunit")
         if "progs" in needs:
             self._make("progs", "progs")
+        if "benchprogs" in needs:
+            self._make("benchprogs", "bench-programs")
 
-    def settings(self, flavour, seed, folder):
+    def settings(self, flavour, seed, folder, needs):
         """What a test is told about them.  They are copied, so that a build
         meanwhile does not take them away from under a test."""
         build = ROOT / "build"
@@ -142,6 +144,9 @@ class Builds:
         programs = [build / "nswapctl"]
         programs += [build / "progs" / source.stem
                      for source in (ROOT / "tests/progs").glob("*.c")]
+        if "benchprogs" in needs and "benchprogs" not in self.failed:
+            programs += [p for p in (build / "bench-programs").iterdir()
+                         if p.suffix in ("", ".so")]
         modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
                    "kunit": plain / "nswap_kunit.ko"}
         return {"flavour": flavour, "seed": seed, "kernel": str(self.kernel),
@@ -221,7 +226,7 @@ class LabRun:
         drop_old_boots(self.folder.parent)
         self.claims.mkdir(parents=True)
         self.settings = builds.settings(
-            self.flavour, self.options.seed, self.folder / "built")
+            self.flavour, self.options.seed, self.folder / "built", needs)
         self.kernel = builds.kernel
         for test in self.tests.values():
             self._prepare(test, builds)

@@ -14,8 +14,9 @@ A scenario is one file in tests/scenarios/:
     def test_x(t): …             several, named <file>.x
 
 NEEDS may hold "module" (nswap.ko), "inject" (the fault-injection build),
-"kunit" (nswap_kunit.ko), "progs" (tests/progs) and names of programs that
-must be installed.  A missing program is a skip; a build that failed is not.
+"kunit" (nswap_kunit.ko), "progs" (tests/progs), "benchprogs" (bench/programs)
+and names of programs that must be installed.  A missing program is a skip; a
+build that failed is not.
 """
 import fnmatch
 import importlib.util
