@@ -1,48 +1,74 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make bench BENCH=swap: a program bigger than its cgroup, on each device.
+"""make bench BENCH=swap, BENCH=apps: programs bigger than their RAM, on each
+device.
 
-WL1 writes all its pages in order and then reads them in order, WL2 does both
-in random orders; the program is tests/progs/eater, every page is compared.
-The program stays on one CPU, for all devices alike.  Devices take turns in one
-boot; a row is the median of its runs.
+swap: WL1 to WL4, Radix, IS and HPL as in the Nswap2L paper; apps: those of the
+other papers, and redis (see apps.py).  Each runs in a memory cgroup, on one
+CPU, for all devices alike, those of several processes held by memory.high and
+the others by memory.max; WL3's and WL4's file is on a RAM disk.  Devices take
+turns in one boot; a row is the median of its runs.  Each program runs first
+with enough RAM, which is what its checksum is compared with, and the device
+called "ram" in the results.
 """
-import json
+import pathlib
 import time
 
+import apps
 import devices
 from measure import Progress, median, served_mark, turns
+from nswaptest.check import Failure
 
 NODES = 2
 NAMES = ["nswap", "nvme-tcp", "nbd", "zram", "brd"]
-WORKLOADS = {"WL1": "seq", "WL2": "random"}
-MB, LIMIT_MB, DEVICE_MB = 192, 96, 224
+WORKLOADS = {"swap": ["WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL"],
+             "apps": ["quicksort", "POV-Ray", "GAUSS", "FFT", "MVEC", "NBODY",
+                      "sequential", "hotcold", "random", "redis"]}
+# The RAM each program is to have; those that go over all their memory again
+# and again get less to go over.
+LIMIT_MB, DEVICE_MB = 96, 224
+SMALL = {"Radix": 32, "IS": 48, "HPL": 48, "quicksort": 48, "POV-Ray": 48,
+         "GAUSS": 8, "FFT": 8, "NBODY": 8, "redis": 48}
 # nbd takes about ten times as long as the others: fewer runs of it.
 WEIGHT = {"nbd": 8}
+TIMEOUT_S = 1800
+# For the files of WL3 and WL4: a disk of its own, and where it is seen.
+FILE_DISK, FILE_FOLDER = "/dev/ram3", "/run/bench-files"
 
 
-def one_run(device, order, load):
-    """Swap on, run the eater in its cgroup, swap off."""
+def execute(node, app, limited=False):
+    """Run a program; its result, and when it began and ended."""
+    command = ["taskset", "-c", "0",
+               *app.command(node, file=f"{FILE_FOLDER}/file")]
+    limit_mb = app.limit_mb if limited else None
+    if limited and app.kind.processes:
+        command = apps.held(command, f"{limit_mb}M")
+        limit_mb *= 2
+    begin = time.time()
+    done = node.run(command, timeout=TIMEOUT_S, check=False,
+                    memory_max=f"{limit_mb}M" if limited else None)
+    return apps.result_of(done), begin, time.time()
+
+
+def one_run(device, app, right, load):
+    """Swap on, run the program in its cgroup, swap off."""
     node, path = device.client, device.path
     node.run(["mkswap", path])
     node.run(["swapon", "-p", "100", path])
     try:
+        before = node_swapped(node)
         served, sent = device.served(), device.messages()
-        begin = time.time()
-        done = node.run(["taskset", "-c", "0", node.prog("eater"), "--mb", MB, "--passes", 1,
-                         "--order", order],
-                        timeout=900, memory_max=f"{LIMIT_MB}M", check=False)
-        mark = load.mark(begin, time.time())
+        got, begin, end = execute(node, app, limited=True)
+        mark = load.mark(begin, end)
         served_now, sent_now = device.served(), device.messages()
+        after = node_swapped(node)
     finally:
         node.run(["swapoff", path], timeout=300)
-    if done.code not in (0, 1):
-        done.check()
-    got = json.loads(done.out)
     got["marks"] = [mark] if mark else []
+    got["wrong"] = apps.wrong(got, right)
     if served:
-        got["peer_loaded"] = served_now[0] - served[0]
-        moved = [(got["peer_loaded"], got["pswpin"]),
-                 (served_now[1] - served[1], got["pswpout"])]
+        moved = [(served_now[k] - served[k], after[k] - before[k])
+                 for k in (0, 1)]
+        got["peer_loaded"] = moved[0][0]
         got["marks"] += [m for m in (served_mark(*pair) for pair in moved) if m]
     if sent:
         for what in ("load", "store"):
@@ -53,34 +79,65 @@ def one_run(device, order, load):
     return got
 
 
-def rows_of(results, about):
-    """The rows of swap.json from {(device, workload): [run, …]}."""
-    rows = []
-    for (name, workload), runs in results.items():
-        row = {"device": name, "workload": workload, "mb": MB,
-               "limit_mb": LIMIT_MB,
-               "seconds": round(median([r["seconds"] for r in runs]), 3),
-               "pages_in": int(median([r["pswpin"] for r in runs])),
-               "pages_out": int(median([r["pswpout"] for r in runs])),
-               "us_per_access":
-                   round(median([r["us_per_access"] for r in runs]), 1),
-               "wrong_pages": sum(r["wrong_pages"] for r in runs),
-               "lab": about["lab"],
-               "failed_reads": sum(r["failed_reads"] for r in runs),
-               "peer_pages": int(median([r["peer_loaded"] for r in runs]))
-               if "peer_loaded" in runs[0] else None,
-               "us_min": min(r["us_per_access"] for r in runs),
-               "us_max": max(r["us_per_access"] for r in runs),
-               "runs": len(runs)}
-        for key in ("load_per_1000", "store_per_1000"):
-            value = median([r.get(key) for r in runs])
-            row[key] = value if value is None else round(value, 1)
-        row["marks"] = sorted({m for r in runs for m in r["marks"]})
-        if row["wrong_pages"]:
-            row["marks"].insert(0, "wrong pages")
-        row["kernel"], row["commit"] = about["kernel"], about["commit"]
-        rows.append(row)
-    return rows
+def node_swapped(node):
+    """Pages swapped in and out so far."""
+    return node.vmstat("pswpin"), node.vmstat("pswpout")
+
+
+def rounded(value, digits):
+    """A figure, or None if there is none."""
+    return value if value is None else round(value, digits)
+
+
+def row_of(name, app, runs, about):
+    """A row of swap.json from the runs of one program on one device."""
+    us = [r["us_per_access"] for r in runs if r.get("us_per_access")]
+    seconds = [r["seconds"] for r in runs]
+    row = {"device": name, "workload": app.name, "mb": app.mb,
+           "limit_mb": app.limit_mb,
+           "seconds": round(median(seconds), 3),
+           "pages_in": int(median([r["pswpin"] for r in runs])),
+           "pages_out": int(median([r["pswpout"] for r in runs])),
+           "us_per_access": rounded(median(us), 1),
+           "wrong_pages": sum(r["wrong"] for r in runs),
+           "lab": about["lab"],
+           "peer_pages": int(median([r["peer_loaded"] for r in runs]))
+           if "peer_loaded" in runs[0] else None,
+           "seconds_min": min(seconds), "seconds_max": max(seconds),
+           "us_min": min(us, default=None), "us_max": max(us, default=None),
+           "runs": len(runs)}
+    for key in ("load_per_1000", "store_per_1000"):
+        row[key] = rounded(median([r.get(key) for r in runs]), 1)
+    row["marks"] = sorted({m for r in runs for m in r["marks"]})
+    if row["wrong_pages"]:
+        row["marks"].insert(0, "wrong pages or results")
+    row["kernel"], row["commit"] = about["kernel"], about["commit"]
+    return row
+
+
+def file_disk(node):
+    """A file system for the files of WL3 and WL4."""
+    pathlib.Path(FILE_FOLDER).mkdir(exist_ok=True)
+    node.run(["mkfs.ext4", "-q", "-F", FILE_DISK])
+    node.run(["mount", FILE_DISK, FILE_FOLDER])
+
+
+def chosen(bench, wanted):
+    """The programs to run, each as large as its RAM asks for."""
+    return [apps.fit(name, SMALL.get(name, LIMIT_MB))
+            for name in WORKLOADS[bench] if not wanted or name in wanted]
+
+
+def in_enough_ram(client, todo, load):
+    """What each program comes to when it need not swap: {name: result}."""
+    right = {}
+    for app in todo:
+        got, begin, end = execute(client, app)
+        if apps.wrong(got):
+            raise Failure(f"{app.name} is wrong with enough RAM")
+        mark = load.mark(begin, end)
+        right[app.name] = dict(got, wrong=0, marks=[mark] if mark else [])
+    return right
 
 
 def run(cluster, options, about, load):
@@ -88,17 +145,26 @@ def run(cluster, options, about, load):
     client, server = cluster.nodes
     names = [n for n in NAMES if n in options.devices]
     few = max(1, options.rounds // 3)
-    plan = [(workload, name) for workload in WORKLOADS
+    todo = chosen(options.bench, options.workloads)
+    plan = [(app, name) for app in todo
             for r, name in turns(names, options.rounds)
             if name not in WEIGHT or r < few]
     progress = Progress([WEIGHT.get(name, 1) for _, name in plan])
     results = {}
+    if any(app.kind.file for app in todo):
+        file_disk(client)
+    right = in_enough_ram(client, todo, load)
     with devices.opened(names, client, server, DEVICE_MB,
                         options.kernel) as ready:
-        for workload, name in plan:
-            got = one_run(ready[name], WORKLOADS[workload], load)
-            results.setdefault((name, workload), []).append(got)
+        for app, name in plan:
+            got = one_run(ready[name], app, right[app.name], load)
+            results.setdefault((app, name), []).append(got)
             progress.step(WEIGHT.get(name, 1),
-                          f"{name:9} {workload}  {got['us_per_access']:8.1f} us "
-                          f"an access  {got['wrong_pages']} wrong pages")
-    return rows_of(results, about)
+                          f"{name:9} {app.name:10} {got['seconds']:8.2f} s  "
+                          f"{got['pswpin']:7} in {got['pswpout']:7} out  "
+                          f"{got['wrong']} wrong")
+    if any(app.kind.file for app in todo):
+        client.run(["umount", FILE_FOLDER])
+    rows = [row_of("ram", app, [right[app.name]], about) for app in todo]
+    return rows + [row_of(name, app, runs, about)
+                   for (app, name), runs in results.items()]

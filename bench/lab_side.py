@@ -22,8 +22,8 @@ import bench_moves
 import bench_swap
 import measure
 
-BENCHES = {"device": bench_device, "swap": bench_swap, "moves": bench_moves,
-           "idle": bench_idle}
+BENCHES = {"device": bench_device, "swap": bench_swap, "apps": bench_swap,
+           "moves": bench_moves, "idle": bench_idle}
 
 
 def measured(job, folder, test):

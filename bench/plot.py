@@ -12,7 +12,8 @@ from matplotlib import pyplot
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
-           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e"}
+           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
+           "ram": "#b8b8b8"}
 
 
 def _order(rows, key="device"):
@@ -45,7 +46,7 @@ def _short(value):
         return f"{value / 1000:.0f}k"
     if value >= 1000:
         return f"{value / 1000:.1f}k"
-    return f"{value:.0f}"
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _caption(figure, rows):
@@ -80,15 +81,24 @@ def _device(rows, path):
 
 def _swap(rows, path):
     names = _order(rows)
-    figure, axes = pyplot.subplots(1, 1, figsize=(7.5, 4))
-    titles = {"WL1": "WL1: in order", "WL2": "WL2: random"}
-    values = {(titles[r["workload"]], r["device"]):
-              (r["us_per_access"], r["us_min"], r["us_max"]) for r in rows}
-    _bars(axes, list(titles.values()), names, values)
-    axes.set_title(f"{rows[0]['mb']} MiB in a cgroup of {rows[0]['limit_mb']} "
-                   "MiB: microseconds an access, less is better")
-    axes.legend(loc="upper left", ncols=len(names))
-    _finish(figure, [axes], rows, path)
+    groups = list(dict.fromkeys(r["workload"] for r in rows))
+    half = -(-len(groups) // 2) if len(groups) > 4 else len(groups)
+    parts = [groups[:half], groups[half:]] if groups[half:] else [groups]
+    figure, axes = pyplot.subplots(len(parts), 1, squeeze=False,
+                                   figsize=(9, 3.7 * len(parts)))
+    panels = list(axes[:, 0])
+    size = {r["workload"]: f"{r['workload']}\n{r['mb']} in {r['limit_mb']} MiB"
+            for r in rows}
+    for panel, part in zip(panels, parts):
+        values = {(size[r["workload"]], r["device"]):
+                  (r["seconds"], r.get("seconds_min", r["seconds"]),
+                   r.get("seconds_max", r["seconds"]))
+                  for r in rows if r["workload"] in part}
+        _bars(panel, [size[name] for name in part], names, values)
+        panel.set_ylabel("seconds")
+    panels[0].set_title("programs larger than their RAM, less is better")
+    panels[0].legend(loc="upper left", ncols=len(names))
+    _finish(figure, panels, rows, path)
 
 
 def _moves(rows, path):
@@ -139,5 +149,5 @@ def _finish(figure, axes, rows, path):
 def draw(bench, rows, path):
     """Draw the figure of one benchmark."""
     with pyplot.style.context(str(STYLE)):
-        {"device": _device, "swap": _swap, "moves": _moves,
+        {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
          "idle": _idle}[bench](rows, path)

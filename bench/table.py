@@ -53,21 +53,29 @@ def _against(what, key, ours, theirs):
               f"{theirs[key]:.1f} us, ratio {ours[key] / theirs[key]:.2f}")
 
 
+def _span(low, high):
+    return "-" if low is None else f"{low:,.1f}-{high:,.1f}"
+
+
 def _swap(rows):
     lines = []
-    for row in sorted(rows, key=lambda r: r["workload"]):
+    order = list(dict.fromkeys(row["workload"] for row in rows))
+    for row in sorted(rows, key=lambda r: order.index(r["workload"])):
+        low = row.get("seconds_min", row["seconds"])
         lines.append([row["workload"], row["device"],
+                      f"{row['mb']}/{row['limit_mb']}",
+                      _number(row["seconds"], 2),
+                      _span(low, row.get("seconds_max", low)),
                       _number(row["us_per_access"]),
-                      f"{row['us_min']:.1f}-{row['us_max']:.1f}",
-                      _number(row["seconds"]), _number(row["pages_in"], 0),
+                      _number(row["pages_in"], 0),
                       _number(row["pages_out"], 0), str(row["wrong_pages"]),
                       _number(row["peer_pages"], 0),
                       _number(row["load_per_1000"]),
                       _number(row["store_per_1000"]),
                       f" {len(row['marks'])}" if row["marks"] else ""])
-    _print(["load", "device", "us/access", "from-to", "seconds", "pages in",
-            "pages out", "wrong", "by the peer", "loads/1000", "stores/1000",
-            "marks"], lines)
+    _print(["load", "device", "MiB", "seconds", "from-to", "us/access",
+            "pages in", "pages out", "wrong", "by the peer", "loads/1000",
+            "stores/1000", "marks"], lines)
     ours = _find(rows, device="nswap", workload="WL1")
     if ours:
         print(f"nswap, pages read in order: {_number(ours['load_per_1000'])} "
@@ -106,7 +114,7 @@ def _name(row):
 def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
-    {"device": _device, "swap": _swap, "moves": _moves,
+    {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
      "idle": _idle}[bench](rows)
     for row in rows:
         for mark in row["marks"]:
