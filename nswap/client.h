@@ -5,6 +5,7 @@
 #ifndef NSWAP_CLIENT_H
 #define NSWAP_CLIENT_H
 
+#include <linux/bits.h>
 #include <linux/bvec.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -160,6 +161,18 @@ struct nswap_client {
 	struct work_struct losses;
 	struct nswap_returns *returns;
 };
+
+/**
+ * nswap_op_slots() - which slots of a request one part of it is for
+ * @op: the part
+ *
+ * Context: any.
+ * Return: a bit for each, counted from the request's first.
+ */
+static inline unsigned long nswap_op_slots(const struct nswap_op *op)
+{
+	return GENMASK(op->first + op->nr - 1, op->first);
+}
 
 /* client.c */
 int nswap_client_start(struct nswap_node *node);

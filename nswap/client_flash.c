@@ -49,11 +49,6 @@ static void complain(struct nswap_io *io, const struct nswap_home_io *h)
 				   "another copy is looked for");
 }
 
-static unsigned long slots_of(const struct nswap_op *op)
-{
-	return GENMASK(op->first + op->nr - 1, op->first);
-}
-
 static void put_back(struct nswap_op *op)
 {
 	unsigned int i;
@@ -76,7 +71,7 @@ static void store_ended(struct nswap_home_io *h)
 		nswap_stat_add(io->dev->node, pages_flash_out, op->nr);
 	} else {
 		put_back(op);
-		again = slots_of(op);
+		again = nswap_op_slots(op);
 		if (op->nr > 1) {
 			WRITE_ONCE(io->one_by_one, true);
 		} else {

@@ -44,11 +44,6 @@ static void complain(struct nswap_io *io, const struct nswap_home_io *h)
 				   "its page cannot be had");
 }
 
-static unsigned long slots_of(const struct nswap_op *op)
-{
-	return GENMASK(op->first + op->nr - 1, op->first);
-}
-
 static void store_ended(struct nswap_home_io *h)
 {
 	struct nswap_op *op = container_of(h, struct nswap_op, h);
@@ -62,7 +57,7 @@ static void store_ended(struct nswap_home_io *h)
 		nswap_stat_add(io->dev->node, pages_home_out, op->nr);
 	} else if (op->nr > 1) {
 		WRITE_ONCE(io->one_by_one, true);
-		again = slots_of(op);
+		again = nswap_op_slots(op);
 	} else {
 		complain(io, h);
 		nswap_client_write_failed(io, op->first);
@@ -114,7 +109,7 @@ static void load_ended(struct nswap_home_io *h)
 		nswap_stat_add(dev->node, pages_home_in, op->nr);
 	} else if (op->nr > 1) {
 		WRITE_ONCE(io->one_by_one, true);
-		again = slots_of(op);
+		again = nswap_op_slots(op);
 	} else if (has_changed(io, first)) {
 		again = BIT(first);
 	} else {

@@ -210,7 +210,7 @@ void nswap_client_load_failed(struct nswap_msg *m)
 	unsigned int i;
 
 	timed(op, false);
-	failed = GENMASK(op->first + op->nr - 1, op->first) & ~again;
+	failed = nswap_op_slots(op) & ~again;
 	for (i = find_first_bit(&failed, BITS_PER_LONG); i < BITS_PER_LONG;
 	     i = find_next_bit(&failed, BITS_PER_LONG, i)) {
 		unsigned int nr = nswap_run_of(failed, i);

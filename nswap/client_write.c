@@ -251,7 +251,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++)
 		slot_again(op->io, op->first + i, may_be_held);
-	nswap_client_op_end(op, GENMASK(op->first + op->nr - 1, op->first));
+	nswap_client_op_end(op, nswap_op_slots(op));
 }
 
 /* the session broke: comparison will find what the peer holds of it */

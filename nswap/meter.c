@@ -283,8 +283,7 @@ void nswap_meter_end(struct nswap_op *op, unsigned long again)
 	now = nswap_stamp();
 	if (!now || !io->came)
 		return;
-	moved = GENMASK(op->first + op->nr - 1, op->first) & ~again &
-		~READ_ONCE(io->failed);
+	moved = nswap_op_slots(op) & ~again & ~READ_ONCE(io->failed);
 	if (!moved)
 		return;
 	/* pairs with turn() */
