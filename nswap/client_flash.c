@@ -18,7 +18,6 @@
 #include "client.h"
 #include "device.h"
 #include "flash.h"
-#include "log.h"
 #include "meter.h"
 #include "node.h"
 
@@ -35,18 +34,6 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 						  NSWAP_READ_FLASH, nr);
 	atomic_inc(&io->pending);
 	nswap_flash_submit(io->dev->flash, flash, &op->h);
-}
-
-/* once in a while, not once a page */
-static void complain(struct nswap_io *io, const struct nswap_home_io *h)
-{
-	if (__ratelimit(&h->home->errors))
-		pr_warn("node %u: %s: flash %s: %s sector %llu failed, %s\n",
-			io->dev->node->number, io->dev->disk->disk_name,
-			h->home->name, h->write ? "writing" : "reading",
-			h->slot * NSWAP_SECTORS_PER_SLOT,
-			h->write ? "its page goes elsewhere" :
-				   "another copy is looked for");
 }
 
 static void put_back(struct nswap_op *op)
@@ -75,7 +62,8 @@ static void store_ended(struct nswap_home_io *h)
 		if (op->nr > 1) {
 			WRITE_ONCE(io->one_by_one, true);
 		} else {
-			complain(io, h);
+			nswap_device_complain(io->dev, h,
+					      "its page goes elsewhere");
 			set_bit(op->first, &io->no_flash);
 		}
 	}
@@ -145,7 +133,7 @@ static void load_ended(struct nswap_home_io *h)
 		n++;
 	}
 	if (h->failed && op->nr == 1 && still_there(op, op->first)) {
-		complain(io, h);
+		nswap_device_complain(io->dev, h, "another copy is looked for");
 		set_bit(op->first, &io->no_flash);
 	}
 	nswap_stat_add(io->dev->node, pages_flash_in, n);

@@ -16,7 +16,6 @@
  */
 #include "client.h"
 #include "device.h"
-#include "log.h"
 #include "meter.h"
 #include "node.h"
 
@@ -30,18 +29,6 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	nswap_home_submit(io->dev->home, &op->h);
-}
-
-/* once in a while, not once a page */
-static void complain(struct nswap_io *io, const struct nswap_home_io *h)
-{
-	if (__ratelimit(&h->home->errors))
-		pr_warn("node %u: %s: home %s: %s sector %llu failed, %s\n",
-			io->dev->node->number, io->dev->disk->disk_name,
-			h->home->name, h->write ? "writing" : "reading",
-			h->slot * NSWAP_SECTORS_PER_SLOT,
-			h->write ? "its page stays in RAM" :
-				   "its page cannot be had");
 }
 
 static void store_ended(struct nswap_home_io *h)
@@ -59,7 +46,7 @@ static void store_ended(struct nswap_home_io *h)
 		WRITE_ONCE(io->one_by_one, true);
 		again = nswap_op_slots(op);
 	} else {
-		complain(io, h);
+		nswap_device_complain(io->dev, h, "its page stays in RAM");
 		nswap_client_write_failed(io, op->first);
 	}
 	nswap_client_op_end(op, again);
@@ -113,7 +100,7 @@ static void load_ended(struct nswap_home_io *h)
 	} else if (has_changed(io, first)) {
 		again = BIT(first);
 	} else {
-		complain(io, h);
+		nswap_device_complain(dev, h, "its page cannot be had");
 		if (!io->ahead)
 			nswap_stat_inc(dev->node, read_errors);
 		nswap_client_fail(io, first, 1);

@@ -220,6 +220,28 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 	return NULL;
 }
 
+/**
+ * nswap_device_complain() - a read or write of home or flash has failed
+ * @dev: device
+ * @h: it
+ * @then: what that means for its page
+ *
+ * Says so once in a while, not once a page.
+ *
+ * Context: process; does not sleep, on the page-out path.
+ */
+void nswap_device_complain(struct nswap_device *dev,
+			   const struct nswap_home_io *h, const char *then)
+{
+	struct nswap_home *home = h->home;
+
+	if (__ratelimit(&home->errors))
+		pr_warn("node %u: %s: %s %s: %s sector %llu failed, %s\n",
+			dev->node->number, dev->disk->disk_name, home->what,
+			home->name, h->write ? "writing" : "reading",
+			h->slot * NSWAP_SECTORS_PER_SLOT, then);
+}
+
 static void free_device(struct nswap_device *dev)
 {
 	nswap_home_out_end(dev);

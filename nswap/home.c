@@ -232,7 +232,7 @@ static int open_bdev(struct nswap_home *home, const char *path,
 /**
  * nswap_home_open() - open a home, for nobody else to use
  * @path: of a block device, as the calling process sees it
- * @what: "home" or "flash", for the sentence
+ * @what: "home" or "flash", for sentences; not copied
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
@@ -246,6 +246,7 @@ struct nswap_home *nswap_home_open(const char *path, const char *what,
 
 	if (!home)
 		return ERR_PTR(-ENOMEM);
+	home->what = what;
 	spin_lock_init(&home->lock);
 	INIT_LIST_HEAD(&home->todo[READ]);
 	INIT_LIST_HEAD(&home->todo[WRITE]);

@@ -60,6 +60,7 @@ struct nswap_home_io {
  * @errors: when an error may be logged
  * @slots: its size
  * @loop: it is a loop device
+ * @what: "home" or "flash", for people
  * @name: as in /dev
  */
 struct nswap_home {
@@ -76,6 +77,7 @@ struct nswap_home {
 	struct ratelimit_state errors;
 	u64 slots;
 	bool loop;
+	const char *what;
 	char name[32];
 };
 

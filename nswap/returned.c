@@ -23,7 +23,6 @@
 #include <linux/slab.h>
 
 #include "client.h"
-#include "log.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
@@ -255,6 +254,9 @@ static void part_ended(struct nswap_home_io *h)
 
 	for (i = 0; h->failed && i < h->nr; i++)
 		set_bit(part->first + i, &part->r->failed);
+	if (h->failed && h->nr == 1)
+		nswap_device_complain(part->r->dev[part->first], h,
+				      "the page stays at its peer");
 	one_less(part->r);
 }
 
@@ -314,15 +316,6 @@ static unsigned long write_home(struct nswap_return *r,
 	return r->failed;
 }
 
-/* once in a while, not once a page */
-static void complain(struct nswap_device *dev, u64 slot)
-{
-	if (__ratelimit(&dev->home->errors))
-		nswap_warn(dev->node, "%s: home %s: writing sector %llu failed, the page stays at its peer",
-			   dev->disk->disk_name, dev->home->name,
-			   slot * NSWAP_SECTORS_PER_SLOT);
-}
-
 /* the write is over; what the server shall do */
 static u16 end(struct nswap_device *dev, const struct nswap_wire_page *p,
 	       u16 from, bool failed)
@@ -334,10 +327,8 @@ static u16 end(struct nswap_device *dev, const struct nswap_wire_page *p,
 				   failed ? NSWAP_SLOT_REMOTE : NSWAP_SLOT_HOME,
 				   failed ? from : 0);
 
-	if (failed) {
-		complain(dev, slot);
+	if (failed)
 		nswap_stat_inc(node, returns_failed);
-	}
 	if (!mine) {
 		nswap_stat_inc(node, moves_met);
 	} else if (failed) {
