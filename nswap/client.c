@@ -252,20 +252,13 @@ struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
 				 unsigned int nr)
 {
 	struct nswap_op *op = &io->op[first];
-	struct page_list *pl = &io->chain[first];
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		pl[i].page = io->page[first + i];
-		pl[i].next = i + 1 < nr ? &pl[i + 1] : NULL;
-	}
 	op->io = io;
 	op->peer = NULL;
 	op->flash = NSWAP_FLASH_NONE;
 	op->first = first;
 	op->nr = nr;
-	op->h.pages = pl;
-	op->h.nr = nr;
+	nswap_home_set_pages(&op->h, &io->chain[first], &io->page[first], nr);
 	op->h.write = io->write;
 	return op;
 }

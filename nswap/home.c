@@ -141,6 +141,28 @@ static void ended_work(struct work_struct *work)
 }
 
 /**
+ * nswap_home_set_pages() - what a read or write is of
+ * @h: the read or write
+ * @chain: memory of its chain, at least @nr; the caller's until @h has ended
+ * @page: the pages, in order
+ * @nr: how many, at least 1
+ *
+ * Context: any; on the page-out path.
+ */
+void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
+			  struct page *const *page, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		chain[i].page = page[i];
+		chain[i].next = i + 1 < nr ? &chain[i + 1] : NULL;
+	}
+	h->pages = chain;
+	h->nr = nr;
+}
+
+/**
  * nswap_home_submit() - start a read or a write
  * @home: home
  * @h: its pages, slots, direction and end are set

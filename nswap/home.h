@@ -84,6 +84,8 @@ struct nswap_home {
 struct nswap_home *nswap_home_open(const char *path, const char *what,
 				   struct netlink_ext_ack *ext);
 void nswap_home_close(struct nswap_home *home);
+void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
+			  struct page *const *page, unsigned int nr);
 void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h);
 
 #endif

@@ -49,13 +49,11 @@ static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
  * struct slot_copy - one page of a batch
  * @slot: where it belongs
  * @word: the slot's word before it was read
- * @page: memory
  * @unread: it could not be read
  */
 struct slot_copy {
 	u64 slot;
 	u64 word;
-	struct page *page;
 	bool unread;
 };
 
@@ -85,6 +83,7 @@ struct write_run {
  * @read: pages it had read
  * @learned: what prefetching came to
  * @copy: the batch
+ * @page: memory of each page of it
  * @nr: pages in it
  * @bvec: their memory for reads
  * @chain: likewise for writes
@@ -103,6 +102,7 @@ struct nswap_prefetcher {
 	u64 read;
 	struct nswap_prefetch_learned learned;
 	struct slot_copy copy[BATCH];
+	struct page *page[BATCH];
 	unsigned int nr;
 	struct bio_vec bvec[BATCH];
 	struct page_list chain[BATCH];
@@ -241,7 +241,7 @@ static void read_run(struct nswap_prefetcher *p, unsigned int first,
 	r->bio.bi_iter.bi_sector = p->copy[first].slot * NSWAP_SECTORS_PER_SLOT;
 	r->bio.bi_end_io = read_ended;
 	for (i = 0; i < nr; i++)
-		__bio_add_page(&r->bio, p->copy[first + i].page, PAGE_SIZE, 0);
+		__bio_add_page(&r->bio, p->page[first + i], PAGE_SIZE, 0);
 	atomic_inc(&p->pending);
 	submit_bio(&r->bio);
 }
@@ -268,6 +268,7 @@ static void read_batch(struct nswap_prefetcher *p)
 		if (p->copy[i].unread)
 			continue;
 		swap(p->copy[n], p->copy[i]);
+		swap(p->page[n], p->page[i]);
 		n++;
 	}
 	nswap_stat_add(p->dev->node, prefetch_called_off, p->nr - n);
@@ -287,19 +288,14 @@ static unsigned int write_run(struct nswap_prefetcher *p, unsigned int first)
 {
 	struct nswap_flash *flash = p->dev->flash;
 	struct write_run *w = &p->writes[first];
-	unsigned int i, nr;
+	unsigned int nr;
 
 	nr = nswap_flash_take(flash, p->nr - first, &w->flash);
 	if (!nr)
 		return 0;
-	for (i = first; i < first + nr; i++) {
-		p->chain[i].page = p->copy[i].page;
-		p->chain[i].next = i + 1 < first + nr ? &p->chain[i + 1] : NULL;
-	}
 	w->p = p;
 	w->first = first;
-	w->h.pages = &p->chain[first];
-	w->h.nr = nr;
+	nswap_home_set_pages(&w->h, &p->chain[first], &p->page[first], nr);
 	w->h.write = true;
 	w->h.end = write_ended;
 	atomic_inc(&p->pending);
@@ -502,8 +498,8 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	INIT_DELAYED_WORK(&p->work, prefetch_work);
 	dev->prefetcher = p;
 	for (i = 0; i < BATCH; i++) {
-		p->copy[i].page = alloc_page(GFP_KERNEL);
-		if (!p->copy[i].page)
+		p->page[i] = alloc_page(GFP_KERNEL);
+		if (!p->page[i])
 			return -ENOMEM;
 	}
 	return 0;
@@ -521,8 +517,8 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 	unsigned int i;
 
 	for (i = 0; p && i < BATCH; i++)
-		if (p->copy[i].page)
-			__free_page(p->copy[i].page);
+		if (p->page[i])
+			__free_page(p->page[i]);
 	kfree(p);
 	dev->prefetcher = NULL;
 }

@@ -278,17 +278,10 @@ static void start(struct nswap_return *r, u64 slot, unsigned int first,
 		  unsigned int nr)
 {
 	struct nswap_return_part *part = &r->part[first];
-	struct page_list *pl = &r->chain[first];
-	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		pl[i].page = r->page[first + i];
-		pl[i].next = i + 1 < nr ? &pl[i + 1] : NULL;
-	}
 	part->first = first;
-	part->h.pages = pl;
 	part->h.slot = slot;
-	part->h.nr = nr;
+	nswap_home_set_pages(&part->h, &r->chain[first], &r->page[first], nr);
 	part->h.write = true;
 	part->h.end = part_ended;
 	atomic_inc(&r->pending);
