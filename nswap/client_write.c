@@ -18,7 +18,8 @@
  *  - A claim goes up the request's slots in order and stops at the first that
  *    another request has claimed: two requests never wait for each other. It
  *    stops as well where a page that a server brought back is being written to
- *    the slot's place at home, which waits for nothing but home.
+ *    the slot's place at home, or to flash before that, which waits for nothing
+ *    but these two.
  *  - Every message of a slot has its own generation. A copy of a generation
  *    that was given up is an orphan: freed when given up, again when its late
  *    ack comes, and by comparison if the connection is lost in between.

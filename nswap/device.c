@@ -269,10 +269,18 @@ static int ready_for_home(struct nswap_device *dev, u64 slots)
 						 -ENOMEM;
 }
 
-/* @home stays the caller's if this fails */
-static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots,
-					 struct nswap_home *home)
+/* what lies behind a device that is wanted */
+struct backing {
+	u64 bytes;
+	struct nswap_home *home;
+	struct nswap_flash *flash;
+};
+
+/* @b stays the caller's if this fails */
+static struct nswap_device *alloc_device(struct nswap_node *node,
+					 const struct backing *b)
 {
+	u64 slots = b->bytes / PAGE_SIZE;
 	struct nswap_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 
 	if (!dev)
@@ -284,11 +292,13 @@ static struct nswap_device *alloc_device(struct nswap_node *node, u64 slots,
 	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
 	    nswap_slot_map_init(&dev->map, slots) ||
-	    (home && ready_for_home(dev, slots))) {
+	    (b->home && ready_for_home(dev, slots)) ||
+	    (b->flash && nswap_return_init(node))) {
 		free_device(dev);
 		return NULL;
 	}
-	dev->home = home;
+	dev->home = b->home;
+	dev->flash = b->flash;
 	dev->used = jiffies;
 	return dev;
 }
@@ -429,13 +439,6 @@ static int open_home(const char *path, struct nswap_home **home,
 	return check_backing("home", *home, ext);
 }
 
-/* what lies behind a device that is wanted */
-struct backing {
-	u64 bytes;
-	struct nswap_home *home;
-	struct nswap_flash *flash;
-};
-
 static void close_backing(struct backing *b)
 {
 	if (b->home)
@@ -525,13 +528,12 @@ int nswap_device_add(struct nswap_node *node,
 		ret = -ESHUTDOWN;
 		goto close;
 	}
-	dev = alloc_device(node, b.bytes / PAGE_SIZE, b.home);
+	dev = alloc_device(node, &b);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close;
 	}
-	dev->flash = b.flash;
 	dev->instance = ++node->last_instance;
 	list_add_tail_rcu(&dev->link, &node->devices);
 	WRITE_ONCE(node->client->sessions_wanted, true);

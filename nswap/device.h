@@ -34,9 +34,9 @@ struct nswap_prefetcher;
  * @header_lock: a page-out and a page-in of slot 0 at once
  * @home: where pages go that no peer has room for; NULL without one
  * @returning: with a home: one bit a slot: a page that a server has brought
- *	back is written to its place there; see returned.c
- * @returns: bits set in @returning, and those cleared a moment ago: until it is
- *	0 somebody uses the device
+ *	back may be written to its place there; see returned.c
+ * @returns: pages that servers have brought back and that are being written,
+ *	and those written a moment ago: until it is 0 somebody uses the device
  * @flash: where they go before that; NULL without any
  * @home_out: moves out from there
  * @used: jiffies of the last page-out or page-in; a device with a home

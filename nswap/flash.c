@@ -37,6 +37,18 @@ static struct nswap_flash_dev *dev_of(const struct nswap_flash *f, u32 slot)
 	return (struct nswap_flash_dev *)&f->dev[i];
 }
 
+static bool works(const struct nswap_flash_dev *d)
+{
+	return atomic_read(&d->failures) < FAILED_AT;
+}
+
+/* so much that it gets no new page, for a while */
+static bool fails(const struct nswap_flash_dev *d)
+{
+	return atomic_read(&d->failures) >= FAILED_AT &&
+	       time_before(jiffies, READ_ONCE(d->failed_at) + RETRY);
+}
+
 static void trim_chunk(struct nswap_flash_dev *d, u32 chunk)
 {
 	struct block_device *bdev = d->block->bdev;
@@ -130,10 +142,35 @@ void nswap_flash_close(struct nswap_flash *f)
 	kfree(f);
 }
 
-static bool fails(const struct nswap_flash_dev *d)
+/**
+ * nswap_flash_works() - can what a device holds be relied on?
+ * @f: tier
+ * @slot: flash slot on it
+ *
+ * Context: any; a moment's view.
+ * Return: false if it fails again and again.
+ */
+bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 {
-	return atomic_read(&d->failures) >= FAILED_AT &&
-	       time_before(jiffies, READ_ONCE(d->failed_at) + RETRY);
+	return works(dev_of(f, slot));
+}
+
+/**
+ * nswap_flash_room() - would nswap_flash_take() find a slot?
+ * @f: tier
+ *
+ * Context: any; a moment's view.
+ * Return: true if a device that works has an unused one.
+ */
+bool nswap_flash_room(const struct nswap_flash *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr; i++)
+		if (!fails(&f->dev[i]) &&
+		    READ_ONCE(f->dev[i].map.used) < f->dev[i].map.nr)
+			return true;
+	return false;
 }
 
 /**

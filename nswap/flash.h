@@ -56,6 +56,8 @@ struct nswap_flash {
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 				     struct netlink_ext_ack *ext);
 void nswap_flash_close(struct nswap_flash *f);
+bool nswap_flash_room(const struct nswap_flash *f);
+bool nswap_flash_works(const struct nswap_flash *f, u32 slot);
 u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first);
 void nswap_flash_put(struct nswap_flash *f, u32 slot);
 u32 nswap_flash_run(const struct nswap_flash *f, u32 slot);

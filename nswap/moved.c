@@ -21,6 +21,7 @@
  */
 #include "client.h"
 #include "device.h"
+#include "flash.h"
 #include "inject.h"
 #include "moved.h"
 #include "node.h"
@@ -145,6 +146,39 @@ bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 			return false;
 		s.state = to;
 		s.peer = to_peer;
+	} while (!nswap_device_slot_move(dev, le64_to_cpu(p->slot), old, &s));
+	return true;
+}
+
+/**
+ * nswap_moved_to_flash() - from a peer to flash
+ * @dev: device, kept by the caller, or NULL
+ * @p: name of the page
+ * @from: enum nswap_slot_state
+ * @from_peer: index
+ * @flash: flash slot that has the page and is the slot's from now on; 0: the
+ *	one that the slot has already, if it has one on a device that works
+ *
+ * Context: process, does not sleep; a page-out path.
+ * Return: false if the page is not there any more, or flash has no copy of it;
+ * nothing has changed then.
+ */
+bool nswap_moved_to_flash(struct nswap_device *dev,
+			  const struct nswap_wire_page *p, u8 from,
+			  u16 from_peer, u32 flash)
+{
+	struct nswap_slot s;
+	u64 old;
+
+	do {
+		if (!is_at(dev, p, from, from_peer, &old, &s))
+			return false;
+		if (flash)
+			s.flash = flash;
+		else if (!s.flash || !nswap_flash_works(dev->flash, s.flash))
+			return false;
+		s.state = NSWAP_SLOT_FLASH;
+		s.peer = 0;
 	} while (!nswap_device_slot_move(dev, le64_to_cpu(p->slot), old, &s));
 	return true;
 }

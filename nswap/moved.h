@@ -20,6 +20,9 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 struct nswap_peer *nswap_moved_peer(struct nswap_node *node, u64 id, u64 epoch);
 bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 		    u8 from, u16 from_peer, u8 to, u16 to_peer);
+bool nswap_moved_to_flash(struct nswap_device *dev,
+			  const struct nswap_wire_page *p, u8 from,
+			  u16 from_peer, u32 flash);
 bool nswap_moved_counts(struct nswap_device *dev,
 			const struct nswap_wire_page *p, u16 from);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Returns of this node's own pages: a server brings them back, they go home.
+ * Returns of this node's own pages: a server brings them back, they go to flash or home.
  */
 #ifndef NSWAP_RETURNED_H
 #define NSWAP_RETURNED_H
@@ -13,14 +13,16 @@
 struct nswap_return;
 
 /**
- * struct nswap_return_part - adjacent slots on their way home
+ * struct nswap_return_part - adjacent pages on their way to flash or home
  * @h: the write
  * @r: whose
+ * @flash: first flash slot; NSWAP_FLASH_NONE: to home
  * @first: place of the first of them in @r
  */
 struct nswap_return_part {
 	struct nswap_home_io h;
 	struct nswap_return *r;
+	u32 flash;
 	u8 first;
 };
 
@@ -28,8 +30,9 @@ struct nswap_return_part {
  * struct nswap_return - room for the pages of one RETURN
  * @link: in the list of those nobody uses
  * @page: received into
- * @dev: of each page that is written home
- * @failed: pages that home did not take
+ * @dev: of each page that is written
+ * @flash: flash slot of each page that flash has; NSWAP_FLASH_NONE else
+ * @failed: pages whose write has failed, or that have nowhere to go
  * @pending: writes under way, plus one while they are started
  * @done: the last of them has ended
  * @chain: pages of a write; the one from page i starts at i
@@ -39,6 +42,7 @@ struct nswap_return {
 	struct list_head link;
 	struct page *page[NSWAP_REQ_SLOTS];
 	struct nswap_device *dev[NSWAP_REQ_SLOTS];
+	u32 flash[NSWAP_REQ_SLOTS];
 	unsigned long failed;
 	atomic_t pending;
 	struct completion done;

@@ -12,9 +12,9 @@
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
  *   WRITING -> HOME, FLASH -> WRITING, EMPTY
- *   REMOTE -> FLASH: the peer is lost and flash has another copy, or the page
- *   was prefetched to stay there
- *   REMOTE, HOME -> MOVING -> REMOTE, HOME (the new place, or the old one);
+ *   REMOTE -> FLASH: the peer is lost, or brings the page back, and flash has
+ *   another copy, or the page was prefetched to stay there
+ *   REMOTE, HOME -> MOVING -> REMOTE, HOME, FLASH (the new place, or the old);
  *   while MOVING, a page-out and a free act as on the old place, and the move
  *   finds that its entry has changed and gives its new copy up. A loss of the
  *   old place waits for the move: the new place may have the page.
@@ -68,7 +68,8 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 			    BIT(NSWAP_SLOT_MOVING),
 	[NSWAP_SLOT_MOVING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
 			      BIT(NSWAP_SLOT_FREEING) |
-			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
+			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME) |
+			      BIT(NSWAP_SLOT_FLASH),
 	[NSWAP_SLOT_FLASH] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 };
 

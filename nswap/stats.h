@@ -30,8 +30,8 @@
 	X(moves_met)		/* moves that found their slot changed meanwhile */ \
 	X(pages_home_out)	/* pages written to home */ \
 	X(pages_home_in)	/* pages read back from home */ \
-	X(pages_returned)	/* own pages that servers brought back, put home */ \
-	X(returns_failed)	/* own pages brought back that home did not take */ \
+	X(pages_returned)	/* own pages that servers brought back */ \
+	X(returns_failed)	/* own pages brought back that had nowhere to go */ \
 	X(pages_flash_out)	/* pages written to flash */ \
 	X(pages_flash_in)	/* pages read back from flash */ \
 	X(pages_home_to_remote)	/* pages moved out from home to peers */ \

@@ -113,7 +113,8 @@ enum nswap_conn_class {
  * @NSWAP_ST_LEAVING: the node is going down
  * @NSWAP_ST_BAD: malformed or out of order
  * @NSWAP_ST_KEEP: [owner] the page has not been recorded at its new place
- * @NSWAP_ST_NO_HOME: [owner] the page's device has no home
+ * @NSWAP_ST_NO_HOME: [owner] the page's device has neither a home nor flash
+ *	with room
  */
 enum nswap_wire_status {
 	NSWAP_ST_OK,

@@ -152,7 +152,7 @@ static const struct step steps[] = {
 	ROW(MOVING, LOST, false),
 	ROW(MOVING, HOME, true),
 	ROW(MOVING, MOVING, false),
-	ROW(MOVING, FLASH, false),
+	ROW(MOVING, FLASH, true),
 	ROW(FLASH, EMPTY, true),
 	ROW(FLASH, WRITING, true),
 	ROW(FLASH, REMOTE, false),

@@ -82,7 +82,7 @@ static const struct ctl_command commands[] = {
 	{ "drain", "[--to-home]", "move all pages held for others to other peers",
 	  "The node lends nothing from then on. Says how far it is, and how many pages\n"
 	  "could not move; refused if no peer has room at all.\n"
-	  "  --to-home         no peer has room: then to the homes of their owners\n",
+	  "  --to-home         no peer has room: then to the flash and homes of their owners\n",
 	  cmd_drain },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
 	  "", cmd_watch },
