@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Moves of a device's pages from one of its own tiers, home or flash, to peers:
+ * one batch of adjacent slots.
+ */
+#ifndef NSWAP_MOVE_OUT_H
+#define NSWAP_MOVE_OUT_H
+
+#include <linux/completion.h>
+
+#include "client.h"
+
+/**
+ * struct nswap_move_out - a batch
+ * @io: its slots, pages, generations and messages, with no block request
+ *	around it; @todo of it: pages that have no new place yet
+ * @state: of its slots until they have one: NSWAP_SLOT_MOVING from home,
+ *	NSWAP_SLOT_FLASH from flash
+ * @moved: slots recorded at a peer; bits set by whoever takes an answer
+ * @over: all reads, writes or messages begun since nswap_move_out_begin() are
+ */
+struct nswap_move_out {
+	struct nswap_io io;
+	u8 state;
+	unsigned long moved;
+	struct completion over;
+};
+
+bool nswap_move_out_init(struct nswap_move_out *mo, struct nswap_device *dev,
+			 u8 state);
+void nswap_move_out_exit(struct nswap_move_out *mo);
+void nswap_move_out_begin(struct nswap_move_out *mo);
+void nswap_move_out_wait(struct nswap_move_out *mo);
+struct nswap_op *nswap_move_out_op(struct nswap_move_out *mo,
+				   unsigned int first, unsigned int nr);
+bool nswap_move_out_valid(struct nswap_io *io, unsigned int i, u8 state,
+			  u64 *old, struct nswap_slot *s);
+void nswap_move_out_store(struct nswap_move_out *mo);
+void nswap_move_out_stay(struct nswap_move_out *mo);
+
+#endif
