@@ -13,6 +13,8 @@
  *    come back after another page. If not, the page-in starts anew.
  *  - Adjacent slots go in one read or write. When that fails they are tried one
  *    by one; a page that flash fails alone goes, or is read, elsewhere.
+ *  - A flash device may be removed. Between seeing one of its slots in the slot
+ *    map and submitting a read of it nobody leaves rcu_read_lock().
  *  - A page-out owns the flash slots it took until its slot has them.
  */
 #include "client.h"
@@ -157,6 +159,7 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 	int links = nswap_flash_links(io->dev->flash);
 	u32 flash = 0;
 
+	rcu_read_lock();
 	for (i = first; i < first + nr; i++) {
 		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
 		struct nswap_slot s = nswap_slot_unpack(word);
@@ -174,5 +177,6 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 		io->op[first].links = links;
 		start(io, first, nr, flash, load_ended);
 	}
+	rcu_read_unlock();
 	return nr;
 }

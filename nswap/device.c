@@ -625,7 +625,16 @@ static bool claim_unused(struct nswap_device *dev)
 	return unused;
 }
 
-static struct nswap_device *find_name(struct nswap_node *node, const char *name)
+/**
+ * nswap_device_named() - the device of a name
+ * @node: node; its control lock is held
+ * @name: as in /dev
+ *
+ * Context: process.
+ * Return: device, or NULL.
+ */
+struct nswap_device *nswap_device_named(struct nswap_node *node,
+					const char *name)
 {
 	struct nswap_device *dev;
 
@@ -651,7 +660,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	int ret = 0;
 
 	mutex_lock(&node->control);
-	dev = find_name(node, name);
+	dev = nswap_device_named(node, name);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
 		ret = -ENODEV;

@@ -80,6 +80,8 @@ void nswap_device_exit(void);
 bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 			    const struct nswap_slot *to);
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
+struct nswap_device *nswap_device_named(struct nswap_node *node,
+					const char *name);
 void nswap_device_complain(struct nswap_device *dev,
 			   const struct nswap_home_io *h, const char *then);
 bool nswap_device_any_open(void);

@@ -16,6 +16,9 @@
  *  - A device that has failed FAILED_AT times in a row gets no new page until
  *    RETRY has passed: nothing may be left there whose page-in could show that
  *    it is well again. What it holds is still asked for.
+ *  - A device can be removed once its map is closed and nothing in it is used.
+ *    Its entry stays, so that the numbers of the others do. Whoever submits has
+ *    taken the slot, or has seen it in the slot map within rcu_read_lock().
  */
 #include <linux/blkdev.h>
 #include <linux/err.h>
@@ -49,9 +52,9 @@ static bool fails(const struct nswap_flash_dev *d)
 	       time_before(jiffies, READ_ONCE(d->failed_at) + RETRY);
 }
 
-static void trim_chunk(struct nswap_flash_dev *d, u32 chunk)
+static void trim_chunk(struct nswap_flash_dev *d, struct block_device *bdev,
+		       u32 chunk)
 {
-	struct block_device *bdev = d->block->bdev;
 	sector_t at = (sector_t)chunk * NSWAP_FLASH_CHUNK *
 		      NSWAP_SECTORS_PER_SLOT;
 
@@ -69,9 +72,13 @@ static void trim_work(struct work_struct *work)
 	unsigned int i;
 	u32 chunk;
 
-	for (i = 0; i < f->nr; i++)
-		while (nswap_flash_map_trim(&f->dev[i].map, &chunk))
-			trim_chunk(&f->dev[i], chunk);
+	for (i = 0; i < f->nr; i++) {
+		struct nswap_flash_dev *d = &f->dev[i];
+		struct nswap_home *block = READ_ONCE(d->block);
+
+		while (block && nswap_flash_map_trim(&d->map, &chunk))
+			trim_chunk(d, block->bdev, chunk);
+	}
 	memalloc_noio_restore(noio);
 }
 
@@ -85,6 +92,7 @@ static int open_one(struct nswap_flash *f, const char *path,
 	if (IS_ERR(block))
 		return PTR_ERR(block);
 	d->block = block;
+	strscpy(d->name, block->name, sizeof(d->name));
 	d->base = f->nr ? d[-1].base + d[-1].map.nr : 1;
 	f->nr++;
 	slots = min_t(u64, block->slots, NSWAP_FLASH_SLOTS - d->base);
@@ -135,6 +143,8 @@ void nswap_flash_close(struct nswap_flash *f)
 {
 	cancel_work_sync(&f->trim);
 	while (f->nr--) {
+		if (!f->dev[f->nr].block)
+			continue;
 		nswap_flash_map_exit(&f->dev[f->nr].map);
 		nswap_home_close(f->dev[f->nr].block);
 	}
@@ -143,16 +153,59 @@ void nswap_flash_close(struct nswap_flash *f)
 }
 
 /**
+ * nswap_flash_remove() - let go of one device of a tier
+ * @f: tier
+ * @d: device of it; its map is closed
+ *
+ * Context: process, sleeps; the node's control lock is held.
+ * Return: false if a slot of it is used, or read, now: try again later.
+ */
+bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d)
+{
+	struct nswap_home *block = d->block;
+
+	if (nswap_flash_map_close(&d->map, true))
+		return false;
+	/* page-ins that saw one of its slots have been counted after this */
+	synchronize_rcu();
+	if (atomic_read(&d->inflight))
+		return false;
+	/* trim_work() has seen the last of it when it has ended */
+	WRITE_ONCE(d->block, NULL);
+	cancel_work_sync(&f->trim);
+	nswap_flash_map_exit(&d->map);
+	nswap_home_close(block);
+	/* for the others */
+	queue_work(system_dfl_wq, &f->trim);
+	return true;
+}
+
+/**
+ * nswap_flash_leaving() - is a device being emptied?
+ * @f: tier
+ * @slot: flash slot on it
+ *
+ * Context: any; a moment's view.
+ * Return: true if what is only there may be on its way to a peer.
+ */
+bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot)
+{
+	return READ_ONCE(dev_of(f, slot)->map.closed);
+}
+
+/**
  * nswap_flash_works() - can what a device holds be relied on?
  * @f: tier
  * @slot: flash slot on it
  *
  * Context: any; a moment's view.
- * Return: false if it fails again and again.
+ * Return: false if it fails again and again, or is being emptied.
  */
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 {
-	return works(dev_of(f, slot));
+	const struct nswap_flash_dev *d = dev_of(f, slot);
+
+	return works(d) && !READ_ONCE(d->map.closed);
 }
 
 /**
@@ -167,7 +220,7 @@ bool nswap_flash_room(const struct nswap_flash *f)
 	unsigned int i;
 
 	for (i = 0; i < f->nr; i++)
-		if (!fails(&f->dev[i]) &&
+		if (!fails(&f->dev[i]) && !READ_ONCE(f->dev[i].map.closed) &&
 		    READ_ONCE(f->dev[i].map.used) < f->dev[i].map.nr)
 			return true;
 	return false;
@@ -330,7 +383,8 @@ u64 nswap_flash_total(const struct nswap_flash *f)
 	unsigned int i;
 
 	for (i = 0; i < f->nr; i++)
-		n += f->dev[i].map.nr;
+		if (READ_ONCE(f->dev[i].block))
+			n += f->dev[i].map.nr;
 	return n;
 }
 
@@ -364,9 +418,11 @@ void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size)
 	unsigned int i;
 	int at = 0;
 
+	buf[0] = '\0';
 	for (i = 0; i < f->nr; i++)
-		at += scnprintf(buf + at, size - at, "%s%s", i ? "," : "",
-				f->dev[i].block->name);
+		if (READ_ONCE(f->dev[i].block))
+			at += scnprintf(buf + at, size - at, "%s%s",
+					at ? "," : "", f->dev[i].name);
 }
 
 /**

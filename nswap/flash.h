@@ -16,22 +16,44 @@
 #define NSWAP_FLASH_SLOTS	((1u << 28) - 1)	/* as many as it can name */
 
 /**
+ * struct nswap_flash_leave - how far a device is that is being emptied
+ * @cursor: slot of the slot map to go on at; 0 while it is not being emptied
+ * @since: jiffies of the last page that was moved off
+ * @copies: no page is only there: copies of others may go
+ * @moved: pages moved off since the last look at slot 1
+ * @stuck: those that nobody took
+ * @unread: those that could not be read
+ */
+struct nswap_flash_leave {
+	u64 cursor;
+	unsigned long since;
+	bool copies;
+	u64 moved;
+	u64 stuck;
+	u64 unread;
+};
+
+/**
  * struct nswap_flash_dev - one flash device
- * @block: it, for reads and writes
+ * @block: it, for reads and writes; NULL once it is removed
+ * @name: as in /dev
  * @map: its slots
  * @base: flash slot of its first one
  * @inflight: reads and writes under way
  * @failures: that failed since the last that did not; nothing new is brought
  *	to one that fails all the time
  * @failed_at: jiffies of the last of them
+ * @leave: how far its emptying is; the node's control lock
  */
 struct nswap_flash_dev {
 	struct nswap_home *block;
+	char name[32];
 	struct nswap_flash_map map;
 	u32 base;
 	atomic_t inflight;
 	atomic_t failures;
 	unsigned long failed_at;
+	struct nswap_flash_leave leave;
 };
 
 /**
@@ -56,7 +78,9 @@ struct nswap_flash {
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 				     struct netlink_ext_ack *ext);
 void nswap_flash_close(struct nswap_flash *f);
+bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d);
 bool nswap_flash_room(const struct nswap_flash *f);
+bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot);
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot);
 u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first);
 void nswap_flash_put(struct nswap_flash *f, u32 slot);

@@ -11,7 +11,8 @@
  * again and again: in order, and every block as often as the others.
  *
  * Invariants, under @lock:
- *  - A slot is taken by one owner until he puts it.
+ *  - A slot is taken by one owner until he puts it. A map that is closed gives
+ *    none away, so what is used of it only falls.
  *  - room and empty of a chunk are clear while it is being discarded, and the
  *    open chunk is never discarded.
  *  - Nothing here sleeps or allocates after nswap_flash_map_init(); a search
@@ -122,7 +123,7 @@ static void mark(struct nswap_flash_map *m, u32 first, u32 nr)
  * @first: the first of them
  *
  * Context: any; does not sleep, on the page-out path.
- * Return: how many, 0 if every slot is used or being discarded.
+ * Return: how many, 0 if every slot is used or being discarded, or @m closed.
  */
 u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first)
 {
@@ -130,6 +131,8 @@ u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first)
 	u32 at, end, n = 0;
 
 	spin_lock_irqsave(&m->lock, flags);
+	if (m->closed)
+		goto unlock;
 	at = next_unused(m);
 	end = (m->open + 1) * NSWAP_FLASH_CHUNK;
 	if (at == end && open_next(m)) {
@@ -142,8 +145,30 @@ u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first)
 		mark(m, at, n);
 		*first = at;
 	}
+unlock:
 	spin_unlock_irqrestore(&m->lock, flags);
 	return n;
+}
+
+/**
+ * nswap_flash_map_close() - give no slots away any more, or again
+ * @m: map
+ * @closed: no more
+ *
+ * Context: any; does not sleep.
+ * Return: slots used; if it is 0 and @closed, none will be again, and nobody
+ * who has put one touches the map any more.
+ */
+u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
+{
+	unsigned long flags;
+	u32 used;
+
+	spin_lock_irqsave(&m->lock, flags);
+	m->closed = closed;
+	used = m->used;
+	spin_unlock_irqrestore(&m->lock, flags);
+	return used;
 }
 
 /**

@@ -16,6 +16,7 @@
  * @lock: protects everything here; taken with interrupts off
  * @nr: slots, a multiple of NSWAP_FLASH_CHUNK
  * @used: slots that are used
+ * @closed: none is to be taken
  * @open: the chunk that is being filled
  * @cursor: where in it
  * @map: one bit a slot: used
@@ -28,6 +29,7 @@ struct nswap_flash_map {
 	spinlock_t lock;
 	u32 nr;
 	u32 used;
+	bool closed;
 	u32 open;
 	u32 cursor;
 	unsigned long *map;
@@ -40,6 +42,7 @@ struct nswap_flash_map {
 int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr);
 void nswap_flash_map_exit(struct nswap_flash_map *m);
 u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first);
+u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed);
 bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot);
 bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk);
 void nswap_flash_map_trimmed(struct nswap_flash_map *m, u32 chunk);

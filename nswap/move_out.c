@@ -70,11 +70,16 @@ void nswap_move_out_wait(struct nswap_move_out *mo)
 
 static void block_ended(struct nswap_home_io *h)
 {
-	op_ended(container_of(h, struct nswap_op, h));
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+
+	if (op->flash)
+		nswap_flash_ended(op->io->dev->flash, op->flash, h->failed);
+	op_ended(op);
 }
 
 /**
- * nswap_move_out_op() - a read of home or flash, to be submitted by the caller
+ * nswap_move_out_op() - a read or write of home or flash, to be submitted by
+ *	the caller
  * @mo: batch
  * @first: first slot, counted from the batch's
  * @nr: slots

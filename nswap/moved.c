@@ -190,7 +190,8 @@ bool nswap_moved_to_flash(struct nswap_device *dev,
  * @from: index of the mover
  *
  * On its way there (WRITING: the ack travels on another connection), arrived, or
- * claimed somewhere and to be recorded any moment, perhaps at the mover itself.
+ * claimed somewhere and to be recorded any moment, perhaps at the mover itself; or
+ * stored there from flash that is being emptied, and the ack is on its way.
  *
  * Context: process, does not sleep.
  * Return: true if so; false for good if not.
@@ -208,6 +209,8 @@ bool nswap_moved_counts(struct nswap_device *dev,
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
+	if (s.state == NSWAP_SLOT_FLASH)
+		return nswap_flash_leaving(dev->flash, s.flash);
 	return s.peer == from && (s.state == NSWAP_SLOT_WRITING ||
 				  s.state == NSWAP_SLOT_REMOTE);
 }

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
+#include "empty_flash.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 
@@ -352,6 +353,15 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* flash devices in the order they were named in */
+/* the policy of an attribute that may come several times does not see to it */
+static const char *text_of(const struct nlattr *nla, struct genl_info *info)
+{
+	if (memchr(nla_data(nla), '\0', nla_len(nla)))
+		return nla_data(nla);
+	NL_SET_ERR_MSG_ATTR(info->extack, nla, "a name has no end");
+	return NULL;
+}
+
 static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
 {
 	struct nlattr *nla;
@@ -365,7 +375,9 @@ static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
 			NL_SET_ERR_MSG(info->extack, "a device has at most 4 flash devices");
 			return -EINVAL;
 		}
-		cfg->flash[cfg->nr_flash++] = nla_data(nla);
+		cfg->flash[cfg->nr_flash] = text_of(nla, info);
+		if (!cfg->flash[cfg->nr_flash++])
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -427,6 +439,36 @@ free:
 	return err;
 }
 
+static int flash_del(struct nswap_node *node, const char *name,
+		     struct genl_info *info)
+{
+	const char *flash = text_of(info->attrs[NSWAP_A_FLASH], info);
+	struct sk_buff *reply;
+	u64 left = 0;
+	void *hdr;
+	int err;
+
+	if (!flash)
+		return -EINVAL;
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	err = nswap_empty_flash(node, name, flash, &left, info->extack);
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
+				NSWAP_CMD_DEVICE_DEL);
+	if (WARN_ON_ONCE(!hdr || nla_put_u64_64bit(reply, NSWAP_A_LEFT, left,
+						   NSWAP_A_PAD))) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
 /**
  * nswap_nl_device_del_doit() - NSWAP_CMD_DEVICE_DEL
  * @skb: request
@@ -434,11 +476,12 @@ free:
  *
  * Context: process context.
  * Return: 0; -ENODEV if there is no such node; -EINVAL without a name; what
- * nswap_device_del() returns.
+ * nswap_device_del() or nswap_empty_flash() returns.
  */
 int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nswap_node *node;
+	const char *name;
 	int err;
 
 	if (!info->attrs[NSWAP_A_DEVICE_NAME]) {
@@ -448,8 +491,11 @@ int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
 	node = find_node(info);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	err = nswap_device_del(node, nla_data(info->attrs[NSWAP_A_DEVICE_NAME]),
-			       info->extack);
+	name = nla_data(info->attrs[NSWAP_A_DEVICE_NAME]);
+	if (info->attrs[NSWAP_A_FLASH])
+		err = flash_del(node, name, info);
+	else
+		err = nswap_device_del(node, name, info->extack);
 	nswap_node_put(node);
 	return err;
 }

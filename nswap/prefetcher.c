@@ -141,6 +141,7 @@ static bool must_stop(const struct nswap_prefetcher *p)
 	nswap_mem_view(p->dev->node, &mem);
 	return !is_on(p) || mem.free < mem.low ||
 	       nswap_flash_inflight(flash) >= BUSY ||
+	       !nswap_flash_room(flash) ||
 	       nswap_flash_used(flash) >= limit(flash);
 }
 

@@ -12,7 +12,8 @@
  *  - A copy is recorded if its slot names this peer and this generation, on
  *    its way (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
- *    A slot that is MOVING may be recorded here any moment: it counts as such.
+ *    A slot that is MOVING may be recorded here any moment, and so may one on
+ *    flash that is being emptied: it counts as such.
  *  - Everything is in the peer's own two messages; one comparison at a time.
  */
 #include "client.h"
@@ -32,6 +33,8 @@ static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
+	if (s.state == NSWAP_SLOT_FLASH)
+		return nswap_flash_leaving(dev->flash, s.flash);
 	return s.peer == peer->index &&
 	       (s.state == NSWAP_SLOT_WRITING ||
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);

@@ -17,8 +17,9 @@
  *  - A flash slot is this file's from its taking until the slot map has it, and
  *    put back if that does not come to pass. So without a home no mark is
  *    needed: what is written meets nobody else's page.
- *  - A mark is taken by one RETURN at a time, and needs REMOTE(from, g): what is
- *    repeated, late or obsolete writes nothing.
+ *  - A mark is taken by one RETURN at a time, or by who empties a flash device.
+ *    A RETURN needs REMOTE(from, g): what is repeated, late or obsolete writes
+ *    nothing.
  *  - A page-out path of the server: pages and writes are made with the first
  *    device that has a home or flash. Whoever finds them all in use waits for a
  *    moment and then lets the server try again. The writes end by themselves, and
@@ -183,8 +184,16 @@ void nswap_return_wait(struct nswap_device *dev)
 		wait_event(rs->wait, !atomic_read(&dev->returns));
 }
 
-/* false if another RETURN has the slot */
-static bool mark(struct nswap_device *dev, u64 slot)
+/**
+ * nswap_return_mark() - a page may be written to a slot's place at home, from
+ *	outside of a page-out
+ * @dev: device, kept by the caller
+ * @slot: slot; its entry must change afterwards, before that write begins
+ *
+ * Context: process, does not sleep.
+ * Return: false if somebody else has the slot.
+ */
+bool nswap_return_mark(struct nswap_device *dev, u64 slot)
 {
 	if (dev->returning && test_and_set_bit(slot, dev->returning))
 		return false;
@@ -192,8 +201,14 @@ static bool mark(struct nswap_device *dev, u64 slot)
 	return true;
 }
 
-/* the device may be gone afterwards */
-static void unmark(struct nswap_device *dev, u64 slot)
+/**
+ * nswap_return_unmark() - the write has ended, or will not begin
+ * @dev: device; a caller that does not keep it must not touch it afterwards
+ * @slot: slot
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_return_unmark(struct nswap_device *dev, u64 slot)
 {
 	struct nswap_node *node = dev->node;
 
@@ -235,14 +250,14 @@ static u16 judge(struct nswap_node *node, const struct nswap_wire_page *p,
 	}
 	if (!has_place(d))
 		return NSWAP_ST_NO_HOME;
-	if (!mark(d, slot))
+	if (!nswap_return_mark(d, slot))
 		return NSWAP_ST_KEEP;
 	if (nswap_moved_go(d, p, NSWAP_SLOT_REMOTE, from, NSWAP_SLOT_MOVING,
 			   from)) {
 		*dev = d;
 		return NSWAP_ST_OK;
 	}
-	unmark(d, slot);
+	nswap_return_unmark(d, slot);
 	return NSWAP_ST_KEEP;
 }
 
@@ -466,7 +481,7 @@ static u16 end(struct nswap_return *r, unsigned int i,
 	} else {
 		count_returned(node, from);
 	}
-	unmark(dev, le64_to_cpu(p->slot));
+	nswap_return_unmark(dev, le64_to_cpu(p->slot));
 	return status;
 }
 

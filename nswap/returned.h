@@ -54,6 +54,8 @@ int nswap_return_init(struct nswap_node *node);
 void nswap_return_exit(struct nswap_node *node);
 u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r);
 void nswap_return_give(struct nswap_node *node, struct nswap_return *r);
+bool nswap_return_mark(struct nswap_device *dev, u64 slot);
+void nswap_return_unmark(struct nswap_device *dev, u64 slot);
 void nswap_return_wait(struct nswap_device *dev);
 void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
 		    struct nswap_return *r, const struct nswap_wire_page *page,
@@ -69,7 +71,7 @@ void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
  */
 static inline bool nswap_return_under_way(struct nswap_device *dev, u64 slot)
 {
-	/* pairs with mark(): an entry that came after the mark shows it */
+	/* pairs with nswap_return_mark(): an entry that came after the mark shows it */
 	smp_rmb();
 	return dev->returning && test_bit(slot, dev->returning);
 }

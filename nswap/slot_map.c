@@ -12,6 +12,8 @@
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
  *   WRITING -> HOME, FLASH -> WRITING, EMPTY
+ *   FLASH -> REMOTE, HOME: its flash device is being emptied; the slot takes
+ *   another generation, or another flash slot, without leaving FLASH
  *   REMOTE -> FLASH: the peer is lost, or brings the page back, and flash has
  *   another copy, or the page was prefetched to stay there
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME, FLASH (the new place, or the old);
@@ -70,7 +72,8 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 			      BIT(NSWAP_SLOT_FREEING) |
 			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME) |
 			      BIT(NSWAP_SLOT_FLASH),
-	[NSWAP_SLOT_FLASH] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
+	[NSWAP_SLOT_FLASH] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
+			     BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
 };
 
 /**

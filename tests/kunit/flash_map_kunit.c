@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Flash map: order, holes, chunks being discarded, and a random walk. */
+/* Flash map: order, holes, chunks being discarded, a random walk, a closed map. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -154,6 +154,23 @@ static void random_walk(struct kunit *test)
 	nswap_flash_map_exit(m);
 }
 
+/* closed: nothing is given away, what is used falls; opened it is as before */
+static void closed(struct kunit *test)
+{
+	struct nswap_flash_map *m = new_map(test);
+	u32 first;
+
+	KUNIT_EXPECT_EQ(test, nswap_flash_map_take(m, 32, &first), 32);
+	KUNIT_EXPECT_EQ(test, nswap_flash_map_close(m, true), 32);
+	KUNIT_EXPECT_EQ(test, nswap_flash_map_take(m, 1, &first), 0);
+	put_range(m, 0, 32);
+	KUNIT_EXPECT_EQ(test, nswap_flash_map_close(m, true), 0);
+	KUNIT_EXPECT_EQ(test, nswap_flash_map_take(m, 1, &first), 0);
+	KUNIT_EXPECT_EQ(test, nswap_flash_map_close(m, false), 0);
+	take_all(test, m);
+	nswap_flash_map_exit(m);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(in_order),
 	KUNIT_CASE(empty_chunks_before_holes),
@@ -161,6 +178,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(discards),
 	KUNIT_CASE(open_chunk_is_not_discarded),
 	KUNIT_CASE(random_walk),
+	KUNIT_CASE(closed),
 	{}
 };
 

@@ -27,6 +27,11 @@ static const struct option add_options[] = {
 	{ }
 };
 
+static const struct option del_options[] = {
+	{ "flash", required_argument, NULL, 'F' },
+	{ }
+};
+
 static void take_device(struct nlattr **attrs, void *arg)
 {
 	view_take_device(attrs, arg);
@@ -174,22 +179,70 @@ int cmd_device_add(int argc, char **argv)
 	return 0;
 }
 
-int cmd_device_del(int argc, char **argv)
+static void take_left(struct nlattr **attrs, void *arg)
 {
-	const char *name, *why;
-	struct nl_msg *msg;
+	*(uint64_t *)arg = nla_get_u64(attrs[NSWAP_A_LEFT]);
+}
 
-	if (argc < 2)
-		ctl_usage("name the device to delete");
-	arg_no_more(argc, argv, 2);
-	name = argv[1];
-	if (!strncmp(name, "/dev/", 5))
-		name += 5;
-	msg = ctl_request(NSWAP_CMD_DEVICE_DEL);
+/* what is refused is said of the device, and of its flash if it is that */
+static uint64_t del(const char *name, const char *flash)
+{
+	struct nl_msg *msg = ctl_request(NSWAP_CMD_DEVICE_DEL);
+	uint64_t left = 0;
+	const char *why;
+
 	ctl_put_text(msg, NSWAP_A_DEVICE_NAME, name);
-	why = ctl_try_call(msg, NULL, NULL);
+	if (flash)
+		ctl_put_text(msg, NSWAP_A_FLASH, flash);
+	why = ctl_try_call(msg, take_left, &left);
+	if (why && flash)
+		ctl_refuse("%s: flash %s: %s", name, flash, why);
 	if (why)
 		ctl_refuse("%s: %s", name, why);
+	return left;
+}
+
+/* each request goes on for a moment; the last one removes it */
+static void del_flash(const char *name, const char *flash)
+{
+	const struct timespec step = { .tv_nsec = 50 * 1000 * 1000 };
+	uint64_t left, most = 0;
+	time_t said = time(NULL);
+
+	while ((left = del(name, flash))) {
+		if (left > most)
+			most = left;
+		if (most > left && time(NULL) > said) {
+			said = time(NULL);
+			fprintf(stderr, "%llu of %llu pages moved off\n",
+				(unsigned long long)(most - left),
+				(unsigned long long)most);
+		}
+		nanosleep(&step, NULL);
+	}
+}
+
+int cmd_device_del(int argc, char **argv)
+{
+	const char *name, *flash = NULL;
+
+	while (arg_option(argc, argv, del_options) != -1) {
+		if (flash)
+			ctl_usage("one flash device at a time");
+		flash = optarg;
+	}
+	if (optind >= argc)
+		ctl_usage("name the device to delete");
+	if (flash && !*flash)
+		ctl_usage("name a flash device with --flash");
+	arg_no_more(argc, argv, optind + 1);
+	name = argv[optind];
+	if (!strncmp(name, "/dev/", 5))
+		name += 5;
+	if (flash)
+		del_flash(name, flash);
+	else
+		del(name, NULL);
 	return 0;
 }
 

@@ -57,7 +57,9 @@ static const struct ctl_command commands[] = {
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"
 	  "swapon -p 100 /dev/nswapN\n",
 	  cmd_device_add },
-	{ "device del", "nswapN", "delete a device that is not in use", "",
+	{ "device del", "nswapN [--flash DEVICE]", "delete a device that is not in use",
+	  "  --flash DEVICE    only this flash of it, which may be in use: the pages that\n"
+	  "                    are only there are moved off first\n",
 	  cmd_device_del },
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Removing a flash device from a device that is in use. Somebody asks again and
+ * again; each time a few pages are moved off, until none is left.
+ *
+ *   closed: no page comes to it any more
+ *   pages that are only there: FLASH(g, f) -> FLASH(g+1, f), read, and then
+ *     stored at a peer: -> REMOTE(peer, g+1)
+ *     else written to another flash device: -> FLASH(g+1, f')
+ *     else written home: FLASH(g+1, f) -> FLASH(g+2, f) -> HOME(g+2)
+ *   pages whose peer has no session: REMOTE(peer, g, f) -> FLASH(g+1, f), likewise
+ *   then copies of pages that a peer or home has: their slots forget them
+ *   removed: no slot of it is used or being read
+ *
+ * Invariants:
+ *  - Flash holds the page, and page-ins read it there, until the new place is
+ *    recorded. A slot that has changed meanwhile calls its move off. Nobody
+ *    waits for a move but a page-out of a slot that is being written home.
+ *  - A slot is marked, and takes another generation after that, before its page
+ *    is written home; see returned.c.
+ *  - As long as a page has nowhere to go no copy of another is given up, and the
+ *    device is opened again with the refusal.
+ *  - Not on the page-out path: it allocates, and sleeps for flash, home and
+ *    peers, under the node's control lock, for a quarter of a second and what
+ *    has been begun by then.
+ */
+#include <linux/blkdev.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "client.h"
+#include "device.h"
+#include "empty_flash.h"
+#include "move_out.h"
+#include "node.h"
+#include "peer.h"
+#include "returned.h"
+
+#define ROUND		(HZ / 4)
+#define PATIENCE	(5 * HZ)	/* with peers that may have room soon */
+
+/**
+ * struct emptying - a request to go on with it
+ * @dev: device
+ * @d: flash device
+ * @mo: batch; slots of it are looked at 32 at a time
+ * @begun: slots of the batch whose pages are to be moved
+ * @flash: where they are
+ * @to: where they go, if to other flash
+ */
+struct emptying {
+	struct nswap_device *dev;
+	struct nswap_flash_dev *d;
+	struct nswap_move_out mo;
+	unsigned long begun;
+	u32 flash[NSWAP_REQ_SLOTS];
+	u32 to[NSWAP_REQ_SLOTS];
+};
+
+static bool is_there(const struct emptying *e, const struct nswap_slot *s)
+{
+	return s->flash >= e->d->base &&
+	       s->flash < e->d->base + e->d->map.nr;
+}
+
+static bool peer_is_up(const struct emptying *e, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(e->dev->node, index);
+	bool up = peer && READ_ONCE(peer->state) == NSWAP_PEER_UP;
+
+	if (peer)
+		nswap_peer_put(peer);
+	return up;
+}
+
+/* is the page to be moved, for want of another copy that can be had now? */
+static bool only_there(const struct emptying *e, const struct nswap_slot *s)
+{
+	return s->state == NSWAP_SLOT_FLASH ||
+	       (s->state == NSWAP_SLOT_REMOTE && !peer_is_up(e, s->peer));
+}
+
+static void drop_copy(struct emptying *e, u64 slot, u64 old)
+{
+	struct nswap_slot s = nswap_slot_unpack(old);
+
+	s.flash = NSWAP_FLASH_NONE;
+	nswap_device_slot_move(e->dev, slot, old, &s);
+}
+
+/* which slots of the window are to be moved; copies go, if they may */
+static void look(struct emptying *e)
+{
+	struct nswap_io *io = &e->mo.io;
+	struct nswap_device *dev = e->dev;
+	unsigned int i;
+
+	io->slot = e->d->leave.cursor;
+	io->todo = 0;
+	for (i = 0; i < NSWAP_REQ_SLOTS && io->slot + i < dev->map.nr; i++) {
+		u64 old = nswap_slot_read(&dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(old), was = s;
+
+		if (!is_there(e, &s))
+			continue;
+		if (!only_there(e, &s)) {
+			/* one that is on its way from a peer may come to need it */
+			if (e->d->leave.copies &&
+			    (s.state != NSWAP_SLOT_MOVING || !s.peer))
+				drop_copy(e, io->slot + i, old);
+			continue;
+		}
+		s.state = NSWAP_SLOT_FLASH;
+		s.peer = 0;
+		s.gen = nswap_gen_next(s.gen);
+		if (!nswap_device_slot_move(dev, io->slot + i, old, &s))
+			continue;
+		if (was.peer)
+			nswap_free_orphan(dev, io->slot + i, was.gen, was.peer);
+		io->gen[i] = cpu_to_le32(s.gen);
+		e->flash[i] = s.flash;
+		io->todo |= BIT(i);
+	}
+	e->begun = io->todo;
+	e->mo.moved = 0;
+	e->d->leave.cursor += NSWAP_REQ_SLOTS;
+}
+
+/* adjacent slots from @first on whose flash slots are adjacent too */
+static unsigned int run_of(const u32 *flash, unsigned long bits,
+			   unsigned int first)
+{
+	unsigned int n = 1, nr = nswap_run_of(bits, first);
+
+	while (n < nr && flash[first + n] == flash[first] + n)
+		n++;
+	return n;
+}
+
+static void submit(struct emptying *e, const u32 *flash, unsigned int first,
+		   unsigned int nr, bool write)
+{
+	struct nswap_op *op = nswap_move_out_op(&e->mo, first, nr);
+
+	op->flash = flash[first];
+	op->h.write = write;
+	nswap_flash_submit(e->dev->flash, op->flash, &op->h);
+}
+
+/* those of some slots whose read or write has failed; a bit for each run */
+static unsigned long failed_of(struct emptying *e, unsigned long starts)
+{
+	unsigned long failed = 0;
+	unsigned int i;
+
+	for_each_set_bit(i, &starts, NSWAP_REQ_SLOTS)
+		if (e->mo.io.op[i].h.failed)
+			failed |= nswap_op_slots(&e->mo.io.op[i]);
+	return failed;
+}
+
+/* which could not be read */
+static unsigned long read_flash(struct emptying *e, unsigned long todo,
+				bool one_by_one)
+{
+	unsigned long starts = 0;
+	unsigned int first, nr;
+
+	nswap_move_out_begin(&e->mo);
+	while (todo) {
+		first = __ffs(todo);
+		nr = one_by_one ? 1 : run_of(e->flash, todo, first);
+		todo &= ~GENMASK(first + nr - 1, first);
+		starts |= BIT(first);
+		submit(e, e->flash, first, nr, false);
+	}
+	nswap_move_out_wait(&e->mo);
+	return failed_of(e, starts);
+}
+
+/* record a new place; false if the slot has changed meanwhile */
+static bool settle(struct emptying *e, unsigned int i, u8 state, u32 flash)
+{
+	struct nswap_io *io = &e->mo.io;
+	struct nswap_slot s;
+	u64 old;
+
+	do {
+		if (!nswap_move_out_valid(io, i, NSWAP_SLOT_FLASH, &old, &s))
+			return false;
+		s.state = state;
+		s.flash = flash;
+	} while (!nswap_device_slot_move(e->dev, io->slot + i, old, &s));
+	return true;
+}
+
+/* to flash devices that stay; what they do not take is still to do */
+static void to_flash(struct emptying *e)
+{
+	struct nswap_io *io = &e->mo.io;
+	struct nswap_flash *f = e->dev->flash;
+	unsigned long left = io->todo, starts = 0, failed;
+	unsigned int i, first, nr;
+
+	nswap_move_out_begin(&e->mo);
+	while (left) {
+		first = __ffs(left);
+		nr = nswap_flash_take(f, nswap_run_of(left, first),
+				      &e->to[first]);
+		if (!nr)
+			break;
+		for (i = 1; i < nr; i++)
+			e->to[first + i] = e->to[first] + i;
+		left &= ~GENMASK(first + nr - 1, first);
+		starts |= BIT(first);
+		submit(e, e->to, first, nr, true);
+	}
+	nswap_move_out_wait(&e->mo);
+	failed = failed_of(e, starts);
+	left = io->todo & ~left;
+	for_each_set_bit(i, &left, NSWAP_REQ_SLOTS) {
+		if (failed & BIT(i)) {
+			nswap_flash_put(f, e->to[i]);
+			continue;
+		}
+		if (!settle(e, i, NSWAP_SLOT_FLASH, e->to[i]))
+			nswap_flash_put(f, e->to[i]);
+		io->todo &= ~BIT(i);
+	}
+}
+
+/* marks, with another generation after each; the slots that have one */
+static unsigned long mark(struct emptying *e)
+{
+	struct nswap_io *io = &e->mo.io;
+	unsigned long marked = 0;
+	struct nswap_slot s;
+	unsigned int i;
+	u64 old;
+
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS) {
+		u64 slot = io->slot + i;
+
+		if (!nswap_return_mark(e->dev, slot))
+			continue;
+		if (nswap_move_out_valid(io, i, NSWAP_SLOT_FLASH, &old, &s)) {
+			s.gen = nswap_gen_next(s.gen);
+			if (nswap_device_slot_move(e->dev, slot, old, &s)) {
+				io->gen[i] = cpu_to_le32(s.gen);
+				marked |= BIT(i);
+				continue;
+			}
+		}
+		nswap_return_unmark(e->dev, slot);
+	}
+	return marked;
+}
+
+/* which home did not take */
+static unsigned long write_home(struct emptying *e, unsigned long todo,
+				bool one_by_one)
+{
+	unsigned long starts = 0;
+	unsigned int first, nr;
+
+	nswap_move_out_begin(&e->mo);
+	while (todo) {
+		struct nswap_op *op;
+
+		first = __ffs(todo);
+		nr = one_by_one ? 1 : nswap_run_of(todo, first);
+		todo &= ~GENMASK(first + nr - 1, first);
+		starts |= BIT(first);
+		op = nswap_move_out_op(&e->mo, first, nr);
+		op->h.slot = e->mo.io.slot + first;
+		op->h.write = true;
+		nswap_home_submit(e->dev->home, &op->h);
+	}
+	nswap_move_out_wait(&e->mo);
+	return failed_of(e, starts);
+}
+
+/* the same for home */
+static void to_home(struct emptying *e)
+{
+	unsigned long marked = mark(e), failed;
+	struct nswap_io *io = &e->mo.io;
+	unsigned int i;
+
+	failed = marked ? write_home(e, marked, false) : 0;
+	if (failed)
+		/* a bad sector keeps one page where it is, not its neighbours */
+		failed = write_home(e, failed, true);
+	for_each_set_bit(i, &marked, NSWAP_REQ_SLOTS) {
+		if (!(failed & BIT(i))) {
+			settle(e, i, NSWAP_SLOT_HOME, NSWAP_FLASH_NONE);
+			io->todo &= ~BIT(i);
+		}
+		nswap_return_unmark(e->dev, io->slot + i);
+	}
+}
+
+/* where did the pages of the batch get to? */
+static void take_stock(struct emptying *e, unsigned long unread)
+{
+	struct nswap_flash_leave *leave = &e->d->leave;
+	struct nswap_slot s;
+	unsigned int i;
+	u64 old;
+
+	for_each_set_bit(i, &e->begun, NSWAP_REQ_SLOTS) {
+		if (!nswap_move_out_valid(&e->mo.io, i, NSWAP_SLOT_FLASH,
+					  &old, &s) || !is_there(e, &s)) {
+			leave->moved++;
+			leave->since = jiffies;
+		} else if (unread & BIT(i)) {
+			leave->unread++;
+		} else {
+			leave->stuck++;
+		}
+	}
+}
+
+static void batch(struct emptying *e)
+{
+	struct nswap_client *cl = e->dev->node->client;
+	struct nswap_io *io = &e->mo.io;
+	unsigned long unread = read_flash(e, io->todo, false);
+
+	if (unread)
+		unread = read_flash(e, unread, true);
+	io->todo &= ~unread;
+	/* grants are of use now, but page-outs come first */
+	WRITE_ONCE(cl->used, jiffies);
+	if (io->todo && list_empty_careful(&cl->waiting))
+		nswap_move_out_store(&e->mo);
+	if (io->todo)
+		to_flash(e);
+	if (io->todo && e->dev->home)
+		to_home(e);
+	take_stock(e, unread);
+}
+
+static void start_pass(struct nswap_flash_leave *leave)
+{
+	leave->cursor = 1;
+	leave->moved = 0;
+	leave->stuck = 0;
+	leave->unread = 0;
+}
+
+/* true: every slot has been looked at */
+static bool pass(struct emptying *e)
+{
+	unsigned long until = jiffies + ROUND;
+
+	while (e->d->leave.cursor < e->dev->map.nr) {
+		if (time_after(jiffies, until))
+			return false;
+		look(e);
+		if (e->begun)
+			batch(e);
+		cond_resched();
+	}
+	return true;
+}
+
+/* after a pass: is there no hope? one sentence, and it is as it was */
+static int give_up(struct emptying *e, struct netlink_ext_ack *ext)
+{
+	struct nswap_flash_leave *leave = &e->d->leave;
+
+	if (leave->moved || !(leave->stuck + leave->unread) ||
+	    time_before(jiffies, leave->since + PATIENCE))
+		return 0;
+	if (leave->unread)
+		NL_SET_ERR_MSG_FMT(ext, "%llu pages are only there and cannot be read from it",
+				   leave->unread);
+	else
+		NL_SET_ERR_MSG_FMT(ext, "%llu pages are only there, and no peer, flash or home has room",
+				   leave->stuck);
+	leave->cursor = 0;
+	nswap_flash_map_close(&e->d->map, false);
+	return leave->unread ? -EIO : -ENOSPC;
+}
+
+/* how many slots of it are used; 0: it is removed */
+static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
+{
+	struct nswap_flash_leave *leave = &e->d->leave;
+	int ret;
+
+	if (!leave->cursor) {
+		*leave = (struct nswap_flash_leave){ .since = jiffies };
+		start_pass(leave);
+		nswap_flash_map_close(&e->d->map, true);
+	}
+	if (pass(e)) {
+		ret = give_up(e, ext);
+		if (ret)
+			return ret;
+		leave->copies = leave->copies ||
+				!(leave->moved + leave->stuck + leave->unread);
+		start_pass(leave);
+	}
+	*left = READ_ONCE(e->d->map.used);
+	if (!*left && !nswap_flash_remove(e->dev->flash, e->d))
+		*left = 1;
+	return 0;
+}
+
+/* @t: of the path that @flash is, 0: it is the name that is listed */
+static struct nswap_flash_dev *find(struct nswap_flash *f, const char *flash,
+				    dev_t t)
+{
+	unsigned int i;
+
+	for (i = 0; f && i < f->nr; i++) {
+		struct nswap_flash_dev *d = &f->dev[i];
+
+		if (d->block && (t ? d->block->bdev->bd_dev == t :
+				     !strcmp(d->name, flash)))
+			return d;
+	}
+	return NULL;
+}
+
+/**
+ * nswap_empty_flash() - go on with removing a flash device
+ * @node: node
+ * @name: of the device, as in /dev
+ * @flash: name of the flash device, or a path of it
+ * @left: result: slots of it that are used; 0: it is removed
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; about a quarter of a second, and then for home,
+ * flash and peers to end what was begun.
+ * Return: 0, -ENOMEM, -ENODEV; -ENOSPC or -EIO: it stays in use.
+ */
+int nswap_empty_flash(struct nswap_node *node, const char *name,
+		      const char *flash, u64 *left, struct netlink_ext_ack *ext)
+{
+	struct emptying *e = kzalloc(sizeof(*e), GFP_KERNEL);
+	int ret = -ENODEV;
+	dev_t t = 0;
+
+	if (!e || !nswap_move_out_init(&e->mo, NULL, NSWAP_SLOT_FLASH)) {
+		kfree(e);
+		return -ENOMEM;
+	}
+	/* a path that leads nowhere is no listed name either */
+	if (strchr(flash, '/') && lookup_bdev(flash, &t))
+		t = 0;
+	mutex_lock(&node->control);
+	e->dev = nswap_device_named(node, name);
+	if (!e->dev) {
+		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+		goto unlock;
+	}
+	e->mo.io.dev = e->dev;
+	e->d = find(e->dev->flash, flash, t);
+	if (!e->d) {
+		NL_SET_ERR_MSG(ext, "the device has no such flash, see: nswapctl device list");
+		goto unlock;
+	}
+	ret = go_on(e, left, ext);
+unlock:
+	mutex_unlock(&node->control);
+	nswap_move_out_exit(&e->mo);
+	kfree(e);
+	return ret;
+}
