@@ -127,8 +127,8 @@ struct nswap_orphan {
  * @sessions_wanted: set with the first device, for good
  * @next_id: of the next message
  * @next_session: of the next session with anybody; rises within the epoch
- * @used: jiffies of the last page-out sent to any peer, or of the last tick with
- *	a page at home to be moved out
+ * @used: jiffies of the last page-out sent to any peer, or to flash instead, or
+ *	of the last tick with a page at home to be moved out
  * @wait_lock: protects @waiting
  * @changes: counts kicks, so that none is missed between trying and waiting
  * @waiting: requests that wait for grants, for a slot, or to be placed again
@@ -215,7 +215,7 @@ void nswap_client_to_home(struct nswap_io *io);
 unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);
 
 /* client_flash.c */
-void nswap_client_to_flash(struct nswap_io *io);
+void nswap_client_to_flash(struct nswap_io *io, unsigned long slots);
 unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first);
 
 /* client_free.c */

@@ -76,12 +76,13 @@ static void store_ended(struct nswap_home_io *h)
  * nswap_client_to_flash() - bring slots that are to be placed to flash
  * @io: page-out the caller dispatches; its device has flash. Slots that flash
  *	has no room for, or has failed, stay to be placed.
+ * @slots: which of them
  *
  * Context: process, page-out path: does not allocate, does not wait.
  */
-void nswap_client_to_flash(struct nswap_io *io)
+void nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
 {
-	unsigned long may = io->todo & ~READ_ONCE(io->no_flash);
+	unsigned long may = io->todo & slots & ~READ_ONCE(io->no_flash);
 	unsigned int first, nr;
 	u32 flash;
 

@@ -332,20 +332,41 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	}
 }
 
+/* what is under way at flash; negative if this slot cannot go there now */
+static int flash_inflight(struct nswap_io *io, unsigned int first)
+{
+	struct nswap_flash *f = io->dev->flash;
+
+	if (!f || test_bit(first, &io->no_flash) || !nswap_flash_room(f))
+		return -1;
+	return nswap_flash_inflight(f);
+}
+
 /* 0 when everything is placed, else why not */
 static int place(struct nswap_io *io)
 {
 	struct nswap_node *node = io->dev->node;
+	bool rather_peers = false;
 	struct nswap_peer *peer;
-	unsigned int first;
+	unsigned int first, nr;
 	u16 index;
 	int n;
 
 	while (io->todo) {
 		nswap_meter_turn(io);
 		first = __ffs(io->todo);
-		n = nswap_place_take(node, nswap_run_of(io->todo, first),
-				     &index);
+		nr = nswap_run_of(io->todo, first);
+		n = nswap_place_take(node, nr, rather_peers ? -1 :
+				     flash_inflight(io, first), &index);
+		if (n == -EXDEV) {
+			/* for lack of grants, perhaps: they are of use */
+			WRITE_ONCE(node->client->used, jiffies);
+			nswap_client_to_flash(io,
+					      GENMASK(first + nr - 1, first));
+			/* it filled up, or fails, just now */
+			rather_peers = io->todo & BIT(first);
+			continue;
+		}
 		if (n < 0)
 			return n;
 		peer = nswap_peer_get(node, index);
@@ -383,7 +404,7 @@ static bool waited(const struct nswap_io *io, u32 ms)
 static void overflow(struct nswap_io *io, bool full)
 {
 	if (io->dev->flash && (full || waited(io, FLASH_AFTER_MS)))
-		nswap_client_to_flash(io);
+		nswap_client_to_flash(io, io->todo);
 	if (io->dev->home && (full || waited(io, HOME_AFTER_MS)))
 		nswap_client_to_home(io);
 	else if (full)

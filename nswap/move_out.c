@@ -284,7 +284,7 @@ static struct nswap_peer *choose(struct nswap_move_out *mo, unsigned int *nr)
 	if (mo->state == NSWAP_SLOT_MOVING)
 		n = nswap_place_take_spare(node, *nr, &index);
 	else
-		n = nswap_place_take(node, *nr, &index);
+		n = nswap_place_take(node, *nr, -1, &index);
 	if (n <= 0)
 		return NULL;
 	*nr = n;

@@ -125,16 +125,23 @@ static bool room_may_come(const struct nswap_node *node)
 	return false;
 }
 
-/* the policy's choice, NULL if nobody can take even one page */
+/*
+ * The policy's choice, NULL if nobody can take even one page; @flash: set if it
+ * prefers that, and if it may.
+ */
 static struct nswap_place_peer *pick(struct nswap_node *node,
-				     unsigned int pages)
+				     unsigned int pages, int flash_inflight,
+				     bool *flash)
 {
 	struct nswap_place_view view = {
 		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
 		.random = prandom_u32_state(&node->place_rnd),
+		.flash = flash_inflight >= 0,
+		.flash_inflight = max(flash_inflight, 0),
 	};
 	int pos = READ_ONCE(node->place)->pick(&view, pages);
 
+	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
@@ -156,22 +163,28 @@ static unsigned int spend(struct nswap_place_peer *c, unsigned int pages)
  * nswap_place_take() - choose a peer and spend grants on it
  * @node: node
  * @pages: adjacent pages to be placed
+ * @flash_inflight: reads and writes under way at the device's flash; negative
+ *	if they cannot go there
  * @index: the chosen peer
  *
  * Context: process, page-out path; does not sleep.
- * Return: how many of @pages the peer takes; -EAGAIN: no grant now, but some
- * may come; -ENOSPC: no room anywhere.
+ * Return: how many of @pages the peer takes; -EXDEV: they had better go to
+ * flash; -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
  */
-int nswap_place_take(struct nswap_node *node, unsigned int pages, u16 *index)
+int nswap_place_take(struct nswap_node *node, unsigned int pages,
+		     int flash_inflight, u16 *index)
 {
 	struct nswap_place_peer *c;
+	bool flash;
 	int n;
 
 	spin_lock(&node->place_lock);
-	c = pick(node, pages);
+	c = pick(node, pages, flash_inflight, &flash);
 	if (c) {
 		n = spend(c, pages);
 		*index = c->index;
+	} else if (flash) {
+		n = -EXDEV;
 	} else {
 		n = room_may_come(node) ? -EAGAIN : -ENOSPC;
 	}
@@ -214,9 +227,10 @@ unsigned int nswap_place_take_spare(struct nswap_node *node,
 {
 	struct nswap_place_peer *c;
 	unsigned int n = 0;
+	bool flash;
 
 	spin_lock(&node->place_lock);
-	c = pick(node, pages);
+	c = pick(node, pages, -1, &flash);
 	if (c && nswap_place_ample(c, pages)) {
 		n = spend(c, pages);
 		*index = c->index;

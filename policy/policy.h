@@ -50,13 +50,19 @@ struct nswap_place_peer {
  * @nr: number of candidates
  * @last: index (not position) chosen last time, 0 at first
  * @random: another number for each decision
+ * @flash: the device has flash with room: NSWAP_PLACE_FLASH may be returned
+ * @flash_inflight: reads and writes of it under way
  */
 struct nswap_place_view {
 	const struct nswap_place_peer *peer;
 	unsigned int nr;
 	u16 last;
 	u32 random;
+	bool flash;
+	unsigned int flash_inflight;
 };
+
+#define NSWAP_PLACE_FLASH	(-2)	/* no peer: flash is better now */
 
 /**
  * struct nswap_place_ops - a placement policy: which peer gets this page-out
@@ -64,7 +70,8 @@ struct nswap_place_view {
  * @help: one line for users (required)
  * @pick: position in @view->peer of the peer for @pages adjacent pages, or -1
  *	if no peer can take even one; a peer with fewer grants than @pages may
- *	be picked, the rest is then asked for again (required; may not sleep;
+ *	be picked, the rest is then asked for again; NSWAP_PLACE_FLASH, if the
+ *	view allows it, brings them to flash at once (required; may not sleep;
  *	on the reclaim path, called under a spinlock)
  */
 struct nswap_place_ops {
@@ -323,7 +330,8 @@ const struct nswap_place_ops *nswap_place_default(void);
 	X(most_free) \
 	X(rr) \
 	X(two_choices) \
-	X(latency)
+	X(latency) \
+	X(burst)
 
 #define NSWAP_SIZE_POLICIES(X) \
 	X(fixed) \

@@ -69,6 +69,8 @@ static void found_by_name(struct kunit *test)
 			    &nswap_place_two_choices_ops);
 	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("latency"),
 			    &nswap_place_latency_ops);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("burst"),
+			    &nswap_place_burst_ops);
 	KUNIT_EXPECT_NULL(test, nswap_place_find("round"));
 	KUNIT_EXPECT_NULL(test, nswap_place_find(""));
 	KUNIT_EXPECT_PTR_EQ(test, nswap_place_default(),
@@ -160,7 +162,7 @@ static void named_in_one_line(struct kunit *test)
 			   "fixed [watermark] pressure");
 	KUNIT_EXPECT_STREQ(test, nswap_place_names(&nswap_place_most_free_ops,
 						   buf, sizeof(buf)),
-			   "[most-free] round-robin two-choices latency");
+			   "[most-free] round-robin two-choices latency burst");
 	KUNIT_EXPECT_STREQ(test, nswap_read_names(&nswap_read_prefetched_ops,
 						  buf, sizeof(buf)),
 			   "[prefetched-first] fastest least-loaded");

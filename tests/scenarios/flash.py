@@ -166,6 +166,39 @@ def test_well_again(t):
         node.device_del(dev)
 
 
+def test_burst(t):
+    """A burst that the network is slow to take is spread over the peer and
+    flash by the policy burst, every page right; other policies leave flash to
+    what finds no peer."""
+    cluster = t.cluster(2)
+    cluster.up(lend="96M")
+    node, server = cluster
+    server.run(["tc", "qdisc", "replace", "dev", server.iface, "root",
+                "netem", "delay", "5ms"]).check()
+    with disk(64) as flash:
+        dev = node.device_add("64M", flash=(flash.path,))
+        share = {}
+        for policy in ("most-free", "burst"):
+            node.ctl("policy", "place", policy)
+            before = node.stat()["client"]
+            node.run([node.prog("blkverify"), "--device", f"/dev/{dev}",
+                      "--seconds", "4", "--threads", "8", "--max-kb", "128",
+                      "--reads", "10", "--seed", str(t.seed)],
+                     timeout=90).check()
+            after = node.stat()["client"]
+            out, flash_out = (after[key] - before[key] for key in
+                              ("pages_out", "pages_flash_out"))
+            t.log(f"{policy}: {out} pages to the peer, {flash_out} to flash")
+            share[policy] = flash_out / (out + flash_out)
+            equal(after["read_errors"] + after["write_errors"], 0, "errors")
+        at_least(out, 500, "pages that a burst brought to the peer")
+        at_least(flash_out, 500, "pages that it brought to flash")
+        at_least(share["burst"], share["most-free"],
+                 "its share of pages on flash, against the default's")
+        node.device_del(dev)
+    wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
 def test_refusals(t):
     """Flash that cannot be: one sentence each, nothing changed or held."""
     _, node = alone(t)

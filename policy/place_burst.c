@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Placement: burst. The peer with the shortest queue; while that is long, flash,
+ * if fewer requests wait there.
+ *
+ * T. Newhall, D. Woos, "Incorporating Network RAM and Flash into Fast Backing
+ * Store for Clusters", Cluster 2011, keeps flash for reads that a prefetcher
+ * spreads; here the writes of a burst are spread over both, since what waits in
+ * the network's queue waits for nothing that flash needs. A queue is long when
+ * two full messages are in it: below that the network is not what is waited for.
+ * Messages of page-outs and writes of flash are of like size, so their numbers
+ * are compared; how fast either is shows in how fast its queue shrinks.
+ */
+#include "policy.h"
+
+#define LONG	(2 * NSWAP_REQ_SLOTS)	/* pages */
+
+static bool shorter(const struct nswap_place_peer *a,
+		    const struct nswap_place_peer *b)
+{
+	if (a->inflight != b->inflight)
+		return a->inflight < b->inflight;
+	return a->free > b->free;
+}
+
+static int burst_pick(const struct nswap_place_view *view, unsigned int pages)
+{
+	unsigned int i, n, queue;
+	int best = -1;
+
+	for (i = 0, n = nswap_place_after(view); i < view->nr; i++, n++) {
+		if (n == view->nr)
+			n = 0;
+		if (nswap_place_usable(&view->peer[n]) &&
+		    (best < 0 || shorter(&view->peer[n], &view->peer[best])))
+			best = n;
+	}
+	if (!view->flash)
+		return best;
+	if (best < 0)
+		return NSWAP_PLACE_FLASH;
+	queue = view->peer[best].inflight;
+	if (queue >= LONG && view->flash_inflight < queue / NSWAP_REQ_SLOTS)
+		return NSWAP_PLACE_FLASH;
+	return best;
+}
+
+const struct nswap_place_ops nswap_place_burst_ops = {
+	.name = "burst",
+	.help = "shortest queue; flash as well while the network's is long",
+	.pick = burst_pick,
+};
