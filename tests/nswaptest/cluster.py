@@ -161,7 +161,7 @@ class Node(abc.ABC):
         return self.ctl("down")
 
     def device_add(self, size=None, wait=True, home=None, force=False,
-                   flash=()):
+                   flash=(), tiers=()):
         """nswapctl device add; returns the device's name, "nswap0".  Then
         wait for the sessions with peers: they come up with the first
         device."""
@@ -169,6 +169,8 @@ class Node(abc.ABC):
         args += ["--home", str(home)] if home else []
         for path in flash:
             args += ["--flash", str(path)]
+        for path, rank in tiers:
+            args += ["--tier", f"{path},rank={rank}"]
         args += ["--force"] if force else []
         done = self.run([self.prog("nswapctl"), "device", "add",
                          *args]).check()

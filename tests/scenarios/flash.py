@@ -87,6 +87,27 @@ def test_ranked(t):
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
 
+def test_ranks(t):
+    """Ranks decide which flash is filled first, whatever the order given."""
+    _, node = alone(t)
+    with disk(2) as first, disk(2, 2) as second, disk(2, 4) as third:
+        dev = node.device_add("16M", flash=(second.path,), tiers=(
+            (third.path, 7), (first.path, 0)))
+        order = node.devices()[0]["flash"].split(",")
+        node.device_del(dev)
+        given = [os.path.basename(os.path.realpath(one.path))
+                 for one in (second, first, third)]
+        equal(order, given, "its flash, by rank")
+        for text in ("", "x", f"{first.path}", f"{first.path},rank=",
+                     f"{first.path},rank=256", f"{first.path},rank=-1",
+                     f"{first.path},size=3", ",rank=1"):
+            said = node.refused("device", "add", "--size", "16M", "--tier",
+                                text, code=2)
+            t.log(f"{text}: {said}")
+            true("rank" in said, f"the refusal is: {said}")
+        equal(node.devices(), [], "devices after it")
+
+
 def test_full(t):
     """Flash fills up without a home: writes fail, nothing is lost, and what
     is freed is used again, everywhere on it."""

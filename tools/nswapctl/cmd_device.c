@@ -17,12 +17,14 @@
 #include "view.h"
 
 #define MAX_FLASH	4
+#define MAX_RANK	255
 #define NODE_WAIT_MS	5000	/* for the name in /dev to appear */
 
 static const struct option add_options[] = {
 	{ "size", required_argument, NULL, 's' },
 	{ "home", required_argument, NULL, 'h' },
 	{ "flash", required_argument, NULL, 'F' },
+	{ "tier", required_argument, NULL, 'T' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -103,10 +105,37 @@ struct wanted {
 	uint64_t bytes;
 	bool sized;
 	const char *home;
-	const char *flash[MAX_FLASH];
+	const char *flash[MAX_FLASH];	/* by rank */
+	unsigned int rank[MAX_FLASH];
 	int nr_flash;
 	bool force;
 };
+
+/* behind those of its rank and lower ones */
+static void add_flash(struct wanted *w, const char *path, unsigned int rank)
+{
+	int i;
+
+	if (w->nr_flash == MAX_FLASH)
+		ctl_usage("a device has at most 4 flash devices");
+	for (i = w->nr_flash++; i && w->rank[i - 1] > rank; i--) {
+		w->rank[i] = w->rank[i - 1];
+		w->flash[i] = w->flash[i - 1];
+	}
+	w->rank[i] = rank;
+	w->flash[i] = path;
+}
+
+/* PATH,rank=N; the path ends where the rank begins */
+static void add_tier(struct wanted *w, char *text)
+{
+	char *comma = strrchr(text, ',');
+
+	if (!comma || comma == text || strncmp(comma, ",rank=", 6))
+		ctl_usage("write --tier DEVICE,rank=N");
+	*comma = '\0';
+	add_flash(w, text, arg_number(comma + 6, "rank, 0 to 255", MAX_RANK));
+}
 
 static void parse_add(int argc, char **argv, struct wanted *w)
 {
@@ -124,9 +153,10 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		case 'F':
 			if (!*optarg)
 				ctl_usage("name a partition or disk with --flash");
-			if (w->nr_flash == MAX_FLASH)
-				ctl_usage("a device has at most 4 flash devices");
-			w->flash[w->nr_flash++] = optarg;
+			add_flash(w, optarg, 0);
+			break;
+		case 'T':
+			add_tier(w, optarg);
 			break;
 		case 'f':
 			w->force = true;
@@ -139,7 +169,7 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 	if (!w->sized && !w->home)
 		ctl_usage("name the size of the device with --size, or its home with --home");
 	if (w->force && !w->home && !w->nr_flash)
-		ctl_usage("--force goes with --home or --flash");
+		ctl_usage("--force goes with --home, --flash or --tier");
 }
 
 int cmd_device_add(int argc, char **argv)

@@ -47,11 +47,15 @@ static const struct ctl_command commands[] = {
 	{ "nodes", "", "list the nodes of this kernel",
 	  "The initial network namespace sees all, every other one its own.\n",
 	  cmd_nodes },
-	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]... [--force]",
+	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]...\n"
+	  "                   [--tier DEVICE,rank=N]... [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
 	  "  --flash DEVICE    the same, used first; up to 4, in this order\n"
+	  "  --tier DEVICE,rank=N\n"
+	  "                    flash that is used after that of lower ranks, 0 to 255;\n"
+	  "                    --flash has rank 0\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"
