@@ -18,7 +18,7 @@ from nswaptest.work import Slots, eat
 DESCRIPTION = "prefetching to flash, and reading policies"
 SUITES = ("lab",)
 NEEDS = ("module", "progs", "dmsetup")
-TIMEOUT = 300
+TIMEOUT = 600
 
 MIB = 256
 WAKE_UPS = 0.1      # seconds, five of them
