@@ -140,7 +140,7 @@ struct nswap_orphan {
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
  * @losses: work that marks the slots of peers whose epoch is over
- * @returns: for pages that servers bring back; made with the first home
+ * @return_pool: for pages that servers bring back; made with the first home
  */
 struct nswap_client {
 	struct nswap_node *node;
@@ -159,7 +159,7 @@ struct nswap_client {
 	unsigned int nr_orphans;
 	struct delayed_work frees;
 	struct work_struct losses;
-	struct nswap_returns *returns;
+	struct nswap_returns *return_pool;
 };
 
 /**

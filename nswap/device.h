@@ -35,7 +35,7 @@ struct nswap_prefetcher;
  * @home: where pages go that no peer has room for; NULL without one
  * @returning: with a home: one bit a slot: a page that a server has brought
  *	back may be written to its place there; see returned.c
- * @returns: pages that servers have brought back and that are being written,
+ * @returns_left: pages that servers have brought back and that are being written,
  *	and those written a moment ago: until it is 0 somebody uses the device
  * @flash: where they go before that; NULL without any
  * @home_out: moves out from there
@@ -62,7 +62,7 @@ struct nswap_device {
 	spinlock_t header_lock;
 	struct nswap_home *home;
 	unsigned long *returning;
-	atomic_t returns;
+	atomic_t returns_left;
 	struct nswap_flash *flash;
 	struct nswap_home_out *home_out;
 	unsigned long used;

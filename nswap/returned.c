@@ -25,7 +25,7 @@
  *    moment and then lets the server try again. The writes end by themselves, and
  *    a server that stops in the middle of its pages loses its room
  *    (serve_move.c).
- *  - A device with marks or writes does not go (its @returns).
+ *  - A device with marks or writes does not go (its @returns_left).
  */
 #include <linux/slab.h>
 
@@ -91,7 +91,7 @@ int nswap_return_init(struct nswap_node *node)
 	struct nswap_returns *rs;
 	unsigned int i;
 
-	if (node->client->returns)
+	if (node->client->return_pool)
 		return 0;
 	rs = kvzalloc_objs(*rs, 1);
 	if (!rs)
@@ -105,7 +105,7 @@ int nswap_return_init(struct nswap_node *node)
 			return -ENOMEM;
 		}
 	/* pairs with nswap_return_take() */
-	smp_store_release(&node->client->returns, rs);
+	smp_store_release(&node->client->return_pool, rs);
 	return 0;
 }
 
@@ -117,9 +117,9 @@ int nswap_return_init(struct nswap_node *node)
  */
 void nswap_return_exit(struct nswap_node *node)
 {
-	if (node->client->returns)
-		free_returns(node->client->returns);
-	node->client->returns = NULL;
+	if (node->client->return_pool)
+		free_returns(node->client->return_pool);
+	node->client->return_pool = NULL;
 }
 
 static struct nswap_return *take(struct nswap_returns *rs)
@@ -145,7 +145,7 @@ static struct nswap_return *take(struct nswap_returns *rs)
 u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r)
 {
 	/* pairs with nswap_return_init() */
-	struct nswap_returns *rs = smp_load_acquire(&node->client->returns);
+	struct nswap_returns *rs = smp_load_acquire(&node->client->return_pool);
 
 	if (!rs)
 		return NSWAP_ST_NO_HOME;
@@ -162,7 +162,7 @@ u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r)
  */
 void nswap_return_give(struct nswap_node *node, struct nswap_return *r)
 {
-	struct nswap_returns *rs = node->client->returns;
+	struct nswap_returns *rs = node->client->return_pool;
 
 	spin_lock(&rs->lock);
 	list_add(&r->link, &rs->unused);
@@ -178,10 +178,10 @@ void nswap_return_give(struct nswap_node *node, struct nswap_return *r)
  */
 void nswap_return_wait(struct nswap_device *dev)
 {
-	struct nswap_returns *rs = dev->node->client->returns;
+	struct nswap_returns *rs = dev->node->client->return_pool;
 
 	if (rs)
-		wait_event(rs->wait, !atomic_read(&dev->returns));
+		wait_event(rs->wait, !atomic_read(&dev->returns_left));
 }
 
 /**
@@ -197,7 +197,7 @@ bool nswap_return_mark(struct nswap_device *dev, u64 slot)
 {
 	if (dev->returning && test_and_set_bit(slot, dev->returning))
 		return false;
-	atomic_inc(&dev->returns);
+	atomic_inc(&dev->returns_left);
 	return true;
 }
 
@@ -215,8 +215,8 @@ void nswap_return_unmark(struct nswap_device *dev, u64 slot)
 	/* in full order: before the kick, after what became of the slot */
 	if (dev->returning)
 		test_and_clear_bit(slot, dev->returning);
-	if (atomic_dec_and_test(&dev->returns))
-		wake_up_all(&node->client->returns->wait);
+	if (atomic_dec_and_test(&dev->returns_left))
+		wake_up_all(&node->client->return_pool->wait);
 	nswap_client_kick(node);
 }
 
