@@ -183,7 +183,10 @@ def drive(t, cluster, judged, raced, raced_home):
     client.device_del(judged)
     # now what is moved is what the racers rewrite and discard
     beside.lose()
+    # flash would keep a part of them from the servers
+    client.ctl("prefetch", "off")
     start_anew(cluster, client, racers)
+    client.ctl("prefetch", "on")
     until = time.monotonic() + 4 * SECONDS
     while ((missing() or not all(moves_met().values())) and
            time.monotonic() < until):
