@@ -19,8 +19,9 @@ import signal
 import time
 
 from nswaptest.check import at_least, equal, hold, wait_for
-from nswaptest.disk import disk
+from nswaptest.disk import SCRATCH, disk
 from nswaptest.scenario import FOLDER, load
+from nswaptest.work import result_of
 
 slots = load(FOLDER / "chaos_slots.py")
 prefetch = load(FOLDER / "prefetch.py")
@@ -38,6 +39,9 @@ HOME_AT = 512           # MiB, on the scratch disk
 PAGE = 4096
 FULL = FLASH_MB * prefetch.MIB * 19 // 20      # slots; some are always freed
 AT_ONCE = 32            # slots read in one call
+RACED_MB = 2
+RACE_S = 10
+READ_MS = 20
 KINDS = ("when", "count", "which", "after")
 
 
@@ -190,3 +194,33 @@ def test_flash(t):
               "flash slots and slots at home after a discard of everything")
         client.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
+
+
+def test_races(t):
+    """Two programs write and read the same few slots. Flash is full, so that
+    what is freed there is taken again at once, and slow to read: what is read
+    of a slot was written to that slot, whole."""
+    cluster = t.cluster(2)
+    cluster.up(lend="1M")
+    client = cluster[0]
+    with disk(RACED_MB) as home, disk(1, HOME_AT) as flash:
+        dev = client.device_add(home=home.path, flash=(flash.path,))
+        where = f"{SCRATCH} {flash.at}"
+        flash.become(f"0 {flash.sectors} delay {where} {READ_MS} {where} 0")
+        prefetch.setting(client, period_ms=20, pct=50)
+        client.ctl("prefetch", "on")
+        racers = [slots.workload(client, dev, t.seed, threads=8, max_kb=16,
+                                 reads=60, no_sweep=True) for _ in range(2)]
+        hold(RACE_S)
+        for racer in racers:
+            racer.kill(signal.SIGTERM)
+        # each sees older and newer pages of the other: those are right here
+        for racer in racers:
+            seen = result_of(racer.wait(60), codes=(0, 1))
+            t.log(str(seen))
+            equal([seen[f"{kind}_pages"] for kind in
+                   ("other", "foreign", "zero", "torn")], [0] * 4,
+                  "pages of another slot, of nobody, of zeros, of two writes")
+        at_least(client.stat()["client"]["pages_flash_in"], 1000,
+                 "pages read from flash")
+        client.device_del(dev)
