@@ -18,6 +18,7 @@
 #include "device.h"
 #include "meter.h"
 #include "node.h"
+#include "returned.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 		  void (*end)(struct nswap_home_io *h))
@@ -52,21 +53,37 @@ static void store_ended(struct nswap_home_io *h)
 	nswap_client_op_end(op, again);
 }
 
+/* slots to whose places an older page may be on its way */
+static unsigned long marked(const struct nswap_io *io)
+{
+	unsigned long found = 0;
+	unsigned int i;
+
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
+		if (nswap_return_under_way(io->dev, io->slot + i))
+			found |= BIT(i);
+	return found;
+}
+
 /**
  * nswap_client_to_home() - bring the slots that are to be placed home
  * @io: page-out the caller dispatches; its device has a home
+ *
+ * Those that were marked at the very moment they were claimed (returned.c) stay
+ * to be done: the end of the mark is a kick.
  *
  * Context: process, page-out path: does not allocate, does not wait.
  */
 void nswap_client_to_home(struct nswap_io *io)
 {
+	unsigned long may = io->todo & ~marked(io);
 	unsigned int first, nr;
 
-	while (io->todo) {
+	while (may) {
 		nswap_meter_turn(io);
-		first = __ffs(io->todo);
-		nr = READ_ONCE(io->one_by_one) ? 1 :
-		     nswap_run_of(io->todo, first);
+		first = __ffs(may);
+		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
+		may &= ~GENMASK(first + nr - 1, first);
 		io->todo &= ~GENMASK(first + nr - 1, first);
 		start(io, first, nr, store_ended);
 	}

@@ -13,7 +13,9 @@
  * Invariants:
  *  - Home has no generations. A slot is marked before it becomes MOVING, until
  *    the write has ended, whatever becomes of the slot in between; a page-out
- *    of a marked slot waits. So no page is ever written over a newer one.
+ *    of a marked slot waits: before it claims the slot, and, since the word it
+ *    claims may be back by then, once more before it goes home. So no page is
+ *    ever written over a newer one.
  *  - A flash slot is this file's from its taking until the slot map has it, and
  *    put back if that does not come to pass. So without a home no mark is
  *    needed: what is written meets nobody else's page.
