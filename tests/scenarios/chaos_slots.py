@@ -2,7 +2,7 @@
 """Chaos that takes every transition of the slot state table.
 
         node0 ------ node1 … node3     node0 has two devices with a home each,
-                                       the second one flash as well
+                                       the second one two of flash as well
 
 One device is verified, page by page, and may not lose a write or a read.  On
 the other one two programs write and discard the same few slots at once, so
@@ -10,7 +10,8 @@ that pages are freed and rewritten at every moment of a page-out, a free and a
 move; nothing there is judged but that it comes to rest.  Its home fails now
 and then, and a prefetcher moves pages from peers to its flash, which is small,
 so that most are elsewhere.  When the first device has been verified and
-deleted, only such pages are moved, and a server starts anew.
+deleted, only such pages are moved, and a server starts anew.  At last one flash
+device is taken away while peers have room, and another while none has.
 
 Which transitions there are and how often each was taken is read from the
 module (inject_transitions).  A legal one that was never taken fails the test.
@@ -58,10 +59,14 @@ def moves_met():
     return {line.split()[0]: int(line.split()[1]) for line in lines}
 
 
-def missing():
-    """What was never taken."""
+# what only taking flash away does
+AWAY = (("FLASH", "REMOTE"), ("FLASH", "HOME"))
+
+
+def missing(but=()):
+    """What was never taken, but for these."""
     return sorted(f"{a} to {b}" for (a, b), n in transitions().items()
-                  if not n)
+                  if not n and (a, b) not in but)
 
 
 class Everything(chaos.Chaos):
@@ -154,17 +159,37 @@ def test_transitions(t):
     with contextlib.ExitStack() as stack:
         judged_home = stack.enter_context(home.disk(JUDGED_MB))
         raced_home = stack.enter_context(home.disk(RACED_MB, JUDGED_MB))
-        flash = stack.enter_context(home.disk(FLASH_MB, JUDGED_MB + RACED_MB))
+        flash = [stack.enter_context(home.disk(FLASH_MB, at)) for at in
+                 (JUDGED_MB + RACED_MB, JUDGED_MB + RACED_MB + FLASH_MB)]
         judged = client.device_add(home=judged_home.path)
-        raced = client.device_add(home=raced_home.path, flash=(flash.path,))
+        raced = client.device_add(home=raced_home.path,
+                                  flash=[one.path for one in flash])
         prefetch.setting(client, period_ms=50, after="move")
         client.ctl("prefetch", "on")
-        drive(t, cluster, judged, raced, raced_home)
+        drive(t, cluster, judged, raced, raced_home, flash)
         client.device_del(raced)
         wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
 
 
-def drive(t, cluster, judged, raced, raced_home):
+def give_back(beside, client):
+    """Servers bring pages back while flash has room for some."""
+    client.ctl("prefetch", "off")
+    beside.lend_all(0)
+    hold(1)
+    beside.lend_all(LENT_MB)
+    client.ctl("prefetch", "on")
+
+
+def take_away(beside, client, raced, flash, lent):
+    """Flash goes while the servers lend so much."""
+    beside.lend_all(lent)
+    wait_for(lambda: client.devices()[0]["slots_flash"] > 64, 60,
+             "flash has pages")
+    client.ctl("device", "del", raced, "--flash", flash.path)
+    beside.lend_all(LENT_MB)
+
+
+def drive(t, cluster, judged, raced, raced_home, flash):
     """The workloads and what goes on beside them."""
     client = cluster[0]
     work = workload(client, judged, t.seed, threads=4, max_kb=64, reads=50,
@@ -188,9 +213,12 @@ def drive(t, cluster, judged, raced, raced_home):
     start_anew(cluster, client, racers)
     client.ctl("prefetch", "on")
     until = time.monotonic() + 4 * SECONDS
-    while ((missing() or not all(moves_met().values())) and
+    while ((missing(AWAY) or not all(moves_met().values())) and
            time.monotonic() < until):
         beside.lose()
+        give_back(beside, client)
+    for one, lent in zip(flash, (LENT_MB, 0)):
+        take_away(beside, client, raced, one, lent)
     for process in racers:
         t.log(f"racer: {json.dumps(stop(process))}")
     told(t)

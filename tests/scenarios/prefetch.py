@@ -227,7 +227,10 @@ def test_evicts(t):
             return node.devices()[0]["flash_used_slots"] <= limit
         wait_for(room, 10, "an eighth of flash is not used")
         equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
-        cluster[1].ctl("lend", "0")
+        # no more than it holds: it takes nothing, and brings nothing back
+        cluster[1].ctl("lend", f"{ENOUGH * 4}K")
+        wait_for(lambda: not node.peers()[cluster[1].addr]["free_pages"], 10,
+                 "the peer has no room")
         for first in range(ENOUGH + 1, ENOUGH + 161, 16):
             slots.write(first, 16)
             wait_for(room, 10,
