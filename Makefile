@@ -62,6 +62,15 @@ module: farm
 kunit:
 	+@$(MAKE) module KUNIT=1
 
+# Modelled flash and disk for tests and benchmarks: a module of their own.
+MODEL_OUT = build/$(RELEASE)-model
+
+model-dev: kernel
+	@tools/farm.sh $(MODEL_OUT) $(wildcard tests/model_dev/*.[ch]) tests/model_dev/Kbuild
+	+@flock $(MODEL_OUT)/.lock $(MAKE) -C $(KDIR) \
+		M=$(CURDIR)/$(MODEL_OUT)/tests/model_dev $(KARGS) modules
+	@echo "  built   $(MODEL_OUT)/tests/model_dev/model_dev.ko"
+
 progs:
 	+@$(MAKE) -C tests/progs OUT=$(CURDIR)/build/progs
 
@@ -141,8 +150,9 @@ help:
 	@echo
 	@echo "  make kunit          build nswap_kunit.ko"
 	@echo "  make INJECT=1       build nswap.ko with fault injection, for tests only"
+	@echo "  make model-dev      build model_dev.ko: modelled flash and disks, for tests only"
 	@echo "  make nswapctl, make progs, make bench-programs"
 	@echo "                      the tool, the test programs, the workloads of bench"
 
-.PHONY: all kernel farm module kunit progs bench-programs nswapctl all-kernels test check \
-	demo bench shell install clean help
+.PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl all-kernels \
+	test check demo bench shell install clean help

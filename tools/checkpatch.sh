@@ -44,11 +44,11 @@ files()
 	local bad=0 kernel shims tools
 	list() { git ls-files -c -o --exclude-standard -- "$@" | grep '\.[ch]$'; }
 	# Generated code is the generator's to answer for.
-	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit |
+	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit tests/model_dev |
 		grep -v -e '_gen\.[ch]$' -e '^nswap/stats\.[ch]$' -e '^nswap/trace\.h$' \
 			-e '^policy/policy\.[ch]$')
 	mapfile -t shims < <(list compat)
-	mapfile -t tools < <(list tools tests bench | grep -v '^tests/kunit/')
+	mapfile -t tools < <(list tools tests bench | grep -vE '^tests/(kunit|model_dev)/')
 	checkpatch --strict --ignore "$always" -f "${kernel[@]}" || bad=1
 	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] nswap/trace.h \
 		policy/policy.[ch] || bad=1

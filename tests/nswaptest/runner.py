@@ -44,7 +44,7 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "migration.while_swapping", "home.no_peer",
             "home.errors_while_swapping", "size.pressure", "size.shrinker")
 GRACE = 30
-BUILDS = ("module", "inject", "kunit", "progs", "benchprogs")
+BUILDS = ("module", "inject", "kunit", "model-dev", "progs", "benchprogs")
 OUT = ROOT / "build/test"
 
 
@@ -131,6 +131,8 @@ class Builds:
             self._make("inject", kdir, "INJECT=1", "module")
         if "kunit" in needs:
             self._make("kunit", kdir, "kunit")
+        if "model-dev" in needs:
+            self._make("model-dev", kdir, "model-dev")
         if "progs" in needs:
             self._make("progs", "progs")
         if "benchprogs" in needs:
@@ -141,6 +143,7 @@ class Builds:
         meanwhile does not take them away from under a test."""
         build = ROOT / "build"
         plain, inject = build / self.release, build / f"{self.release}-inject"
+        model = build / f"{self.release}-model/tests/model_dev/model_dev.ko"
         programs = [build / "nswapctl"]
         programs += [build / "progs" / source.stem
                      for source in (ROOT / "tests/progs").glob("*.c")]
@@ -148,7 +151,7 @@ class Builds:
             programs += [p for p in (build / "bench-programs").iterdir()
                          if p.suffix in ("", ".so")]
         modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
-                   "kunit": plain / "nswap_kunit.ko"}
+                   "kunit": plain / "nswap_kunit.ko", "model-dev": model}
         return {"flavour": flavour, "seed": seed, "kernel": str(self.kernel),
                 "programs": {p.name: copied(p, folder / p.name)
                              for p in programs},
