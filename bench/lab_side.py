@@ -20,10 +20,11 @@ import bench_device
 import bench_idle
 import bench_moves
 import bench_swap
+import bench_tiers
 import measure
 
 BENCHES = {"device": bench_device, "swap": bench_swap, "apps": bench_swap,
-           "moves": bench_moves, "idle": bench_idle}
+           "moves": bench_moves, "idle": bench_idle, "tiers": bench_tiers}
 
 
 def measured(job, folder, test):

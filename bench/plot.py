@@ -134,6 +134,51 @@ def _idle(rows, path):
     pyplot.close(figure)
 
 
+def _tiers(rows, path):
+    cases = list(dict.fromkeys((r["flash_us"], r["qd"]) for r in rows
+                               if r["flash_us"]))
+    costs = [r for r in rows if not r["flash_us"]]
+    figure, axes = pyplot.subplots(1, 2, figsize=(13, 4),
+                                   width_ratios=[3, 2])
+    mine = [r for case in cases for r in rows
+            if (r["flash_us"], r["qd"]) == case]
+    for x, row in enumerate(mine):
+        bound = row["cpu_bound"]
+        axes[0].bar(x, row["ratio"], 0.7,
+                    color="#bbbbbb" if bound else COLOURS["nswap"],
+                    yerr=[[max(0, row["ratio"] - row["ratio_min"])],
+                          [max(0, row["ratio_max"] - row["ratio"])]],
+                    error_kw={"elinewidth": 1, "ecolor": "#202020"})
+        axes[0].annotate(f"{row['ratio']:.2f}",
+                         (x, max(row["ratio"], row["ratio_max"])), ha="center",
+                         va="bottom", fontsize=7, xytext=(0, 2),
+                         textcoords="offset points")
+    axes[0].set_xticks(range(len(mine)),
+                       [f"{r['op']}\n{r['flash_us']} us\ndepth {r['qd']}"
+                        for r in mine], fontsize=6)
+    axes[0].axhline(0.95, color="#202020", linewidth=1, linestyle="--")
+    axes[0].set_ylim(0, max([1.1] + [r["ratio_max"] for r in mine]) * 1.1)
+    axes[0].set_title("IOPS of nswap on flash, of the raw flash's\n"
+                      "(grey: the processor is the limit; line: 0.95)")
+    for x, row in enumerate(costs):
+        for at, name, colour in ((-0.2, "raw", "#7a7a7a"),
+                                 (0.2, "nswap", COLOURS["nswap"])):
+            value = row[f"{name}_cpu_us"]
+            axes[1].bar(x + at, value, 0.38, color=colour,
+                        label=name if x == 0 else None)
+            axes[1].annotate(f"{value:.0f}", (x + at, value), ha="center",
+                             va="bottom", fontsize=7)
+    axes[1].set_xticks(range(len(costs)),
+                       [f"{r['op']}\ndepth {r['qd']}" for r in costs], fontsize=6)
+    axes[1].set_title("flash of 0 us: processor time, us a page\n"
+                      "(of a user-mode kernel)")
+    axes[1].legend(loc="upper right")
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
 def _finish(figure, axes, rows, path):
     for panel in axes:
         tops = [bar.get_height() for bar in panel.patches]
@@ -150,4 +195,4 @@ def draw(bench, rows, path):
     """Draw the figure of one benchmark."""
     with pyplot.style.context(str(STYLE)):
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-         "idle": _idle}[bench](rows, path)
+         "idle": _idle, "tiers": _tiers}[bench](rows, path)

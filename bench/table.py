@@ -105,9 +105,25 @@ def _idle(rows):
              f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
 
 
+def _tiers(rows):
+    _print(["flash", "job", "raw IOPS", "nswap IOPS", "ratio", "from-to",
+            "CPU us raw", "CPU us nswap", "raw idle", "cpu_bound", "marks"],
+           [[f"{row['flash_us']} us", f"{row['op']} depth {row['qd']}",
+             _number(row["raw_iops"], 0), _number(row["nswap_iops"], 0),
+             _number(row["ratio"], 3),
+             f"{row['ratio_min']:.3f}-{row['ratio_max']:.3f}",
+             _number(row["raw_cpu_us"]), _number(row["nswap_cpu_us"]),
+             f"{row['raw_idle']:.0%}", "yes" if row["cpu_bound"] else "",
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
+    free = [row["ratio"] for row in rows
+            if not row["cpu_bound"] and row["flash_us"]]
+    if free:
+        print(f"lowest ratio where the processor is not the limit: {min(free)}")
+
+
 def _name(row):
     """What a row is about, in a few words."""
-    keys = ("device", "op", "workload", "what", "link")
+    keys = ("device", "op", "workload", "what", "link", "flash_us", "qd")
     return " ".join(str(row[key]) for key in keys if key in row)
 
 
@@ -115,7 +131,7 @@ def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-     "idle": _idle}[bench](rows)
+     "idle": _idle, "tiers": _tiers}[bench](rows)
     for row in rows:
         for mark in row["marks"]:
             print(f"  mark: {_name(row)}: {mark}")
