@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boot the lab's user-mode kernel on this machine's own root, read only.
 
-    boot.py [--debug] [COMMAND…]      run one command there (default: a shell)
+    boot.py [--debug | --vtime] [COMMAND…]      run one command there (default: a
+                                                shell)
 
 The kernel is an ordinary process; several may run at once: each has its own
 folder for its memory file, console and scratch disk, and none opens a port.
@@ -24,11 +25,14 @@ sys.path.insert(0, str(HERE.parent))
 TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
 SCRATCH_BYTES = 2 << 30
 # Each ready-made disk costs the debug kernel half a second of its boot.
+# Under virtual time the processor is infinitely fast: time passes only where
+# somebody waits for a timer, and a program that turns waits for ever.
 ARGS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
-                               "nbd.nbds_max=1"]}
+                               "nbd.nbds_max=1"],
+        "vtime": ["time-travel=inf-cpu"]}
 # Both want a stack trace for all that is allocated: half of what it does.
 NO_TRACES = ["kmemleak=off", "no_debug_objects"]
-MEMORY_MB = {"plain": 1800, "debug": 3000}
+MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800}
 
 
 def kernel_folder(flavour):
@@ -121,16 +125,19 @@ class Boot:
 def main():
     parser = argparse.ArgumentParser(
         description="Run one command in the lab's user-mode kernel.")
-    parser.add_argument("--debug", action="store_true",
-                        help="the debug kernel")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--debug", dest="flavour", action="store_const",
+                       const="debug", default="plain", help="the debug kernel")
+    which.add_argument("--vtime", dest="flavour", action="store_const",
+                       const="vtime", help="the kernel with virtual time, where "
+                                           "only waiting takes time")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     args = parser.parse_args()
-    flavour = "debug" if args.debug else "plain"
-    kernel = kernel_folder(flavour)
+    kernel = kernel_folder(args.flavour)
     folder = ROOT / "build/test/shell" / str(os.getpid())
     job = {"command": args.command or ["/bin/bash", "--norc"],
            "hung_task": 60}
-    boot = Boot(kernel, folder, job, flavour, terminal=True)
+    boot = Boot(kernel, folder, job, args.flavour, terminal=True)
     boot.close()
     return 0
 
