@@ -112,6 +112,10 @@ bench:
 	@tests/setup/setup.sh
 	@bench/run $(BENCH)
 
+paper:
+	@tests/setup/setup.sh
+	@bench/paper $(PAPER)
+
 shell:
 	@tests/setup/setup.sh
 	@tests/lab/shell
@@ -146,6 +150,7 @@ help:
 	@echo "  make test           all tests; SUITE=unit|model|lab|chaos|vm|kernels|pressure|debug for a part"
 	@echo "  make check          lints; CHECK=name for one of them"
 	@echo "  make bench          measurements; BENCH=device|swap|apps|moves|idle|tiers for one"
+	@echo "  make paper          the Nswap2L paper's tables; PAPER=calibration|N-T3|N-T4|N-F2 for one"
 	@echo "  make shell          a prompt inside a 3-node lab cluster with swap on"
 	@echo
 	@echo "  make kunit          build nswap_kunit.ko"
@@ -155,4 +160,4 @@ help:
 	@echo "                      the tool, the test programs, the workloads of bench"
 
 .PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl all-kernels \
-	test check demo bench shell install clean help
+	test check demo bench paper shell install clean help
