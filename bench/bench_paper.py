@@ -43,7 +43,8 @@ def command(node, name, scale, files):
             argv += ["--file", f"{files}/file", "--file-mb", scale.mb // 2]
         return argv
     if name == "Radix":
-        return [node.prog("radix"), "--mb", scale.mb]
+        # 4 processes x 64 places to write to, a small part of what it may keep
+        return [node.prog("radix"), "--mb", scale.mb, "--radix-bits", 6]
     # two arrays of 4 bytes a key
     return [node.prog("is"), "--keys-log2", (scale.mb << 17).bit_length() - 1]
 
