@@ -21,7 +21,7 @@ from nswaptest.modelled import loaded
 
 NODES = 2
 PAGES = 8192
-WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS")
+WORKLOADS = ("WL1", "WL2", "Radix", "IS", "WL3", "WL4")
 PREFETCHED = ("WL1", "WL2", "IS", "Radix")
 PAGE_READS = ("page-in",)
 
@@ -126,7 +126,8 @@ def prefetching(run, which):
             lab.nswap(run.cluster, run.scale.device, [flash.path]) as path:
         node.ctl("policy", "read", "prefetched-first")
         node.ctl("set", "profile_ms", "10")
-        for key, value in (("when", "swapping"), ("count", "percent-out"),
+        # a run is short at this scale, so is the time between wake-ups
+        for key, value in (("period_ms", "20"), ("when", "swapping"), ("count", "percent-out"),
                            ("pct", "10"), ("which", which or "rr")):
             node.ctl("prefetch", "set", key, value)
         node.ctl("prefetch", "on" if which else "off")
@@ -212,6 +213,7 @@ class Run:
         self.rows.append({"id": ident, "name": name, "ours": ours, **paper,
                           "marks": list(marks), "about": self.about,
                           "more": more})
+        (self.folder / "rows.json").write_text(json.dumps(self.rows))
 
     def judge(self, ident, name, got):
         """A figure of the calibration."""
