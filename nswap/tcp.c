@@ -70,7 +70,8 @@ static void prepare(struct nswap_link *l)
 static void tune(struct sock *sk)
 {
 	lock_sock(sk);
-	sk->sk_allocation = GFP_NOIO | __GFP_MEMALLOC;
+	/* when even the reserves are used up it is tried again (conn.c) */
+	sk->sk_allocation = GFP_NOIO | __GFP_MEMALLOC | __GFP_NOWARN;
 	sk->sk_use_task_frag = false;
 	sk->sk_sndtimeo = SEND_TIMEOUT;
 	release_sock(sk);
