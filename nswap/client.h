@@ -42,7 +42,7 @@ struct nswap_op {
 	u64 began;
 	u32 flash;
 	u32 read_began;
-	int links;
+	u32 links;
 	u8 first;
 	u8 nr;
 };

@@ -157,7 +157,7 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
 			     nswap_run_of(todo, first);
-	int links = nswap_flash_links(io->dev->flash);
+	u32 links = nswap_flash_links(io->dev->flash);
 	u32 flash = 0;
 
 	rcu_read_lock();

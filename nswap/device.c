@@ -190,7 +190,7 @@ bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 	nswap_inject_count(from, to->state);
 	if (was.flash && was.flash != to->flash) {
 		if (lives_on(&was, to))
-			nswap_flash_unlinked(dev->flash);
+			nswap_flash_unlinked(dev->flash, was.flash);
 		nswap_flash_put(dev->flash, was.flash);
 	}
 	if (from != to->state) {

@@ -80,12 +80,12 @@ static bool only_there(const struct emptying *e, const struct nswap_slot *s)
 	       (s->state == NSWAP_SLOT_REMOTE && !peer_is_up(e, s->peer));
 }
 
-static void drop_copy(struct emptying *e, u64 slot, u64 old)
+static bool drop_copy(struct emptying *e, u64 slot, u64 old)
 {
 	struct nswap_slot s = nswap_slot_unpack(old);
 
 	s.flash = NSWAP_FLASH_NONE;
-	nswap_device_slot_move(e->dev, slot, old, &s);
+	return nswap_device_slot_move(e->dev, slot, old, &s);
 }
 
 /* which slots of the window are to be moved; copies go, if they may */
@@ -93,6 +93,7 @@ static void look(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.io;
 	struct nswap_device *dev = e->dev;
+	bool dropped = false;
 	unsigned int i;
 
 	io->slot = e->d->leave.cursor;
@@ -107,7 +108,7 @@ static void look(struct emptying *e)
 			/* one that is on its way from a peer may come to need it */
 			if (e->d->leave.copies &&
 			    (s.state != NSWAP_SLOT_MOVING || !s.peer))
-				drop_copy(e, io->slot + i, old);
+				dropped |= drop_copy(e, io->slot + i, old);
 			continue;
 		}
 		s.state = NSWAP_SLOT_FLASH;
@@ -121,6 +122,9 @@ static void look(struct emptying *e)
 		e->flash[i] = s.flash;
 		io->todo |= BIT(i);
 	}
+	/* a page-in that was about to read one of them waits for this */
+	if (dropped)
+		nswap_client_kick(dev->node);
 	e->begun = io->todo;
 	e->mo.moved = 0;
 	e->d->leave.cursor += NSWAP_REQ_SLOTS;

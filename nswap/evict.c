@@ -6,7 +6,9 @@
  *
  * Invariants:
  *  - Only the prefetcher's work evicts, never a page-out: a search may be long.
- *  - A copy goes only while there is a session with the peer that has the other.
+ *  - A copy goes only while there is a session with the peer that has the other,
+ *    and it has been heard of: when a peer dies, page-outs go to flash, and the
+ *    copies of its pages must not make room for them.
  *  - A page that is being read from flash is read anew, from its peer: the slot
  *    names no flash slot any more, or, if it has got one again meanwhile, the
  *    number of copies given up has changed (nswap_flash_links()). So the page
@@ -21,6 +23,8 @@
 #include "node.h"
 #include "peer.h"
 
+#define HEARD	(2 * HZ)	/* peers that have pages are asked every second */
+
 static bool peer_is_up(struct nswap_node *node, u16 index)
 {
 	struct nswap_peer *peer = nswap_peer_get(node, index);
@@ -28,7 +32,8 @@ static bool peer_is_up(struct nswap_node *node, u16 index)
 
 	if (!peer)
 		return false;
-	up = READ_ONCE(peer->state) == NSWAP_PEER_UP;
+	up = READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+	     time_before(jiffies, READ_ONCE(peer->heard) + HEARD);
 	nswap_peer_put(peer);
 	return up;
 }
@@ -44,7 +49,9 @@ static bool evict(struct nswap_device *dev, u64 slot)
 		nswap_slot_unreference(&dev->map, slot, old);
 		return false;
 	}
-	if (!peer_is_up(dev->node, s.peer))
+	/* one on a device that takes nothing makes no room that can be used */
+	if (!nswap_flash_works(dev->flash, s.flash) ||
+	    !peer_is_up(dev->node, s.peer))
 		return false;
 	s.flash = NSWAP_FLASH_NONE;
 	return nswap_device_slot_move(dev, slot, old, &s);

@@ -15,7 +15,8 @@
  *    being discarded cannot be taken meanwhile.
  *  - A device that has failed FAILED_AT times in a row gets no new page until
  *    RETRY has passed: nothing may be left there whose page-in could show that
- *    it is well again. What it holds is still asked for.
+ *    it is well again. Nobody else tries before that has ended, which may take
+ *    long. What it holds is still asked for.
  *  - A device can be removed once its map is closed and nothing in it is used.
  *    Its entry stays, so that the numbers of the others do. Whoever submits has
  *    taken the slot, or has seen it in the slot map within rcu_read_lock().
@@ -49,7 +50,8 @@ static bool works(const struct nswap_flash_dev *d)
 static bool fails(const struct nswap_flash_dev *d)
 {
 	return atomic_read(&d->failures) >= FAILED_AT &&
-	       time_before(jiffies, READ_ONCE(d->failed_at) + RETRY);
+	       (atomic_read(&d->inflight) ||
+		time_before(jiffies, READ_ONCE(d->failed_at) + RETRY));
 }
 
 static void trim_chunk(struct nswap_flash_dev *d, struct block_device *bdev,
@@ -271,6 +273,48 @@ void nswap_flash_put(struct nswap_flash *f, u32 slot)
 }
 
 /**
+ * nswap_flash_unlinked() - a page that lives on has no copy on flash any more
+ * @f: tier
+ * @slot: flash slot of the copy
+ *
+ * After its entry has changed, before its flash slot is put back: the page may
+ * get the same flash slot again, under the same generation, when that has held
+ * another page in between. Who read it meanwhile has to find out. The compare
+ * and exchange before this and the lock of the flash slots keep the order,
+ * which pairs with nswap_flash_links().
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_flash_unlinked(struct nswap_flash *f, u32 slot)
+{
+	nswap_flash_map_give_up(&dev_of(f, slot)->map);
+}
+
+/**
+ * nswap_flash_links() - has a copy been given up?
+ * @f: tier
+ *
+ * Before the entry that names a flash slot is read, and once more after it was
+ * found to name it still: what was read there counts only if both are equal.
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: a number that changes with nswap_flash_unlinked().
+ */
+u32 nswap_flash_links(const struct nswap_flash *f)
+{
+	unsigned int i;
+	u32 links = 0;
+
+	/* an entry that was read first: with the slot again, so is the count */
+	smp_rmb();
+	for (i = 0; i < f->nr; i++)
+		links += READ_ONCE(f->dev[i].map.given_up);
+	/* one that is read next: without the slot no later than the count */
+	smp_rmb();
+	return links;
+}
+
+/**
  * nswap_flash_run() - how far one read or write from a slot on may go
  * @f: tier
  * @slot: flash slot
@@ -368,6 +412,30 @@ unsigned int nswap_flash_inflight(const struct nswap_flash *f)
 	for (i = 0; i < f->nr; i++)
 		n += atomic_read(&f->dev[i].inflight);
 	return n;
+}
+
+/**
+ * nswap_flash_usable() - the part of a tier that takes pages now
+ * @f: tier
+ * @total: result, slots of it
+ * @used: result, those of them that are used
+ *
+ * Context: any; a moment's view.
+ */
+void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used)
+{
+	unsigned int i;
+
+	*total = 0;
+	*used = 0;
+	for (i = 0; i < f->nr; i++) {
+		const struct nswap_flash_dev *d = &f->dev[i];
+
+		if (fails(d) || READ_ONCE(d->map.closed))
+			continue;
+		*total += d->map.nr;
+		*used += READ_ONCE(d->map.used);
+	}
 }
 
 /**

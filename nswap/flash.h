@@ -63,8 +63,6 @@ struct nswap_flash_dev {
  * @trim: work that passes discards on
  * @tag: one byte a slot: 0, or by whose word the prefetcher brought its page
  * @hits: reads of the slots of each tag since they were taken last
- * @unlinked: counts copies that were given up while their page lives on under
- *	its generation
  */
 struct nswap_flash {
 	struct nswap_flash_dev dev[NSWAP_FLASH_DEVICES];
@@ -72,7 +70,6 @@ struct nswap_flash {
 	struct work_struct trim;
 	u8 *tag;
 	atomic_t hits[NSWAP_FLASH_TAGS];
-	atomic_t unlinked;
 };
 
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
@@ -91,48 +88,12 @@ void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed);
 void nswap_flash_tag(struct nswap_flash *f, u32 slot, u8 tag);
 bool nswap_flash_hit(struct nswap_flash *f, u32 slot);
 unsigned int nswap_flash_inflight(const struct nswap_flash *f);
+void nswap_flash_unlinked(struct nswap_flash *f, u32 slot);
+u32 nswap_flash_links(const struct nswap_flash *f);
+void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used);
 u64 nswap_flash_total(const struct nswap_flash *f);
 u64 nswap_flash_used(struct nswap_flash *f);
 void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size);
 bool nswap_flash_stable_writes(const struct nswap_flash *f);
-
-/**
- * nswap_flash_unlinked() - a page that lives on has no copy on flash any more
- * @f: tier
- *
- * After its entry has changed, before its flash slot is put back: the page may
- * get the same flash slot again, under the same generation, when that has held
- * another page in between. Who read it meanwhile has to find out. The compare
- * and exchange before this and the lock of the flash slots after it keep the
- * order, which pairs with nswap_flash_links().
- *
- * Context: any; does not sleep.
- */
-static inline void nswap_flash_unlinked(struct nswap_flash *f)
-{
-	atomic_inc(&f->unlinked);
-}
-
-/**
- * nswap_flash_links() - see above
- * @f: tier
- *
- * Before the entry that names a flash slot is read, and once more after it was
- * found to name it still: what was read there counts only if both are equal.
- *
- * Context: any; does not sleep, on the page-in path.
- * Return: a number.
- */
-static inline int nswap_flash_links(const struct nswap_flash *f)
-{
-	int links;
-
-	/* an entry that was read first: with the slot again, so is the count */
-	smp_rmb();
-	links = atomic_read(&f->unlinked);
-	/* one that is read next: without the slot no later than the count */
-	smp_rmb();
-	return links;
-}
 
 #endif

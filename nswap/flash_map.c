@@ -165,10 +165,32 @@ u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
 	u32 used;
 
 	spin_lock_irqsave(&m->lock, flags);
+	/* for all that were given up meanwhile */
+	if (m->closed && !closed)
+		m->given_up++;
 	m->closed = closed;
 	used = m->used;
 	spin_unlock_irqrestore(&m->lock, flags);
 	return used;
+}
+
+/**
+ * nswap_flash_map_give_up() - the page of a slot lives on elsewhere
+ * @m: map
+ *
+ * Before the slot is put. Slots of a map that is closed are not given to
+ * anybody, so there it is enough to count when it is opened again.
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_flash_map_give_up(struct nswap_flash_map *m)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&m->lock, flags);
+	if (!m->closed)
+		m->given_up++;
+	spin_unlock_irqrestore(&m->lock, flags);
 }
 
 /**

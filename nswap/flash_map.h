@@ -17,6 +17,8 @@
  * @nr: slots, a multiple of NSWAP_FLASH_CHUNK
  * @used: slots that are used
  * @closed: none is to be taken
+ * @given_up: counts copies given up while their page lives on under its
+ *	generation, and openings; not those given up while it is closed
  * @open: the chunk that is being filled
  * @cursor: where in it
  * @map: one bit a slot: used
@@ -30,6 +32,7 @@ struct nswap_flash_map {
 	u32 nr;
 	u32 used;
 	bool closed;
+	u32 given_up;
 	u32 open;
 	u32 cursor;
 	unsigned long *map;
@@ -43,6 +46,7 @@ int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr);
 void nswap_flash_map_exit(struct nswap_flash_map *m);
 u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first);
 u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed);
+void nswap_flash_map_give_up(struct nswap_flash_map *m);
 bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot);
 bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk);
 void nswap_flash_map_trimmed(struct nswap_flash_map *m, u32 chunk);

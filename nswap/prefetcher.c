@@ -125,10 +125,8 @@ static bool is_on(const struct nswap_prefetcher *p)
 }
 
 /* so much of flash may be used when something is brought there */
-static u64 limit(const struct nswap_flash *flash)
+static u64 limit(u64 total)
 {
-	u64 total = nswap_flash_total(flash);
-
 	return total - total / SPARED;
 }
 
@@ -137,12 +135,13 @@ static bool must_stop(const struct nswap_prefetcher *p)
 {
 	struct nswap_flash *flash = p->dev->flash;
 	struct nswap_mem_view mem;
+	u64 total, used;
 
 	nswap_mem_view(p->dev->node, &mem);
+	nswap_flash_usable(flash, &total, &used);
 	return !is_on(p) || mem.free < mem.low ||
 	       nswap_flash_inflight(flash) >= BUSY ||
-	       !nswap_flash_room(flash) ||
-	       nswap_flash_used(flash) >= limit(flash);
+	       used >= limit(total);
 }
 
 static void begin_wait(struct nswap_prefetcher *p)
@@ -402,11 +401,12 @@ static void look(struct nswap_prefetcher *p, struct nswap_prefetch_view *v)
 static void make_room(struct nswap_prefetcher *p,
 		      const struct nswap_prefetch_view *v, u64 want)
 {
-	struct nswap_flash *flash = p->dev->flash;
-	u64 used = nswap_flash_used(flash) + min(want, v->swap_outs);
+	u64 total, used;
 
-	if (used > limit(flash))
-		nswap_evict(p->dev, &p->evict_hand, used - limit(flash), LOOK);
+	nswap_flash_usable(p->dev->flash, &total, &used);
+	used += min(want, v->swap_outs);
+	if (used > limit(total))
+		nswap_evict(p->dev, &p->evict_hand, used - limit(total), LOOK);
 }
 
 static u64 bring(struct nswap_prefetcher *p,

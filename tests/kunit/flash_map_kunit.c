@@ -171,6 +171,25 @@ static void closed(struct kunit *test)
 	nswap_flash_map_exit(m);
 }
 
+/* each copy given up counts, those of a closed map once it is opened */
+static void given_up(struct kunit *test)
+{
+	struct nswap_flash_map *m = new_map(test);
+	u32 before = m->given_up;
+
+	nswap_flash_map_give_up(m);
+	KUNIT_EXPECT_EQ(test, m->given_up, before + 1);
+	nswap_flash_map_close(m, true);
+	nswap_flash_map_close(m, true);
+	nswap_flash_map_give_up(m);
+	KUNIT_EXPECT_EQ(test, m->given_up, before + 1);
+	nswap_flash_map_close(m, false);
+	KUNIT_EXPECT_EQ(test, m->given_up, before + 2);
+	nswap_flash_map_close(m, false);
+	KUNIT_EXPECT_EQ(test, m->given_up, before + 2);
+	nswap_flash_map_exit(m);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(in_order),
 	KUNIT_CASE(empty_chunks_before_holes),
@@ -179,6 +198,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(open_chunk_is_not_discarded),
 	KUNIT_CASE(random_walk),
 	KUNIT_CASE(closed),
+	KUNIT_CASE(given_up),
 	{}
 };
 
