@@ -104,7 +104,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 			    NSWAP_REQ_AHEAD;
 		if (io->ahead)
 			rq->rq_flags |= RQF_QUIET;
-		else if (dev->home && READ_ONCE(dev->used) != jiffies)
+		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
 			WRITE_ONCE(dev->used, jiffies);
 		nswap_client_submit(io);
 		return BLK_STS_OK;

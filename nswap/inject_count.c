@@ -31,6 +31,7 @@ static const char *const states[] = {
 	[NSWAP_SLOT_MOVING] = "MOVING",
 	[NSWAP_SLOT_FLASH] = "FLASH",
 };
+
 static_assert(ARRAY_SIZE(states) == NSWAP_SLOT_NR);
 
 static const char *const meetings[] = {
@@ -39,6 +40,7 @@ static const char *const meetings[] = {
 	[NSWAP_MET_FREE] = "free",
 	[NSWAP_MET_CUT] = "cut",
 };
+
 static_assert(ARRAY_SIZE(meetings) == NSWAP_MET_NR);
 
 static int show_transitions(char *buf, const struct kernel_param *kp)
