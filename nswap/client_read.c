@@ -375,18 +375,6 @@ static bool usable(struct nswap_node *node, u16 index)
 	return ok;
 }
 
-static bool has_session(struct nswap_node *node, u16 index)
-{
-	struct nswap_peer *peer = nswap_peer_get(node, index);
-	bool up;
-
-	if (!peer)
-		return false;
-	up = READ_ONCE(peer->state) == NSWAP_PEER_UP;
-	nswap_peer_put(peer);
-	return up;
-}
-
 /* is the copy on flash to be read? */
 static bool from_flash(struct nswap_io *io, unsigned int i,
 		       const struct nswap_slot *s)
@@ -400,7 +388,7 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 		return true;
 	nswap_read_look(&io->dev->times, &view);
 	return READ_ONCE(node->read)->pick(&view) == NSWAP_READ_FLASH ||
-	       !has_session(node, s->peer);
+	       !nswap_peer_has_session(node, s->peer);
 }
 
 /* handle the first slots of @todo; how many, 0: they must wait */

@@ -63,21 +63,12 @@ static bool is_there(const struct emptying *e, const struct nswap_slot *s)
 	       s->flash < e->d->base + e->d->map.nr;
 }
 
-static bool peer_is_up(const struct emptying *e, u16 index)
-{
-	struct nswap_peer *peer = nswap_peer_get(e->dev->node, index);
-	bool up = peer && READ_ONCE(peer->state) == NSWAP_PEER_UP;
-
-	if (peer)
-		nswap_peer_put(peer);
-	return up;
-}
-
 /* is the page to be moved, for want of another copy that can be had now? */
 static bool only_there(const struct emptying *e, const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_FLASH ||
-	       (s->state == NSWAP_SLOT_REMOTE && !peer_is_up(e, s->peer));
+	       (s->state == NSWAP_SLOT_REMOTE &&
+		!nswap_peer_has_session(e->dev->node, s->peer));
 }
 
 static bool drop_copy(struct emptying *e, u64 slot, u64 old)

@@ -164,6 +164,26 @@ void nswap_peer_put(struct nswap_peer *peer)
 }
 
 /**
+ * nswap_peer_has_session() - does a session with a peer stand?
+ * @node: node
+ * @index: of the peer
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: a moment's view; false without such a peer.
+ */
+bool nswap_peer_has_session(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	bool up;
+
+	if (!peer)
+		return false;
+	up = READ_ONCE(peer->state) == NSWAP_PEER_UP;
+	nswap_peer_put(peer);
+	return up;
+}
+
+/**
  * nswap_peer_slots() - count slots that name a peer
  * @node: node
  * @index: of the peer; 0 is ignored
