@@ -27,10 +27,12 @@ import time
 from . import check, dmesg, scenario
 from .scenario import ROOT, Result
 
-SUITES = ("unit", "model", "lab", "chaos", "vm", "pressure", "kernels", "debug")
+# lab is what each commit waits for, long the rest of its tests
+SUITES = ("unit", "model", "lab", "long", "chaos", "vm", "pressure", "kernels",
+          "debug")
 # what "make test" runs; debug takes a kernel of its own and an hour
-DEFAULT = ("unit", "model", "lab", "chaos", "vm", "kernels", "pressure")
-LAB = ("unit", "lab", "chaos", "debug")
+DEFAULT = ("unit", "model", "lab", "long", "chaos", "vm", "kernels", "pressure")
+LAB = ("unit", "lab", "long", "chaos", "debug")
 # suites that need no kernel at all
 HOST = ("model",)
 SCALE = {"plain": 1, "debug": 15}
@@ -363,13 +365,13 @@ class LabRun:
 def debug_cases(options):
     """The tests of the debug suite, with the suites they come from."""
     only = options.only or ([] if in_full() else IN_DEBUG)
-    return [(s, c) for s in ("unit", "lab")
+    return [(s, c) for s in ("unit", "lab", "long")
             for c in scenario.discover(s, only)]
 
 
 def run_lab(suites, options, totals):
-    """unit, lab and chaos on the plain kernel, debug on the other; first what
-    does with one processor, side by side, then what wants more."""
+    """unit, lab, long and chaos on the plain kernel, debug on the other; first
+    what does with one processor, side by side, then what wants more."""
     tests = [("plain", LabTest(s, s, c)) for s in suites if s != "debug"
              for c in select(s, options)]
     if "debug" in suites:
@@ -468,9 +470,22 @@ def parse(argv):
     return options
 
 
+def check_patterns(options):
+    """Patterns that choose nothing are an error that says where they would."""
+    if not options.only or "debug" in options.suite:
+        return
+    where = [s for s in DEFAULT if scenario.discover(s, options.only)]
+    if not set(where) & set(options.suite):
+        raise SystemExit(
+            f"error: {' '.join(options.suite)}: no test like "
+            f"{' or '.join(options.only)}" +
+            f", but in {' and '.join(where)}" * bool(where))
+
+
 def main(argv):
     """The runner; returns the exit code."""
     options = parse(argv)
+    check_patterns(options)
     # let the kernels end with the runner
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if options.list:

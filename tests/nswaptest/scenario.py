@@ -5,6 +5,9 @@ A scenario is one file in tests/scenarios/:
 
     DESCRIPTION = "one line"
     SUITES = ("lab",)            where it runs: unit, lab, vm, pressure, …
+    LONG = ("x",)                those of its tests that run in the suite long
+                                 instead of lab: what all of lab takes is what
+                                 each commit waits for
     NEEDS = ("module", "fio")    what it needs, see below; may be left out
     TIMEOUT = 60                 seconds for each of its tests
     CPUS = 2                     processors of its lab kernel, 1 if left out
@@ -78,18 +81,25 @@ def load(path):
     return module
 
 
+def functions(module, suite):
+    """The names of a scenario's functions that are tests of a suite."""
+    found = [f for f in vars(module) if (f == "run" or f.startswith("test_")) and
+             callable(getattr(module, f))]
+    late = {f"test_{name}" for name in getattr(module, "LONG", ())}
+    if not late <= set(found):
+        raise ValueError(f"{module.__file__}: LONG names no test: "
+                         f"{', '.join(late - set(found))}")
+    return [f for f in found if suite in
+            (("long",) if f in late else module.SUITES)]
+
+
 def discover(suite, patterns=()):
     """The tests of a suite, by file and then in the order written.  Patterns
     (shell style, "swap*" or "badinput.size_zero") choose among them."""
     cases = []
     for path in sorted(FOLDER.glob("[a-z]*.py")):
         module = load(path)
-        if suite not in module.SUITES:
-            continue
-        found = [f for f in vars(module)
-                 if (f == "run" or f.startswith("test_")) and
-                 callable(getattr(module, f))]
-        for function in found:
+        for function in functions(module, suite):
             name = path.stem
             if function != "run":
                 name += "." + function.removeprefix("test_")

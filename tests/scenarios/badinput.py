@@ -9,6 +9,7 @@ from nswaptest.scenario import ROOT
 
 DESCRIPTION = "every refusal is one sentence with exit code 1 and no effect"
 SUITES = ("lab",)
+LONG = ("refusals", "rights", "malformed")
 NEEDS = ("module",)
 TIMEOUT = 120
 

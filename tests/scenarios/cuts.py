@@ -10,7 +10,7 @@ from nswaptest.check import at_least, equal, wait_for
 from nswaptest.work import Slots, eater, result_of
 
 DESCRIPTION = "after seeded cuts and lost acks the caches hold what is recorded"
-SUITES = ("lab",)
+SUITES = ("long",)
 NEEDS = ("inject", "progs")
 TIMEOUT = 400
 

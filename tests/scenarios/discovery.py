@@ -31,6 +31,8 @@ time.sleep(60)
 
 DESCRIPTION = "12 nodes find each other, age each other, and share pages out"
 SUITES = ("lab",)
+LONG = ("twelve", "round_robin", "most_free", "switch", "ageing", "room_again",
+        "listed_only", "ipv6", "no_threads", "short_of_memory")
 NEEDS = ("module", "inject", "progs")
 TIMEOUT = 300
 

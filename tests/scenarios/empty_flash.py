@@ -17,6 +17,8 @@ prefetch = load(FOLDER / "prefetch.py")
 
 DESCRIPTION = "removing flash moves off what is only there"
 SUITES = ("lab",)
+LONG = ("to_flash_and_home", "nowhere", "copies", "silent_peer",
+        "peer_starts_anew", "errors", "any_request", "swap")
 NEEDS = ("module", "inject", "progs", "dmsetup")
 TIMEOUT = 200
 

@@ -12,6 +12,8 @@ from nswaptest.work import Slots, eater, result_of, state_of
 
 DESCRIPTION = "silence, death, return and late answers of a peer"
 SUITES = ("lab",)
+LONG = ("killed_mid_run", "declared_dead_and_back", "store_timeout",
+        "other_node_untouched", "lease")
 NEEDS = ("module", "progs")
 TIMEOUT = 300
 

@@ -14,6 +14,7 @@ from nswaptest.work import Slots, eat
 
 DESCRIPTION = "pages go to flash before home and come back right"
 SUITES = ("lab",)
+LONG = ("no_peer", "ranked", "full", "burst", "refusals")
 NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 120
 

@@ -21,7 +21,7 @@ from nswaptest.work import Slots, eat, eater, result_of, state_of
 prefetch = load(FOLDER / "prefetch.py")
 
 DESCRIPTION = "flash that goes away costs the pages that it alone had"
-SUITES = ("lab",)
+SUITES = ("long",)
 NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 240
 

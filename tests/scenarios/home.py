@@ -17,6 +17,7 @@ from nswaptest.work import Slots, eat, eater, result_of, state_of
 
 DESCRIPTION = "pages that no peer has room for go home and come back right"
 SUITES = ("lab",)
+LONG = ("little_peer", "any_request", "errors_while_swapping", "hard_interrupt")
 NEEDS = ("module", "progs", "dmsetup", "mkfs.ext4")
 TIMEOUT = 240
 

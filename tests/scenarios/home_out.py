@@ -13,6 +13,8 @@ from nswaptest.work import Slots, eater, result_of, state_of
 
 DESCRIPTION = "pages move out from home to idle RAM, and none is lost"
 SUITES = ("lab",)
+LONG = ("room_appears", "keeps_room", "under_load", "meets", "cut",
+        "answers_lost", "peer_killed", "swapping")
 NEEDS = ("module", "inject", "progs", "dmsetup")
 TIMEOUT = 240
 

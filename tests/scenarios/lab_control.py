@@ -20,6 +20,7 @@ from nswaptest.scenario import ROOT
 
 DESCRIPTION = "netlink, /proc/nswap and nswapctl from every side"
 SUITES = ("lab",)
+LONG = ("settings", "addresses", "proc", "readers", "sentences", "doctor")
 NEEDS = ("module",)
 TIMEOUT = 90
 

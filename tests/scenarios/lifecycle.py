@@ -11,6 +11,7 @@ from nswaptest.work import eater, result_of
 
 DESCRIPTION = "load, up, down and unload are clean, and refused while in use"
 SUITES = ("lab",)
+LONG = ("up_down", "down_holding")
 NEEDS = ("module", "progs")
 TIMEOUT = 200
 

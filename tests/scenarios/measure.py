@@ -11,6 +11,7 @@ from nswaptest.work import Slots, eat, eater, result_of
 
 DESCRIPTION = "latency of steps, profiler, slot trace, policies that measure"
 SUITES = ("lab",)
+LONG = ("latency", "profile", "nearer")
 NEEDS = ("module", "progs", "dmsetup", "tc")
 TIMEOUT = 120
 

@@ -9,6 +9,7 @@ from nswaptest.work import Slots, eat
 
 DESCRIPTION = "pages move on to another peer, and none is lost on the way"
 SUITES = ("lab",)
+LONG = ("back_and_forth", "while_swapping")
 NEEDS = ("module", "progs")
 TIMEOUT = 240
 

@@ -16,6 +16,7 @@ from nswaptest.modelled import Modelled, loaded
 
 DESCRIPTION = "modelled flash and disks take their time and keep their content"
 SUITES = ("lab",)
+LONG = ("flash", "disk")
 NEEDS = ("model-dev",)
 TIMEOUT = 120
 

@@ -11,6 +11,7 @@ import apps  # noqa: E402 (needs the path above)
 
 DESCRIPTION = "HPL, POV-Ray and redis run, and notice what they must"
 SUITES = ("lab",)
+LONG = ("povray",)
 NEEDS = ("benchprogs", "hpcc", "povray", "redis-check-rdb")
 TIMEOUT = 120
 

@@ -17,6 +17,7 @@ from nswaptest.work import Slots, eat
 
 DESCRIPTION = "prefetching to flash, and reading policies"
 SUITES = ("lab",)
+LONG = ("switching", "policies", "evicts", "flash_fails", "peer_dies")
 NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 600
 

@@ -10,7 +10,7 @@ from nswaptest.check import at_least, equal, wait_for
 from nswaptest.lab import attempt, sh
 
 DESCRIPTION = "fio --verify, sort and stress-ng over nswap"
-SUITES = ("lab",)
+SUITES = ("long",)
 NEEDS = ("module", "fio", "stress-ng", "sort", "mkfs.ext4")
 TIMEOUT = 300
 

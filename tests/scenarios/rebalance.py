@@ -8,7 +8,7 @@ from nswaptest.check import at_least, at_most, equal, wait_for
 from nswaptest.work import Slots, eater, result_of, state_of
 
 DESCRIPTION = "full servers hand pages on to empty ones, and then keep still"
-SUITES = ("lab",)
+SUITES = ("long",)
 NEEDS = ("module", "progs")
 TIMEOUT = 240
 

@@ -17,6 +17,7 @@ prefetch = load(FOLDER / "prefetch.py")
 
 DESCRIPTION = "pages that no peer has room for go back to flash before home"
 SUITES = ("lab",)
+LONG = ("no_home", "copy", "errors", "held_up", "any_request", "cuts", "swap")
 NEEDS = ("module", "inject", "progs", "dmsetup")
 TIMEOUT = 200
 

@@ -12,6 +12,8 @@ from nswaptest.work import Slots, eater, result_of
 
 DESCRIPTION = "lending comes and goes with memory; clients follow"
 SUITES = ("lab",)
+LONG = ("watermark", "pressure", "lend_below_held", "choosing", "lends_again",
+        "refusal", "clock")
 NEEDS = ("module", "inject", "progs")
 TIMEOUT = 120
 

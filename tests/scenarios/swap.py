@@ -12,6 +12,7 @@ from nswaptest.work import Slots, eat, eater, result_of
 
 DESCRIPTION = "swap over two servers: right pages, freed slots, true counters"
 SUITES = ("lab",)
+LONG = ("random", "freed_slots", "full")
 NEEDS = ("module", "progs")
 TIMEOUT = 300
 

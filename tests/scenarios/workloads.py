@@ -12,6 +12,7 @@ import apps  # noqa: E402 (needs the path above)
 
 DESCRIPTION = "the workloads notice what they must, and swap without harm"
 SUITES = ("lab",)
+LONG = ("swapping",)
 NEEDS = ("module", "benchprogs")
 TIMEOUT = 120
 
