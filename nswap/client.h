@@ -196,6 +196,7 @@ unsigned int nswap_run_of(unsigned long bits, unsigned int first);
 /* client_tick.c */
 void nswap_client_tick(struct work_struct *work);
 void nswap_client_tick_now(struct nswap_node *node);
+void nswap_client_used(struct nswap_node *node);
 
 /* client_write.c */
 void nswap_client_write(struct nswap_io *io);

@@ -2,12 +2,14 @@
 /*
  * Tick: everything of the client that is due to time passing.
  *
- *   every TICK_MS, WAIT_MS while requests wait, for each peer
+ *   every TICK_MS, WAIT_MS while requests wait, REST_MS while no peer holds
+ *   anything and nothing is to be sent, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
  *             page-ins unanswered for dead_after_ms: failed
  *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
  *             both know of the other's death
- *             nothing heard for SILENT_MS: break the session
+ *             nothing heard since a ping, for PONG_MS, and for SILENT_MS in
+ *             all: break the session
  *             no grant left, room there and page-outs to anybody: ask
  *             no page-out to it for IDLE_MS: give back its grants, but for
  *             a few while there are page-outs to others; all if it shrinks
@@ -30,8 +32,10 @@
 
 #define TICK_MS		250
 #define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */
+#define REST_MS		1000	/* so that doing nothing costs nothing */
 #define PING_MS		1000
-#define IDLE_PING_MS	2000	/* so that doing nothing costs nothing */
+#define IDLE_PING_MS	5000	/* likewise */
+#define PONG_MS		3000
 #define SILENT_MS	4000
 #define IDLE_MS		2000
 #define ASK_PAGES	256
@@ -51,6 +55,22 @@ static bool past(unsigned long since, unsigned int ms)
 void nswap_client_tick_now(struct nswap_node *node)
 {
 	mod_delayed_work(nswap_io_wq, &node->client->tick, 0);
+}
+
+/**
+ * nswap_client_used() - peers are of use now
+ * @node: node
+ *
+ * Context: any, page-out path; does not sleep.
+ */
+void nswap_client_used(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	/* the next tick may be far off */
+	if (past(READ_ONCE(cl->used), IDLE_MS))
+		nswap_client_tick_now(node);
+	WRITE_ONCE(cl->used, jiffies);
 }
 
 static void overdue_stores(struct nswap_peer *peer)
@@ -83,16 +103,24 @@ static void overdue_loads(struct nswap_peer *peer)
 	}
 }
 
+/* has nothing come since a ping, for long? that there was none is no silence */
+static bool unanswered(const struct nswap_peer *peer)
+{
+	unsigned long asked = READ_ONCE(peer->asked);
+
+	return time_before(READ_ONCE(peer->heard), asked) &&
+	       past(asked, PONG_MS);
+}
+
 static void ping(struct nswap_peer *peer)
 {
 	u32 every = atomic64_read(&peer->slots) ? PING_MS : IDLE_PING_MS;
 
-	if (past(READ_ONCE(peer->heard), SILENT_MS)) {
+	if (unanswered(peer) && past(READ_ONCE(peer->heard), SILENT_MS))
 		nswap_session_break(peer);
-	} else if (past(peer->pinged, every) && nswap_ctl_claim(&peer->ping)) {
-		peer->pinged = jiffies;
-		nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
-	}
+	else if (past(READ_ONCE(peer->pinged), every) &&
+		 nswap_ctl_claim(&peer->ping))
+		nswap_ctl_ping(peer);
 }
 
 static void grants(struct nswap_peer *peer)
@@ -217,6 +245,13 @@ static bool frees_wait(struct nswap_client *cl)
 	return wait;
 }
 
+/* has nobody a page of ours, and is nothing to be sent? */
+static bool rests(struct nswap_client *cl)
+{
+	return past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&
+	       list_empty_careful(&cl->waiting);
+}
+
 static void moves_out(struct nswap_client *cl)
 {
 	struct nswap_device *dev;
@@ -224,7 +259,7 @@ static void moves_out(struct nswap_client *cl)
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &cl->node->devices, link)
 		if (nswap_home_out_kick(dev))
-			WRITE_ONCE(cl->used, jiffies);
+			nswap_client_used(cl->node);
 	rcu_read_unlock();
 }
 
@@ -241,13 +276,17 @@ void nswap_client_tick(struct work_struct *work)
 	struct nswap_node *node = cl->node;
 	unsigned int i, ms = TICK_MS;
 	struct nswap_peer *peer;
+	u64 slots = 0;
 
-	if (!list_empty_careful(&cl->waiting))
-		ms = WAIT_MS;
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
+		slots += atomic64_read(&peer->slots);
 		nswap_peer_put(peer);
 	}
+	if (!list_empty_careful(&cl->waiting))
+		ms = WAIT_MS;
+	else if (!slots && rests(cl))
+		ms = REST_MS;
 	nswap_client_kick(node);
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);

@@ -322,7 +322,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 						peer->index, 0, false).gen);
 	nswap_client_build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
-	WRITE_ONCE(node->client->used, jiffies);
+	nswap_client_used(node);
 	nswap_stat_inc(node, store_msgs);
 	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
@@ -360,7 +360,7 @@ static int place(struct nswap_io *io)
 				     flash_inflight(io, first), &index);
 		if (n == -EXDEV) {
 			/* for lack of grants, perhaps: they are of use */
-			WRITE_ONCE(node->client->used, jiffies);
+			nswap_client_used(node);
 			nswap_client_to_flash(io,
 					      GENMASK(first + nr - 1, first));
 			/* it filled up, or fails, just now */

@@ -119,6 +119,21 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 }
 
 /**
+ * nswap_ctl_ping() - ask whether a peer is alive
+ * @peer: peer; its ping is claimed
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_ctl_ping(struct nswap_peer *peer)
+{
+	/* something was heard since the last question: this is another one */
+	if (!time_before(READ_ONCE(peer->heard), peer->asked))
+		WRITE_ONCE(peer->asked, jiffies);
+	WRITE_ONCE(peer->pinged, jiffies);
+	nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
+}
+
+/**
  * nswap_ctl_add_run() - add one slot to the runs of a claimed message
  * @c: the message
  * @instance: device instance

@@ -326,7 +326,7 @@ static void batch(struct emptying *e)
 		unread = read_flash(e, unread, true);
 	io->todo &= ~unread;
 	/* grants are of use now, but page-outs come first */
-	WRITE_ONCE(cl->used, jiffies);
+	nswap_client_used(e->dev->node);
 	if (io->todo && list_empty_careful(&cl->waiting))
 		nswap_move_out_store(&e->mo);
 	if (io->todo)

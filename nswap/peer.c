@@ -93,6 +93,7 @@ static struct nswap_peer *new_peer(struct nswap_node *node, u16 index,
 	init_waitqueue_head(&peer->wait);
 	peer->heard = jiffies;
 	peer->pinged = jiffies;
+	peer->asked = jiffies;
 	peer->refraction = jiffies;
 	peer->nr_conns = node->conns;
 	ret = nswap_ctl_init_all(peer);
@@ -341,7 +342,7 @@ bool nswap_peer_doubt(struct nswap_node *node,
 	doubt = peer->conn[0].thread || a->leaving;
 	if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
 	    nswap_ctl_claim(&peer->ping))
-		nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
+		nswap_ctl_ping(peer);
 	nswap_peer_put(peer);
 	return doubt;
 }

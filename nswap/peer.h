@@ -65,7 +65,8 @@ struct nswap_reconcile {
  * @addr: where to connect; write-once
  * @name: the same for log lines; write-once
  * @heard: jiffies when anything last came over a connection
- * @pinged: jiffies of the last ping; the tick's
+ * @pinged: jiffies of the last ping
+ * @asked: jiffies of the first ping since something was heard
  * @refraction: jiffies until which it is left alone after a refusal
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
@@ -106,6 +107,7 @@ struct nswap_peer {
 	char name[64];
 	unsigned long heard;
 	unsigned long pinged;
+	unsigned long asked;
 	unsigned long refraction;
 	unsigned long used;
 	struct list_head parked;
@@ -176,6 +178,7 @@ bool nswap_ctl_claim(struct nswap_ctl *c);
 void nswap_ctl_release(struct nswap_ctl *c);
 bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen);
 int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr);
+void nswap_ctl_ping(struct nswap_peer *peer);
 int nswap_ctl_init_all(struct nswap_peer *peer);
 void nswap_ctl_exit_all(struct nswap_peer *peer);
 
