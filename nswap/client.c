@@ -152,7 +152,7 @@ void nswap_client_submit(struct nswap_io *io)
  * nswap_client_wait() - let a request wait for the next kick
  * @io: a request the caller dispatches; its share of @pending goes with it
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_client_wait(struct nswap_io *io)
 {
@@ -160,11 +160,12 @@ void nswap_client_wait(struct nswap_io *io)
 	struct nswap_client *cl = node->client;
 	int seen = io->seen;
 	bool first = !io->waited;
+	unsigned long flags;
 
 	io->waited = true;
-	spin_lock(&cl->wait_lock);
+	spin_lock_irqsave(&cl->wait_lock, flags);
 	list_add_tail(&io->link, &cl->waiting);
-	spin_unlock(&cl->wait_lock);
+	spin_unlock_irqrestore(&cl->wait_lock, flags);
 	if (first)
 		nswap_client_tick_now(node);
 	/* pairs with nswap_client_kick(): one of the two sees the other */
@@ -177,7 +178,7 @@ void nswap_client_wait(struct nswap_io *io)
  * nswap_client_kick() - something changed: try the waiting requests again
  * @node: node
  *
- * Context: any but hard interrupt; does not sleep, on the page-out path.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_client_kick(struct nswap_node *node)
 {
@@ -196,9 +197,9 @@ static void kick_work(struct work_struct *work)
 	struct nswap_io *io, *next;
 	LIST_HEAD(ready);
 
-	spin_lock(&cl->wait_lock);
+	spin_lock_irq(&cl->wait_lock);
 	list_splice_init(&cl->waiting, &ready);
-	spin_unlock(&cl->wait_lock);
+	spin_unlock_irq(&cl->wait_lock);
 	list_for_each_entry_safe(io, next, &ready, link) {
 		list_del_init(&io->link);
 		dispatch(io);
@@ -260,6 +261,7 @@ struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
 	op->nr = nr;
 	nswap_home_set_pages(&op->h, &io->chain[first], &io->page[first], nr);
 	op->h.write = io->write;
+	op->h.anywhere = false;
 	return op;
 }
 
@@ -267,7 +269,7 @@ struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
  * nswap_client_io_put() - one share of @pending is over
  * @io: request; not to be touched afterwards
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_client_io_put(struct nswap_io *io)
 {
@@ -293,7 +295,7 @@ void nswap_client_io_put(struct nswap_io *io)
  * @again: slots of the request that are to be tried again. They are published
  *	last: from then on the dispatcher may use the message anew.
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any without @peer, else process; does not sleep, on the page-out path.
  */
 void nswap_client_op_end(struct nswap_op *op, unsigned long again)
 {

@@ -14,7 +14,9 @@
  *  - Adjacent slots go in one read or write. When that fails they are tried one
  *    by one; a page that flash fails alone goes, or is read, elsewhere.
  *  - A flash device may be removed. Between seeing one of its slots in the slot
- *    map and submitting a read of it nobody leaves rcu_read_lock().
+ *    map and holding it for a read nobody leaves rcu_read_lock().
+ *  - A page-in that has succeeded ends wherever flash says so, in a hard
+ *    interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
 #include "client.h"
@@ -30,6 +32,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->flash = flash;
 	op->h.end = end;
+	op->h.anywhere = !io->write;
 	nswap_meter_begin(op);
 	if (!io->write)
 		op->read_began = nswap_read_began(&io->dev->times,
@@ -95,6 +98,7 @@ void nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
 			return;
 		may &= ~GENMASK(first + nr - 1, first);
 		io->todo &= ~GENMASK(first + nr - 1, first);
+		nswap_flash_hold(io->dev->flash, flash);
 		start(io, first, nr, flash, store_ended);
 	}
 }
@@ -174,10 +178,12 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 		io->gen[i] = cpu_to_le32(s.gen);
 	}
 	nr = i - first;
+	if (nr)
+		nswap_flash_hold(io->dev->flash, flash);
+	rcu_read_unlock();
 	if (nr) {
 		io->op[first].links = links;
 		start(io, first, nr, flash, load_ended);
 	}
-	rcu_read_unlock();
 	return nr;
 }

@@ -139,6 +139,7 @@ static void submit(struct emptying *e, const u32 *flash, unsigned int first,
 
 	op->flash = flash[first];
 	op->h.write = write;
+	nswap_flash_hold(e->dev->flash, op->flash);
 	nswap_flash_submit(e->dev->flash, op->flash, &op->h);
 }
 

@@ -330,12 +330,25 @@ u32 nswap_flash_run(const struct nswap_flash *f, u32 slot)
 }
 
 /**
+ * nswap_flash_hold() - a read or write is about to be submitted
+ * @f: tier
+ * @slot: first flash slot: taken by the caller, or seen in the slot map since
+ *	rcu_read_lock(); its device stays until nswap_flash_ended()
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_flash_hold(struct nswap_flash *f, u32 slot)
+{
+	atomic_inc(&dev_of(f, slot)->inflight);
+}
+
+/**
  * nswap_flash_submit() - start a read or a write
  * @f: tier
- * @slot: first flash slot
- * @h: its pages, number of slots, direction and end are set
+ * @slot: first flash slot, held
+ * @h: its pages, number of slots, direction, end and @anywhere are set
  *
- * Context: any; does not sleep or allocate, on the page-out path.
+ * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
  */
 void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 			struct nswap_home_io *h)
@@ -343,7 +356,6 @@ void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 	struct nswap_flash_dev *d = dev_of(f, slot);
 
 	h->slot = slot - d->base;
-	atomic_inc(&d->inflight);
 	nswap_home_submit(d->block, h);
 }
 

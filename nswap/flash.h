@@ -82,6 +82,7 @@ bool nswap_flash_works(const struct nswap_flash *f, u32 slot);
 u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first);
 void nswap_flash_put(struct nswap_flash *f, u32 slot);
 u32 nswap_flash_run(const struct nswap_flash *f, u32 slot);
+void nswap_flash_hold(struct nswap_flash *f, u32 slot);
 void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 			struct nswap_home_io *h);
 void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed);

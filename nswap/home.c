@@ -4,16 +4,22 @@
  * devices are read and written by it as well, at places of their own.
  *
  *   submit -> todo -> (start work) dm_io -> completion -> done -> (ended work)
+ *          \---------------------> dm_io /             \-> ended there
  *
  * Invariants:
  *  - Whoever submits never waits. dm-io may: it has a reserve of a few bios,
  *    and a device below may be out of requests. So it is called by a work on a
- *    queue of the home's own, with a rescuer, one at a time; and never inside
- *    the block layer's submit, where a bio waits for its submitter to return.
+ *    queue of the home's own, with a rescuer, one at a time.
+ *  - Inside the block layer's submit, where a bio waits for its submitter to
+ *    return, the submitter calls dm-io itself while so little is under way that
+ *    the reserve has enough for it: a mempool that is not empty does not wait.
+ *    The device below is asked not to wait either. If it would have to, or
+ *    fails, the work starts it once more.
  *  - What the start work waits for is freed by completions alone, never by
  *    another work of this module.
  *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
  *    and touches the home no more once the lock is free. Nor does whoever submits.
+ *    A success is ended in that context if its owner says so.
  *  - A slot is kept at its own offset; two writes of one slot are never under
  *    way together (the slot map sees to it).
  *  - Page-ins are started before page-outs, but only so many of them: programs
@@ -24,6 +30,7 @@
 #include <linux/blkdev.h>
 #include <linux/file.h>
 #include <linux/major.h>
+#include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -33,14 +40,38 @@
 
 #define LOG_EVERY	(5 * HZ)
 #define OVERTAKE	16	/* page-ins that may go before a page-out */
+#define DIRECT		8	/* half of dm-io's reserve */
+
+/* let the work start it */
+static void start_later(struct nswap_home_io *h)
+{
+	struct nswap_home *home = h->home;
+	unsigned long flags;
+
+	h->direct = false;
+	spin_lock_irqsave(&home->lock, flags);
+	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
+	/* inside the lock: once it is free @h may end and the home be closed */
+	queue_work(home->wq, &home->start);
+	spin_unlock_irqrestore(&home->lock, flags);
+}
 
 static void io_done(struct nswap_home_io *h, bool failed)
 {
 	struct nswap_home *home = h->home;
 	unsigned long flags;
 
+	if (failed && h->direct) {
+		start_later(h);
+		return;
+	}
 	h->failed = failed;
 	h->done_ns = nswap_stamp();
+	atomic_dec(&home->under_way);
+	if (h->anywhere && !failed) {
+		h->end(h);
+		return;
+	}
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->done);
 	/* inside the lock: once it is free the home may be closed */
@@ -71,8 +102,9 @@ static void start_one(struct nswap_home_io *h)
 	};
 	struct dm_io_request rq = {
 		/* somebody waits for the memory: not to be held back */
-		.bi_opf = h->write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
-				     REQ_OP_READ,
+		.bi_opf = (h->write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
+				      REQ_OP_READ) |
+			  (h->direct ? REQ_NOWAIT : 0),
 		.mem.type = DM_IO_PAGE_LIST,
 		.mem.ptr.pl = h->pages,
 		.notify.fn = notify,
@@ -165,20 +197,19 @@ void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
 /**
  * nswap_home_submit() - start a read or a write
  * @home: home
- * @h: its pages, slots, direction and end are set
+ * @h: its pages, slots, direction, end and @anywhere are set
  *
- * Context: any; does not sleep or allocate, on the page-out path.
+ * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
  */
 void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 {
-	unsigned long flags;
-
 	h->home = home;
-	spin_lock_irqsave(&home->lock, flags);
-	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
-	/* inside the lock: once it is free @h may end and the home be closed */
-	queue_work(home->wq, &home->start);
-	spin_unlock_irqrestore(&home->lock, flags);
+	h->direct = atomic_inc_return(&home->under_way) <= DIRECT &&
+		    current->bio_list && home->nowait;
+	if (h->direct)
+		start_one(h);
+	else
+		start_later(h);
 }
 
 static void refuse(int err, const char *what, struct netlink_ext_ack *ext)
@@ -245,6 +276,7 @@ static int open_bdev(struct nswap_home *home, const char *path,
 		return PTR_ERR(home->file);
 	}
 	home->bdev = file_bdev(home->file);
+	home->nowait = bdev_nowait(home->bdev);
 	home->slots = bdev_nr_bytes(home->bdev) >> NSWAP_SLOT_SHIFT;
 	home->loop = home->bdev->bd_disk->major == LOOP_MAJOR;
 	snprintf(home->name, sizeof(home->name), "%pg", home->bdev);

@@ -27,10 +27,13 @@ struct nswap_home;
  * @nr: slots
  * @write: towards home
  * @failed: result
+ * @anywhere: @end may be called in any context if it has not failed, in a hard
+ *	interrupt too
+ * @direct: it was started by whoever submitted it
  * @started_ns: when dm-io was called, see nswap_stamp()
  * @done_ns: when it was over, likewise
  * @end: it is over; not touched afterwards. Runs on the module's own work
- *	queue and does not sleep.
+ *	queue unless @anywhere, and does not sleep.
  */
 struct nswap_home_io {
 	struct list_head link;
@@ -40,6 +43,8 @@ struct nswap_home_io {
 	u16 nr;
 	bool write;
 	bool failed;
+	bool anywhere;
+	bool direct;
 	u64 started_ns;
 	u64 done_ns;
 	void (*end)(struct nswap_home_io *h);
@@ -57,6 +62,8 @@ struct nswap_home_io {
  * @todo: to be started; page-ins, page-outs
  * @overtaken: page-ins started since a page-out that waits could have been
  * @done: over, @end has not been called
+ * @under_way: reads and writes submitted and not over
+ * @nowait: it can say that it would have to wait
  * @errors: when an error may be logged
  * @slots: its size
  * @loop: it is a loop device
@@ -74,6 +81,8 @@ struct nswap_home {
 	struct list_head todo[2];
 	unsigned int overtaken;
 	struct list_head done;
+	atomic_t under_way;
+	bool nowait;
 	struct ratelimit_state errors;
 	u64 slots;
 	bool loop;

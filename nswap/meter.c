@@ -270,7 +270,7 @@ static void trace(struct nswap_meter *m, const struct nswap_op *op, u64 now,
  * @op: it
  * @again: slots of the request that are to be tried again
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_meter_end(struct nswap_op *op, unsigned long again)
 {

@@ -299,6 +299,7 @@ static unsigned int write_run(struct nswap_prefetcher *p, unsigned int first)
 	w->h.write = true;
 	w->h.end = write_ended;
 	atomic_inc(&p->pending);
+	nswap_flash_hold(flash, w->flash);
 	nswap_flash_submit(flash, w->flash, &w->h);
 	return nr;
 }

@@ -373,6 +373,7 @@ static unsigned int start_at_flash(struct nswap_return *r, unsigned int first,
 		return 0;
 	for (i = 0; i < nr; i++)
 		r->flash[first + i] = flash + i;
+	nswap_flash_hold(f, flash);
 	nswap_flash_submit(f, flash, make_part(r, first, nr, flash));
 	return nr;
 }

@@ -33,15 +33,17 @@ struct nswap_slot_trace *nswap_slot_trace_alloc(void)
  * @t: ring
  * @v: entry; its number is filled in
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_slot_trace_enter(struct nswap_slot_trace *t,
 			    struct nswap_trace_view *v)
 {
-	spin_lock(&t->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&t->lock, flags);
 	v->number = ++t->head;
 	t->entry[v->number % NSWAP_TRACE_ENTRIES] = *v;
-	spin_unlock(&t->lock);
+	spin_unlock_irqrestore(&t->lock, flags);
 }
 
 /**
@@ -63,13 +65,13 @@ bool nswap_trace_next(struct nswap_node *node, u64 after,
 
 	if (!t)
 		return false;
-	spin_lock(&t->lock);
+	spin_lock_irq(&t->lock);
 	first = t->head < NSWAP_TRACE_ENTRIES ? 1 :
 		t->head - NSWAP_TRACE_ENTRIES + 1;
 	first = max(first, after + 1);
 	found = first <= t->head;
 	if (found)
 		*v = t->entry[first % NSWAP_TRACE_ENTRIES];
-	spin_unlock(&t->lock);
+	spin_unlock_irq(&t->lock);
 	return found;
 }
