@@ -131,7 +131,7 @@ void nswap_client_submit(struct nswap_io *io)
 	unsigned long all = GENMASK(io->nr - 1, 0);
 	struct nswap_device *dev = io->dev;
 
-	if (dev->flash && !io->ahead)
+	if (dev->prefetcher && !io->ahead)
 		atomic64_add(io->nr, io->write ? &dev->written : &dev->read);
 	io->waited = false;
 	io->one_by_one = false;

@@ -27,6 +27,7 @@
 
 #include "client.h"
 #include "device.h"
+#include "home_out.h"
 #include "inject.h"
 #include "log.h"
 #include "meter.h"
@@ -152,9 +153,11 @@ static int load_answered(struct nswap_msg *m)
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
 
-		if (held & BIT(i) && !io->ahead)
+		if (held & BIT(i) && !io->ahead) {
 			nswap_slot_reference(&io->dev->map, io->slot + at,
 					     le32_to_cpu(io->gen[at]));
+			nswap_home_out_hit(io->dev, io->slot + at);
+		}
 		if (!(held & BIT(i)) && slot_missed(io, at, op->peer))
 			again |= BIT(at);
 	}

@@ -198,6 +198,9 @@ bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 			atomic64_dec(&dev->count[from]);
 		if (to->state != NSWAP_SLOT_EMPTY)
 			atomic64_inc(&dev->count[to->state]);
+		/* from now on it is another page's */
+		if (to->state == NSWAP_SLOT_WRITING)
+			nswap_home_out_tag(dev, slot, 0);
 	}
 	return true;
 }

@@ -40,9 +40,10 @@ struct nswap_prefetcher;
  * @flash: where they go before that; NULL without any
  * @home_out: moves out from there
  * @used: jiffies of the last page-out or page-in; a device with a home
- * @prefetcher: brings pages there ahead of their use; NULL without flash
+ * @prefetcher: brings pages nearer ahead of their use; NULL without flash and
+ *	home
  * @times: how long page-ins take, with flash only
- * @written: pages the kernel wrote, with flash only
+ * @written: pages the kernel wrote, with a prefetcher only
  * @read: pages it read, likewise
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated

@@ -25,10 +25,18 @@
  *    for peers, who have store_timeout_ms, on a queue of the system's.
  *  - Pages that were paged in since they went home go first: every other round
  *    through the device takes only those.
+ *  - The prefetcher says which pages go, and when, while it brings pages from
+ *    disk: then this work rests. Who moves a batch holds @batch, and no other
+ *    lock; nothing that page-outs need is under it.
+ *  - A page is tagged before its new place is recorded, with 0 unless the
+ *    prefetcher chose it, and loses the tag when its slot is written again, or
+ *    its move finds that it was. Tags are for counting only.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "client.h"
 #include "device.h"
@@ -36,20 +44,28 @@
 #include "move_out.h"
 #include "node.h"
 #include "place.h"
+#include "prefetcher.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
 #define LOOK_AT		262144u	/* slots, in one search */
 #define BREATHE		16384u	/* slots, then others may run */
 #define REST_MAX_US	1000000u
+#define TAGS_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
 
 /**
- * struct nswap_home_out - moves out of one device; all but @stop the work's own
+ * struct nswap_home_out - moves out of one device; @cursor and @any are the
+ *	work's own
  * @dev: device
  * @work: a batch, and another, while there is something to do
  * @stop: end soon
  * @cursor: slot where the search goes on
  * @any: this round takes any page; else only those that were paged in
+ * @batch: protects @mo
  * @mo: the batch
+ * @asked: jiffies when the prefetcher wanted to bring pages last
+ * @tag: one byte a slot: 0, or by whose word its page was brought; made when
+ *	the first is, and nothing is counted without
+ * @hits: reads of the pages of each tag since they were taken last
  */
 struct nswap_home_out {
 	struct nswap_device *dev;
@@ -57,7 +73,11 @@ struct nswap_home_out {
 	bool stop;
 	u64 cursor;
 	bool any;
+	struct mutex batch;
 	struct nswap_move_out mo;
+	unsigned long asked;
+	u8 *tag;
+	atomic_t hits[NSWAP_PREFETCH_ARMS];
 };
 
 static bool wanted(struct nswap_home_out *ho)
@@ -65,6 +85,7 @@ static bool wanted(struct nswap_home_out *ho)
 	struct nswap_device *dev = ho->dev;
 
 	return !READ_ONCE(ho->stop) && nswap_knob(dev->node, home_out_mib_s) &&
+	       !nswap_prefetcher_from_disk(dev->node) &&
 	       atomic64_read(&dev->count[NSWAP_SLOT_HOME]) > 0 &&
 	       time_before(jiffies, READ_ONCE(dev->used) + ACTIVE);
 }
@@ -113,15 +134,15 @@ static unsigned int run(struct nswap_home_out *ho)
 	return n;
 }
 
-static void begin(struct nswap_home_out *ho, unsigned int nr)
+static void begin(struct nswap_home_out *ho, u64 first, unsigned long slots)
 {
 	struct nswap_io *io = &ho->mo.io;
 	unsigned int i;
 
-	io->slot = ho->cursor;
+	io->slot = first;
 	io->todo = 0;
 	ho->mo.moved = 0;
-	for (i = 0; i < nr; i++) {
+	for_each_set_bit(i, &slots, NSWAP_REQ_SLOTS) {
 		u64 old = nswap_slot_read(&ho->dev->map, io->slot + i);
 		struct nswap_slot s = nswap_slot_unpack(old);
 
@@ -151,35 +172,64 @@ static bool read_home(struct nswap_home_out *ho)
 	return !op->h.failed;
 }
 
-/* false: there is nothing to do, or nothing could be done, just now */
-static bool batch(struct nswap_home_out *ho)
+/* move what of these slots is at home; which of them now are at peers */
+static unsigned long move(struct nswap_home_out *ho, u64 first,
+			  unsigned long slots, u8 tag)
 {
-	struct nswap_io *io = &ho->mo.io;
-	unsigned int nr;
+	unsigned long moved;
 
-	if (page_outs_wait(ho) || !nswap_place_spare(ho->dev->node, NSWAP_REQ_SLOTS) ||
-	    !search(ho))
-		return false;
-	nr = run(ho);
-	begin(ho, nr);
-	ho->cursor += nr;
-	if (!io->todo)
-		return true;
-	if (read_home(ho))
-		nswap_move_out_store(&ho->mo);
-	nswap_move_out_stay(&ho->mo);
-	return ho->mo.moved;
+	mutex_lock(&ho->batch);
+	ho->mo.tag = tag;
+	begin(ho, first, slots);
+	if (ho->mo.io.todo) {
+		if (read_home(ho))
+			nswap_move_out_store(&ho->mo);
+		nswap_move_out_stay(&ho->mo);
+	}
+	moved = ho->mo.moved;
+	mutex_unlock(&ho->batch);
+	return moved;
 }
 
-/* no faster than the knob says, and no more than half of the time */
-static void rest(struct nswap_home_out *ho, u64 took_us)
+static bool may_begin(struct nswap_home_out *ho)
 {
-	u32 limit = nswap_knob(ho->dev->node, home_out_mib_s);
-	u64 us = hweight_long(ho->mo.moved) * 3906ul / max(limit, 1u);
+	return !page_outs_wait(ho) &&
+	       nswap_place_spare(ho->dev->node, NSWAP_REQ_SLOTS);
+}
 
-	us = us > 2 * took_us ? us - took_us : took_us;
+/* false: there is nothing to do, or nothing could be done, just now */
+static bool batch(struct nswap_home_out *ho, unsigned long *moved)
+{
+	unsigned int nr;
+	u64 first;
+
+	*moved = 0;
+	if (!may_begin(ho) || !search(ho))
+		return false;
+	first = ho->cursor;
+	nr = run(ho);
+	ho->cursor += nr;
+	if (nr)
+		*moved = move(ho, first, GENMASK(nr - 1, 0), 0);
+	return !nr || *moved;
+}
+
+/* no more than half of the time, and all in all at least @least_us a batch */
+static void rest(ktime_t began, u64 least_us)
+{
+	u64 took = ktime_us_delta(ktime_get(), began);
+	u64 us = least_us > 2 * took ? least_us - took : took;
+
 	us = clamp_t(u64, us, 1, REST_MAX_US);
 	usleep_range(us, us + us / 8);
+}
+
+/* no faster than the knob says */
+static u64 least_us(struct nswap_home_out *ho, unsigned long moved)
+{
+	u32 limit = nswap_knob(ho->dev->node, home_out_mib_s);
+
+	return hweight_long(moved) * 3906ul / max(limit, 1u);
 }
 
 static void work(struct work_struct *work)
@@ -187,9 +237,10 @@ static void work(struct work_struct *work)
 	struct nswap_home_out *ho = container_of(work, struct nswap_home_out,
 						 work);
 	ktime_t began = ktime_get();
+	unsigned long moved;
 
-	while (wanted(ho) && batch(ho)) {
-		rest(ho, ktime_us_delta(ktime_get(), began));
+	while (wanted(ho) && batch(ho, &moved)) {
+		rest(began, least_us(ho, moved));
 		began = ktime_get();
 	}
 }
@@ -209,6 +260,8 @@ struct nswap_home_out *nswap_home_out_make(struct nswap_device *dev)
 		return NULL;
 	ho->dev = dev;
 	ho->cursor = 1;
+	ho->asked = jiffies - ACTIVE;
+	mutex_init(&ho->batch);
 	INIT_WORK(&ho->work, work);
 	if (!nswap_move_out_init(&ho->mo, dev, NSWAP_SLOT_MOVING)) {
 		kfree(ho);
@@ -219,7 +272,8 @@ struct nswap_home_out *nswap_home_out_make(struct nswap_device *dev)
 
 /**
  * nswap_home_out_end() - end the moves out of a device
- * @dev: device that no tick finds any more; one without is fine
+ * @dev: device that no tick finds any more, without requests and prefetcher;
+ *	one without home is fine
  *
  * Context: process, sleeps until the batch under way is over: a peer that does
  * not answer has store_timeout_ms, and a few of them with half of it sent.
@@ -233,6 +287,7 @@ void nswap_home_out_end(struct nswap_device *dev)
 	WRITE_ONCE(ho->stop, true);
 	cancel_work_sync(&ho->work);
 	nswap_move_out_exit(&ho->mo);
+	vfree(ho->tag);
 	kfree(ho);
 	dev->home_out = NULL;
 }
@@ -248,8 +303,111 @@ bool nswap_home_out_kick(struct nswap_device *dev)
 {
 	struct nswap_home_out *ho = dev->home_out;
 
-	if (!ho || !wanted(ho))
+	if (!ho)
 		return false;
-	queue_work(system_dfl_wq, &ho->work);
-	return true;
+	if (wanted(ho)) {
+		queue_work(system_dfl_wq, &ho->work);
+		return true;
+	}
+	return time_before(jiffies, READ_ONCE(ho->asked) + ACTIVE);
+}
+
+/**
+ * nswap_home_out_ready() - pages are wanted out: can some go now?
+ * @dev: device with a home
+ *
+ * Grants are asked for from now on, for a while.
+ *
+ * Context: process, does not sleep; the prefetcher.
+ * Return: true if no page-out waits and a peer has more than they need.
+ */
+bool nswap_home_out_ready(struct nswap_device *dev)
+{
+	WRITE_ONCE(dev->home_out->asked, jiffies);
+	return may_begin(dev->home_out);
+}
+
+/**
+ * nswap_home_out_bring() - bring chosen pages to peers, then rest for as long as
+ *	it took
+ * @dev: device with a home
+ * @first: a slot
+ * @slots: bits of slots from it on; those not at home are left alone
+ * @tag: by whose word, for nswap_home_out_hits()
+ *
+ * Context: process, sleeps for home and for peers, who have store_timeout_ms;
+ * the prefetcher.
+ * Return: how many peers have now.
+ */
+unsigned int nswap_home_out_bring(struct nswap_device *dev, u64 first,
+				  unsigned long slots, u8 tag)
+{
+	struct nswap_home_out *ho = dev->home_out;
+	ktime_t began = ktime_get();
+	unsigned long moved;
+
+	if (!ho->tag)
+		/* pairs with tag_of() */
+		smp_store_release(&ho->tag, __vmalloc(dev->map.nr, TAGS_GFP));
+	moved = move(ho, first, slots, tag);
+	rest(began, 0);
+	return hweight_long(moved);
+}
+
+static u8 *tag_of(struct nswap_device *dev, u64 slot)
+{
+	/* pairs with nswap_home_out_bring() */
+	u8 *tag = dev->home_out ? smp_load_acquire(&dev->home_out->tag) : NULL;
+
+	return tag ? &tag[slot] : NULL;
+}
+
+/**
+ * nswap_home_out_tag() - note by whose word a slot's page is at its peer
+ * @dev: device, with or without a home
+ * @slot: slot that is about to get a new place, or has become WRITING
+ * @tag: below NSWAP_PREFETCH_ARMS; 0 for nobody's
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_home_out_tag(struct nswap_device *dev, u64 slot, u8 tag)
+{
+	u8 *at = tag_of(dev, slot);
+
+	if (at && READ_ONCE(*at) != tag)
+		WRITE_ONCE(*at, tag);
+}
+
+/**
+ * nswap_home_out_hit() - a page was read from a peer: count it for its tag
+ * @dev: device, with or without a home
+ * @slot: slot
+ *
+ * Context: any; does not sleep, on the page-in path.
+ */
+void nswap_home_out_hit(struct nswap_device *dev, u64 slot)
+{
+	u8 *at = tag_of(dev, slot);
+	u8 tag = at ? READ_ONCE(*at) : 0;
+
+	if (!tag)
+		return;
+	atomic_inc(&dev->home_out->hits[tag]);
+	nswap_stat_inc(dev->node, prefetch_ram_hits);
+}
+
+/**
+ * nswap_home_out_hits() - take the counts of hits
+ * @dev: device with a home
+ * @hits: result, by tag, since they were taken last
+ *
+ * Context: any.
+ */
+void nswap_home_out_hits(struct nswap_device *dev,
+			 u64 hits[NSWAP_PREFETCH_ARMS])
+{
+	unsigned int i;
+
+	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
+		hits[i] = atomic_xchg(&dev->home_out->hits[i], 0);
 }

@@ -19,6 +19,7 @@
  */
 #include "client.h"
 #include "device.h"
+#include "home_out.h"
 #include "move_out.h"
 #include "node.h"
 #include "peer.h"
@@ -165,12 +166,16 @@ static void arrived(struct nswap_op *op, unsigned int i)
 	struct nswap_io *io = op->io;
 	struct nswap_node *node = io->dev->node;
 
+	nswap_home_out_tag(io->dev, io->slot + i, mo->tag);
 	if (settle(mo, i, NSWAP_SLOT_REMOTE, op->peer->index)) {
 		set_bit(i, &mo->moved);
 		if (mo->state == NSWAP_SLOT_MOVING)
 			nswap_stat_inc(node, pages_home_to_remote);
+		if (mo->tag)
+			nswap_stat_inc(node, pages_prefetched_ram);
 		return;
 	}
+	nswap_home_out_tag(io->dev, io->slot + i, 0);
 	nswap_free_orphan(io->dev, io->slot + i, le32_to_cpu(io->gen[i]),
 			  op->peer->index);
 	nswap_stat_inc(node, moves_met);

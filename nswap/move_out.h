@@ -16,12 +16,14 @@
  *	around it; @todo of it: pages that have no new place yet
  * @state: of its slots until they have one: NSWAP_SLOT_MOVING from home,
  *	NSWAP_SLOT_FLASH from flash
+ * @tag: of the pages from home, see nswap_home_out_tag()
  * @moved: slots recorded at a peer; bits set by whoever takes an answer
  * @over: all reads, writes or messages begun since nswap_move_out_begin() are
  */
 struct nswap_move_out {
 	struct nswap_io io;
 	u8 state;
+	u8 tag;
 	unsigned long moved;
 	struct completion over;
 };

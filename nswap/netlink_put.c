@@ -46,6 +46,8 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, PAGES_PREFETCHED, pages_prefetched),
 	STAT(CLIENT, PREFETCH_CALLED_OFF, prefetch_called_off),
 	STAT(CLIENT, PREFETCH_HITS, prefetch_hits),
+	STAT(CLIENT, PAGES_PREFETCHED_RAM, pages_prefetched_ram),
+	STAT(CLIENT, PREFETCH_RAM_HITS, prefetch_ram_hits),
 };
 
 static const struct stat_attr server_stats[] = {

@@ -108,6 +108,38 @@ int nswap_node_set_read(struct nswap_node *node, const char *name,
 	return 0;
 }
 
+static int no_such_prefetch(struct nswap_node *node, unsigned int kind,
+			    struct netlink_ext_ack *ext)
+{
+	char ways[NSWAP_PREFETCH_WAYS], names[NSWAP_PREFETCH_LIST];
+
+	if (kind == NSWAP_PREFETCH_FROM || kind == NSWAP_PREFETCH_TO)
+		NL_SET_ERR_MSG_FMT(ext, "prefetch goes from %s: set from, to follows",
+				   nswap_prefetch_ways(ways, sizeof(ways)));
+	else
+		NL_SET_ERR_MSG_FMT(ext, "prefetch %s is one of: %s",
+				   nswap_prefetch_kind_name(kind),
+				   nswap_prefetch_names(kind, READ_ONCE(node->prefetch[kind]),
+							names, sizeof(names)));
+	return -EINVAL;
+}
+
+/* from says where to; so to can be set to what it is, and to nothing else */
+static int choose(struct nswap_node *node, unsigned int kind,
+		  const struct nswap_prefetch_choice *choice,
+		  struct netlink_ext_ack *ext)
+{
+	if (kind == NSWAP_PREFETCH_TO && choice != node->prefetch[kind])
+		return no_such_prefetch(node, kind, ext);
+	WRITE_ONCE(node->prefetch[kind], choice);
+	if (kind == NSWAP_PREFETCH_FROM)
+		WRITE_ONCE(node->prefetch[NSWAP_PREFETCH_TO],
+			   nswap_prefetch_to_of(choice));
+	if (kind == NSWAP_PREFETCH_ENABLE)
+		nswap_prefetchers_kick(node);
+	return 0;
+}
+
 /**
  * nswap_node_set_prefetch() - change what prefetchers do
  * @node: node
@@ -122,25 +154,18 @@ int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
 			    const char *name, struct netlink_ext_ack *ext)
 {
 	int k = nswap_prefetch_kind_find(kind);
-	const struct nswap_prefetch_choice *choice, *now;
-	char names[NSWAP_PREFETCH_LIST];
+	const struct nswap_prefetch_choice *choice;
+	int ret;
 
 	if (k < 0) {
 		NL_SET_ERR_MSG(ext, "prefetch knows: enable period_ms pct when count which from to after");
 		return -EINVAL;
 	}
 	choice = nswap_prefetch_find(k, name);
-	if (!choice) {
-		now = READ_ONCE(node->prefetch[k]);
-		NL_SET_ERR_MSG_FMT(ext, "prefetch %s is one of: %s", kind,
-				   nswap_prefetch_names(k, now, names,
-							sizeof(names)));
-		return -EINVAL;
-	}
+	if (!choice)
+		return no_such_prefetch(node, k, ext);
 	mutex_lock(&node->control);
-	WRITE_ONCE(node->prefetch[k], choice);
-	if (k == NSWAP_PREFETCH_ENABLE)
-		nswap_prefetchers_kick(node);
+	ret = choose(node, k, choice, ext);
 	mutex_unlock(&node->control);
-	return 0;
+	return ret;
 }

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetcher: one work for each device with flash.
+ * Prefetcher: one work for each device with flash or a home.
  *
- *   wake up -> when? count? -> batch: which? -> read -> write to flash -> link
- *                                ^------------------------------------------+
+ *   wake up -> when? count? -> batch: which? -> ram to flash: read -> write to
+ *                                ^              flash -> link ----------+
+ *                                |              disk to ram: move out --+
+ *                                +--------------------------------------+
  *
  * Pages are read through the device itself, so a peer that is silent, a page
- * that has moved and a message that was lost need no second implementation.
+ * that has moved and a message that was lost need no second implementation. Nor
+ * do moves out from home: home_out.c makes them, this file says of which pages.
  *
  * Invariants:
  *  - Never on the path of a page-out: a work of a queue without a rescuer, which
- *    holds no lock while it waits. Its memory comes with the device.
+ *    holds no lock while it waits but the one of moves out from its device's
+ *    home. Its memory comes with the device.
  *  - A copy is linked only if the slot's word is still what it was before the
  *    page was read, but for the reference bit: a rewrite, a free or a move in
  *    between calls it off. Until then the flash slot is this work's own.
  *  - A wake-up looks at LOOK slots and takes MOST pages at most. It ends when
- *    memory is short, flash is busy, fails or fills up, or somebody turned it
- *    off. An eighth of flash is left for page-outs that no peer has room for;
+ *    memory is short, flash is busy, fails or fills up, page-outs wait, peers have
+ *    no more room than those need, or somebody turned it off. An eighth of flash is left for page-outs that no peer has room for;
  *    where they need more, copies give way (evict.c). They also give way to
  *    others, but not to more than pages went out: what rests stays as it is.
  *  - Only this work touches @hand, @evict_hand, @learned and the batch.
+ *  - Where pages come from is read once a wake-up; where to follows from that.
  *  - Stopped before the disk goes, under the node's control lock, which whoever
  *    queues the work holds too: nobody starts it again.
  */
@@ -33,6 +38,7 @@
 #include "device.h"
 #include "evict.h"
 #include "flash.h"
+#include "home_out.h"
 #include "memview.h"
 #include "node.h"
 #include "prefetcher.h"
@@ -81,7 +87,7 @@ struct write_run {
  * @looked: slots looked at in this wake-up
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
- * @learned: what prefetching came to
+ * @learned: what prefetching came to: to flash, and from disk
  * @copy: the batch
  * @page: memory of each page of it
  * @nr: pages in it
@@ -100,7 +106,7 @@ struct nswap_prefetcher {
 	u32 looked;
 	u64 written;
 	u64 read;
-	struct nswap_prefetch_learned learned;
+	struct nswap_prefetch_learned learned[2];
 	struct slot_copy copy[BATCH];
 	struct page *page[BATCH];
 	unsigned int nr;
@@ -172,25 +178,44 @@ static bool in_batch(const struct nswap_prefetcher *p, u64 slot)
 	return false;
 }
 
-/* a page that could be prefetched, and shall it be? */
-static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
-		 u64 slot)
+/* a page that could be prefetched: shall it be? */
+static bool goes(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
+		 u64 slot, u64 word)
 {
-	struct nswap_slot_map *map = &p->dev->map;
-	u64 word = nswap_slot_read(map, slot);
-	struct nswap_slot s = nswap_slot_unpack(word);
-
-	if (s.state != NSWAP_SLOT_REMOTE || s.flash || in_batch(p, slot))
-		return false;
-	switch (which->look(s.referenced)) {
+	switch (which->look(nswap_slot_unpack(word).referenced)) {
 	case NSWAP_WHICH_CLEAR:
-		nswap_slot_unreference(map, slot, word);
+		nswap_slot_unreference(&p->dev->map, slot, word);
 		return false;
 	case NSWAP_WHICH_TAKE:
-		break;
+		return true;
 	default:
 		return false;
 	}
+}
+
+/* slot 0 never leaves this node; true: go on looking after this one */
+static bool next_slot(struct nswap_prefetcher *p, u64 *slot)
+{
+	u64 slots = p->dev->map.nr;
+
+	if (p->looked >= min_t(u64, slots, LOOK))
+		return false;
+	*slot = p->hand < slots ? max(p->hand, 1ull) : 1;
+	p->hand = *slot + 1;
+	if (!(++p->looked % 4096))
+		cond_resched();
+	return true;
+}
+
+static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
+		 u64 slot)
+{
+	u64 word = nswap_slot_read(&p->dev->map, slot);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	if (s.state != NSWAP_SLOT_REMOTE || s.flash || in_batch(p, slot) ||
+	    !goes(p, which, slot, word))
+		return false;
 	p->copy[p->nr].slot = slot;
 	p->copy[p->nr].word = word;
 	p->copy[p->nr].unread = false;
@@ -198,23 +223,55 @@ static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which
 	return true;
 }
 
-/* slot 0 never leaves this node */
 static void fill_batch(struct nswap_prefetcher *p,
 		       const struct nswap_which_ops *which, u64 want)
 {
-	u64 slots = p->dev->map.nr, most = min_t(u64, slots, LOOK);
 	u64 slot;
 
 	want = min_t(u64, want, BATCH);
 	p->nr = 0;
-	while (p->nr < want && p->looked < most) {
-		slot = p->hand < slots ? max(p->hand, 1ull) : 1;
-		p->hand = slot + 1;
-		if (!(++p->looked % 4096))
-			cond_resched();
+	while (p->nr < want && next_slot(p, &slot))
 		if (take(p, which, slot) && which->scattered)
-			p->hand = get_random_u64() % slots;
+			p->hand = get_random_u64() % p->dev->map.nr;
+}
+
+static bool goes_out(struct nswap_prefetcher *p,
+		     const struct nswap_which_ops *which, u64 slot)
+{
+	u64 word = nswap_slot_read(&p->dev->map, slot);
+
+	return nswap_slot_unpack(word).state == NSWAP_SLOT_HOME &&
+	       goes(p, which, slot, word);
+}
+
+/*
+ * Pages at home that go out in one batch: bits of slots from @first on, which
+ * home reads at once.
+ */
+static unsigned long pick_out(struct nswap_prefetcher *p,
+			      const struct nswap_which_ops *which, u64 want,
+			      u64 *first)
+{
+	unsigned long picked = 0;
+	u64 slot;
+
+	want = min_t(u64, want, BATCH);
+	while (hweight_long(picked) < want && next_slot(p, &slot)) {
+		if (picked && (slot < *first || slot >= *first + BATCH)) {
+			p->hand = slot;
+			break;
+		}
+		if (!goes_out(p, which, slot))
+			continue;
+		if (!picked)
+			*first = slot;
+		picked |= BIT(slot - *first);
+		if (which->scattered) {
+			p->hand = get_random_u64() % p->dev->map.nr;
+			break;
+		}
 	}
+	return picked;
 }
 
 static void read_ended(struct bio *bio)
@@ -379,12 +436,14 @@ static u64 since(u64 *was, u64 now)
 	return n;
 }
 
-static void look(struct nswap_prefetcher *p, struct nswap_prefetch_view *v)
+static void look(struct nswap_prefetcher *p, bool from_disk,
+		 struct nswap_prefetch_view *v)
 {
 	struct nswap_device *dev = p->dev;
-	struct nswap_read_view times;
+	struct nswap_read_view times = {};
 
-	nswap_read_look(&dev->times, &times);
+	if (!from_disk)
+		nswap_read_look(&dev->times, &times);
 	*v = (struct nswap_prefetch_view){
 		.used = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]) +
 			atomic64_read(&dev->count[NSWAP_SLOT_HOME]) +
@@ -394,7 +453,7 @@ static void look(struct nswap_prefetcher *p, struct nswap_prefetch_view *v)
 		.pct = nswap_knob(dev->node, prefetch_pct),
 		.ram_us = times.at[NSWAP_READ_PEERS].us,
 		.flash_us = times.at[NSWAP_READ_FLASH].us,
-		.learned = p->learned,
+		.learned = p->learned[from_disk],
 	};
 }
 
@@ -404,19 +463,20 @@ static void make_room(struct nswap_prefetcher *p,
 {
 	u64 total, used;
 
+	if (!p->dev->flash)
+		return;
 	nswap_flash_usable(p->dev->flash, &total, &used);
 	used += min(want, v->swap_outs);
 	if (used > limit(total))
 		nswap_evict(p->dev, &p->evict_hand, used - limit(total), LOOK);
 }
 
-static u64 bring(struct nswap_prefetcher *p,
-		 const struct nswap_which_ops *which, u64 want)
+static u64 bring_to_flash(struct nswap_prefetcher *p,
+			  const struct nswap_which_ops *which, u64 want)
 {
 	bool more = true;
 	u64 done = 0, asked = 0;
 
-	p->looked = 0;
 	while (more && asked < want && !must_stop(p)) {
 		fill_batch(p, which, want - asked);
 		if (!p->nr)
@@ -427,6 +487,63 @@ static u64 bring(struct nswap_prefetcher *p,
 			done += write_batch(p, which->arm, &more);
 	}
 	return done;
+}
+
+/* something more important has come up, or peers have no room to spare */
+static bool must_stay(struct nswap_prefetcher *p)
+{
+	struct nswap_mem_view mem;
+
+	nswap_mem_view(p->dev->node, &mem);
+	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev->node) ||
+	       mem.free < mem.low || !nswap_home_out_ready(p->dev);
+}
+
+static u64 bring_from_disk(struct nswap_prefetcher *p,
+			   const struct nswap_which_ops *which, u64 want)
+{
+	u64 done = 0, asked = 0, first;
+	unsigned long slots;
+	unsigned int n;
+
+	while (asked < want && !must_stay(p)) {
+		slots = pick_out(p, which, want - asked, &first);
+		if (!slots)
+			break;
+		asked += hweight_long(slots);
+		n = nswap_home_out_bring(p->dev, first, slots, which->arm);
+		done += n;
+		/* nobody took one: nobody will take the next */
+		if (!n)
+			break;
+	}
+	nswap_stat_add(p->dev->node, prefetch_called_off, asked - done);
+	return done;
+}
+
+static u64 bring(struct nswap_prefetcher *p, bool from_disk,
+		 const struct nswap_which_ops *which, u64 want)
+{
+	p->looked = 0;
+	if (!from_disk)
+		return bring_to_flash(p, which, want);
+	if (!atomic64_read(&p->dev->count[NSWAP_SLOT_HOME]))
+		return 0;
+	return bring_from_disk(p, which, want);
+}
+
+/* reads of what was brought, since they were taken last */
+static void take_hits(struct nswap_prefetcher *p, bool from_disk,
+		      u64 hits[NSWAP_PREFETCH_ARMS])
+{
+	unsigned int i;
+
+	if (from_disk) {
+		nswap_home_out_hits(p->dev, hits);
+		return;
+	}
+	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
+		hits[i] = atomic_xchg(&p->dev->flash->hits[i], 0);
 }
 
 static void awake(struct nswap_prefetcher *p)
@@ -440,21 +557,22 @@ static void awake(struct nswap_prefetcher *p)
 	const struct nswap_which_ops *which =
 		container_of(chosen(p, NSWAP_PREFETCH_WHICH),
 			     struct nswap_which_ops, is);
+	bool from_disk = chosen(p, NSWAP_PREFETCH_FROM) == &nswap_prefetch_disk;
 	u64 hits[NSWAP_PREFETCH_ARMS], done = 0, want = 0;
 	struct nswap_prefetch_view v;
-	unsigned int i;
 
-	look(p, &v);
+	look(p, from_disk, &v);
+	if (from_disk ? !p->dev->home : !p->dev->flash)
+		return;
 	if (which->choose)
 		which = which->choose(&v);
 	if (when->due(&v))
 		want = min_t(u64, count->pages(&v), MOST);
-	make_room(p, &v, want);
+	make_room(p, &v, from_disk ? 0 : want);
 	if (want)
-		done = bring(p, which, want);
-	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
-		hits[i] = atomic_xchg(&p->dev->flash->hits[i], 0);
-	nswap_prefetch_note(&p->learned, which->arm, done, hits);
+		done = bring(p, from_disk, which, want);
+	take_hits(p, from_disk, hits);
+	nswap_prefetch_note(&p->learned[from_disk], which->arm, done, hits);
 }
 
 static void again(struct nswap_prefetcher *p)
@@ -480,7 +598,7 @@ static void prefetch_work(struct work_struct *work)
 
 /**
  * nswap_prefetcher_alloc() - make a device's prefetcher, at rest
- * @dev: device; nothing happens if it has no flash
+ * @dev: device; nothing happens if it has neither flash nor a home
  *
  * Context: process, sleeps.
  * Return: 0, or -ENOMEM.
@@ -490,7 +608,7 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	struct nswap_prefetcher *p;
 	unsigned int i;
 
-	if (!dev->flash)
+	if (!dev->flash && !dev->home)
 		return 0;
 	p = kzalloc_obj(*p);
 	if (!p)
@@ -499,7 +617,7 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	init_completion(&p->ended);
 	INIT_DELAYED_WORK(&p->work, prefetch_work);
 	dev->prefetcher = p;
-	for (i = 0; i < BATCH; i++) {
+	for (i = 0; dev->flash && i < BATCH; i++) {
 		p->page[i] = alloc_page(GFP_KERNEL);
 		if (!p->page[i])
 			return -ENOMEM;
@@ -527,7 +645,7 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 
 /**
  * nswap_prefetcher_start() - wake up again and again while the node says so
- * @dev: device with a disk, or without flash
+ * @dev: device with a disk, or without a prefetcher
  *
  * Context: process; the node's control lock is held.
  */
@@ -541,12 +659,28 @@ void nswap_prefetcher_start(struct nswap_device *dev)
  * nswap_prefetcher_stop() - not any more; what is under way ends first
  * @dev: device that is dying
  *
- * Context: process, sleeps for reads of peers; the node's control lock is held.
+ * Context: process, sleeps for reads of peers and moves out from home; the
+ * node's control lock is held.
  */
 void nswap_prefetcher_stop(struct nswap_device *dev)
 {
 	if (dev->prefetcher)
 		cancel_delayed_work_sync(&dev->prefetcher->work);
+}
+
+/**
+ * nswap_prefetcher_from_disk() - do prefetchers say which pages leave home?
+ * @node: node
+ *
+ * Context: any.
+ * Return: true while they are on, and bring pages from there.
+ */
+bool nswap_prefetcher_from_disk(const struct nswap_node *node)
+{
+	return READ_ONCE(node->prefetch[NSWAP_PREFETCH_ENABLE]) ==
+	       &nswap_prefetch_on &&
+	       READ_ONCE(node->prefetch[NSWAP_PREFETCH_FROM]) ==
+	       &nswap_prefetch_disk;
 }
 
 /**

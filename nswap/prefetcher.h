@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Prefetcher: brings pages that peers hold to the flash of their device, ahead
- * of their use.
+ * Prefetcher: brings pages that peers hold to the flash of their device, or
+ * pages at home to peers, ahead of their use.
  */
 #ifndef NSWAP_PREFETCHER_H
 #define NSWAP_PREFETCHER_H
@@ -14,6 +14,7 @@ int nswap_prefetcher_alloc(struct nswap_device *dev);
 void nswap_prefetcher_free(struct nswap_device *dev);
 void nswap_prefetcher_start(struct nswap_device *dev);
 void nswap_prefetcher_stop(struct nswap_device *dev);
+bool nswap_prefetcher_from_disk(const struct nswap_node *node);
 void nswap_prefetchers_kick(struct nswap_node *node);
 
 #endif

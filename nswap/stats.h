@@ -36,8 +36,10 @@
 	X(pages_flash_in)	/* pages read back from flash */ \
 	X(pages_home_to_remote)	/* pages moved out from home to peers */ \
 	X(pages_prefetched)	/* pages brought to flash ahead of their use */ \
-	X(prefetch_called_off)	/* pages that were on their way there in vain */ \
+	X(prefetch_called_off)	/* pages on their way there, or to RAM, in vain */ \
 	X(prefetch_hits)	/* of pages_flash_in, pages that were prefetched */ \
+	X(pages_prefetched_ram)	/* of pages_home_to_remote, ahead of their use */ \
+	X(prefetch_ram_hits)	/* of pages_in, pages that were brought out so */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \

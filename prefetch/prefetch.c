@@ -18,15 +18,23 @@ static const struct nswap_prefetch_choice off = {
 };
 
 const struct nswap_prefetch_choice nswap_prefetch_on = {
-	.name = "on", .help = "pages are brought to flash ahead of their use",
+	.name = "on", .help = "pages are brought nearer ahead of their use",
 };
 
 static const struct nswap_prefetch_choice ram = {
 	.name = "ram", .help = "pages that peers hold",
 };
 
+const struct nswap_prefetch_choice nswap_prefetch_disk = {
+	.name = "disk", .help = "pages at home",
+};
+
 static const struct nswap_prefetch_choice flash = {
-	.name = "flash", .help = "to the flash of the device",
+	.name = "flash", .help = "to the flash of the device, see after",
+};
+
+static const struct nswap_prefetch_choice to_ram = {
+	.name = "ram", .help = "to peers, which then have the only copy",
 };
 
 static const struct nswap_prefetch_choice copy = {
@@ -62,11 +70,25 @@ static const struct nswap_prefetch_choice *const which_rows[] = {
 	&nswap_which_adaptive_ops.is,
 };
 
-static const struct nswap_prefetch_choice *const from_rows[] = { &ram };
-static const struct nswap_prefetch_choice *const to_rows[] = { &flash };
+static const struct nswap_prefetch_choice *const from_rows[] = {
+	&ram, &nswap_prefetch_disk,
+};
+
+static const struct nswap_prefetch_choice *const to_rows[] = {
+	&flash, &to_ram,
+};
 
 static const struct nswap_prefetch_choice *const after_rows[] = {
 	&copy, &nswap_prefetch_move,
+};
+
+/* the ways there are; each from stands here once */
+static const struct {
+	const struct nswap_prefetch_choice *from;
+	const struct nswap_prefetch_choice *to;
+} ways[] = {
+	{ &ram, &flash },
+	{ &nswap_prefetch_disk, &to_ram },
 };
 
 /**
@@ -247,5 +269,42 @@ const char *nswap_prefetch_names(enum nswap_prefetch_kind kind,
 				now ? "[" : "", k->row[i]->name,
 				now ? "]" : "");
 	}
+	return buf;
+}
+
+/**
+ * nswap_prefetch_to_of() - where pages of a place are brought
+ * @from: a choice of NSWAP_PREFETCH_FROM
+ *
+ * Context: any.
+ * Return: the choice of NSWAP_PREFETCH_TO that goes with it, the only one.
+ */
+const struct nswap_prefetch_choice *
+nswap_prefetch_to_of(const struct nswap_prefetch_choice *from)
+{
+	unsigned int i = 0;
+
+	while (ways[i].from != from)
+		i++;
+	return ways[i].to;
+}
+
+/**
+ * nswap_prefetch_ways() - from where to where pages are brought, in one line
+ * @buf: where to
+ * @len: bytes there
+ *
+ * Context: any.
+ * Return: @buf.
+ */
+const char *nswap_prefetch_ways(char *buf, size_t len)
+{
+	unsigned int i;
+	size_t at = 0;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		at += scnprintf(buf + at, len - at, "%s%s to %s",
+				at ? " or " : "", ways[i].from->name,
+				ways[i].to->name);
 	return buf;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The contract between prefetch policies and the mechanism that carries them
- * out: nswap/prefetcher.c, which brings pages that peers hold to flash as well.
+ * out: nswap/prefetcher.c, which brings pages that peers hold to flash as well,
+ * or pages at home to peers.
  *
  * A policy decides on a snapshot and touches nothing: no lock of the core, no
  * bio, no slot map, no sleep, no allocation. Four questions, those of T. Newhall
@@ -24,6 +25,7 @@
 
 #define NSWAP_PREFETCH_NAME	20	/* longest name, with its end */
 #define NSWAP_PREFETCH_LIST	60	/* all names of one kind, with its end */
+#define NSWAP_PREFETCH_WAYS	40	/* all pairs of from and to, likewise */
 #define NSWAP_PREFETCH_ARMS	8	/* which policies that can be told apart */
 
 /**
@@ -33,7 +35,7 @@
  * @NSWAP_PREFETCH_COUNT: how many pages?
  * @NSWAP_PREFETCH_WHICH: which ones?
  * @NSWAP_PREFETCH_FROM: where they are
- * @NSWAP_PREFETCH_TO: where they are brought to
+ * @NSWAP_PREFETCH_TO: where they are brought to; follows from where they are
  * @NSWAP_PREFETCH_AFTER: what becomes of the first copy
  * @NSWAP_PREFETCH_KINDS: number of kinds
  */
@@ -61,8 +63,8 @@ struct nswap_prefetch_choice {
 /**
  * struct nswap_prefetch_learned - what prefetching came to, older figures
  *	counting less; kept by the mechanism, see nswap_prefetch_note()
- * @put: pages brought to flash as each "which" said, by its @arm
- * @hits: reads of them from flash
+ * @put: pages brought as each "which" said, by its @arm
+ * @hits: reads of them where they were brought to
  * @wakeups: how often the prefetcher was awake
  */
 struct nswap_prefetch_learned {
@@ -72,7 +74,8 @@ struct nswap_prefetch_learned {
 };
 
 /**
- * struct nswap_prefetch_view - snapshot for one wake-up, of one device
+ * struct nswap_prefetch_view - snapshot for one wake-up, of one device; times
+ *	are not known of pages that come from home
  * @used: slots with a page
  * @swap_outs: pages the kernel wrote since the last wake-up
  * @swap_ins: pages it read since then
@@ -149,6 +152,9 @@ const struct nswap_prefetch_choice *
 nswap_prefetch_find(enum nswap_prefetch_kind kind, const char *name);
 const struct nswap_prefetch_choice *
 nswap_prefetch_nth(enum nswap_prefetch_kind kind, unsigned int n);
+const struct nswap_prefetch_choice *
+nswap_prefetch_to_of(const struct nswap_prefetch_choice *from);
+const char *nswap_prefetch_ways(char *buf, size_t len);
 const char *nswap_prefetch_names(enum nswap_prefetch_kind kind,
 				 const struct nswap_prefetch_choice *current_one,
 				 char *buf, size_t len);
@@ -175,6 +181,7 @@ static inline u64 nswap_prefetch_percent(u64 pages, u64 pct)
 
 extern const struct nswap_prefetch_choice nswap_prefetch_on;
 extern const struct nswap_prefetch_choice nswap_prefetch_move;
+extern const struct nswap_prefetch_choice nswap_prefetch_disk;
 extern const struct nswap_when_ops nswap_when_always_ops;
 extern const struct nswap_when_ops nswap_when_swapping_ops;
 extern const struct nswap_when_ops nswap_when_idle_ops;

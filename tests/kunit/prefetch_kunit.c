@@ -114,7 +114,7 @@ static void found_by_name(struct kunit *test)
 			    &nswap_which_lrs_ops.is);
 	KUNIT_EXPECT_NULL(test,
 			  nswap_prefetch_find(NSWAP_PREFETCH_WHEN, "lrs"));
-	KUNIT_EXPECT_NULL(test, nswap_prefetch_nth(NSWAP_PREFETCH_FROM, 1));
+	KUNIT_EXPECT_NULL(test, nswap_prefetch_nth(NSWAP_PREFETCH_FROM, 2));
 	KUNIT_EXPECT_STREQ(test,
 			   nswap_prefetch_names(NSWAP_PREFETCH_WHEN,
 						&nswap_when_idle_ops.is, buf,
@@ -124,6 +124,33 @@ static void found_by_name(struct kunit *test)
 			   nswap_prefetch_names(NSWAP_PREFETCH_ENABLE,
 						nswap_prefetch_nth(0, 0), buf,
 						sizeof(buf)), "[off] on");
+}
+
+/* the defaults are a way, each place is the start of one, each goal its end */
+static void ways_found(struct kunit *test)
+{
+	const struct nswap_prefetch_choice *from, *to;
+	char buf[NSWAP_PREFETCH_WAYS];
+	unsigned int i, ends = 0;
+
+	KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(from_rows[0]),
+			    to_rows[0]);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(ways), ARRAY_SIZE(from_rows));
+	for (i = 0; i < ARRAY_SIZE(from_rows); i++) {
+		from = from_rows[i];
+		to = nswap_prefetch_to_of(from);
+		KUNIT_EXPECT_PTR_EQ(test, to,
+				    nswap_prefetch_find(NSWAP_PREFETCH_TO,
+							to->name));
+		KUNIT_EXPECT_STRNEQ(test, from->name, to->name);
+		ends |= BIT(to == to_rows[1]);
+	}
+	KUNIT_EXPECT_EQ(test, ends, 3u);
+	from = nswap_prefetch_find(NSWAP_PREFETCH_FROM, "disk");
+	KUNIT_ASSERT_PTR_EQ(test, from, &nswap_prefetch_disk);
+	KUNIT_EXPECT_STREQ(test, nswap_prefetch_to_of(from)->name, "ram");
+	KUNIT_EXPECT_STREQ(test, nswap_prefetch_ways(buf, sizeof(buf)),
+			   "ram to flash or disk to ram");
 }
 
 static void noted(struct kunit *test)
@@ -209,6 +236,7 @@ static struct kunit_case prefetch_cases[] = {
 	KUNIT_CASE(which_validated),
 	KUNIT_CASE(arms_differ),
 	KUNIT_CASE(found_by_name),
+	KUNIT_CASE(ways_found),
 	KUNIT_CASE(noted),
 	KUNIT_CASE(forgotten),
 	KUNIT_CASE_PARAM(pays, pays_row_gen_params),

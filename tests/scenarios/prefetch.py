@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The prefetcher brings pages that peers hold to flash, and page-ins choose
-between the two copies.
+between the two copies; or it brings pages at home to peers.
 
-        node0 ------ node1        node0 swaps to node1; flash: a mapping of the
-        |                         scratch disk, whose errors the test decides
-    flash
+        node0 ------ node1        node0 swaps to node1; flash, home: a mapping of
+        |                         the scratch disk, whose errors the test decides
+    flash, or home
 """
 import contextlib
 import itertools
@@ -15,7 +15,7 @@ from nswaptest.check import at_least, equal, hold, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.work import Slots, eat
 
-DESCRIPTION = "prefetching to flash, and reading policies"
+DESCRIPTION = "prefetching to flash and from disk, and reading policies"
 SUITES = ("lab",)
 LONG = ("switching", "policies", "evicts", "flash_fails", "peer_dies")
 NEEDS = ("module", "progs", "dmsetup")
@@ -280,6 +280,105 @@ def test_peer_dies(t):
         equal(slots.compare(), (ENOUGH, 0, 32), "right, wrong, unreadable")
 
 
+@contextlib.contextmanager
+def at_home(t, slots=ENOUGH, **options):
+    """A node whose device has a home, where all its pages are; a peer that
+    begins to lend, so that nothing but the prefetcher moves them there."""
+    cluster = t.cluster(2)
+    cluster.up(lend="0", **options)
+    node = cluster[0]
+    with disk(16) as home:
+        dev = node.device_add(home=home.path)
+        node.ctl("set", "home_out_mib_s", "0")
+        with written(dev, t, slots) as made:
+            wait_for(lambda: node.devices()[0]["slots_home"] == slots, 20,
+                     "all pages are at home")
+            cluster[1].ctl("lend", "32M")
+            node.wait_sessions()
+            setting(node, period_ms=20, when="always", count="percent-used",
+                    pct=100, **{"from": "disk"})
+            yield cluster, node, made, home
+        node.device_del(dev)
+    wait_for(lambda: cluster.held_pages() == 0, 15, "no page is held")
+
+
+def wait_at_peers(node, pages, what=""):
+    """Wait until so many pages of the one device are at peers."""
+    wait_for(lambda: node.devices()[0]["slots_remote"] >= pages, 30,
+             f"{pages} pages are at peers {what}")
+
+
+def test_from_disk(t):
+    """Pages at home are brought to peers: those that "which" says, each counted
+    once, and every page right before, after and when it is read there."""
+    with at_home(t) as (cluster, node, slots, _):
+        for slot in range(1, 101):
+            true(slots.right(slot), "a page at home is right")
+        setting(node, when="idle", which="mrs")
+        node.ctl("prefetch", "on")
+        wait_at_peers(node, 100, "as mrs says")
+        hold(WAKE_UPS)
+        stat = counters(node)
+        equal((stat["pages_prefetched_ram"], stat["pages_home_to_remote"],
+               stat["pages_in"], stat["prefetch_ram_hits"]), (100, 100, 0, 0),
+              "pages prefetched by mrs, moved, read, and of those prefetched")
+        setting(node, which="rr", when="always")
+        wait_at_peers(node, ENOUGH, "as rr says")
+        node.ctl("prefetch", "off")
+        seen = node.devices()[0]
+        equal((seen["slots_home"], seen["slots_remote"]), (0, ENOUGH),
+              "slots at home and at the peer")
+        equal(cluster.held_pages(), ENOUGH, "pages at the peer")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        equal([counters(node)[name] for name in
+               ("pages_prefetched_ram", "prefetch_ram_hits", "pages_in")],
+              [ENOUGH] * 3, "pages prefetched, of them read, read from peers")
+        slots.write(1, 32)
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        equal(counters(node)["prefetch_ram_hits"], 2 * ENOUGH - 32,
+              "reads of prefetched pages, none of those written again")
+
+
+def test_from_disk_policies(t):
+    """Every when, every count and every which brings pages out; then home
+    fails in the middle, and nothing is lost."""
+    with at_home(t) as (cluster, node, slots, home):
+        known = node.ctl("prefetch")["known"]
+
+        def all_home():
+            choose(node, enable="off")
+            cluster[1].ctl("lend", "0")
+            wait_for(lambda: node.devices()[0]["slots_home"] == ENOUGH, 30,
+                     "all pages are at home")
+            true(slots.right(ENOUGH), "a page is right")
+
+        first = {"when": "always", "count": "percent-used", "which": "rr"}
+        for key, name in ((k, n) for k in first for n in known[k]):
+            all_home()
+            before = counters(node)
+            choose(node, **{**first, key: name, "enable": "on"})
+            cluster[1].ctl("lend", "32M")
+
+            def brought(before=before, idle=name == "idle"):
+                if not idle:
+                    slots.write(1, 64)
+                    true(slots.right(ENOUGH), "a page is right")
+                return risen(node, before, "pages_prefetched_ram")
+            wait_for(brought, 20, f"{key} {name} brings pages out")
+            t.log(f"{key} {name}: {counters(node)}")
+        all_home()
+        home.fail()
+        choose(node, **first, enable="on")
+        before = counters(node)["prefetch_called_off"]
+        cluster[1].ctl("lend", "32M")
+        wait_for(lambda: counters(node)["prefetch_called_off"] > before, 10,
+                 "prefetching is called off")
+        home.mend()
+        wait_at_peers(node, ENOUGH, "once home is well again")
+        equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
+        equal(counters(node)["read_errors"], 0, "pages whose page-in failed")
+
+
 def test_knobs(t):
     """One variable with two doors; bad input changes nothing."""
     cluster = t.cluster(1)
@@ -304,8 +403,9 @@ def test_knobs(t):
     equal(shown(), {"enable": "[off] on", "period_ms": "1000",
                     "when": "[always] swapping idle adaptive",
                     "count": "[percent-out] percent-used adaptive",
-                    "which": "[rr] rand lrs mrs adaptive", "from": "[ram]",
-                    "to": "[flash]", "after": "[copy] move"}, "the knobs")
+                    "which": "[rr] rand lrs mrs adaptive",
+                    "from": "[ram] disk", "to": "[flash] ram",
+                    "after": "[copy] move"}, "the knobs")
     choose(node, when="idle")
     equal(node.ctl("prefetch")["when"], "idle", "when, by netlink")
     setting(node, which="mrs", period_ms=50)
@@ -314,8 +414,20 @@ def test_knobs(t):
     node.ctl("prefetch", "on")
     equal(shown()["enable"], "off [on]", "enable, in /proc")
     for name, text in (("when", "never"), ("period_ms", "0"), ("to", "disk"),
-                       ("period_ms", "often"), ("enable", "1")):
+                       ("period_ms", "often"), ("enable", "1"),
+                       ("to", "ram"), ("from", "flash")):
         refused(name, text)
+    choose(node, **{"from": "disk", "to": "ram"})
+    equal((shown()["from"], shown()["to"]), ("ram [disk]", "flash [ram]"),
+          "from and to, from disk")
+    refused("to", "flash")
+    for key, value in (("to", "flash"), ("from", "flash"), ("to", "disk")):
+        said = node.refused("prefetch", "set", key, value)
+        true("from ram to flash or disk to ram" in said,
+             f"the refusal is: {said}")
+    setting(node, **{"from": "ram"})
+    equal((shown()["from"], shown()["to"]), ("[ram] disk", "[flash] ram"),
+          "from and to, from ram again")
     true("always swapping [idle] adaptive" in node.run("dmesg").out,
          "the log lists the known names")
     said = node.refused("prefetch", "set", "which", "best")

@@ -98,12 +98,13 @@ static const struct ctl_command commands[] = {
 	  "  read              which copy is read of a page that flash has as well\n",
 	  cmd_policy },
 	{ "prefetch", "[show | on | off | set KEY VALUE]",
-	  "bring pages that peers hold to flash ahead of their use",
-	  "Devices without flash are left alone. KEY is\n"
+	  "bring pages nearer ahead of their use",
+	  "From ram: those that peers hold, to flash; from disk: those at home, to\n"
+	  "the RAM of peers. Devices without flash or home are left alone. KEY is\n"
 	  "  period_ms         time between wake-ups\n"
 	  "  pct               percent that percent-out and percent-used take\n"
 	  "  when, count, which, from, to, after\n"
-	  "                    a name that 'nswapctl prefetch' lists\n",
+	  "                    a name that 'nswapctl prefetch' lists; to follows from\n",
 	  cmd_prefetch },
 	{ "psi", "[--every SEC]", "feed this machine's memory pressure to the node",
 	  "Sets the knob psi to 'some avg10' of /proc/pressure/memory, which a module\n"

@@ -42,6 +42,8 @@ const struct view_counter view_counters[] = {
 	CLIENT("pages_prefetched", PAGES_PREFETCHED),
 	CLIENT("prefetch_called_off", PREFETCH_CALLED_OFF),
 	CLIENT("prefetch_hits", PREFETCH_HITS),
+	CLIENT("pages_prefetched_ram", PAGES_PREFETCHED_RAM),
+	CLIENT("prefetch_ram_hits", PREFETCH_RAM_HITS),
 	SERVER("pages_stored", PAGES_STORED),
 	SERVER("pages_loaded", PAGES_LOADED),
 	SERVER("pages_freed", PAGES_FREED),
