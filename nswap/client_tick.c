@@ -16,7 +16,8 @@
  *             comparison due: compare
  *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail
- *   then      requests that wait, frees that wait, pages at home that may go out
+ *   then      requests that wait, frees that wait, pages at home that may go out,
+ *             flash that is nearly full of copies
  *
  * Invariant: runs on the module's own work queue and never allocates or waits
  * for the network: page-outs depend on it for going elsewhere.
@@ -28,6 +29,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "prefetcher.h"
 #include "workqueues.h"
 
 #define TICK_MS		250
@@ -252,14 +254,16 @@ static bool rests(struct nswap_client *cl)
 	       list_empty_careful(&cl->waiting);
 }
 
-static void moves_out(struct nswap_client *cl)
+static void tick_devices(struct nswap_client *cl)
 {
 	struct nswap_device *dev;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(dev, &cl->node->devices, link)
+	list_for_each_entry_rcu(dev, &cl->node->devices, link) {
 		if (nswap_home_out_kick(dev))
 			nswap_client_used(cl->node);
+		nswap_prefetcher_tick(dev);
+	}
 	rcu_read_unlock();
 }
 
@@ -290,7 +294,7 @@ void nswap_client_tick(struct work_struct *work)
 	nswap_client_kick(node);
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);
-	moves_out(cl);
+	tick_devices(cl);
 	if (!READ_ONCE(node->going))
 		queue_delayed_work(nswap_io_wq, &cl->tick, msecs_to_jiffies(ms));
 }

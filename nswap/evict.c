@@ -5,7 +5,8 @@
  *   REMOTE(peer, g, flash) -> REMOTE(peer, g), the flash slot is put back
  *
  * Invariants:
- *  - Only the prefetcher's work evicts, never a page-out: a search may be long.
+ *  - Only the prefetcher's work evicts, on or off, never a page-out: a search may
+ *    be long. It counts what it takes off.
  *  - A copy goes only while there is a session with the peer that has the other,
  *    and it has been heard of: when a peer dies, page-outs go to flash, and the
  *    copies of its pages must not make room for them.
@@ -78,8 +79,10 @@ u64 nswap_evict(struct nswap_device *dev, u64 *hand, u64 want, u64 look)
 		if (!(look % 4096))
 			cond_resched();
 	}
+	if (!n)
+		return 0;
+	nswap_stat_add(dev->node, copies_evicted, n);
 	/* a page-in that was about to read one of them waits for this */
-	if (n)
-		nswap_client_kick(dev->node);
+	nswap_client_kick(dev->node);
 	return n;
 }

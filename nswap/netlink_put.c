@@ -48,6 +48,7 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, PREFETCH_HITS, prefetch_hits),
 	STAT(CLIENT, PAGES_PREFETCHED_RAM, pages_prefetched_ram),
 	STAT(CLIENT, PREFETCH_RAM_HITS, prefetch_ram_hits),
+	STAT(CLIENT, COPIES_EVICTED, copies_evicted),
 };
 
 static const struct stat_attr server_stats[] = {

@@ -20,13 +20,18 @@
  *    between calls it off. Until then the flash slot is this work's own.
  *  - A wake-up looks at LOOK slots and takes MOST pages at most. It ends when
  *    memory is short, flash is busy, fails or fills up, page-outs wait, peers have
- *    no more room than those need, or somebody turned it off. An eighth of flash is left for page-outs that no peer has room for;
- *    where they need more, copies give way (evict.c). They also give way to
- *    others, but not to more than pages went out: what rests stays as it is.
+ *    no more room than those need, or somebody turned it off.
+ *  - An eighth of flash is left for page-outs that no peer has room for; where
+ *    they need more, copies give way (evict.c): the tick starts the work for that
+ *    as well, whether the prefetcher is on or not, and it comes back to its next
+ *    wake-up afterwards. Copies also give way to others, but not to more than
+ *    pages went out: what rests stays as it is.
  *  - Only this work touches @hand, @evict_hand, @learned and the batch.
  *  - Where pages come from is read once a wake-up; where to follows from that.
  *  - Stopped before the disk goes, under the node's control lock, which whoever
- *    queues the work holds too: nobody starts it again.
+ *    turns it on holds too. A tick may start the work once more after that: for a
+ *    device that is dying it does nothing, and it is waited for when no tick
+ *    finds the device.
  */
 #include <linux/blkdev.h>
 #include <linux/completion.h>
@@ -48,6 +53,7 @@
 #define LOOK	65536		/* slots looked at in one */
 #define BUSY	16		/* reads and writes of flash under way */
 #define SPARED	8		/* part of flash left for page-outs */
+#define REST	HZ		/* when two rounds have found no copy to evict */
 
 static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
 
@@ -82,8 +88,11 @@ struct write_run {
  * struct nswap_prefetcher - the prefetcher of one device
  * @dev: device
  * @work: wakes up every prefetch_period_ms while it is on
+ * @wake_at: jiffies of the next time; its starter's, and the work's
  * @hand: slot to go on at
  * @evict_hand: likewise, to take copies off flash
+ * @in_vain: slots looked at since one was found that gave way
+ * @rest_until: jiffies, no tick starts a search for copies before
  * @looked: slots looked at in this wake-up
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
@@ -101,8 +110,11 @@ struct write_run {
 struct nswap_prefetcher {
 	struct nswap_device *dev;
 	struct delayed_work work;
+	unsigned long wake_at;
 	u64 hand;
 	u64 evict_hand;
+	u64 in_vain;
+	unsigned long rest_until;
 	u32 looked;
 	u64 written;
 	u64 read;
@@ -458,17 +470,23 @@ static void look(struct nswap_prefetcher *p, bool from_disk,
 }
 
 /* for @want pages, and for what page-outs have taken of their eighth */
-static void make_room(struct nswap_prefetcher *p,
-		      const struct nswap_prefetch_view *v, u64 want)
+static void make_room(struct nswap_prefetcher *p, u64 want)
 {
 	u64 total, used;
 
 	if (!p->dev->flash)
 		return;
 	nswap_flash_usable(p->dev->flash, &total, &used);
-	used += min(want, v->swap_outs);
-	if (used > limit(total))
-		nswap_evict(p->dev, &p->evict_hand, used - limit(total), LOOK);
+	used += want;
+	if (used <= limit(total))
+		return;
+	p->in_vain += LOOK;
+	if (nswap_evict(p->dev, &p->evict_hand, used - limit(total), LOOK))
+		p->in_vain = 0;
+	if (p->in_vain < 2 * p->dev->map.nr)
+		return;
+	p->in_vain = 0;
+	WRITE_ONCE(p->rest_until, jiffies + REST);
 }
 
 static u64 bring_to_flash(struct nswap_prefetcher *p,
@@ -568,18 +586,25 @@ static void awake(struct nswap_prefetcher *p)
 		which = which->choose(&v);
 	if (when->due(&v))
 		want = min_t(u64, count->pages(&v), MOST);
-	make_room(p, &v, from_disk ? 0 : want);
+	make_room(p, from_disk ? 0 : min(want, v.swap_outs));
 	if (want)
 		done = bring(p, from_disk, which, want);
 	take_hits(p, from_disk, hits);
 	nswap_prefetch_note(&p->learned[from_disk], which->arm, done, hits);
 }
 
-static void again(struct nswap_prefetcher *p)
+static void set_alarm(struct nswap_prefetcher *p)
 {
 	u32 period = nswap_knob(p->dev->node, prefetch_period_ms);
 
-	mod_delayed_work(system_dfl_wq, &p->work, msecs_to_jiffies(period));
+	WRITE_ONCE(p->wake_at, jiffies + msecs_to_jiffies(period));
+}
+
+static void again(struct nswap_prefetcher *p)
+{
+	long left = READ_ONCE(p->wake_at) - jiffies;
+
+	mod_delayed_work(system_dfl_wq, &p->work, max(left, 0L));
 }
 
 static void prefetch_work(struct work_struct *work)
@@ -589,10 +614,14 @@ static void prefetch_work(struct work_struct *work)
 						  work);
 	unsigned int noio = memalloc_noio_save();
 
-	if (is_on(p)) {
+	if (is_on(p) && !time_before(jiffies, READ_ONCE(p->wake_at))) {
 		awake(p);
-		again(p);
+		set_alarm(p);
+	} else if (!READ_ONCE(p->dev->dying)) {
+		make_room(p, 0);
 	}
+	if (is_on(p))
+		again(p);
 	memalloc_noio_restore(noio);
 }
 
@@ -615,8 +644,10 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 		return -ENOMEM;
 	p->dev = dev;
 	init_completion(&p->ended);
+	p->rest_until = jiffies;
 	INIT_DELAYED_WORK(&p->work, prefetch_work);
-	dev->prefetcher = p;
+	/* pairs with nswap_prefetcher_tick() */
+	smp_store_release(&dev->prefetcher, p);
 	for (i = 0; dev->flash && i < BATCH; i++) {
 		p->page[i] = alloc_page(GFP_KERNEL);
 		if (!p->page[i])
@@ -627,7 +658,8 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 
 /**
  * nswap_prefetcher_free() - undo nswap_prefetcher_alloc(), failed or not
- * @dev: device whose prefetcher is at rest
+ * @dev: device that no tick finds any more, whose prefetcher was stopped or
+ *	never started
  *
  * Context: process, sleeps.
  */
@@ -636,7 +668,10 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 	struct nswap_prefetcher *p = dev->prefetcher;
 	unsigned int i;
 
-	for (i = 0; p && i < BATCH; i++)
+	if (!p)
+		return;
+	cancel_delayed_work_sync(&p->work);
+	for (i = 0; i < BATCH; i++)
 		if (p->page[i])
 			__free_page(p->page[i]);
 	kfree(p);
@@ -651,8 +686,10 @@ void nswap_prefetcher_free(struct nswap_device *dev)
  */
 void nswap_prefetcher_start(struct nswap_device *dev)
 {
-	if (dev->prefetcher && is_on(dev->prefetcher))
-		again(dev->prefetcher);
+	if (!dev->prefetcher || !is_on(dev->prefetcher))
+		return;
+	set_alarm(dev->prefetcher);
+	again(dev->prefetcher);
 }
 
 /**
@@ -666,6 +703,32 @@ void nswap_prefetcher_stop(struct nswap_device *dev)
 {
 	if (dev->prefetcher)
 		cancel_delayed_work_sync(&dev->prefetcher->work);
+}
+
+/* are there copies, and have page-outs taken some of their eighth? */
+static bool crowded(const struct nswap_device *dev)
+{
+	u64 total, used;
+
+	nswap_flash_usable(dev->flash, &total, &used);
+	return used > limit(total) &&
+	       used > atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
+}
+
+/**
+ * nswap_prefetcher_tick() - time has passed: do copies have to make room?
+ * @dev: device
+ *
+ * Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
+ */
+void nswap_prefetcher_tick(struct nswap_device *dev)
+{
+	/* pairs with nswap_prefetcher_alloc() */
+	struct nswap_prefetcher *p = smp_load_acquire(&dev->prefetcher);
+
+	if (p && dev->flash && !READ_ONCE(dev->dying) && crowded(dev) &&
+	    !time_before(jiffies, READ_ONCE(p->rest_until)))
+		mod_delayed_work(system_dfl_wq, &p->work, 0);
 }
 
 /**

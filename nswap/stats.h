@@ -40,6 +40,7 @@
 	X(prefetch_hits)	/* of pages_flash_in, pages that were prefetched */ \
 	X(pages_prefetched_ram)	/* of pages_home_to_remote, ahead of their use */ \
 	X(prefetch_ram_hits)	/* of pages_in, pages that were brought out so */ \
+	X(copies_evicted)	/* copies taken off flash to make room */ \
 	/* server */ \
 	X(pages_stored)		/* pages taken in for others */ \
 	X(pages_loaded)		/* pages served to their owners */ \

@@ -244,6 +244,31 @@ def test_evicts(t):
               "failed page-outs and page-ins")
 
 
+def test_evicts_when_off(t):
+    """The prefetcher is off and flash nearly full of copies: they give way to
+    pages that no peer has room for, but only while a peer has those pages;
+    each is counted once, and a device without copies loses nothing."""
+    with device(t, flash_mb=1) as (cluster, node, dev, _), \
+            written(dev, t) as slots:
+        limit = MIB - MIB // 8
+        prefetch_all(node, limit)
+        equal(counters(node)["copies_evicted"], 0, "copies taken off flash")
+        cluster[1].ctl("lend", f"{ENOUGH * 4}K")
+        wait_for(lambda: not node.peers()[cluster[1].addr]["free_pages"], 10,
+                 "the peer has no room")
+        for first in range(ENOUGH + 1, ENOUGH + 161, 16):
+            slots.write(first, 16)
+            wait_for(lambda: node.devices()[0]["flash_used_slots"] <= limit,
+                     10, "copies give way")
+        equal(node.devices()[0]["slots_flash"], 160, "slots on flash alone")
+        equal(counters(node)["copies_evicted"], 160, "copies taken off flash")
+        equal(slots.compare(), (ENOUGH + 160, 0, 0),
+              "right, wrong, unreadable")
+        stat = counters(node)
+        equal((stat["write_errors"], stat["read_errors"]), (0, 0),
+              "failed page-outs and page-ins")
+
+
 def test_flash_fails(t):
     """Flash fails under load: the peer serves what it has, the prefetcher
     gives up and goes on when flash is well again."""

@@ -44,6 +44,7 @@ const struct view_counter view_counters[] = {
 	CLIENT("prefetch_hits", PREFETCH_HITS),
 	CLIENT("pages_prefetched_ram", PAGES_PREFETCHED_RAM),
 	CLIENT("prefetch_ram_hits", PREFETCH_RAM_HITS),
+	CLIENT("copies_evicted", COPIES_EVICTED),
 	SERVER("pages_stored", PAGES_STORED),
 	SERVER("pages_loaded", PAGES_LOADED),
 	SERVER("pages_freed", PAGES_FREED),
