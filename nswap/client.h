@@ -200,6 +200,7 @@ void nswap_client_used(struct nswap_node *node);
 
 /* client_write.c */
 void nswap_client_write(struct nswap_io *io);
+int nswap_client_to_peers(struct nswap_io *io, unsigned long slots);
 void nswap_client_at_home(struct nswap_io *io, unsigned int i);
 void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
 void nswap_client_write_failed(struct nswap_io *io, unsigned int i);
@@ -207,16 +208,17 @@ void nswap_client_build_store(struct nswap_op *op);
 
 /* client_read.c */
 void nswap_client_read(struct nswap_io *io);
+unsigned int nswap_client_from_peers(struct nswap_io *io, unsigned int first);
 void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m);
 bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms);
 void nswap_client_load_failed(struct nswap_msg *m);
 
 /* client_home.c */
-void nswap_client_to_home(struct nswap_io *io);
+int nswap_client_to_home(struct nswap_io *io, unsigned long slots);
 unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);
 
 /* client_flash.c */
-void nswap_client_to_flash(struct nswap_io *io, unsigned long slots);
+int nswap_client_to_flash(struct nswap_io *io, unsigned long slots);
 unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first);
 
 /* client_free.c */

@@ -82,8 +82,9 @@ static void store_ended(struct nswap_home_io *h)
  * @slots: which of them
  *
  * Context: process, page-out path: does not allocate, does not wait.
+ * Return: 0, or -ENOSPC if some stay.
  */
-void nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
+int nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
 {
 	unsigned long may = io->todo & slots & ~READ_ONCE(io->no_flash);
 	unsigned int first, nr;
@@ -95,12 +96,13 @@ void nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
 		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
 		nr = nswap_flash_take(io->dev->flash, nr, &flash);
 		if (!nr)
-			return;
+			break;
 		may &= ~GENMASK(first + nr - 1, first);
 		io->todo &= ~GENMASK(first + nr - 1, first);
 		nswap_flash_hold(io->dev->flash, flash);
 		start(io, first, nr, flash, store_ended);
 	}
+	return io->todo & slots ? -ENOSPC : 0;
 }
 
 /* is what was read what the slot has? */

@@ -18,6 +18,7 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "tier.h"
 #include "workqueues.h"
 
 #define BATCH_MS	20	/* frees wait this long for company */
@@ -86,37 +87,28 @@ void nswap_free_told(struct nswap_device *dev, u64 slot)
  */
 void nswap_free_slot(struct nswap_device *dev, u64 slot)
 {
+	const struct nswap_tier_ops *tier;
 	struct nswap_slot s, to;
 	u64 old;
 
 	do {
 		old = nswap_slot_read(&dev->map, slot);
 		s = nswap_slot_unpack(old);
-		to = (struct nswap_slot){ .gen = s.gen };
-		switch (s.state) {
-		case NSWAP_SLOT_EMPTY:
-		case NSWAP_SLOT_FREEING:
+		if (s.state == NSWAP_SLOT_EMPTY || s.state == NSWAP_SLOT_FREEING)
 			return;
-		case NSWAP_SLOT_WRITING:
+		tier = nswap_tier_of(&s);
+		to = (struct nswap_slot){ .gen = s.gen };
+		if (s.state == NSWAP_SLOT_WRITING) {
 			to = s;
 			to.freed = true;
-			break;
-		case NSWAP_SLOT_REMOTE:
-		case NSWAP_SLOT_MOVING:
-			to.state = s.peer ? NSWAP_SLOT_FREEING :
-					    NSWAP_SLOT_EMPTY;
+		} else if (tier && tier->discard) {
+			to.state = NSWAP_SLOT_FREEING;
 			to.peer = s.peer;
-			break;
-		case NSWAP_SLOT_LOST:
-		case NSWAP_SLOT_HOME:
-		case NSWAP_SLOT_FLASH:
-			to.state = NSWAP_SLOT_EMPTY;
-			break;
 		}
 	} while (!nswap_device_slot_move(dev, slot, old, &to));
 	nswap_stat_inc(dev->node, freed_slots);
 	if (to.state == NSWAP_SLOT_FREEING)
-		nswap_free_told(dev, slot);
+		tier->discard(dev, slot);
 }
 
 /**

@@ -69,17 +69,19 @@ static unsigned long marked(const struct nswap_io *io)
 }
 
 /**
- * nswap_client_to_home() - bring the slots that are to be placed home
+ * nswap_client_to_home() - bring slots that are to be placed home
  * @io: page-out the caller dispatches; its device has a home
+ * @slots: which of them
  *
  * Those that were marked at the very moment they were claimed (returned.c) stay
  * to be done: the end of the mark is a kick.
  *
  * Context: process, page-out path: does not allocate, does not wait.
+ * Return: 0, or -EAGAIN if some stay.
  */
-void nswap_client_to_home(struct nswap_io *io)
+int nswap_client_to_home(struct nswap_io *io, unsigned long slots)
 {
-	unsigned long may = io->todo & ~marked(io);
+	unsigned long may = io->todo & slots & ~marked(io);
 	unsigned int first, nr;
 
 	while (may) {
@@ -90,6 +92,7 @@ void nswap_client_to_home(struct nswap_io *io)
 		io->todo &= ~GENMASK(first + nr - 1, first);
 		start(io, first, nr, store_ended);
 	}
+	return io->todo & slots ? -EAGAIN : 0;
 }
 
 /* what this page-in asked home for is not there any more */

@@ -33,6 +33,7 @@
 #include "meter.h"
 #include "node.h"
 #include "peer.h"
+#include "tier.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 		       const char *peer, const char *why)
@@ -364,6 +365,26 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	return i - first;
 }
 
+/**
+ * nswap_client_from_peers() - page in from the peer that holds it
+ * @io: page-in the caller dispatches
+ * @first: a slot that is at a peer, counted from the request's
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ * Return: how many slots from @first on are under way; 0 if @first is not at a
+ * peer any more.
+ */
+unsigned int nswap_client_from_peers(struct nswap_io *io, unsigned int first)
+{
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
+	u16 index = nswap_slot_unpack(word).peer;
+	unsigned int nr = run_at_peer(io, first, index);
+
+	if (nr)
+		load(io, first, nr, index);
+	return nr;
+}
+
 /* may a page that is moved be read where it was? if not, its claim decides */
 static bool usable(struct nswap_node *node, u16 index)
 {
@@ -399,10 +420,9 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
 	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
 	struct nswap_slot s = nswap_slot_unpack(word);
-	unsigned int nr;
 
 	if (from_flash(io, first, &s))
-		return nswap_client_from_flash(io, first);
+		return nswap_tiers[NSWAP_TIER_FLASH]->load(io, first);
 	switch (s.state) {
 	case NSWAP_SLOT_EMPTY:
 	case NSWAP_SLOT_FREEING:
@@ -422,12 +442,7 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;
 	}
-	if (nswap_slot_at_home(&s))
-		return nswap_client_from_home(io, first);
-	nr = run_at_peer(io, first, s.peer);
-	if (nr)
-		load(io, first, nr, s.peer);
-	return nr;
+	return nswap_tier_of(&s)->load(io, first);
 }
 
 /**

@@ -35,12 +35,10 @@
 #include "peer.h"
 #include "place.h"
 #include "returned.h"
+#include "tier.h"
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4
-/* for so long grants may still come; then another tier is quicker */
-#define FLASH_AFTER_MS	20
-#define HOME_AFTER_MS	250
 
 static void store_header(struct nswap_io *io)
 {
@@ -342,27 +340,36 @@ static int flash_inflight(struct nswap_io *io, unsigned int first)
 	return nswap_flash_inflight(f);
 }
 
-/* 0 when everything is placed, else why not */
-static int place(struct nswap_io *io)
+/**
+ * nswap_client_to_peers() - bring slots that are to be placed to peers, or to
+ *	flash, where the placement policy prefers that
+ * @io: page-out the caller dispatches
+ * @slots: which of them
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ * Return: 0; if some stay, -EAGAIN: grants may come; -ENOSPC: no room anywhere.
+ */
+int nswap_client_to_peers(struct nswap_io *io, unsigned long slots)
 {
 	struct nswap_node *node = io->dev->node;
 	bool rather_peers = false;
 	struct nswap_peer *peer;
 	unsigned int first, nr;
+	unsigned long may;
 	u16 index;
 	int n;
 
-	while (io->todo) {
+	while ((may = io->todo & slots)) {
 		nswap_meter_turn(io);
-		first = __ffs(io->todo);
-		nr = nswap_run_of(io->todo, first);
+		first = __ffs(may);
+		nr = nswap_run_of(may, first);
 		n = nswap_place_take(node, nr, rather_peers ? -1 :
 				     flash_inflight(io, first), &index);
 		if (n == -EXDEV) {
 			/* for lack of grants, perhaps: they are of use */
 			nswap_client_used(node);
-			nswap_client_to_flash(io,
-					      GENMASK(first + nr - 1, first));
+			nswap_tiers[NSWAP_TIER_FLASH]->store(io,
+					GENMASK(first + nr - 1, first));
 			/* it filled up, or fails, just now */
 			rather_peers = io->todo & BIT(first);
 			continue;
@@ -403,11 +410,17 @@ static bool waited(const struct nswap_io *io, u32 ms)
  */
 static void overflow(struct nswap_io *io, bool full)
 {
-	if (io->dev->flash && (full || waited(io, FLASH_AFTER_MS)))
-		nswap_client_to_flash(io, io->todo);
-	if (io->dev->home && (full || waited(io, HOME_AFTER_MS)))
-		nswap_client_to_home(io);
-	else if (full)
+	int ret = full ? -ENOSPC : -EAGAIN;
+	unsigned int i;
+
+	for (i = NSWAP_TIER_REMOTE + 1; i < NSWAP_TIERS; i++) {
+		const struct nswap_tier_ops *t = nswap_tiers[i];
+
+		if ((!t->there || t->there(io->dev)) &&
+		    (full || waited(io, t->patience_ms)))
+			ret = t->store(io, io->todo);
+	}
+	if (full && ret == -ENOSPC)
 		fail_rest(io);
 }
 
@@ -421,8 +434,10 @@ void nswap_client_write(struct nswap_io *io)
 {
 	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
 	bool claimed = claim(io);
-	int ret = waited(io, timeout * GIVE_UP_AFTER) ? -ENOSPC : place(io);
+	int ret = -ENOSPC;
 
+	if (!waited(io, timeout * GIVE_UP_AFTER))
+		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, io->todo);
 	if (ret)
 		overflow(io, ret == -ENOSPC);
 	if (io->todo || !claimed)

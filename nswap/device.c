@@ -36,6 +36,7 @@
 #include "place.h"
 #include "prefetcher.h"
 #include "returned.h"
+#include "tier.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
@@ -362,22 +363,16 @@ static int make_disk(struct nswap_device *dev)
 
 static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 {
+	unsigned int tier;
+
 	memset(v, 0, sizeof(*v));
 	strscpy(v->name, dev->disk->disk_name, sizeof(v->name));
 	v->instance = dev->instance;
 	v->slots = dev->map.nr;
 	v->map_bytes = nswap_slot_map_bytes(dev->map.nr);
-	v->remote = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
-	v->at_home = atomic64_read(&dev->count[NSWAP_SLOT_HOME]);
-	v->at_flash = atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
-	if (dev->home)
-		strscpy(v->home, dev->home->name, sizeof(v->home));
-	if (dev->flash) {
-		v->flash_slots = nswap_flash_total(dev->flash);
-		v->flash_used = nswap_flash_used(dev->flash);
-		nswap_flash_names(dev->flash, v->flash, sizeof(v->flash));
-	}
+	for (tier = 0; tier < NSWAP_TIERS; tier++)
+		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
 }
 

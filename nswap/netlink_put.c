@@ -163,6 +163,8 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
  */
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
+	const struct nswap_tier_view *flash = &v->tier[NSWAP_TIER_FLASH];
+	const struct nswap_tier_view *home = &v->tier[NSWAP_TIER_HOME];
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_DEVICE);
 
 	if (!nest ||
@@ -170,17 +172,19 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    nla_put_u32(skb, NSWAP_DEVICE_A_INSTANCE, v->instance) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SIZE, v->slots << NSWAP_SLOT_SHIFT) ||
 	    put_u64(skb, NSWAP_DEVICE_A_MAP_BYTES, v->map_bytes) ||
-	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_REMOTE, v->remote) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_REMOTE,
+		    v->tier[NSWAP_TIER_REMOTE].pages) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_LOST, v->lost) ||
 	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use) ||
-	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, v->at_home) ||
-	    (*v->home && nla_put_string(skb, NSWAP_DEVICE_A_HOME, v->home)) ||
-	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_FLASH, v->at_flash) ||
-	    (*v->flash &&
-	     (nla_put_string(skb, NSWAP_DEVICE_A_FLASH, v->flash) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, home->pages) ||
+	    (*home->names &&
+	     nla_put_string(skb, NSWAP_DEVICE_A_HOME, home->names)) ||
+	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_FLASH, flash->pages) ||
+	    (*flash->names &&
+	     (nla_put_string(skb, NSWAP_DEVICE_A_FLASH, flash->names) ||
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_SIZE,
-		      v->flash_slots << NSWAP_SLOT_SHIFT) ||
-	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, v->flash_used))))
+		      flash->slots << NSWAP_SLOT_SHIFT) ||
+	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

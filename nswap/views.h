@@ -128,19 +128,31 @@ struct nswap_owner_view {
 };
 
 /**
+ * struct nswap_tier_view - what one device has in one tier
+ * @class: ram, flash or disk
+ * @rank: the lowest is stored to first
+ * @pages: slots whose page is here, and with flash not at a peer as well
+ * @slots: its size; 0 for RAM, which is not the device's
+ * @used: slots of it that are used
+ * @names: block devices it is made of, as in /dev, in order; "" for none
+ */
+struct nswap_tier_view {
+	const char *class;
+	unsigned int rank;
+	u64 pages;
+	u64 slots;
+	u64 used;
+	char names[32 * NSWAP_FLASH_DEVICES];
+};
+
+/**
  * struct nswap_device_view - one device
  * @name: as in /dev
  * @instance: names it on the wire
  * @slots: its size
  * @map_bytes: memory of its shadow slot map
- * @remote: slots whose page a peer holds
  * @lost: slots whose page is lost
- * @at_home: slots whose page is at home
- * @home: its home as in /dev, "" without one
- * @at_flash: slots whose page is on flash only
- * @flash_slots: size of its flash
- * @flash_used: flash slots that are used
- * @flash: its flash devices as in /dev, by rank; "" without any
+ * @tier: its tiers, those it has not got too
  * @in_use: opened or swapped on
  */
 struct nswap_device_view {
@@ -148,14 +160,8 @@ struct nswap_device_view {
 	u32 instance;
 	u64 slots;
 	u64 map_bytes;
-	u64 remote;
 	u64 lost;
-	u64 at_home;
-	char home[32];
-	u64 at_flash;
-	u64 flash_slots;
-	u64 flash_used;
-	char flash[32 * NSWAP_FLASH_DEVICES];
+	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
 };
 

@@ -77,14 +77,18 @@ static void head_devices(struct seq_file *m)
 static void show_devices(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_device_view v;
+	const struct nswap_tier_view *flash = &v.tier[NSWAP_TIER_FLASH];
+	const struct nswap_tier_view *home = &v.tier[NSWAP_TIER_HOME];
 	u32 after = 0;
 
 	while (nswap_device_next(node, after, &v)) {
 		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s\n",
-			   node->number, v.name, v.instance, v.slots, v.remote,
-			   v.lost, v.map_bytes, v.in_use, v.at_home,
-			   *v.home ? v.home : "-", v.at_flash, v.flash_slots,
-			   v.flash_used, *v.flash ? v.flash : "-");
+			   node->number, v.name, v.instance, v.slots,
+			   v.tier[NSWAP_TIER_REMOTE].pages, v.lost, v.map_bytes,
+			   v.in_use, home->pages,
+			   *home->names ? home->names : "-", flash->pages,
+			   flash->slots, flash->used,
+			   *flash->names ? flash->names : "-");
 		after = v.instance;
 	}
 }

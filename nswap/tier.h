@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tiers: where the pages of a device can be. Peers' RAM, flash and home, each
+ * behind the same few operations, so that page-outs, page-ins, frees and
+ * accounting need not know them apart.
+ *
+ * The table nswap_tiers[] is in the order of rank: a page-out goes to the first
+ * tier that takes it.
+ *
+ * Promises, of every tier:
+ *  - store() and load() are called by the dispatcher of a request, so once at a
+ *    time for each request, for many requests at once, on the page-out and
+ *    page-in path: they do not sleep for a medium, do not allocate, and take no
+ *    lock that is held while a medium is waited for.
+ *  - A slot that store() or load() took is the tier's until it ends the part of
+ *    the request, with nswap_client_op_end(). That may happen before the call
+ *    returns; the dispatcher's share of @pending keeps the request. Slots to be
+ *    placed or looked for anew come back in @retry.
+ *  - A stored slot is WRITING, by this request alone, from before store() until
+ *    its place is recorded. What was loaded counts only if the slot still has
+ *    the generation and the place it was loaded for; each tier sees to that.
+ *  - Reads and writes end in process context, on the module's own work queue or
+ *    in a connection's receiver; but a load from flash or home that succeeded
+ *    ends where it completes, perhaps in a hard interrupt.
+ *  - discard() may be called in any context, with interrupts off.
+ *  - stat() is a moment's view; it takes no lock that page-outs wait for long.
+ *
+ * What is different on purpose, and stays with who has to know it:
+ *  - A store at peers is against grants, which placement spends on a peer that
+ *    its policy picks; that policy may send pages to flash at once. So RAM has
+ *    no room to ask for in advance, says -EAGAIN while grants may come, and each
+ *    of its messages has a generation of its own.
+ *  - Only peers have to be told that a page is not needed any more: they have
+ *    discard(). On flash and at home nothing outlives the entry of the slot map:
+ *    nswap_device_slot_move() puts back the flash slot that an entry gives up,
+ *    whoever gives it up and why, and a place at home is the slot's for good.
+ *    Copies that were replaced or given up are not freed slots: see
+ *    nswap_free_orphan(), whose time and generation the caller knows.
+ *  - Moves between tiers are two-phase, each of its own kind: moved.c,
+ *    move_out.c, returned.c, empty_flash.c, prefetcher.c.
+ */
+#ifndef NSWAP_TIER_H
+#define NSWAP_TIER_H
+
+#include "slot_map.h"
+#include "views.h"
+
+struct nswap_device;
+struct nswap_io;
+
+/**
+ * struct nswap_tier_ops - one tier
+ * @class: "ram", "flash" or "disk" (required)
+ * @patience_ms: a page-out for which grants may still come waits so long before
+ *	it goes here; the first tier's is not asked
+ * @there: has this device got it? (optional: without it every device has; any
+ *	context)
+ * @store: bring slots that are to be placed here; what is taken leaves @todo.
+ *	0: all was taken; -EAGAIN: what is left may be taken soon; -ENOSPC: it
+ *	will not (required; see the promises)
+ * @load: page in the slot and those after it that are here too; how many from it
+ *	on are under way, 0 if it is not here any more, or cannot be read now
+ *	(required; see the promises)
+ * @discard: the slot was freed and its entry, FREEING, names the copy here: have
+ *	it dropped, later (optional: without it freed slots are EMPTY at once)
+ * @stat: what is here; all of the view but @class and @rank, which are zeroed
+ *	(required; process context)
+ */
+struct nswap_tier_ops {
+	const char *class;
+	unsigned int patience_ms;
+	bool (*there)(const struct nswap_device *dev);
+	int (*store)(struct nswap_io *io, unsigned long slots);
+	unsigned int (*load)(struct nswap_io *io, unsigned int first);
+	void (*discard)(struct nswap_device *dev, u64 slot);
+	void (*stat)(struct nswap_device *dev, struct nswap_tier_view *v);
+};
+
+extern const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS];
+
+const struct nswap_tier_ops *nswap_tier_of(const struct nswap_slot *s);
+void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
+		     struct nswap_tier_view *v);
+
+#endif
