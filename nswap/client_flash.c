@@ -15,8 +15,7 @@
  *    by one; a page that flash fails alone goes, or is read, elsewhere.
  *  - A flash device may be removed. Between seeing one of its slots in the slot
  *    map and holding it for a read nobody leaves rcu_read_lock().
- *  - A page-in that has succeeded ends wherever flash says so, in a hard
- *    interrupt too.
+ *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
 #include "client.h"
@@ -32,7 +31,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->flash = flash;
 	op->h.end = end;
-	op->h.anywhere = !io->write;
+	op->h.anywhere = true;
 	nswap_meter_begin(op);
 	if (!io->write)
 		op->read_began = nswap_read_began(&io->dev->times,

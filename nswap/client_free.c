@@ -118,14 +118,15 @@ void nswap_free_slot(struct nswap_device *dev, u64 slot)
  * @gen: this generation and older ones
  * @peer: index; the caller's count of it in the peer's slots goes with it
  *
- * Context: process, page-out path; does not sleep or allocate.
+ * Context: any; does not sleep or allocate, on the page-out path.
  */
 void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 {
 	struct nswap_client *cl = dev->node->client;
+	unsigned long flags;
 	bool full;
 
-	spin_lock(&cl->orphan_lock);
+	spin_lock_irqsave(&cl->orphan_lock, flags);
 	full = cl->nr_orphans == NSWAP_ORPHANS;
 	if (!full) {
 		unsigned int at = (cl->orphan_head + cl->nr_orphans++) %
@@ -136,15 +137,16 @@ void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 			.peer = peer,
 		};
 	}
-	spin_unlock(&cl->orphan_lock);
+	spin_unlock_irqrestore(&cl->orphan_lock, flags);
 	if (full) {
-		struct nswap_peer *p = nswap_peer_get(dev->node, peer);
+		struct nswap_peer *p;
 
-		nswap_peer_slots(dev->node, peer, -1);
-		if (p) {
+		rcu_read_lock();
+		p = rcu_dereference(dev->node->peers[peer]);
+		if (p)
 			nswap_reconcile_soon(p);
-			nswap_peer_put(p);
-		}
+		rcu_read_unlock();
+		nswap_peer_slots(dev->node, peer, -1);
 	}
 	nswap_free_kick(dev->node, BATCH_MS);
 }
@@ -153,14 +155,14 @@ static bool pop_orphan(struct nswap_client *cl, struct nswap_orphan *o)
 {
 	bool any;
 
-	spin_lock(&cl->orphan_lock);
+	spin_lock_irq(&cl->orphan_lock);
 	any = cl->nr_orphans;
 	if (any) {
 		*o = cl->orphan[cl->orphan_head];
 		cl->orphan_head = (cl->orphan_head + 1) % NSWAP_ORPHANS;
 		cl->nr_orphans--;
 	}
-	spin_unlock(&cl->orphan_lock);
+	spin_unlock_irq(&cl->orphan_lock);
 	return any;
 }
 
@@ -190,13 +192,13 @@ static void tell_orphans(struct nswap_client *cl)
 			nswap_peer_slots(cl->node, o.peer, -1);
 			continue;
 		}
-		spin_lock(&cl->orphan_lock);
+		spin_lock_irq(&cl->orphan_lock);
 		if (cl->nr_orphans < NSWAP_ORPHANS) {
 			cl->orphan[(cl->orphan_head + cl->nr_orphans++) %
 				   NSWAP_ORPHANS] = o;
 			o.peer = 0;
 		}
-		spin_unlock(&cl->orphan_lock);
+		spin_unlock_irq(&cl->orphan_lock);
 		nswap_peer_slots(cl->node, o.peer, -1);
 	}
 }

@@ -12,8 +12,7 @@
  *    page-in that home failed leaves HOME: the next may succeed.
  *  - A slot is WRITING while its page-out is under way, so no reader and no
  *    second page-out gets to its place at home meanwhile.
- *  - A page-in that has succeeded ends wherever home says so, in a hard
- *    interrupt too.
+ *  - What has succeeded ends wherever home says so, in a hard interrupt too.
  *  - A page-in that failed is started anew if the slot has changed since.
  */
 #include "client.h"
@@ -29,7 +28,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->h.slot = io->slot + first;
 	op->h.end = end;
-	op->h.anywhere = !io->write;
+	op->h.anywhere = true;
 	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	nswap_home_submit(io->dev->home, &op->h);

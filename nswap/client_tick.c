@@ -173,12 +173,7 @@ static void eligible(struct nswap_peer *peer)
 
 static void compare(struct nswap_peer *peer)
 {
-	bool due;
-
-	spin_lock(&peer->lock);
-	due = !time_before(jiffies, peer->reconcile.due);
-	spin_unlock(&peer->lock);
-	if (due)
+	if (!time_before(jiffies, READ_ONCE(peer->reconcile.due)))
 		nswap_reconcile_start(peer);
 }
 

@@ -152,7 +152,7 @@ static void slot_failed(struct nswap_io *io, unsigned int i)
  * @io: request
  * @i: its slot, counted from the request's
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_client_at_home(struct nswap_io *io, unsigned int i)
 {
@@ -166,7 +166,7 @@ void nswap_client_at_home(struct nswap_io *io, unsigned int i)
  * @i: its slot, counted from the request's
  * @flash: flash slot, the slot's from now on
  *
- * Context: process, page-out path; does not sleep.
+ * Context: any; does not sleep, on the page-out path.
  */
 void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 {

@@ -40,7 +40,7 @@ struct nswap_ctl {
  * @instance: go on from this device instance
  * @slot: and this slot
  * @last: nothing follows
- * @due: jiffies of the next comparison; under the peer's lock
+ * @due: jiffies of the next comparison
  */
 struct nswap_reconcile {
 	struct nswap_ctl ask;
@@ -57,8 +57,8 @@ struct nswap_reconcile {
  * @index: in the IPTable; write-once
  * @ref: one for the table, one for every request that names it
  * @rcu: for kfree_rcu
- * @lock: protects @state, @parked, @refraction and @reconcile.due; inside
- *	nothing; process context only
+ * @lock: protects @state, @parked and @refraction; inside nothing; process
+ *	context only
  * @state: enum nswap_peer_state; read with READ_ONCE for a quick look
  * @id: node id, 0 until known; written once under @lock
  * @epoch: boot epoch, likewise

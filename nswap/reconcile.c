@@ -72,9 +72,7 @@ static void finish(struct nswap_peer *peer)
 {
 	u32 every = nswap_knob(peer->node, reconcile_s);
 
-	spin_lock(&peer->lock);
-	peer->reconcile.due = jiffies + every * HZ;
-	spin_unlock(&peer->lock);
+	WRITE_ONCE(peer->reconcile.due, jiffies + every * HZ);
 	nswap_stat_inc(peer->node, reconciles);
 	nswap_ctl_release(&peer->reconcile.ask);
 }
@@ -199,13 +197,11 @@ int nswap_reconcile_init(struct nswap_peer *peer)
  * nswap_reconcile_soon() - something may be held that is not recorded
  * @peer: by this peer
  *
- * Context: process; does not sleep.
+ * Context: any; does not sleep.
  */
 void nswap_reconcile_soon(struct nswap_peer *peer)
 {
-	spin_lock(&peer->lock);
-	peer->reconcile.due = jiffies;
-	spin_unlock(&peer->lock);
+	WRITE_ONCE(peer->reconcile.due, jiffies);
 }
 
 /**

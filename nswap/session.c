@@ -168,7 +168,7 @@ static bool session_up(struct nswap_peer *peer)
 	up = peer->state != NSWAP_PEER_LOST;
 	if (up)
 		peer->state = NSWAP_PEER_UP;
-	peer->reconcile.due = jiffies;
+	WRITE_ONCE(peer->reconcile.due, jiffies);
 	spin_unlock(&peer->lock);
 	if (!up) {
 		session_close(peer);

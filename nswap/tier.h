@@ -20,8 +20,8 @@
  *    its place is recorded. What was loaded counts only if the slot still has
  *    the generation and the place it was loaded for; each tier sees to that.
  *  - Reads and writes end in process context, on the module's own work queue or
- *    in a connection's receiver; but a load from flash or home that succeeded
- *    ends where it completes, perhaps in a hard interrupt.
+ *    in a connection's receiver; but what flash and home have done well ends
+ *    where it completes, perhaps in a hard interrupt.
  *  - discard() may be called in any context, with interrupts off.
  *  - stat() is a moment's view; it takes no lock that page-outs wait for long.
  *
