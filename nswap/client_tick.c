@@ -8,8 +8,9 @@
  *             page-ins unanswered for dead_after_ms: failed
  *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
  *             both know of the other's death
- *             nothing heard since a ping, for PONG_MS, and for SILENT_MS in
- *             all: break the session
+ *             a ping has had no answer for PONG_MS, and nothing was heard for
+ *             SILENT_MS: break the session; that is after 8 s at most if the
+ *             peer holds nothing, else after 5
  *             no grant left, room there and page-outs to anybody: ask
  *             no page-out to it for IDLE_MS: give back its grants, but for
  *             a few while there are page-outs to others; all if it shrinks
@@ -34,9 +35,9 @@
 
 #define TICK_MS		250
 #define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */
-#define REST_MS		1000	/* so that doing nothing costs nothing */
+#define REST_MS		1000u	/* so that doing nothing costs nothing */
 #define PING_MS		1000
-#define IDLE_PING_MS	5000	/* likewise */
+#define IDLE_PING_MS	3000u	/* likewise; a server may wait 5 s for one */
 #define PONG_MS		3000
 #define SILENT_MS	4000
 #define IDLE_MS		2000
@@ -68,11 +69,12 @@ void nswap_client_tick_now(struct nswap_node *node)
 void nswap_client_used(struct nswap_node *node)
 {
 	struct nswap_client *cl = node->client;
+	bool rested = past(READ_ONCE(cl->used), IDLE_MS);
 
-	/* the next tick may be far off */
-	if (past(READ_ONCE(cl->used), IDLE_MS))
-		nswap_client_tick_now(node);
 	WRITE_ONCE(cl->used, jiffies);
+	/* the next tick may be far off; this one has to see it */
+	if (rested)
+		nswap_client_tick_now(node);
 }
 
 static void overdue_stores(struct nswap_peer *peer)
@@ -105,18 +107,19 @@ static void overdue_loads(struct nswap_peer *peer)
 	}
 }
 
-/* has nothing come since a ping, for long? that there was none is no silence */
+/* that nobody asked is no silence */
 static bool unanswered(const struct nswap_peer *peer)
 {
 	unsigned long asked = READ_ONCE(peer->asked);
 
-	return time_before(READ_ONCE(peer->heard), asked) &&
-	       past(asked, PONG_MS);
+	return asked && past(asked, PONG_MS);
 }
 
 static void ping(struct nswap_peer *peer)
 {
-	u32 every = atomic64_read(&peer->slots) ? PING_MS : IDLE_PING_MS;
+	/* heard of in time, or no page-out is sent to it */
+	u32 every = atomic64_read(&peer->slots) ? PING_MS :
+		    min(IDLE_PING_MS, nswap_knob(peer->node, silent_ms) / 2);
 
 	if (unanswered(peer) && past(READ_ONCE(peer->heard), SILENT_MS))
 		nswap_session_break(peer);
@@ -246,7 +249,7 @@ static bool frees_wait(struct nswap_client *cl)
 static bool rests(struct nswap_client *cl)
 {
 	return past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&
-	       list_empty_careful(&cl->waiting);
+	       !work_busy(&cl->kick);
 }
 
 static void tick_devices(struct nswap_client *cl)
@@ -285,7 +288,7 @@ void nswap_client_tick(struct work_struct *work)
 	if (!list_empty_careful(&cl->waiting))
 		ms = WAIT_MS;
 	else if (!slots && rests(cl))
-		ms = REST_MS;
+		ms = min(REST_MS, nswap_knob(node, silent_ms) / 2);
 	nswap_client_kick(node);
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);

@@ -126,9 +126,8 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
  */
 void nswap_ctl_ping(struct nswap_peer *peer)
 {
-	/* something was heard since the last question: this is another one */
-	if (!time_before(READ_ONCE(peer->heard), peer->asked))
-		WRITE_ONCE(peer->asked, jiffies);
+	if (!READ_ONCE(peer->asked))
+		WRITE_ONCE(peer->asked, jiffies ?: 1);
 	WRITE_ONCE(peer->pinged, jiffies);
 	nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
 }
@@ -178,6 +177,7 @@ static int ping_answered(struct nswap_msg *m)
 	if (!ret)
 		nswap_client_granted(c->peer, le32_to_cpu(rx->grants),
 				     le64_to_cpu(rx->free));
+	WRITE_ONCE(c->peer->asked, 0);
 	nswap_ctl_release(c);
 	return ret;
 }

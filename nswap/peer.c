@@ -93,7 +93,6 @@ static struct nswap_peer *new_peer(struct nswap_node *node, u16 index,
 	init_waitqueue_head(&peer->wait);
 	peer->heard = jiffies;
 	peer->pinged = jiffies;
-	peer->asked = jiffies;
 	peer->refraction = jiffies;
 	peer->nr_conns = node->conns;
 	ret = nswap_ctl_init_all(peer);

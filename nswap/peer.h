@@ -66,7 +66,7 @@ struct nswap_reconcile {
  * @name: the same for log lines; write-once
  * @heard: jiffies when anything last came over a connection
  * @pinged: jiffies of the last ping
- * @asked: jiffies of the first ping since something was heard
+ * @asked: jiffies of the first ping that no answer has come after, 0 if none
  * @refraction: jiffies until which it is left alone after a refusal
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg

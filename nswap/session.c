@@ -164,6 +164,7 @@ static bool session_up(struct nswap_peer *peer)
 
 	peer->heard = jiffies;
 	peer->used = jiffies;
+	WRITE_ONCE(peer->asked, 0);
 	spin_lock(&peer->lock);
 	up = peer->state != NSWAP_PEER_LOST;
 	if (up)
