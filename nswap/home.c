@@ -4,17 +4,20 @@
  * devices are read and written by it as well, at places of their own.
  *
  *   submit -> todo -> (start work) dm_io -> completion -> done -> (ended work)
- *          \---------------------> dm_io /             \-> ended there
+ *          \---------------------> dm_io /            \-> ended there
  *
  * Invariants:
  *  - Whoever submits never waits. dm-io may: it has a reserve of a few bios,
  *    and a device below may be out of requests. So it is called by a work on a
  *    queue of the home's own, with a rescuer, one at a time.
- *  - Inside the block layer's submit, where a bio waits for its submitter to
- *    return, the submitter calls dm-io itself while so little is under way that
- *    the reserve has enough for it: a mempool that is not empty does not wait.
- *    The device below is asked not to wait either. If it would have to, or
- *    fails, the work starts it once more.
+ *  - But who pages in inside the block layer's submit, with nothing else left to
+ *    be submitted there, calls dm-io itself. The bio is only put on a list then,
+ *    and goes next. There is one of its own at a time, so it never waits for
+ *    itself; there are few of all, fewer than the fewest requests a queue may
+ *    have, so dm-io's reserve is hardly touched. The device below is asked not to
+ *    wait, and is none made of others, which may all the same; control groups are
+ *    asked to charge it to nobody. What it refuses or fails is started once more
+ *    by the work, so a real error is met twice.
  *  - What the start work waits for is freed by completions alone, never by
  *    another work of this module.
  *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
@@ -27,6 +30,7 @@
  *
  * Lock order: none is taken inside @lock but the work queue's own.
  */
+#include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/file.h>
 #include <linux/major.h>
@@ -40,7 +44,7 @@
 
 #define LOG_EVERY	(5 * HZ)
 #define OVERTAKE	16	/* page-ins that may go before a page-out */
-#define DIRECT		8	/* half of dm-io's reserve */
+#define DIRECT		3	/* below BLKDEV_MIN_RQ */
 
 /* let the work start it */
 static void start_later(struct nswap_home_io *h)
@@ -69,7 +73,10 @@ static void io_done(struct nswap_home_io *h, bool failed)
 	h->done_ns = nswap_stamp();
 	atomic_dec(&home->under_way);
 	if (h->anywhere && !failed) {
+		/* whoever removes the device waits for this */
+		rcu_read_lock();
 		h->end(h);
+		rcu_read_unlock();
 		return;
 	}
 	spin_lock_irqsave(&home->lock, flags);
@@ -104,7 +111,7 @@ static void start_one(struct nswap_home_io *h)
 		/* somebody waits for the memory: not to be held back */
 		.bi_opf = (h->write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
 				      REQ_OP_READ) |
-			  (h->direct ? REQ_NOWAIT : 0),
+			  (h->direct ? REQ_NOWAIT | REQ_SWAP : 0),
 		.mem.type = DM_IO_PAGE_LIST,
 		.mem.ptr.pl = h->pages,
 		.notify.fn = notify,
@@ -205,7 +212,8 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 {
 	h->home = home;
 	h->direct = atomic_inc_return(&home->under_way) <= DIRECT &&
-		    current->bio_list && home->nowait;
+		    !h->write && home->nowait && current->bio_list &&
+		    bio_list_empty(&current->bio_list[0]);
 	if (h->direct)
 		start_one(h);
 	else
@@ -276,7 +284,8 @@ static int open_bdev(struct nswap_home *home, const char *path,
 		return PTR_ERR(home->file);
 	}
 	home->bdev = file_bdev(home->file);
-	home->nowait = bdev_nowait(home->bdev);
+	home->nowait = bdev_nowait(home->bdev) &&
+		       queue_is_mq(bdev_get_queue(home->bdev));
 	home->slots = bdev_nr_bytes(home->bdev) >> NSWAP_SLOT_SHIFT;
 	home->loop = home->bdev->bd_disk->major == LOOP_MAJOR;
 	snprintf(home->name, sizeof(home->name), "%pg", home->bdev);

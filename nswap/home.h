@@ -63,7 +63,7 @@ struct nswap_home_io {
  * @overtaken: page-ins started since a page-out that waits could have been
  * @done: over, @end has not been called
  * @under_way: reads and writes submitted and not over
- * @nowait: it can say that it would have to wait
+ * @nowait: it can say that it would have to wait, and is not made of others
  * @errors: when an error may be logged
  * @slots: its size
  * @loop: it is a loop device
