@@ -252,7 +252,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 
 /* pick.c */
 u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
-		    struct nswap_entry **entry, u64 *epoch);
+		    bool one_device, struct nswap_entry **entry, u64 *epoch);
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		      struct nswap_entry *e, u32 attempt,
 		      enum nswap_moved_how how);

@@ -27,7 +27,6 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
-#include "returned.h"
 #include "workqueues.h"
 
 static void kick_work(struct work_struct *work);
@@ -55,6 +54,7 @@ int nswap_client_start(struct nswap_node *node)
 	spin_lock_init(&cl->wait_lock);
 	spin_lock_init(&cl->orphan_lock);
 	INIT_LIST_HEAD(&cl->waiting);
+	init_waitqueue_head(&cl->returns_wait);
 	INIT_WORK(&cl->kick, kick_work);
 	INIT_DELAYED_WORK(&cl->tick, nswap_client_tick);
 	INIT_DELAYED_WORK(&cl->frees, nswap_free_work);
@@ -79,7 +79,6 @@ void nswap_client_stop(struct nswap_node *node)
 	cancel_delayed_work_sync(&cl->frees);
 	cancel_work_sync(&cl->losses);
 	cancel_work_sync(&cl->kick);
-	nswap_return_exit(node);
 	kvfree(cl->orphan);
 	kfree(cl);
 	node->client = NULL;

@@ -15,7 +15,6 @@
 #include "slot_map.h"
 
 struct nswap_io;
-struct nswap_returns;
 
 /**
  * struct nswap_op - the part of a request that goes one way
@@ -140,7 +139,7 @@ struct nswap_orphan {
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
  * @losses: work that marks the slots of peers whose epoch is over
- * @return_pool: for pages that servers bring back; made with the first home
+ * @returns_wait: for a room for a RETURN, or for the last use of a device
  */
 struct nswap_client {
 	struct nswap_node *node;
@@ -159,7 +158,7 @@ struct nswap_client {
 	unsigned int nr_orphans;
 	struct delayed_work frees;
 	struct work_struct losses;
-	struct nswap_returns *return_pool;
+	wait_queue_head_t returns_wait;
 };
 
 /**

@@ -255,6 +255,7 @@ static void free_device(struct nswap_device *dev)
 	if (dev->flash)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
+	nswap_return_exit(dev);
 	vfree(dev->returning);
 	vfree(dev->dirty);
 	if (dev->header)
@@ -264,13 +265,12 @@ static void free_device(struct nswap_device *dev)
 	kfree(dev);
 }
 
-/* what moves out need, and servers that bring pages back */
+/* what moves out need, and marks of pages that are brought back */
 static int ready_for_home(struct nswap_device *dev, u64 slots)
 {
 	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	dev->home_out = nswap_home_out_make(dev);
-	return dev->returning && dev->home_out ? nswap_return_init(dev->node) :
-						 -ENOMEM;
+	return dev->returning && dev->home_out ? 0 : -ENOMEM;
 }
 
 /* what lies behind a device that is wanted */
@@ -297,7 +297,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    (b->home && ready_for_home(dev, slots)) ||
-	    (b->flash && nswap_return_init(node))) {
+	    ((b->home || b->flash) && nswap_return_init(dev))) {
 		free_device(dev);
 		return NULL;
 	}

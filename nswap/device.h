@@ -15,6 +15,7 @@
 #include "views.h"
 
 struct nswap_prefetcher;
+struct nswap_returns;
 
 /* of a read: by the prefetcher, see @ahead of struct nswap_io */
 #define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
@@ -35,8 +36,10 @@ struct nswap_prefetcher;
  * @home: where pages go that no peer has room for; NULL without one
  * @returning: with a home: one bit a slot: a page that a server has brought
  *	back may be written to its place there; see returned.c
- * @returns_left: pages that servers have brought back and that are being written,
- *	and those written a moment ago: until it is 0 somebody uses the device
+ * @rooms: room for pages that servers bring back; NULL without flash and home
+ * @returns_left: rooms in use, and pages that servers have brought back and that
+ *	are being written, or were a moment ago: until it is 0 somebody uses the
+ *	device
  * @flash: where they go before that; NULL without any
  * @home_out: moves out from there
  * @used: jiffies of the last page-out or page-in; a device with a home
@@ -63,6 +66,7 @@ struct nswap_device {
 	spinlock_t header_lock;
 	struct nswap_home *home;
 	unsigned long *returning;
+	struct nswap_returns *rooms;
 	atomic_t returns_left;
 	struct nswap_flash *flash;
 	struct nswap_home_out *home_out;

@@ -297,7 +297,7 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	unsigned long drop = 0;
 	u64 epoch;
 
-	nr = nswap_held_pick(o, attempt, room, not_of, w->entry, &epoch);
+	nr = nswap_held_pick(o, attempt, room, not_of, true, w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
 		return 0;
@@ -345,7 +345,7 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return nobody(w, o, room, rests);
 	if (!reach_owner(w, o))
 		return 0;
-	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0,
+	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0, false,
 			     w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);

@@ -36,6 +36,7 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
  * @attempt: a number no other attempt of this node has had lately, not 0
  * @n: at most so many
  * @not_of: a device instance whose pages are passed over, 0 for none
+ * @one_device: all of them of one
  * @entry: result; a reference to each is the caller's
  * @epoch: result; the owner's epoch they belong to
  *
@@ -43,7 +44,7 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
  * Return: how many.
  */
 u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
-		    struct nswap_entry **entry, u64 *epoch)
+		    bool one_device, struct nswap_entry **entry, u64 *epoch)
 {
 	u32 left = LOOK_AT, nr = 0;
 
@@ -53,7 +54,8 @@ u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 		struct nswap_entry *e = list_first_entry(&o->lru,
 						struct nswap_entry, link);
 
-		if (not_of && e->instance == not_of) {
+		if ((not_of && e->instance == not_of) ||
+		    (one_device && nr && e->instance != entry[0]->instance)) {
 			list_move_tail(&e->link, &o->lru);
 			continue;
 		}

@@ -22,12 +22,14 @@
  *  - A mark is taken by one RETURN at a time, or by who empties a flash device.
  *    A RETURN needs REMOTE(from, g): what is repeated, late or obsolete writes
  *    nothing.
- *  - A page-out path of the server: pages and writes are made with the first
- *    device that has a home or flash. Whoever finds them all in use waits for a
- *    moment and then lets the server try again. The writes end by themselves, and
- *    a server that stops in the middle of its pages loses its room
- *    (serve_move.c).
- *  - A device with marks or writes does not go (its @returns_left).
+ *  - A page-out path of the server: pages and writes are made with each device
+ *    that has a home or flash. Whoever finds them all in use waits for a moment
+ *    and then lets the server try again. The writes end by themselves, and a
+ *    server that stops in the middle of its pages loses its room (serve_move.c).
+ *  - A RETURN is of one device and uses its rooms alone, so that a home that does
+ *    not answer holds up no other device. When none of its rooms has come or gone
+ *    for long, servers are told that it has no home now and leave it alone.
+ *  - A device with marks, writes or rooms in use does not go (its @returns_left).
  */
 #include <linux/slab.h>
 
@@ -38,20 +40,21 @@
 #include "peer.h"
 #include "returned.h"
 
-#define ROOMS		4	/* RETURNs that are carried out side by side */
+#define ROOMS		4	/* RETURNs of a device that are carried out at once */
 #define ROOM_WAIT	(2 * HZ)
+#define HUNG_AFTER	(5 * HZ)	/* longer than one may take to arrive */
 
 /**
- * struct nswap_returns - what a node with a home or flash has for RETURNs
- * @lock: protects @unused
+ * struct nswap_returns - what a device with a home or flash has for RETURNs
+ * @lock: protects @unused and @moved
  * @unused: struct nswap_return that nobody uses
- * @wait: for one of them, or for the last of a device
+ * @moved: jiffies when one was taken or given back last
  * @all: all there are
  */
 struct nswap_returns {
 	spinlock_t lock;
 	struct list_head unused;
-	wait_queue_head_t wait;
+	unsigned long moved;
 	struct nswap_return all[ROOMS];
 };
 
@@ -66,10 +69,12 @@ static void free_returns(struct nswap_returns *rs)
 	kvfree(rs);
 }
 
-static bool init_one(struct nswap_returns *rs, struct nswap_return *r)
+static bool init_one(struct nswap_device *dev, struct nswap_returns *rs,
+		     struct nswap_return *r)
 {
 	unsigned int i;
 
+	r->dev = dev;
 	init_completion(&r->done);
 	list_add(&r->link, &rs->unused);
 	for (i = 0; i < NSWAP_REQ_SLOTS; i++) {
@@ -83,45 +88,40 @@ static bool init_one(struct nswap_returns *rs, struct nswap_return *r)
 
 /**
  * nswap_return_init() - be ready for RETURNs
- * @node: node that gets a device with a home or flash; its control lock is held
+ * @dev: device that gets a home or flash and that nobody finds yet
  *
- * Context: process, sleeps; allocates, for the first such device only.
+ * Context: process, sleeps; allocates 512 KiB.
  * Return: 0, or -ENOMEM.
  */
-int nswap_return_init(struct nswap_node *node)
+int nswap_return_init(struct nswap_device *dev)
 {
-	struct nswap_returns *rs;
+	struct nswap_returns *rs = kvzalloc_objs(*rs, 1);
 	unsigned int i;
 
-	if (node->client->return_pool)
-		return 0;
-	rs = kvzalloc_objs(*rs, 1);
 	if (!rs)
 		return -ENOMEM;
 	spin_lock_init(&rs->lock);
 	INIT_LIST_HEAD(&rs->unused);
-	init_waitqueue_head(&rs->wait);
 	for (i = 0; i < ROOMS; i++)
-		if (!init_one(rs, &rs->all[i])) {
+		if (!init_one(dev, rs, &rs->all[i])) {
 			free_returns(rs);
 			return -ENOMEM;
 		}
-	/* pairs with nswap_return_take() */
-	smp_store_release(&node->client->return_pool, rs);
+	dev->rooms = rs;
 	return 0;
 }
 
 /**
- * nswap_return_exit() - undo nswap_return_init()
- * @node: node without devices and connections
+ * nswap_return_exit() - undo nswap_return_init(), if it was done
+ * @dev: device that nobody finds any more, after nswap_return_wait()
  *
  * Context: process, sleeps.
  */
-void nswap_return_exit(struct nswap_node *node)
+void nswap_return_exit(struct nswap_device *dev)
 {
-	if (node->client->return_pool)
-		free_returns(node->client->return_pool);
-	node->client->return_pool = NULL;
+	if (dev->rooms)
+		free_returns(dev->rooms);
+	dev->rooms = NULL;
 }
 
 static struct nswap_return *take(struct nswap_returns *rs)
@@ -130,46 +130,96 @@ static struct nswap_return *take(struct nswap_returns *rs)
 
 	spin_lock(&rs->lock);
 	r = list_first_entry_or_null(&rs->unused, struct nswap_return, link);
-	if (r)
+	if (r) {
 		list_del_init(&r->link);
+		rs->moved = jiffies;
+	}
 	spin_unlock(&rs->lock);
 	return r;
+}
+
+/* all its rooms have been in use for long: its home or flash does not answer */
+static bool hung(struct nswap_returns *rs)
+{
+	bool yes;
+
+	spin_lock(&rs->lock);
+	yes = list_empty(&rs->unused) &&
+	      time_after(jiffies, rs->moved + HUNG_AFTER);
+	spin_unlock(&rs->lock);
+	return yes;
+}
+
+/* a use of the device is over, perhaps the last; @dev may be gone then */
+static void put_use(struct nswap_device *dev)
+{
+	struct nswap_client *cl = dev->node->client;
+
+	if (atomic_dec_and_test(&dev->returns_left))
+		wake_up_all(&cl->returns_wait);
+}
+
+/* the device of an instance, in use from now on */
+static struct nswap_device *get_use(struct nswap_node *node, u32 instance)
+{
+	struct nswap_device *dev;
+
+	rcu_read_lock();
+	dev = nswap_device_find(node, instance);
+	if (dev)
+		atomic_inc(&dev->returns_left);
+	rcu_read_unlock();
+	return dev;
 }
 
 /**
  * nswap_return_take() - room to receive the pages of a RETURN
  * @node: the owner
- * @r: result
+ * @instance: of the device whose pages they are
+ * @r: result, NULL without room
  *
  * Context: process, sleeps for a moment while all is in use; does not allocate.
- * Return: NSWAP_ST_OK; NSWAP_ST_NO_HOME; NSWAP_ST_KEEP: try again later.
+ * Return: NSWAP_ST_OK, without room if the pages are of a device that is gone;
+ * NSWAP_ST_NO_HOME; NSWAP_ST_KEEP: try again later.
  */
-u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r)
+u16 nswap_return_take(struct nswap_node *node, u32 instance,
+		      struct nswap_return **r)
 {
-	/* pairs with nswap_return_init() */
-	struct nswap_returns *rs = smp_load_acquire(&node->client->return_pool);
+	struct nswap_device *dev = get_use(node, instance);
+	u16 status = NSWAP_ST_KEEP;
 
-	if (!rs)
-		return NSWAP_ST_NO_HOME;
-	wait_event_timeout(rs->wait, (*r = take(rs)), ROOM_WAIT);
-	return *r ? NSWAP_ST_OK : NSWAP_ST_KEEP;
+	*r = NULL;
+	if (!dev)
+		return NSWAP_ST_OK;
+	if (!dev->rooms || hung(dev->rooms))
+		status = NSWAP_ST_NO_HOME;
+	else
+		wait_event_timeout(node->client->returns_wait,
+				   (*r = take(dev->rooms)), ROOM_WAIT);
+	if (*r)
+		return NSWAP_ST_OK;
+	put_use(dev);
+	return status;
 }
 
 /**
  * nswap_return_give() - the room is not needed any more
- * @node: the owner
- * @r: from nswap_return_take()
+ * @r: from nswap_return_take(); its device may be gone afterwards
  *
  * Context: process; does not sleep.
  */
-void nswap_return_give(struct nswap_node *node, struct nswap_return *r)
+void nswap_return_give(struct nswap_return *r)
 {
-	struct nswap_returns *rs = node->client->return_pool;
+	struct nswap_device *dev = r->dev;
+	struct nswap_client *cl = dev->node->client;
+	struct nswap_returns *rs = dev->rooms;
 
 	spin_lock(&rs->lock);
 	list_add(&r->link, &rs->unused);
+	rs->moved = jiffies;
 	spin_unlock(&rs->lock);
-	wake_up_all(&rs->wait);
+	put_use(dev);
+	wake_up_all(&cl->returns_wait);
 }
 
 /**
@@ -180,10 +230,8 @@ void nswap_return_give(struct nswap_node *node, struct nswap_return *r)
  */
 void nswap_return_wait(struct nswap_device *dev)
 {
-	struct nswap_returns *rs = dev->node->client->return_pool;
-
-	if (rs)
-		wait_event(rs->wait, !atomic_read(&dev->returns_left));
+	wait_event(dev->node->client->returns_wait,
+		   !atomic_read(&dev->returns_left));
 }
 
 /**
@@ -217,8 +265,7 @@ void nswap_return_unmark(struct nswap_device *dev, u64 slot)
 	/* in full order: before the kick, after what became of the slot */
 	if (dev->returning)
 		test_and_clear_bit(slot, dev->returning);
-	if (atomic_dec_and_test(&dev->returns_left))
-		wake_up_all(&node->client->return_pool->wait);
+	put_use(dev);
 	nswap_client_kick(node);
 }
 
@@ -235,52 +282,49 @@ static bool has_place(const struct nswap_device *dev)
 	return dev->home || (dev->flash && nswap_flash_room(dev->flash));
 }
 
-/* what shall be done with a page; OK with a device in @dev: write it */
-static u16 judge(struct nswap_node *node, const struct nswap_wire_page *p,
-		 u16 from, struct nswap_device **dev)
+/* what shall be done with a page; OK with @write set: write it */
+static u16 judge(struct nswap_device *dev, const struct nswap_wire_page *p,
+		 u16 from, bool *write)
 {
-	struct nswap_device *d = nswap_device_find(node,
-						   le32_to_cpu(p->instance));
 	u64 slot = le64_to_cpu(p->slot);
 
-	if (!nswap_moved_counts(d, p, from))
-		return NSWAP_ST_OK;
-	if (nswap_moved_to_flash(d, p, NSWAP_SLOT_REMOTE, from,
-				 NSWAP_FLASH_NONE)) {
-		count_returned(node, from);
-		return NSWAP_ST_OK;
-	}
-	if (!has_place(d))
-		return NSWAP_ST_NO_HOME;
-	if (!nswap_return_mark(d, slot))
+	*write = false;
+	if (le32_to_cpu(p->instance) != dev->instance)
 		return NSWAP_ST_KEEP;
-	if (nswap_moved_go(d, p, NSWAP_SLOT_REMOTE, from, NSWAP_SLOT_MOVING,
-			   from)) {
-		*dev = d;
+	if (!nswap_moved_counts(dev, p, from))
+		return NSWAP_ST_OK;
+	if (nswap_moved_to_flash(dev, p, NSWAP_SLOT_REMOTE, from,
+				 NSWAP_FLASH_NONE)) {
+		count_returned(dev->node, from);
 		return NSWAP_ST_OK;
 	}
-	nswap_return_unmark(d, slot);
+	if (!has_place(dev))
+		return NSWAP_ST_NO_HOME;
+	if (!nswap_return_mark(dev, slot))
+		return NSWAP_ST_KEEP;
+	*write = nswap_moved_go(dev, p, NSWAP_SLOT_REMOTE, from,
+				NSWAP_SLOT_MOVING, from);
+	if (*write)
+		return NSWAP_ST_OK;
+	nswap_return_unmark(dev, slot);
 	return NSWAP_ST_KEEP;
 }
 
-static unsigned long begin(struct nswap_node *node, u16 from,
-			   struct nswap_return *r,
+static unsigned long begin(u16 from, struct nswap_return *r,
 			   const struct nswap_wire_page *page, u32 nr,
 			   struct nswap_wire_result *result)
 {
 	unsigned long writing = 0;
+	bool write;
 	u32 i;
 
-	rcu_read_lock();
 	for (i = 0; i < nr; i++) {
-		r->dev[i] = NULL;
 		r->flash[i] = NSWAP_FLASH_NONE;
-		result[i].status = cpu_to_le32(judge(node, &page[i], from,
-						     &r->dev[i]));
-		if (r->dev[i])
+		result[i].status = cpu_to_le32(judge(r->dev, &page[i], from,
+						     &write));
+		if (write)
 			writing |= BIT(i);
 	}
-	rcu_read_unlock();
 	return writing;
 }
 
@@ -307,7 +351,7 @@ static void part_ended(struct nswap_home_io *h)
 	struct nswap_return_part *part = container_of(h,
 					struct nswap_return_part, h);
 	struct nswap_return *r = part->r;
-	struct nswap_device *dev = r->dev[part->first];
+	struct nswap_device *dev = r->dev;
 	unsigned int i;
 
 	if (part->flash)
@@ -321,23 +365,11 @@ static void part_ended(struct nswap_home_io *h)
 	one_less(r);
 }
 
-/* how many pages from @first on are of one device */
-static unsigned int run_of_device(const struct nswap_return *r,
-				  unsigned long bits, unsigned int first)
-{
-	unsigned int n = 1, nr = nswap_run_of(bits, first);
-
-	while (n < nr && r->dev[first + n] == r->dev[first])
-		n++;
-	return n;
-}
-
-/* how many of them go home in one write */
-static unsigned int run_of_slots(const struct nswap_return *r,
-				 const struct nswap_wire_page *page,
+/* how many pages from @first on go home in one write */
+static unsigned int run_of_slots(const struct nswap_wire_page *page,
 				 unsigned long bits, unsigned int first)
 {
-	unsigned int n = 1, nr = run_of_device(r, bits, first);
+	unsigned int n = 1, nr = nswap_run_of(bits, first);
 	u64 slot = le64_to_cpu(page[first].slot);
 
 	while (n < nr && le64_to_cpu(page[first + n].slot) == slot + n)
@@ -364,7 +396,7 @@ static struct nswap_home_io *make_part(struct nswap_return *r,
 static unsigned int start_at_flash(struct nswap_return *r, unsigned int first,
 				   unsigned int nr)
 {
-	struct nswap_flash *f = r->dev[first]->flash;
+	struct nswap_flash *f = r->dev->flash;
 	unsigned int i;
 	u32 flash;
 
@@ -388,7 +420,7 @@ static unsigned long write_flash(struct nswap_return *r, unsigned long todo)
 	begin_wait(r);
 	while (left) {
 		first = __ffs(left);
-		run = run_of_device(r, left, first);
+		run = nswap_run_of(left, first);
 		nr = start_at_flash(r, first, run);
 		if (!nr) {
 			nr = run;
@@ -398,7 +430,7 @@ static unsigned long write_flash(struct nswap_return *r, unsigned long todo)
 	}
 	end_wait(r);
 	for_each_set_bit(i, &r->failed, NSWAP_REQ_SLOTS) {
-		nswap_flash_put(r->dev[i]->flash, r->flash[i]);
+		nswap_flash_put(r->dev->flash, r->flash[i]);
 		r->flash[i] = NSWAP_FLASH_NONE;
 	}
 	return rest | r->failed;
@@ -417,26 +449,14 @@ static unsigned long write_home(struct nswap_return *r,
 		struct nswap_home_io *h;
 
 		first = __ffs(todo);
-		nr = one_by_one ? 1 : run_of_slots(r, page, todo, first);
+		nr = one_by_one ? 1 : run_of_slots(page, todo, first);
 		todo &= ~GENMASK(first + nr - 1, first);
 		h = make_part(r, first, nr, NSWAP_FLASH_NONE);
 		h->slot = le64_to_cpu(page[first].slot);
-		nswap_home_submit(r->dev[first]->home, h);
+		nswap_home_submit(r->dev->home, h);
 	}
 	end_wait(r);
 	return r->failed;
-}
-
-/* those of a device without a home */
-static unsigned long homeless(const struct nswap_return *r, unsigned long todo)
-{
-	unsigned long found = 0;
-	unsigned int i;
-
-	for_each_set_bit(i, &todo, NSWAP_REQ_SLOTS)
-		if (!r->dev[i]->home)
-			found |= BIT(i);
-	return found;
 }
 
 /* to flash, else home; which of them neither took */
@@ -445,22 +465,20 @@ static unsigned long write_all(struct nswap_return *r,
 			       unsigned long todo)
 {
 	unsigned long left = write_flash(r, todo);
-	unsigned long nowhere = homeless(r, left);
-	unsigned long failed = 0;
 
-	if (left & ~nowhere)
-		failed = write_home(r, page, left & ~nowhere, false);
-	if (failed)
+	if (left && r->dev->home)
+		left = write_home(r, page, left, false);
+	if (left && r->dev->home)
 		/* a bad sector takes one page with it, not its neighbours */
-		failed = write_home(r, page, failed, true);
-	return failed | nowhere;
+		left = write_home(r, page, left, true);
+	return left;
 }
 
 /* the write is over; what the server shall do */
 static u16 end(struct nswap_return *r, unsigned int i,
 	       const struct nswap_wire_page *p, u16 from, bool failed)
 {
-	struct nswap_device *dev = r->dev[i];
+	struct nswap_device *dev = r->dev;
 	struct nswap_node *node = dev->node;
 	u16 status = NSWAP_ST_OK;
 	bool mine;
@@ -490,10 +508,9 @@ static u16 end(struct nswap_return *r, unsigned int i,
 
 /**
  * nswap_returned() - a server brings pages of this node back
- * @node: the owner
  * @mover: id of the server
  * @mover_epoch: its epoch
- * @r: the pages
+ * @r: the pages, of one device; others are answered with KEEP
  * @page: their names
  * @nr: at most NSWAP_REQ_SLOTS
  * @result: result; the status of each page
@@ -501,10 +518,11 @@ static u16 end(struct nswap_return *r, unsigned int i,
  * Context: process, sleeps until flash or home has written them; on the
  * page-out path of the mover. Does not allocate.
  */
-void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
-		    struct nswap_return *r, const struct nswap_wire_page *page,
-		    u32 nr, struct nswap_wire_result *result)
+void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
+		    const struct nswap_wire_page *page, u32 nr,
+		    struct nswap_wire_result *result)
 {
+	struct nswap_node *node = r->dev->node;
 	struct nswap_peer *from = nswap_moved_peer(node, mover, mover_epoch);
 	unsigned long writing, failed;
 	unsigned int i;
@@ -513,7 +531,7 @@ void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
 		result[i].status = cpu_to_le32(NSWAP_ST_KEEP);
 	if (!from)
 		return;
-	writing = begin(node, from->index, r, page, nr, result);
+	writing = begin(from->index, r, page, nr, result);
 	failed = writing ? write_all(r, page, writing) : 0;
 	for_each_set_bit(i, &writing, NSWAP_REQ_SLOTS)
 		result[i].status = cpu_to_le32(end(r, i, &page[i], from->index,

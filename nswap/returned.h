@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Returns of this node's own pages: a server brings them back, they go to flash or home.
+ * Returns of this node's own pages: a server brings them back, they go to flash
+ * or home.
  */
 #ifndef NSWAP_RETURNED_H
 #define NSWAP_RETURNED_H
@@ -11,6 +12,7 @@
 #include "wire.h"
 
 struct nswap_return;
+struct nswap_returns;
 
 /**
  * struct nswap_return_part - adjacent pages on their way to flash or home
@@ -29,8 +31,8 @@ struct nswap_return_part {
 /**
  * struct nswap_return - room for the pages of one RETURN
  * @link: in the list of those nobody uses
+ * @dev: device whose it is; kept while the room is used
  * @page: received into
- * @dev: of each page that is written
  * @flash: flash slot of each page that flash has; NSWAP_FLASH_NONE else
  * @failed: pages whose write has failed, or that have nowhere to go
  * @pending: writes under way, plus one while they are started
@@ -40,8 +42,8 @@ struct nswap_return_part {
  */
 struct nswap_return {
 	struct list_head link;
+	struct nswap_device *dev;
 	struct page *page[NSWAP_REQ_SLOTS];
-	struct nswap_device *dev[NSWAP_REQ_SLOTS];
 	u32 flash[NSWAP_REQ_SLOTS];
 	unsigned long failed;
 	atomic_t pending;
@@ -50,16 +52,17 @@ struct nswap_return {
 	struct nswap_return_part part[NSWAP_REQ_SLOTS];
 };
 
-int nswap_return_init(struct nswap_node *node);
-void nswap_return_exit(struct nswap_node *node);
-u16 nswap_return_take(struct nswap_node *node, struct nswap_return **r);
-void nswap_return_give(struct nswap_node *node, struct nswap_return *r);
+int nswap_return_init(struct nswap_device *dev);
+void nswap_return_exit(struct nswap_device *dev);
+u16 nswap_return_take(struct nswap_node *node, u32 instance,
+		      struct nswap_return **r);
+void nswap_return_give(struct nswap_return *r);
 bool nswap_return_mark(struct nswap_device *dev, u64 slot);
 void nswap_return_unmark(struct nswap_device *dev, u64 slot);
 void nswap_return_wait(struct nswap_device *dev);
-void nswap_returned(struct nswap_node *node, u64 mover, u64 mover_epoch,
-		    struct nswap_return *r, const struct nswap_wire_page *page,
-		    u32 nr, struct nswap_wire_result *result);
+void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
+		    const struct nswap_wire_page *page, u32 nr,
+		    struct nswap_wire_result *result);
 
 /**
  * nswap_return_under_way() - is a page being written to a slot's place at home?

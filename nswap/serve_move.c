@@ -21,7 +21,7 @@
 
 #define PAGES_MS	4000	/* without a byte of the pages of a RETURN */
 
-static void refuse(struct nswap_srv_conn *conn, u32 nr, u16 status)
+static void answer_all(struct nswap_srv_conn *conn, u32 nr, u16 status)
 {
 	u32 i;
 
@@ -88,8 +88,8 @@ int nswap_serve_move(struct nswap_srv_conn *conn)
 					       page, &entries));
 		nswap_owner_leave(c, o);
 	} else {
-		refuse(conn, nr, list_empty(&entries) ? NSWAP_ST_NO_ROOM :
-							NSWAP_ST_STALE);
+		answer_all(conn, nr, list_empty(&entries) ? NSWAP_ST_NO_ROOM :
+							    NSWAP_ST_STALE);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);
 	}
@@ -202,15 +202,16 @@ int nswap_serve_return(struct nswap_srv_conn *conn)
 		conn->result[i].gen = page[i].gen;
 	if (le64_to_cpu(to.id) == node->id &&
 	    le64_to_cpu(to.epoch) == node->epoch)
-		status = nswap_return_take(node, &r);
-	if (status == NSWAP_ST_OK) {
+		status = nswap_return_take(node, le32_to_cpu(page[0].instance),
+					   &r);
+	if (r) {
 		ret = recv_returned(conn, r, nr);
 		if (!ret)
-			nswap_returned(node, conn->mover, conn->epoch, r, page,
-				       nr, conn->result);
-		nswap_return_give(node, r);
+			nswap_returned(conn->mover, conn->epoch, r, page, nr,
+				       conn->result);
+		nswap_return_give(r);
 	} else {
-		refuse(conn, nr, status);
+		answer_all(conn, nr, status);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);
 	}

@@ -215,6 +215,33 @@ def test_held_up(t):
         client.device_del(dev)
 
 
+def test_one_home_hangs(t):
+    """The home of one device does not answer: pages of the other go to theirs
+    all the same, and those of the first when its home is well again."""
+    _, client, server = start(t)
+    with disk(64) as bad, disk(64, at=64) as good:
+        first = client.device_add("16M", home=bad.path)
+        second = client.device_add("16M", home=good.path)
+        with Slots(first, t.seed) as one, Slots(second, t.seed + 1) as two:
+            for at in range(1, 1024, 32):
+                one.write(at, 32)
+                two.write(at, 32)
+            with bad.held_up():
+                server.ctl("lend", "0")
+                wait_for(lambda: device(client, second)["slots_home"] ==
+                         len(two.count), 60, "all pages of the other are home")
+                equal(device(client, first)["slots_home"], 0,
+                      "slots at the home that does not answer")
+                true(all(one.right(n) for n in range(1, 1024, 31)),
+                     "pages of the first are read from the server")
+                all_right(two)
+            wait_for(lambda: held(server) == 0, 60, "its cache is empty")
+            all_right(one)
+            all_right(two)
+        client.device_del(first)
+        client.device_del(second)
+
+
 def test_home_errors(t):
     """A home that fails: what it does not take stays at the server and is
     right there; a bad sector keeps one page back, not its neighbours."""
