@@ -16,6 +16,9 @@
  *  - Slot 0 holds the swap header and never leaves this node's RAM.
  *  - A home is opened before its device is there, and closed after its last
  *    request has ended, and the last page a server brought back is written.
+ *  - A home or flash that does not answer keeps its device from going, and
+ *    nothing else: a device leaves the node's list under its control lock, and
+ *    is waited for without. Until then the node stays (its @leaving_devices).
  *
  * Lock order: node->control -> devices_lock -> disk->open_mutex.
  */
@@ -642,51 +645,66 @@ struct nswap_device *nswap_device_named(struct nswap_node *node,
 	return NULL;
 }
 
-/**
- * nswap_device_del() - remove a device, its peers free its pages
- * @node: node
- * @name: as in /dev
- * @ext: for one clear sentence
- *
- * Context: process, sleeps; waits at most 2 s for the peers.
- * Return: 0, -ENODEV, -EBUSY.
- */
-int nswap_device_del(struct nswap_node *node, const char *name,
-		     struct netlink_ext_ack *ext)
+/* from now on nobody finds it, and its node stays */
+static struct nswap_device *take_out(struct nswap_node *node, const char *name,
+				     struct netlink_ext_ack *ext)
 {
 	struct nswap_device *dev;
-	int ret = 0;
 
 	mutex_lock(&node->control);
 	dev = nswap_device_named(node, name);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
-		ret = -ENODEV;
+		dev = ERR_PTR(-ENODEV);
 		goto out;
 	}
 	if (!claim_unused(dev)) {
 		NL_SET_ERR_MSG(ext, "the device is in use: swapoff or unmount it first");
-		ret = -EBUSY;
+		dev = ERR_PTR(-EBUSY);
 		goto out;
 	}
 	mutex_lock(&devices_lock);
 	devices[dev->number] = NULL;
 	nr_devices--;
 	mutex_unlock(&devices_lock);
+	list_del_rcu(&dev->link);
+	node->leaving_devices++;
+out:
+	mutex_unlock(&node->control);
+	return dev;
+}
+
+/**
+ * nswap_device_del() - remove a device, its peers free its pages
+ * @node: node
+ * @name: as in /dev
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; waits for home and flash to end what was begun, and
+ * at most 2 s for the peers.
+ * Return: 0, -ENODEV, -EBUSY.
+ */
+int nswap_device_del(struct nswap_node *node, const char *name,
+		     struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev = take_out(node, name, ext);
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
 	nswap_prefetcher_stop(dev);
 	del_gendisk(dev->disk);
 	put_disk(dev->disk);
 	blk_mq_free_tag_set(&dev->tags);
-	list_del_rcu(&dev->link);
 	synchronize_rcu();
 	nswap_return_wait(dev);
 	nswap_home_out_end(dev);
 	forget_slots(dev);
 	tell_peers(dev);
 	free_device(dev);
-out:
+	mutex_lock(&node->control);
+	node->leaving_devices--;
 	mutex_unlock(&node->control);
-	return ret;
+	return 0;
 }
 
 /**

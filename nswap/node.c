@@ -407,6 +407,10 @@ static int may_go_down(struct nswap_node *node, bool now,
 		NL_SET_ERR_MSG(ext, "the node has devices: swapoff and nswapctl device del them first");
 		return -EBUSY;
 	}
+	if (node->leaving_devices) {
+		NL_SET_ERR_MSG(ext, "a device is being removed: its home or flash has not answered yet");
+		return -EBUSY;
+	}
 	nswap_cache_get_view(node, &v);
 	if (v.held && !now) {
 		NL_SET_ERR_MSG_FMT(ext, "holds %llu pages of %u other nodes, which --now would lose",

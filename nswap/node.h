@@ -168,6 +168,8 @@ struct nswap_node_config {
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
+ * @leaving_devices: those that are being removed, and are not in @devices any
+ *	more; likewise
  * @cache: the Nswap Cache
  * @sizing: decides how much of it there is
  * @announcer: thread that announces and listens to announcements
@@ -213,6 +215,7 @@ struct nswap_node {
 
 	struct list_head devices;
 	u32 last_instance;
+	unsigned int leaving_devices;
 	struct nswap_cache *cache;
 	struct nswap_sizing *sizing;
 	struct nswap_announcer *announcer;

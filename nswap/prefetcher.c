@@ -28,8 +28,9 @@
  *    pages went out: what rests stays as it is.
  *  - Only this work touches @hand, @evict_hand, @learned and the batch.
  *  - Where pages come from is read once a wake-up; where to follows from that.
- *  - Stopped before the disk goes, under the node's control lock, which whoever
- *    turns it on holds too. A tick may start the work once more after that: for a
+ *  - Stopped before the disk goes, when the node's control lock has been held to
+ *    take the device out of the node: whoever turns it on holds that too, and
+ *    does not find it. A tick may start the work once more after that: for a
  *    device that is dying it does nothing, and it is waited for when no tick
  *    finds the device.
  */
@@ -694,10 +695,9 @@ void nswap_prefetcher_start(struct nswap_device *dev)
 
 /**
  * nswap_prefetcher_stop() - not any more; what is under way ends first
- * @dev: device that is dying
+ * @dev: device that is dying, and is in no node's list any more
  *
- * Context: process, sleeps for reads of peers and moves out from home; the
- * node's control lock is held.
+ * Context: process, sleeps for reads of peers, flash, and moves out from home.
  */
 void nswap_prefetcher_stop(struct nswap_device *dev)
 {

@@ -242,6 +242,32 @@ def test_one_home_hangs(t):
         client.device_del(second)
 
 
+def test_removed_while_home_hangs(t):
+    """device del waits for a home that does not answer, and everybody else goes
+    on meanwhile; the node cannot go down before it has ended."""
+    cluster, client, server = start(t)
+    with disk(64) as home:
+        dev = client.device_add("16M", home=home.path)
+        with Slots(dev, t.seed) as slots:
+            for at in range(1, 1024, 32):
+                slots.write(at, 32)
+        total = len(slots.count)
+        with home.held_up():
+            server.ctl("lend", "0")
+            wait_for(lambda: device(client, dev)["slots_remote"] < total, 20,
+                     "pages are on their way")
+            removing = client.popen([client.prog("nswapctl"), "device", "del",
+                                     dev])
+            wait_for(lambda: not client.devices(), 10, "it is not listed")
+            client.ctl("lend", "1M")
+            client.device_del(client.device_add("16M"))
+            said = client.refused("down")
+            true("is being removed" in said, f"the refusal is: {said}")
+            equal(removing.poll(), None, "device del waits for its home")
+        removing.wait(30).check()
+    wait_for(lambda: cluster.held_pages() == 0, 15, "no page is held")
+
+
 def test_home_errors(t):
     """A home that fails: what it does not take stays at the server and is
     right there; a bad sector keeps one page back, not its neighbours."""
