@@ -416,7 +416,7 @@ static void overflow(struct nswap_io *io, bool full)
 	for (i = NSWAP_TIER_REMOTE + 1; i < NSWAP_TIERS; i++) {
 		const struct nswap_tier_ops *t = nswap_tiers[i];
 
-		if ((!t->there || t->there(io->dev)) &&
+		if (nswap_tier_there(io->dev, i) &&
 		    (full || waited(io, t->patience_ms)))
 			ret = t->store(io, io->todo);
 	}

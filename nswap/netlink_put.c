@@ -153,6 +153,25 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	return 0;
 }
 
+static int put_tier(struct sk_buff *skb, const struct nswap_tier_view *t)
+{
+	struct nlattr *nest;
+
+	if (!t->there)
+		return 0;
+	nest = nla_nest_start(skb, NSWAP_DEVICE_A_TIER);
+	if (!nest || nla_put_string(skb, NSWAP_TIER_A_CLASS, t->class) ||
+	    nla_put_u32(skb, NSWAP_TIER_A_RANK, t->rank) ||
+	    put_u64(skb, NSWAP_TIER_A_PAGES, t->pages) ||
+	    put_u64(skb, NSWAP_TIER_A_USED, t->used) ||
+	    (*t->names &&
+	     (put_u64(skb, NSWAP_TIER_A_SIZE, t->slots << NSWAP_SLOT_SHIFT) ||
+	      nla_put_string(skb, NSWAP_TIER_A_DEVICES, t->names))))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /**
  * nswap_nl_put_device() - put a device into a reply
  * @skb: reply
@@ -184,7 +203,9 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	     (nla_put_string(skb, NSWAP_DEVICE_A_FLASH, flash->names) ||
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_SIZE,
 		      flash->slots << NSWAP_SLOT_SHIFT) ||
-	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))))
+	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
+	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
+	    put_tier(skb, flash) || put_tier(skb, home))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -28,8 +28,6 @@ static bool flash_there(const struct nswap_device *dev)
 static void flash_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 {
 	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
-	if (!dev->flash)
-		return;
 	v->slots = nswap_flash_total(dev->flash);
 	v->used = nswap_flash_used(dev->flash);
 	nswap_flash_names(dev->flash, v->names, sizeof(v->names));
@@ -44,8 +42,6 @@ static void home_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 {
 	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_HOME]);
 	v->used = v->pages;
-	if (!dev->home)
-		return;
 	v->slots = dev->map.nr;
 	strscpy(v->names, dev->home->name, sizeof(v->names));
 }
@@ -100,6 +96,21 @@ const struct nswap_tier_ops *nswap_tier_of(const struct nswap_slot *s)
 }
 
 /**
+ * nswap_tier_there() - has a device got a tier?
+ * @dev: device
+ * @tier: tier
+ *
+ * Context: any; on the page-out path.
+ * Return: true if pages can be there.
+ */
+bool nswap_tier_there(const struct nswap_device *dev, enum nswap_tier tier)
+{
+	const struct nswap_tier_ops *t = nswap_tiers[tier];
+
+	return !t->there || t->there(dev);
+}
+
+/**
  * nswap_tier_look() - what a device has in a tier
  * @dev: device
  * @tier: tier; one that the device has not got is empty
@@ -111,7 +122,9 @@ void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
 		     struct nswap_tier_view *v)
 {
 	memset(v, 0, sizeof(*v));
-	nswap_tiers[tier]->stat(dev, v);
 	v->class = nswap_tiers[tier]->class;
 	v->rank = tier;
+	v->there = nswap_tier_there(dev, tier);
+	if (v->there)
+		nswap_tiers[tier]->stat(dev, v);
 }

@@ -63,8 +63,8 @@ struct nswap_io;
  *	(required; see the promises)
  * @discard: the slot was freed and its entry, FREEING, names the copy here: have
  *	it dropped, later (optional: without it freed slots are EMPTY at once)
- * @stat: what is here; all of the view but @class and @rank, which are zeroed
- *	(required; process context)
+ * @stat: what is here, of a device that has it; the view but for @there, @class
+ *	and @rank, zeroed before (required; process context)
  */
 struct nswap_tier_ops {
 	const char *class;
@@ -79,6 +79,7 @@ struct nswap_tier_ops {
 extern const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS];
 
 const struct nswap_tier_ops *nswap_tier_of(const struct nswap_slot *s);
+bool nswap_tier_there(const struct nswap_device *dev, enum nswap_tier tier);
 void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
 		     struct nswap_tier_view *v);
 

@@ -129,6 +129,7 @@ struct nswap_owner_view {
 
 /**
  * struct nswap_tier_view - what one device has in one tier
+ * @there: it has got it; else all is 0
  * @class: ram, flash or disk
  * @rank: the lowest is stored to first
  * @pages: slots whose page is here, and with flash not at a peer as well
@@ -137,6 +138,7 @@ struct nswap_owner_view {
  * @names: block devices it is made of, as in /dev, in order; "" for none
  */
 struct nswap_tier_view {
+	bool there;
 	const char *class;
 	unsigned int rank;
 	u64 pages;

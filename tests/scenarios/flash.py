@@ -41,6 +41,9 @@ def test_no_peer(t):
     with disk(48) as first, disk(96, 48) as second:
         dev = node.device_add("128M", flash=(first.path, second.path))
         equal(node.devices()[0]["flash_bytes"], 144 << 20, "size of its flash")
+        equal([(tier["class"], tier["rank"], tier["size_bytes"])
+               for tier in node.devices()[0]["tiers"]],
+              [("ram", 0, 0), ("flash", 1, 144 << 20)], "its tiers")
         true(not first.free(), "its flash can be opened by others")
         node.swapon(dev)
         before = node.vmstat("pswpout"), node.vmstat("pswpin")

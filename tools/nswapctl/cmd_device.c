@@ -81,6 +81,24 @@ static void refuse_if_full(const char *path)
 			   what, path);
 }
 
+static void print_tiers(const struct view_device *d)
+{
+	const struct view_tier *t;
+
+	json_list("tiers");
+	for (t = d->tier; t < d->tier + d->nr_tiers; t++) {
+		json_object(NULL);
+		json_string("class", t->class);
+		json_number("rank", t->rank);
+		json_number("pages", t->pages);
+		json_number("used_slots", t->used);
+		json_number("size_bytes", t->size);
+		json_string("devices", t->devices);
+		json_end();
+	}
+	json_end();
+}
+
 static void print_device(const struct view_device *d)
 {
 	json_object(NULL);
@@ -96,6 +114,7 @@ static void print_device(const struct view_device *d)
 	json_string("flash", d->flash);
 	json_number("flash_bytes", d->flash_size);
 	json_number("flash_used_slots", d->flash_used);
+	print_tiers(d);
 	json_bool("in_use", d->in_use);
 	json_end();
 }

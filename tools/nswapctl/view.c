@@ -118,6 +118,33 @@ static void take_node(struct nlattr **attrs, void *arg)
 	text_of(tb[NSWAP_NODE_INFO_A_TREND], n->trend, sizeof(n->trend));
 }
 
+static void take_tier(struct nlattr *nest, struct view_tier *t)
+{
+	struct nlattr *tb[NSWAP_TIER_A_MAX + 1] = {};
+
+	nested(tb, NSWAP_TIER_A_MAX, nest);
+	text_of(tb[NSWAP_TIER_A_CLASS], t->class, sizeof(t->class));
+	t->rank = u32_of(tb[NSWAP_TIER_A_RANK]);
+	t->pages = u64_of(tb[NSWAP_TIER_A_PAGES]);
+	t->used = u64_of(tb[NSWAP_TIER_A_USED]);
+	t->size = u64_of(tb[NSWAP_TIER_A_SIZE]);
+	text_of(tb[NSWAP_TIER_A_DEVICES], t->devices, sizeof(t->devices));
+}
+
+static void take_tiers(struct nlattr *device, struct view_device *d)
+{
+	struct nlattr *at;
+	int left;
+
+	d->nr_tiers = 0;
+	if (!device)
+		return;
+	nla_for_each_nested(at, device, left)
+		if (nla_type(at) == NSWAP_DEVICE_A_TIER &&
+		    d->nr_tiers < VIEW_TIERS)
+			take_tier(at, &d->tier[d->nr_tiers++]);
+}
+
 void view_take_device(struct nlattr **attrs, struct view_device *d)
 {
 	struct nlattr *tb[NSWAP_DEVICE_A_MAX + 1] = {};
@@ -136,6 +163,7 @@ void view_take_device(struct nlattr **attrs, struct view_device *d)
 	text_of(tb[NSWAP_DEVICE_A_FLASH], d->flash, sizeof(d->flash));
 	d->flash_size = u64_of(tb[NSWAP_DEVICE_A_FLASH_SIZE]);
 	d->flash_used = u64_of(tb[NSWAP_DEVICE_A_FLASH_USED]);
+	take_tiers(attrs[NSWAP_A_DEVICE], d);
 }
 
 static void more_nodes(struct nlattr **attrs, void *arg)

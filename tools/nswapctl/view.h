@@ -31,6 +31,17 @@ struct view_node {
 	char trend[32];
 };
 
+#define VIEW_TIERS	4
+
+struct view_tier {
+	char class[16];
+	uint32_t rank;
+	uint64_t pages;
+	uint64_t used;
+	uint64_t size;		/* 0 for RAM */
+	char devices[160];	/* "" for RAM */
+};
+
 struct view_device {
 	char name[64];
 	uint32_t instance;
@@ -44,6 +55,8 @@ struct view_device {
 	char flash[160];	/* "" without any */
 	uint64_t flash_size;
 	uint64_t flash_used;
+	struct view_tier tier[VIEW_TIERS];
+	size_t nr_tiers;
 	bool in_use;
 };
 
