@@ -42,7 +42,7 @@ AT_ONCE = 32            # slots read in one call
 RACED_MB = 2
 RACE_S = 10
 READ_MS = 20
-KINDS = ("when", "count", "which", "after")
+KINDS = ("when", "count", "which", "from", "after")
 
 
 def unreadable(dev):
