@@ -26,6 +26,8 @@
  *    as well, whether the prefetcher is on or not, and it comes back to its next
  *    wake-up afterwards. Copies also give way to others, but not to more than
  *    pages went out: what rests stays as it is.
+ *  - A batch for flash is small: programs that page in wait behind it on the way
+ *    from the peer and at flash.
  *  - Only this work touches @hand, @evict_hand, @learned and the batch.
  *  - Where pages come from is read once a wake-up; where to follows from that.
  *  - Stopped before the disk goes, when the node's control lock has been held to
@@ -49,7 +51,7 @@
 #include "node.h"
 #include "prefetcher.h"
 
-#define BATCH	NSWAP_REQ_SLOTS
+#define BATCH	2		/* read at once: page-ins wait behind them */
 #define MOST	2048		/* pages in one wake-up */
 #define LOOK	65536		/* slots looked at in one */
 #define BUSY	16		/* reads and writes of flash under way */
@@ -206,21 +208,23 @@ static bool goes(struct nswap_prefetcher *p, const struct nswap_which_ops *which
 	}
 }
 
-/* slot 0 never leaves this node; true: go on looking after this one */
-static bool next_slot(struct nswap_prefetcher *p, u64 *slot)
+/* slot 0 never leaves this node; false: enough was looked at */
+static bool next_slot(struct nswap_prefetcher *p,
+		      const struct nswap_which_ops *which, u64 *slot)
 {
 	u64 slots = p->dev->map.nr;
 
 	if (p->looked >= min_t(u64, slots, LOOK))
 		return false;
 	*slot = p->hand < slots ? max(p->hand, 1ull) : 1;
-	p->hand = *slot + 1;
+	p->hand = which->scattered ? get_random_u64() % slots : *slot + 1;
 	if (!(++p->looked % 4096))
 		cond_resched();
 	return true;
 }
 
-static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
+/* into the batch, if it could be prefetched and shall be */
+static void take(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
 		 u64 slot)
 {
 	u64 word = nswap_slot_read(&p->dev->map, slot);
@@ -228,12 +232,11 @@ static bool take(struct nswap_prefetcher *p, const struct nswap_which_ops *which
 
 	if (s.state != NSWAP_SLOT_REMOTE || s.flash || in_batch(p, slot) ||
 	    !goes(p, which, slot, word))
-		return false;
+		return;
 	p->copy[p->nr].slot = slot;
 	p->copy[p->nr].word = word;
 	p->copy[p->nr].unread = false;
 	p->nr++;
-	return true;
 }
 
 static void fill_batch(struct nswap_prefetcher *p,
@@ -243,9 +246,8 @@ static void fill_batch(struct nswap_prefetcher *p,
 
 	want = min_t(u64, want, BATCH);
 	p->nr = 0;
-	while (p->nr < want && next_slot(p, &slot))
-		if (take(p, which, slot) && which->scattered)
-			p->hand = get_random_u64() % p->dev->map.nr;
+	while (p->nr < want && next_slot(p, which, &slot))
+		take(p, which, slot);
 }
 
 static bool goes_out(struct nswap_prefetcher *p,
@@ -268,9 +270,9 @@ static unsigned long pick_out(struct nswap_prefetcher *p,
 	unsigned long picked = 0;
 	u64 slot;
 
-	want = min_t(u64, want, BATCH);
-	while (hweight_long(picked) < want && next_slot(p, &slot)) {
-		if (picked && (slot < *first || slot >= *first + BATCH)) {
+	want = min_t(u64, want, NSWAP_REQ_SLOTS);
+	while (hweight_long(picked) < want && next_slot(p, which, &slot)) {
+		if (picked && (slot < *first || slot >= *first + NSWAP_REQ_SLOTS)) {
 			p->hand = slot;
 			break;
 		}
@@ -279,10 +281,8 @@ static unsigned long pick_out(struct nswap_prefetcher *p,
 		if (!picked)
 			*first = slot;
 		picked |= BIT(slot - *first);
-		if (which->scattered) {
-			p->hand = get_random_u64() % p->dev->map.nr;
+		if (which->scattered)
 			break;
-		}
 	}
 	return picked;
 }

@@ -132,7 +132,7 @@ enum nswap_which_look {
  *	and around, and stops at those whose page could be prefetched.
  * @is: name and help
  * @arm: 1 to NSWAP_PREFETCH_ARMS - 1, this policy's alone; 0 with @choose
- * @scattered: after a page is taken, go on at a slot chosen by lot
+ * @scattered: the next slot is one chosen by lot, each time
  * @look: what becomes of the slot (required without @choose; may not sleep)
  * @choose: the policy to use at this wake-up instead, one with @look
  *	(required without @look; may not sleep)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which: random. The next page from a slot chosen by lot on, and anew for each
- * page.
+ * Which: random. Slots chosen by lot, one after the other: to go on from such a
+ * slot to the next with a page would favour those behind a long stretch without.
  */
 #include "prefetch.h"
 
