@@ -591,7 +591,8 @@ static void awake(struct nswap_prefetcher *p)
 	if (want)
 		done = bring(p, from_disk, which, want);
 	take_hits(p, from_disk, hits);
-	nswap_prefetch_note(&p->learned[from_disk], which->arm, done, hits);
+	nswap_prefetch_note(&p->learned[from_disk], which->arm, done,
+			    v.swap_ins, hits);
 }
 
 static void set_alarm(struct nswap_prefetcher *p)

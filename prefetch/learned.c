@@ -13,16 +13,8 @@
 #define ENOUGH		64	/* fewer say nothing */
 #define WORTH		16	/* one read in so many pages, or it is in vain */
 
-/**
- * nswap_prefetch_total() - over all policies
- * @l: what was learned
- * @put: result: pages brought to flash
- * @hits: result: reads of them there
- *
- * Context: any.
- */
-void nswap_prefetch_total(const struct nswap_prefetch_learned *l, u64 *put,
-			  u64 *hits)
+/* over all policies */
+static void total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
 {
 	unsigned int i;
 
@@ -35,32 +27,55 @@ void nswap_prefetch_total(const struct nswap_prefetch_learned *l, u64 *put,
 }
 
 /**
+ * nswap_prefetch_known() - what has it come to, if that can be told yet?
+ * @view: snapshot
+ * @put: result: pages brought to flash
+ * @hits: result: reads of them there
+ *
+ * A program that goes over its memory again and again comes to a page that was
+ * brought to flash when it has been to all the others.
+ *
+ * Context: any.
+ * Return: true if enough pages were brought to flash, and as many pages came in
+ * meanwhile as there are, so each had its turn.
+ */
+bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
+			  u64 *hits)
+{
+	total(&view->learned, put, hits);
+	return *put >= ENOUGH && view->learned.ins >= view->used;
+}
+
+/**
  * nswap_prefetch_note() - a wake-up is over
  * @l: what was learned
  * @arm: of the policy that chose the pages
  * @put: pages brought to flash
+ * @ins: pages that came in since the wake-up before
  * @hits: reads from flash since the wake-up before, by the arm of who had the
  *	page brought there
  *
  * Context: any; @l is the caller's.
  */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
-			 const u64 hits[NSWAP_PREFETCH_ARMS])
+			 u64 ins, const u64 hits[NSWAP_PREFETCH_ARMS])
 {
 	u64 all_put, all_hits;
 	unsigned int i;
 
 	l->wakeups++;
 	l->put[arm] += put;
+	l->ins += ins;
 	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
 		l->hits[i] += hits[i];
-	nswap_prefetch_total(l, &all_put, &all_hits);
+	total(l, &all_put, &all_hits);
 	while (all_put > MOST || all_hits > MOST * 64) {
 		for (i = 0; i < NSWAP_PREFETCH_ARMS; i++) {
 			l->put[i] /= 2;
 			l->hits[i] /= 2;
 		}
-		nswap_prefetch_total(l, &all_put, &all_hits);
+		l->ins /= 2;
+		total(l, &all_put, &all_hits);
 	}
 }
 
@@ -70,7 +85,7 @@ void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
  *
  * Context: any.
  * Return: false if flash is known to be no quicker than the peers, or what is
- * brought there is hardly ever read there; true while that is not known.
+ * brought there is known to be hardly ever read there.
  */
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view)
 {
@@ -78,6 +93,5 @@ bool nswap_prefetch_pays(const struct nswap_prefetch_view *view)
 
 	if (view->ram_us && view->flash_us && view->flash_us >= view->ram_us)
 		return false;
-	nswap_prefetch_total(&view->learned, &put, &hits);
-	return put < ENOUGH || hits * WORTH >= put;
+	return !nswap_prefetch_known(view, &put, &hits) || hits * WORTH >= put;
 }

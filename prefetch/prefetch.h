@@ -65,11 +65,13 @@ struct nswap_prefetch_choice {
  *	counting less; kept by the mechanism, see nswap_prefetch_note()
  * @put: pages brought as each "which" said, by its @arm
  * @hits: reads of them where they were brought to
+ * @ins: pages that came in meanwhile, from wherever
  * @wakeups: how often the prefetcher was awake
  */
 struct nswap_prefetch_learned {
 	u64 put[NSWAP_PREFETCH_ARMS];
 	u64 hits[NSWAP_PREFETCH_ARMS];
+	u64 ins;
 	u32 wakeups;
 };
 
@@ -161,8 +163,8 @@ const char *nswap_prefetch_names(enum nswap_prefetch_kind kind,
 
 /* learned.c */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
-			 const u64 hits[NSWAP_PREFETCH_ARMS]);
-void nswap_prefetch_total(const struct nswap_prefetch_learned *l, u64 *put,
+			 u64 ins, const u64 hits[NSWAP_PREFETCH_ARMS]);
+bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 			  u64 *hits);
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view);
 

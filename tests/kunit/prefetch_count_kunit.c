@@ -9,6 +9,9 @@
 #define VIEW(u, out, p, ...) \
 	{ .used = u, .swap_outs = out, .pct = p, .ram_us = 100, \
 	  .flash_us = 80, ##__VA_ARGS__ }
+/* so many pages brought, read there, and come in in all */
+#define LEARNED(p, h, i) \
+	.learned = { .put = { 0, p }, .hits = { 0, h }, .ins = i }
 
 struct count_row {
 	const char *desc;
@@ -22,19 +25,20 @@ static const struct count_row rows[] = {
 	{ "the paper's tenth", VIEW(1000, 500, 10), 50, 100, 50 },
 	{ "at least a page", VIEW(1, 1, 1), 1, 1, 1 },
 	{ "all of it", VIEW(1000, 500, 100), 500, 1000, 500 },
-	{ "each read once", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
-				 .learned.hits = { 0, 100 }), 50, 100, 250 },
-	{ "each read ten times", VIEW(1000, 500, 10,
-				      .learned.put = { 0, 100 },
-				      .learned.hits = { 0, 1000 }),
+	{ "each read once", VIEW(1000, 500, 10, LEARNED(100, 100, 1000)),
 	  50, 100, 250 },
-	{ "one in ten read", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
-				  .learned.hits = { 0, 10 }), 50, 100, 25 },
-	{ "hardly ever read", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
-				   .learned.hits = { 0, 1 }), 50, 100, 5 },
-	{ "flash slower", VIEW(1000, 500, 10, .learned.put = { 0, 100 },
-			       .learned.hits = { 0, 100 }, .flash_us = 101),
+	{ "each read ten times", VIEW(1000, 500, 10, LEARNED(100, 1000, 1000)),
+	  50, 100, 250 },
+	{ "one in four read", VIEW(1000, 500, 10, LEARNED(100, 25, 1000)),
+	  50, 100, 125 },
+	{ "one in ten read", VIEW(1000, 500, 10, LEARNED(100, 10, 1000)),
+	  50, 100, 50 },
+	{ "turns to come", VIEW(1000, 500, 10, LEARNED(100, 0, 999)),
+	  50, 100, 50 },
+	{ "hardly ever read", VIEW(1000, 500, 10, LEARNED(100, 1, 1000)),
 	  50, 100, 5 },
+	{ "flash slower", VIEW(1000, 500, 10, LEARNED(100, 100, 1000),
+			       .flash_us = 101), 50, 100, 5 },
 };
 
 static void row_desc(const struct count_row *r, char *desc)

@@ -159,14 +159,15 @@ static void noted(struct kunit *test)
 	const u64 hits[NSWAP_PREFETCH_ARMS] = { [1] = 3, [4] = 5 };
 	u64 put, hit;
 
-	nswap_prefetch_note(&l, 1, 10, hits);
-	nswap_prefetch_note(&l, 4, 20, hits);
+	nswap_prefetch_note(&l, 1, 10, 7, hits);
+	nswap_prefetch_note(&l, 4, 20, 8, hits);
 	KUNIT_EXPECT_EQ(test, l.put[1], 10ull);
 	KUNIT_EXPECT_EQ(test, l.put[4], 20ull);
 	KUNIT_EXPECT_EQ(test, l.hits[1], 6ull);
 	KUNIT_EXPECT_EQ(test, l.hits[4], 10ull);
+	KUNIT_EXPECT_EQ(test, l.ins, 15ull);
 	KUNIT_EXPECT_EQ(test, l.wakeups, 2u);
-	nswap_prefetch_total(&l, &put, &hit);
+	total(&l, &put, &hit);
 	KUNIT_EXPECT_EQ(test, put, 30ull);
 	KUNIT_EXPECT_EQ(test, hit, 16ull);
 }
@@ -179,13 +180,14 @@ static void forgotten(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 100; i++)
-		nswap_prefetch_note(&l, 1, 2048, hits);
-	nswap_prefetch_total(&l, &put, &hit);
+		nswap_prefetch_note(&l, 1, 2048, 4096, hits);
+	total(&l, &put, &hit);
 	KUNIT_EXPECT_LE(test, put, (u64)MOST);
 	KUNIT_EXPECT_LE(test, hit, (u64)MOST * 64);
+	KUNIT_EXPECT_LE(test, l.ins, (u64)MOST * 4);
 	hits[1] = 0;
 	for (i = 0; i < 200; i++)
-		nswap_prefetch_note(&l, 2, 2048, hits);
+		nswap_prefetch_note(&l, 2, 2048, 4096, hits);
 	KUNIT_EXPECT_EQ(test, l.put[1], 0ull);
 	KUNIT_EXPECT_LT(test, l.hits[1], 100ull);
 }
@@ -196,18 +198,20 @@ struct pays_row {
 	u32 flash_us;
 	u64 put;
 	u64 hits;
+	u64 ins;
 	bool want;
 };
 
 static const struct pays_row pays_rows[] = {
-	{ "nothing known", 0, 0, 0, 0, true },
-	{ "flash quicker, nothing read yet", 100, 80, 63, 0, true },
-	{ "flash quicker, hardly ever read", 100, 80, 160, 9, false },
-	{ "flash quicker, read once in 16", 100, 80, 160, 10, true },
-	{ "flash slower, always read", 100, 150, 1000, 9000, false },
-	{ "equal", 100, 100, 1000, 9000, false },
-	{ "flash not measured", 100, 0, 1000, 9000, true },
-	{ "peers not measured", 0, 100, 1000, 9000, true },
+	{ "nothing known", 0, 0, 0, 0, 0, true },
+	{ "flash quicker, nothing read yet", 100, 80, 63, 0, 500, true },
+	{ "flash quicker, hardly ever read", 100, 80, 160, 9, 500, false },
+	{ "flash quicker, turns to come", 100, 80, 160, 0, 499, true },
+	{ "flash quicker, read once in 16", 100, 80, 160, 10, 500, true },
+	{ "flash slower, always read", 100, 150, 1000, 9000, 0, false },
+	{ "equal", 100, 100, 1000, 9000, 9000, false },
+	{ "flash not measured", 100, 0, 1000, 9000, 9000, true },
+	{ "peers not measured", 0, 100, 1000, 9000, 9000, true },
 };
 
 static void pays_desc(const struct pays_row *r, char *desc)
@@ -221,10 +225,10 @@ static void pays(struct kunit *test)
 {
 	const struct pays_row *r = test->param_value;
 	struct nswap_prefetch_view v = {
-		.ram_us = r->ram_us, .flash_us = r->flash_us,
+		.used = 500, .ram_us = r->ram_us, .flash_us = r->flash_us,
 		.learned = { .put = { [1] = r->put / 2,
 				      [3] = r->put - r->put / 2 },
-			     .hits = { [2] = r->hits } },
+			     .hits = { [2] = r->hits }, .ins = r->ins },
 	};
 
 	KUNIT_EXPECT_EQ(test, nswap_prefetch_pays(&v), r->want);

@@ -29,8 +29,13 @@ static const struct when_row rows[] = {
 					       .learned.wakeups = 64),
 	  true, true, false, true },
 	{ "never read there", MOMENT(5, 5, .learned.wakeups = 1,
-				     .learned.put = { 0, 999 }),
+				     .learned.put = { 0, 999 },
+				     .learned.ins = 1000),
 	  true, true, false, false },
+	{ "not read there yet", MOMENT(5, 5, .learned.wakeups = 1,
+				       .learned.put = { 0, 999 },
+				       .learned.ins = 999),
+	  true, true, false, true },
 	{ "often read there", MOMENT(5, 5, .learned.wakeups = 1,
 				     .learned.put = { 0, 999 },
 				     .learned.hits = { 0, 500 }),
@@ -74,7 +79,8 @@ static void off_and_on(struct kunit *test)
 		v.flash_us = i >= 100 && i < 200 ? 150 : 80;
 		now = nswap_when_adaptive_ops.due(&v);
 		due[i / 100] += now;
-		nswap_prefetch_note(&v.learned, 1, now ? 10 : 0, hits);
+		nswap_prefetch_note(&v.learned, 1, now ? 10 : 0, v.swap_ins,
+				    hits);
 	}
 	KUNIT_EXPECT_EQ(test, due[0], 100u);
 	KUNIT_EXPECT_LE(test, due[1], 4u);

@@ -75,7 +75,7 @@ static void best_is_found(struct kunit *test)
 			KUNIT_ASSERT_TRUE(test, ops && ops->look);
 			hits[ops->arm] = prandom_u32_state(&rnd) %
 					 (ops == others[at] ? 40 : 10);
-			nswap_prefetch_note(&v.learned, ops->arm, 20, hits);
+			nswap_prefetch_note(&v.learned, ops->arm, 20, 20, hits);
 			chosen += i >= 1000 && ops == others[at];
 		}
 		KUNIT_EXPECT_GT(test, chosen, 800u);
