@@ -17,7 +17,8 @@ from nswaptest.work import Slots, eat
 
 DESCRIPTION = "prefetching to flash and from disk, and reading policies"
 SUITES = ("lab",)
-LONG = ("switching", "policies", "evicts", "flash_fails", "peer_dies")
+LONG = ("from_disk_policies", "from_disk", "evicts_when_off",
+        "switching", "policies", "evicts", "flash_fails", "peer_dies")
 NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 600
 

@@ -14,7 +14,8 @@ from nswaptest.work import Slots, eater, result_of
 
 DESCRIPTION = "pages that no peer has room for go back to their owner's home"
 SUITES = ("lab",)
-LONG = ("while_swapping", "any_request", "cuts", "held_up", "home_errors",
+LONG = ("one_home_hangs", "removed_while_home_hangs",
+        "while_swapping", "any_request", "cuts", "held_up", "home_errors",
         "drain", "no_home", "mutual", "server_dies", "owner_dies")
 NEEDS = ("module", "inject", "progs", "dmsetup")
 TIMEOUT = 240
