@@ -88,7 +88,7 @@ def mount(kind, where, options="", source="none"):
 
 def prepare(job):
     """Mount what a system needs, over the host's read-only root."""
-    os.environ["PATH"] = lab.PATH
+    os.environ.update(job.get("environment", {}), PATH=lab.PATH)
     mount("proc", "/proc")
     mount("sysfs", "/sys")
     mount("devtmpfs", "/dev")

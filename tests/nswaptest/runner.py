@@ -284,6 +284,9 @@ class LabRun:
                "suites": sorted({t.source for t in todo}),
                "settings": self.settings, "scale": SCALE[self.flavour],
                "hung_task": HUNG_TASK[self.flavour],
+               # what scenarios ask for, NSWAP_CHAOS_SECONDS
+               "environment": {k: v for k, v in os.environ.items()
+                               if k.startswith("NSWAP_")},
                "writable": [str(OUT)]}
         extra = [] if self.flavour == "plain" or in_full() else \
             self.boot_module.NO_TRACES
