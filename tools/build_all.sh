@@ -41,7 +41,8 @@ one()
 	mkdir -p "$out"
 	set -- KDIR="$tree" OUT="$out" INJECT="$inject" W=1 module
 	if [ "$mode" = sparse ]; then
-		set -- C=2 CF="-D__CHECK_ENDIAN__ -Wbitwise -Wcontext" "$@"
+		# not the CHECK=… that "make check" may have been given
+		set -- C=2 CHECK=sparse CF="-D__CHECK_ENDIAN__ -Wbitwise -Wcontext" "$@"
 	else
 		# Warnings are given once, when a unit is compiled.
 		find "$out" -name '*.o' -delete
