@@ -269,7 +269,7 @@ static void free_device(struct nswap_device *dev)
 }
 
 /* what moves out need, and marks of pages that are brought back */
-static int ready_for_home(struct nswap_device *dev, u64 slots)
+static int init_for_home(struct nswap_device *dev, u64 slots)
 {
 	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	dev->home_out = nswap_home_out_make(dev);
@@ -299,7 +299,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
 	    nswap_slot_map_init(&dev->map, slots) ||
-	    (b->home && ready_for_home(dev, slots)) ||
+	    (b->home && init_for_home(dev, slots)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev))) {
 		free_device(dev);
 		return NULL;
