@@ -19,6 +19,7 @@ from nswaptest.check import wait_for
 from nswaptest.lab import sh
 from nswaptest.modelled import Modelled
 
+DEVICES = ("nswap2l", "network", "flash", "disk")
 FILES = "/run/paper-files"
 SECTORS = 2048
 _number = itertools.count()
