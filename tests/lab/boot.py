@@ -26,10 +26,12 @@ TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
 SCRATCH_BYTES = 2 << 30
 # Each ready-made disk costs the debug kernel half a second of its boot.
 # Under virtual time the processor is infinitely fast: time passes only where
-# somebody waits for a timer, and a program that turns waits for ever.
+# somebody waits for a timer, and a program that turns waits for ever.  It begins at
+# the same second, with the same random numbers (seeded.c), every time.
 ARGS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
                                "nbd.nbds_max=1"],
-        "vtime": ["time-travel=inf-cpu"]}
+        "vtime": ["time-travel=inf-cpu",
+                  f"time-travel-start={1_700_000_000 * 10 ** 9}"]}
 # Both want a stack trace for all that is allocated: half of what it does.
 NO_TRACES = ["kmemleak=off", "no_debug_objects"]
 MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800}
@@ -47,6 +49,18 @@ def release(folder):
     return (folder / "include/config/kernel.release").read_text().strip()
 
 
+def seeded():
+    """The library that seeds a kernel's random numbers; built if it is not."""
+    source, made = HERE / "seeded.c", ROOT / "build/lab/seeded.so"
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        made.parent.mkdir(parents=True, exist_ok=True)
+        new = made.with_suffix(f".{os.getpid()}")
+        subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-shared", "-fPIC",
+                        "-o", str(new), str(source)], check=True)
+        new.rename(made)
+    return made
+
+
 def memory_folder(folder, megabytes):
     """Where the kernel's memory file goes: shared memory if it is large
     enough, else the boot's own folder."""
@@ -61,10 +75,11 @@ def hidden(path):
 
 class Boot:
     """One running kernel; job is what nswaptest.guest finds in job.json and
-    extra goes to the end of the kernel's command line."""
+    extra goes to the end of the kernel's command line; seed: of the random
+    numbers under virtual time."""
 
     def __init__(self, kernel, folder, job, flavour="plain", cpus=2,
-                 terminal=False, extra=()):
+                 terminal=False, extra=(), seed=1):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         memory = MEMORY_MB[flavour]
@@ -93,6 +108,8 @@ class Boot:
         if terminal:
             argv.append("quiet")
         env = dict(os.environ, TMPDIR=memory_folder(self.folder, memory))
+        if flavour == "vtime":
+            env.update(LD_PRELOAD=str(seeded()), LAB_SEED=str(seed))
         self.process = subprocess.Popen(
             argv, env=env, stdin=None if terminal else subprocess.DEVNULL,
             stdout=self._console, stderr=self._console,
