@@ -21,7 +21,7 @@
 
 #define ITERATIONS	10
 #define TESTS		5
-#define BUCKETS_LOG2	10
+#define BUCKETS_LOG2	10			/* the report's, and the most */
 #define BUCKETS		(1U << BUCKETS_LOG2)
 #define UNIT		1024
 #define SEED		314159265ULL
@@ -50,7 +50,8 @@ static const struct class {
 
 static const char *const class_names[] = { "S", "W", "A", "B", NULL };
 
-static uint64_t class = 2, keys_log2;
+static uint64_t class = 2, keys_log2, buckets_log2 = BUCKETS_LOG2;
+static unsigned int buckets;
 static unsigned int most_log2;
 static uint64_t n;
 static uint64_t test_index[TESTS];
@@ -80,7 +81,7 @@ static uint64_t first_of(uint64_t process)
 
 static uint32_t bucket_of(uint32_t key)
 {
-	return key >> (most_log2 - BUCKETS_LOG2);
+	return key >> (most_log2 - buckets_log2);
 }
 
 static uint64_t power(uint64_t base, uint64_t exponent)
@@ -155,12 +156,12 @@ static void spread(uint64_t me)
 	uint32_t *count = shared->count[me], next[BUCKETS];
 	uint64_t had = first_of(me + 1) - first_of(me);
 
-	for (unsigned int b = 0; b < BUCKETS; b++)
+	for (unsigned int b = 0; b < buckets; b++)
 		count[b] = 0;
 	for (uint64_t i = 0; i < had; i++)
 		count[bucket_of(keys[i])]++;
 	next[0] = (uint32_t)first_of(me);
-	for (unsigned int b = 1; b < BUCKETS; b++)
+	for (unsigned int b = 1; b < buckets; b++)
 		next[b] = next[b - 1] + count[b - 1];
 	for (uint64_t i = 0; i < had; i++) {
 		area[next[bucket_of(keys[i])]++] = keys[i];
@@ -174,7 +175,7 @@ static void share_out(uint64_t me)
 {
 	uint64_t sum = 0, p = 0;
 
-	for (unsigned int b = 0; b < BUCKETS; b++) {
+	for (unsigned int b = 0; b < buckets; b++) {
 		size[b] = 0;
 		for (uint64_t q = 0; q < work_processes; q++) {
 			begin[q][b] = b ? begin[q][b - 1] + shared->count[q][b - 1] :
@@ -183,9 +184,9 @@ static void share_out(uint64_t me)
 		}
 	}
 	first_bucket = 0;
-	end_bucket = BUCKETS;
+	end_bucket = buckets;
 	before = 0;
-	for (unsigned int b = 0; b < BUCKETS; b++) {
+	for (unsigned int b = 0; b < buckets; b++) {
 		while (p + 1 < work_processes && sum >= first_of(p + 1)) {
 			if (p == me)
 				end_bucket = b;
@@ -197,7 +198,7 @@ static void share_out(uint64_t me)
 		sum += size[b];
 	}
 	if (p < me)
-		first_bucket = end_bucket = BUCKETS;
+		first_bucket = end_bucket = buckets;
 }
 
 static bool mine(uint32_t key)
@@ -227,7 +228,7 @@ static void each_key(void (*what)(uint32_t key))
 
 static uint32_t least_key(void)
 {
-	return first_bucket << (most_log2 - BUCKETS_LOG2);
+	return first_bucket << (most_log2 - buckets_log2);
 }
 
 static void count_key(uint32_t key)
@@ -239,7 +240,7 @@ static void count_key(uint32_t key)
 static void rank(void)
 {
 	uint64_t range = (uint64_t)(end_bucket - first_bucket) <<
-			 (most_log2 - BUCKETS_LOG2);
+			 (most_log2 - buckets_log2);
 
 	for (uint64_t k = 0; k <= range; k++)
 		ranks[k] = 0;
@@ -337,6 +338,7 @@ static void choose(void)
 {
 	const struct class *c = &classes[class];
 
+	buckets = 1U << buckets_log2;
 	known = !keys_log2 && work_seed == 1;
 	most_log2 = keys_log2 ? (unsigned int)keys_log2 - 4 : c->most_log2;
 	n = 1ULL << (keys_log2 ? keys_log2 : c->keys_log2);
@@ -349,6 +351,8 @@ static const struct work_flag flags[] = {
 	  .help = "NAME       S, W, A (default) or B: 2^16, 2^20, 2^23, 2^25 keys" },
 	{ .name = "keys-log2", .number = &keys_log2, .min = 16, .max = 28,
 	  .help = "N      another number of keys, its ranks not known beforehand" },
+	{ .name = "buckets-log2", .number = &buckets_log2, .min = 1, .max = BUCKETS_LOG2,
+	  .help = "N   2^N buckets (default 10); fewer for few keys in little RAM" },
 	{ .name = "processes", .number = &work_processes, .min = 1, .max = WORK_PROCESSES,
 	  .help = "N      (default 4)" },
 	{ 0 }

@@ -24,6 +24,7 @@
 static const char *const names[] = { "WL1", "WL2", "WL3", "WL4", NULL };
 
 static uint64_t mb = 64, iterations = 1, workload, file_mb = 64, rest_us = 1000;
+static uint64_t mixed;
 static const char *file_path;
 static struct pages memory;
 
@@ -120,6 +121,8 @@ static const struct work_flag flags[] = {
 	  .help = "N             memory (default 64)" },
 	{ .name = "iterations", .number = &iterations, .min = 1, .max = 1 << 20,
 	  .help = "N     of writing everything and reading everything (default 1)" },
+	{ .name = "mixed", .number = &mixed, .max = 1,
+	  .help = "1          first write at random, so that the swap is in no order" },
 	{ .name = "file", .text = &file_path,
 	  .help = "PATH        WL3, WL4: the second process's file; removed at once" },
 	{ .name = "file-mb", .number = &file_mb, .min = 1, .max = 1 << 24,
@@ -149,6 +152,8 @@ int main(int argc, char **argv)
 	shared = work_map(sizeof(*shared), true);
 	shuffled = workload & 1;
 	pages_fill(&memory, mb * WORK_MB / PAT_BYTES);
+	if (mixed)
+		sweep(2 * iterations, true, true);
 	work_measure();
 	if (workload >= 2)
 		pid = start_file();

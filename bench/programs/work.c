@@ -16,12 +16,8 @@
 #include "prog.h"
 #include "work.h"
 
-/* Sleeps shorter than this are put off: a system call for each unit of work
- * would be measured as well.
- */
-#define COMPUTE_STEP_NS	100000
 #define TOLD_MOST	8
-#define COMMON_FLAGS	5
+#define COMMON_FLAGS	6
 #define FLAGS_MOST	16
 
 enum { FILL, MEASURE, CHECK, PHASES };
@@ -41,6 +37,10 @@ uint64_t work_seed = 1, work_damage, work_processes = 1;
 
 static const struct work_about *program;
 static uint64_t compute_ns;
+/* Sleeps shorter than this are put off: a system call for each unit of work
+ * would be measured as well.
+ */
+static uint64_t compute_step_us = 100;
 static const char *out_file;
 static struct control *control;
 static int64_t debt_ns;
@@ -51,6 +51,8 @@ static const struct work_flag common[COMMON_FLAGS] = {
 	  .help = "N           seed of everything random (default 1)" },
 	{ .name = "compute-ns", .number = &compute_ns, .max = 1000000000,
 	  .help = "N     sleep N nanoseconds a unit of work (default 0); a unit is" },
+	{ .name = "compute-step-us", .number = &compute_step_us, .max = 1000000,
+	  .help = "N   in sleeps of at least N microseconds (default 100)" },
 	{ .name = "damage", .number = &work_damage, .max = 1 << 10,
 	  .help = "N         spoil N places behind the verifier's back (default 0)" },
 	{ .name = "out", .text = &out_file,
@@ -281,7 +283,7 @@ void work_compute(uint64_t units)
 	int64_t took;
 
 	debt_ns += (int64_t)(units * compute_ns);
-	if (debt_ns < COMPUTE_STEP_NS)
+	if (debt_ns < (int64_t)(compute_step_us * 1000))
 		return;
 	ts.tv_sec = debt_ns / 1000000000;
 	ts.tv_nsec = debt_ns % 1000000000;
