@@ -22,6 +22,9 @@ TABLES = {ident: table for family in FAMILIES
           for ident, table in family.TABLES.items()}
 PAPERS = {ident: paper for family in FAMILIES
           for ident, paper in family.PAPERS.items()}
+# The figure that a table is a panel of.
+FIGURES = {ident: family.__name__.replace("_", "-") for family in FAMILIES
+           for ident in family.PAPERS}
 
 
 def run(cluster, options, about, folder):

@@ -14,8 +14,6 @@ STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
            "ram": "#b8b8b8"}
-# the papers' tables that are drawn
-PAPER = ("N-T3", "N-T4", "N-T5")
 
 
 def _order(rows, key="device"):
@@ -181,49 +179,6 @@ def _tiers(rows, path):
     pyplot.close(figure)
 
 
-def _paper(tables, path):
-    """Ours beside the paper's, each table that is there in a panel."""
-    shown = [t for t in PAPER if t in tables]
-    figure, axes = pyplot.subplots(len(shown), 1, squeeze=False,
-                                   figsize=(9, 3.2 * len(shown)))
-    for panel, ident in zip(axes[:, 0], shown):
-        _paper_panel(panel, ident, tables[ident])
-    about = tables[shown[0]]["about"]
-    commits = dict.fromkeys(tables[t]["about"]["commit"] for t in shown)
-    figure.text(0.01, 0.005, f"virtual time, {about['kernel']}, commit "
-                f"{', '.join(commits)}; {about['mb']} MiB in {about['limit_mb']} MiB; "
-                "plain: ours, hatched: the paper's", fontsize=6.5,
-                color="#505050")
-    figure.tight_layout(rect=(0, 0.03, 1, 1))
-    figure.savefig(path)
-    pyplot.close(figure)
-
-
-def _paper_panel(panel, ident, table):
-    palette = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a")
-    rows = table["rows"]
-    columns = [c for c in rows[0]["ours"] if c in rows[0]["paper"]]
-    for g, row in enumerate(rows):
-        for s, side in enumerate(("ours", "paper")):
-            base = row[side].get("network", 0) if ident == "N-T3" else 1
-            for c, column in enumerate(columns):
-                value = row[side].get(column, 0) / (base or 1)
-                x = g - 0.4 + 0.8 * (c + s * 0.45 + 0.2) / len(columns)
-                panel.bar(x, value, 0.36 / len(columns), color=palette[c % 4],
-                          hatch="////" if s else None, edgecolor="white",
-                          linewidth=0, label=column if not g + s else None)
-                panel.annotate(f"{value:.3g}", (x, value), ha="center",
-                               va="bottom", fontsize=5)
-    panel.set_xticks(range(len(rows)), [row["name"] for row in rows])
-    title = table["unit"]
-    if ident == "N-T3":
-        panel.set_yscale("log")
-        title = "run time over that on network RAM"
-    panel.margins(y=0.2)     # room for the legend
-    panel.set_title(f"{ident}: {title}")
-    panel.legend(loc="upper left", ncols=4)
-
-
 def _finish(figure, axes, rows, path):
     for panel in axes:
         tops = [bar.get_height() for bar in panel.patches]
@@ -240,4 +195,4 @@ def draw(bench, rows, path):
     """Draw the figure of one benchmark."""
     with pyplot.style.context(str(STYLE)):
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-         "idle": _idle, "tiers": _tiers, "paper": _paper}[bench](rows, path)
+         "idle": _idle, "tiers": _tiers}[bench](rows, path)
