@@ -33,7 +33,8 @@ def run(cluster, options, about, folder):
     this.steps = sum(TABLES[name][1](this) for name in options.tables)
     lab.ethernet(cluster)
     with loaded(options.model), \
-            lab.disk_of(this.scale.device) as (this.disk, this.files):
+            lab.disk_of(this.scale.device) as (
+                this.disk_model, this.disk, this.files):
         for name in options.tables:
             TABLES[name][0](this)
     return this.rows

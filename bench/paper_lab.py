@@ -48,7 +48,7 @@ def flash_of(mb, **knobs):
 
 @contextlib.contextmanager
 def disk_of(mb):
-    """One modelled disk in two halves: (path to swap to, folder for files)."""
+    """One modelled disk in two halves: (it, path to swap to, folder for files)."""
     made = Modelled(f"md{next(_number)}", "disk", mb=2 * mb, **profile.DISK)
     half = mb * SECTORS
     names = [f"{made.name}swap", f"{made.name}files"]
@@ -61,7 +61,7 @@ def disk_of(mb):
        "^has_journal", paths[1])
     sh("mount", "-t", "ext4", paths[1], FILES)
     try:
-        yield paths[0], FILES
+        yield made, paths[0], FILES
     finally:
         sh("umount", FILES)
         for name in names:

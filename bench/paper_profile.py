@@ -18,6 +18,21 @@ WANTED = {
 }
 WITHIN = 0.05
 
+# The share of the time on network RAM that is due to swapping: the paper compared
+# runs with and without enough RAM for two programs.  Of its other parallel programs
+# it does not say: they are taken to be like HPL.
+SHARES = {"WL1": 0.99, "HPL": 0.40, "Radix": 0.40, "IS": 0.40}
+SHARE_WITHIN = 0.02
+# The nanoseconds of sleep a unit of work (--compute-ns of each) that make it so.
+# WL2 to WL4 do the work of WL1 in another order or company.
+ALONE = ("WL1", "WL2", "WL3", "WL4")
+COMPUTE_NS = {**dict.fromkeys(ALONE, 800), "Radix": 700_000, "IS": 580_000,
+              "HPL": 1_200}
+# Radix and IS sleep so long at once: shorter sleeps take long in real time.
+STEP_US = 5000
+ITERATIONS = 3
+HPL_MB, HPL_LIMIT_MB = 36, 20
+
 # Each node sends at this rate, in kbit/s.  The wire would do 1 Gbit/s; the paper's
 # nodes did less, and more slowly when pages were read.  The rest of a page's way
 # is the delay, each way.

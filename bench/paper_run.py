@@ -14,12 +14,16 @@ of them and PAPERS all.
 Invariant: a workload's result is right, or the run ends.
 """
 import json
+import pathlib
 import sys
 
+import apps
 import paper_lab as lab
+import paper_profile as profile
 from nswaptest.check import Failure
 
-WORKLOADS = ("WL1", "WL2", "Radix", "IS", "WL3", "WL4")
+BENCH = pathlib.Path(__file__).resolve().parent
+WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
 
 
 class Scale:
@@ -41,7 +45,9 @@ class Run:
         self.workloads = options.workloads or WORKLOADS
         self.about = dict(about, mb=self.scale.mb, limit_mb=self.scale.limit)
         self.rows = []
-        self.disk = self.files = None
+        self.warmed = set()
+        self.memory = {}        # results that more than one table has
+        self.disk_model = self.disk = self.files = None
         self.done = self.steps = 0
 
     def chosen(self, names):
@@ -51,7 +57,7 @@ class Run:
     def step(self, text):
         """One measurement is over.  How long it took is not known in here."""
         self.done += 1
-        print(f"   {self.done:2} of {self.steps}  {text}", file=sys.stderr,
+        print(f"  {self.done:3} of {self.steps}  {text}", file=sys.stderr,
               flush=True)
 
     def row(self, ident, name, ours, marks=(), **more):
@@ -63,31 +69,74 @@ class Run:
         (self.folder / "rows.json").write_text(json.dumps(self.rows))
 
 
-def command(run, name):
-    """How a workload is run; IS takes the keys that fit into its size."""
-    node, mb = run.node, run.scale.mb
-    if name.startswith("WL"):
-        argv = [node.prog("wl"), "--workload", name, "--mb", mb,
-                "--iterations", 1]
-        if name in ("WL3", "WL4"):
-            argv += ["--file", f"{run.files}/file", "--file-mb", mb // 2]
-        return argv
-    if name == "Radix":
-        # 4 processes x 64 places to write to, a small part of what it may keep
-        return [node.prog("radix"), "--mb", mb, "--radix-bits", 6]
-    # two arrays of 4 bytes a key
-    return [node.prog("is"), "--keys-log2", (mb << 17).bit_length() - 1]
+def wl(run, name):
+    """WL1 to WL4."""
+    argv = [run.node.prog("wl"), "--workload", name, "--mb", run.scale.mb,
+            "--iterations", profile.ITERATIONS]
+    if name in ("WL3", "WL4"):
+        argv += ["--file", f"{run.files}/file", "--file-mb", run.scale.mb // 2]
+    return argv
 
 
-def workload(run, name):
-    """Run one; its result, which must be right."""
-    done = run.node.run(command(run, name), timeout=36000,
-                        memory_max=f"{run.scale.limit}M", check=False)
+def radix(run, _):
+    """4 processes write to 64 places each, a small part of what they may keep."""
+    return [run.node.prog("radix"), "--mb", run.scale.mb, "--radix-bits", 6,
+            "--compute-step-us", profile.STEP_US]
+
+
+def integer_sort(run, _):
+    """The largest class that fits; buckets as long as larger classes have."""
+    name, buckets = ("A", 8) if run.scale.mb >= 66 else ("W", 5)
+    return [run.node.prog("is"), "--class", name, "--buckets-log2", buckets,
+            "--compute-step-us", profile.STEP_US]
+
+
+def hpl(run, _):
+    """HPL of Debian's hpcc over a BLAS that sleeps."""
+    return [sys.executable, BENCH / "outside.py", "hpl", "--mb",
+            profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
+
+
+# Several processes: held at their limit, since a hard one now and then kills them.
+SIDE_BY_SIDE = ("Radix", "IS")
+COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
+
+
+def limit_mb(run, name):
+    """What a workload may keep of its memory, in MiB."""
+    if name == "IS":
+        return 33 if run.scale.mb >= 66 else 5
+    return profile.HPL_LIMIT_MB if name == "HPL" else run.scale.limit
+
+
+def warm(run, name):
+    """Have what a program is made of in memory, and at nobody's charge: else the
+    first of several runs has less room for its data than the others."""
+    if name not in run.warmed:
+        small = {"Radix": ("--mb", 1), "IS": ("--class", "S"),
+                 "HPL": ("--mb", 1)}.get(name, ("--mb", 1, "--iterations", 1))
+        run.node.run([*COMMANDS.get(name, wl)(run, name), *small], timeout=3600)
+        run.warmed.add(name)
+
+
+def workload(run, name, swaps=True, flags=(), held=False):
+    """Run one; its result, which must be right.  Without swaps it may keep all
+    its memory; flags are more of its own.  held: slowed down at its limit, not
+    stopped there."""
+    warm(run, name)
+    argv = [*COMMANDS.get(name, wl)(run, name),
+            "--compute-ns", profile.COMPUTE_NS[name], *flags]
+    limit = limit_mb(run, name)
+    if swaps and (held or name in SIDE_BY_SIDE):
+        argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
+    done = run.node.run(argv, timeout=36000, check=False,
+                        memory_max=f"{limit}M" if swaps else None)
     if done.code:
         raise Failure(f"{done.cmd} ended with {done.code}: "
                       f"{done.err.strip()[:300]}")
     got = json.loads(done.out.splitlines()[-1])
-    got["total"] = got["fill_seconds"] + got["seconds"] + got["check_seconds"]
+    got["total"] = got["run_seconds"] if "run_seconds" in got else \
+        got["fill_seconds"] + got["seconds"] + got["check_seconds"]
     return got
 
 
