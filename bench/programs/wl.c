@@ -56,6 +56,11 @@ static void chunk(int fd, unsigned char *buf, uint64_t at, uint32_t count, bool 
 
 	for (uint64_t i = 0; write && i < CHUNK_PAGES; i++)
 		pat_fill(buf + i * PAT_BYTES, ~work_seed, at * CHUNK_PAGES + i, count);
+	/* User-mode Linux does not note that a system call writes to a page that was
+	 * swapped in to be read, and loses it: write to each page first.
+	 */
+	for (uint64_t i = 0; !write && i < CHUNK_PAGES; i++)
+		*(volatile unsigned char *)(buf + i * PAT_BYTES) = 0;
 	got = write ? pwrite(fd, buf, CHUNK_BYTES, place) :
 		      pread(fd, buf, CHUNK_BYTES, place);
 	if (got != CHUNK_BYTES || (write && fdatasync(fd)))
