@@ -1,29 +1,94 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The Nswap2L paper's tables of prefetching from flash.
+"""The Nswap2L paper's tables of prefetching from network RAM to flash, and what it
+wished for: policies that adapt.
 
 N-T4 counts what prefetching by each policy is worth, N-T5 how many pages are read
-at once with and without it; one run makes both.
+at once with and without it, N-T6 what the programs take; one run makes the three.
+N-T4-rounds shows what that count owes to memory being written and read again.
+N-T8 has flash that is 10 % and 20 % faster than the network, of which the paper
+only computed the run times.  "adaptive" lays the adaptive policies beside the fixed
+ones, on flash that is faster, slower, and slow from some moment on.
+
+A speed is told by the calibrated network: on flash of 0.9 a page alone and a page of
+many are read in 0.9 of the time that the network takes; writes stay as they are.
 """
 import collections
 import contextlib
+import dataclasses
+import threading
+import time
 
 import paper_lab as lab
+import paper_profile as profile
 from paper_run import counters, workload
 from paper_tables import Paper
 
-WORKLOADS = ("WL1", "WL2", "IS", "Radix")
+WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "IS", "Radix", "HPL")
+PARALLEL = ("IS", "Radix", "HPL")
 POLICIES = ("rr", "rand", "lrs", "mrs")
-PAGE_READS = ("page-in",)
+READS = ("prefetched-first", "fastest", "least-loaded")
+PERIOD_MS = 20
+# Flash whose reads take so much of the network's.
+FASTER = {"10 % faster": 0.9, "20 % faster": 0.8}
+SLOWER = {"50 % slower": 1.5}
+# Flash that becomes slow: reads of so much of the network's from then on.
+BROKEN = 10
+# No page was prefetched at so many wake-ups: it has turned itself off.
+OFF_WAKEUPS = 8
+MAY_LOSE = 0.02
+
+T6 = ("none", *POLICIES)
+ROUNDS = ("1", "2", "4", "8")
+T8 = {"WL1": "rand", "HPL": "lrs"}
 
 PAPERS = {
     "N-T4": Paper("flash reads per prefetched page", POLICIES, {
         "WL1": (1.1, 1.2, 1.1, 1.2), "WL2": (3.0, 3.2, 2.7, 3.0),
-        "IS": (1.7, 1.4, 1.9, 1.6), "Radix": (0.5, 0.5, 0.2, 0.4)}),
+        "IS": (1.7, 1.4, 1.9, 1.6), "Radix": (0.5, 0.5, 0.2, 0.4),
+        "HPL": (0.9, 0.8, 0.8, 0.8)}),
     "N-T5": Paper("pages being read at once, mean of the samples with any",
                   ("without", "with"), {
                       "WL1": (5.5, 3.8), "WL2": (5.7, 5.3), "IS": (5.6, 6.1),
-                      "Radix": (5.4, 13.7)}),
+                      "Radix": (5.4, 13.7), "HPL": (5.2, 13.1)}),
+    # the paper's columns of IS and Radix are exchanged, see its Table III
+    "N-T6": Paper("seconds by prefetching policy", T6, {
+        "WL1": (443.0, 905.7, 650.3, 924.1, 884.5),
+        "WL2": (591.6, 832.3, 819.2, 815.2, 829.9),
+        "WL3": (503.6, 694.7, 621.9, 678.7, 685.0),
+        "WL4": (578.9, 835.5, 818.0, 802.0, 815.6),
+        "IS": (97.2, 114.9, 108.2, 105.6, 114.0),
+        "Radix": (113.2, 179.5, 146.2, 172.1, 180.8),
+        "HPL": (550.2, 619.1, 607.3, 580.5, 622.6)}, over="none"),
+    "N-T8": Paper("seconds, on flash of the paper's speed and on faster flash",
+                  ("none", "the paper's", *FASTER), {
+                      "WL1": (455.8, 461.8, 450.1, 445.3),
+                      "HPL": (628.4, 600.3, 597.0, 595.9)}, over="none"),
+    "N-T4-rounds": Paper("flash reads per prefetched page, by how often memory is "
+                         "written and read"),
+    "adaptive": Paper("seconds by prefetching policy, and of adaptive ones",
+                      over="none"),
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """How to prefetch, in nswapctl's words; which is None for not at all."""
+    which: str = None
+    when: str = "swapping"
+    count: str = "percent-out"
+    pct: int = 10
+    read: str = "prefetched-first"
+
+
+NONE = Way()
+ADAPTIVE = Way("adaptive", "adaptive", "adaptive", read="fastest")
+
+
+def flash_at(share):
+    """Knobs of flash whose reads take so much of the network's time."""
+    alone = share * profile.WANTED["N-T7", "network single read"] * 1000
+    many = share * profile.WANTED["N-T1", "network read"] * 1000
+    return {"bus_read_ns": round(many), "read_ns": round(alone - many)}
 
 
 def reads_at_once(node):
@@ -33,58 +98,254 @@ def reads_at_once(node):
     found = collections.Counter()
     for fields in lines[1:]:
         row = dict(zip(lines[0], fields))
-        if row["op"] in PAGE_READS:
+        if row["op"] == "page-in":
             found["sum"] += int(row["sum"])
             found["busy"] = max(found["busy"], int(row["busy"]))
     return found["sum"] / found["busy"] if found["busy"] else 0.0
 
 
 @contextlib.contextmanager
-def prefetching(run, which):
-    """nswap with flash, read as the paper's; which is None for no prefetch."""
+def prefetching(run, way, speed):
+    """nswap with flash of a speed, swapped to, that prefetches in a way; the
+    modelled flash."""
     node = run.node
-    with lab.flash_of(run.scale.device) as flash, \
+    with lab.flash_of(run.scale.device, **speed) as flash, \
             lab.nswap(run.cluster, run.scale.device, [flash.path]) as path:
-        node.ctl("policy", "read", "prefetched-first")
+        node.ctl("policy", "read", way.read)
         node.ctl("set", "profile_ms", "10")
         # a run is short at this scale, so is the time between wake-ups
-        for key, value in (("period_ms", "20"), ("when", "swapping"),
-                           ("count", "percent-out"), ("pct", "10"),
-                           ("which", which or "rr")):
+        for key, value in (("period_ms", PERIOD_MS), ("when", way.when),
+                           ("count", way.count), ("pct", way.pct),
+                           ("which", way.which or "rr")):
             node.ctl("prefetch", "set", key, value)
-        node.ctl("prefetch", "on" if which else "off")
+        node.ctl("prefetch", "on" if way.which else "off")
         with lab.swapped(node, path):
-            yield
+            yield flash
 
 
-def prefetch_tables(run):
-    """N-T4 and N-T5: each workload with each policy, and without."""
+def measured(run, name, way, speed=None, watch=None, flags=()):
+    """Run a workload; what it took and what became of prefetching."""
+    node = run.node
+    with prefetching(run, way, speed or {}) as flash:
+        before = counters(node)
+        node.run("echo 1 > /proc/nswap/profile")
+        with watch(flash) if watch else contextlib.nullcontext():
+            got = workload(run, name, flags=flags)
+        at_once = reads_at_once(node)
+        now = counters(node)
+    change = {key: now[key] - before[key] for key in before}
+    return {"seconds": round(got["total"], 4),
+            "prefetched": change["pages_prefetched"],
+            "read": change["prefetch_hits"],
+            "flash_in": change["pages_flash_in"],
+            "pages_in": change["pages_in"] + change["pages_flash_in"],
+            "pages_out": change["pages_out"],
+            "reads_at_once": round(at_once, 2)}
+
+
+def reads_each(got):
+    """Reads from flash of each page that was brought there."""
+    return round(got["read"] / got["prefetched"], 3) if got["prefetched"] else 0.0
+
+
+def told(name, what, got):
+    """A line of progress."""
+    return (f"{name:6} {what:24} {got['seconds']:8.4f} s, {got['prefetched']} "
+            f"prefetched, read {got['read']} times, {got['reads_at_once']:.1f} "
+            "at once")
+
+
+def policy_tables(run):
+    """N-T4, N-T5 and N-T6: each workload with each policy, and without."""
     for name in run.chosen(WORKLOADS):
-        ratio, at_once, more = {}, {}, {}
-        for which in (None, *POLICIES):
-            with prefetching(run, which):
-                before = counters(run.node)
-                run.node.run("echo 1 > /proc/nswap/profile")
-                got = workload(run, name)
-                mean = reads_at_once(run.node)
-                now = counters(run.node)
-            brought = now["pages_prefetched"] - before["pages_prefetched"]
-            read = now["prefetch_hits"] - before["prefetch_hits"]
-            if which:
-                ratio[which] = round(read / brought, 3) if brought else 0.0
-            if which in (None, "rr"):
-                at_once["with" if which else "without"] = round(mean, 2)
-            more[which or "none"] = {"seconds": round(got["total"], 4),
-                                     "prefetched": brought, "read": read,
-                                     "reads_at_once": round(mean, 2)}
-            run.step(f"{name:6} prefetch {which or 'off':5} "
-                     f"{got['total']:9.3f} s, {brought} prefetched, "
-                     f"{read} of them read, {mean:.1f} at once")
-        run.row("N-T4", name, ratio, runs=more)
+        runs = {}
+        for which in T6:
+            got = runs[which] = measured(
+                run, name, NONE if which == "none" else Way(which))
+            run.step(told(name, f"prefetch {which}", got))
+        ratio = {which: reads_each(runs[which]) for which in POLICIES}
+        at_once = {key: runs[which]["reads_at_once"]
+                   for key, which in (("without", "none"), ("with", "rr"))}
+        run.row("N-T4", name, ratio, runs=runs)
         run.row("N-T5", name, at_once)
+        run.row("N-T6", name, {which: runs[which]["seconds"] for which in T6})
+
+
+def policy_steps(run):
+    """Steps of these."""
+    return len(T6) * len(run.chosen(WORKLOADS))
+
+
+def rounds_table(run):
+    """N-T4-rounds: WL1 and WL2, with a policy that does not mind the order."""
+    for rounds in ROUNDS:
+        ours, runs = {}, {}
+        for name in run.chosen(("WL1", "WL2")):
+            got = measured(run, name, Way("rand"), flags=["--iterations", rounds])
+            ours[name], runs[name] = reads_each(got), got
+            run.step(told(name, f"{rounds} rounds", got))
+        run.row("N-T4-rounds", rounds, ours, runs=runs)
+
+
+def rounds_steps(run):
+    """Steps of that."""
+    return len(ROUNDS) * len(run.chosen(("WL1", "WL2")))
+
+
+def gain(seconds, base):
+    """By what part of base less."""
+    return 1 - seconds / base
+
+
+def below(ours, paper):
+    """Marks where less was gained than the paper computed."""
+    marks = []
+    for speed in paper:
+        got, wanted = (gain(row[speed], row["none"]) for row in (ours, paper))
+        if got < wanted:
+            marks.append(f"{speed}: a gain of {got:.1%}, the paper computed "
+                         f"{wanted:.1%}")
+    return marks
+
+
+def faster_table(run):
+    """N-T8: the paper's policy and those that adapt on flash of the paper's speed
+    and on faster flash, and what other ways of reading make of the former."""
+    speeds = {"the paper's": {}, **{k: flash_at(v) for k, v in FASTER.items()}}
+    for name in run.chosen(T8):
+        fixed, runs = Way(T8[name]), {}
+
+        def took(what, way, knobs, name=name, runs=runs):
+            got = runs[what] = measured(run, name, way, knobs)
+            run.step(told(name, what, got))
+            return got["seconds"]
+
+        none = took("none", NONE, {})
+        rows = {which: {"none": none} for which in (fixed.which, "adaptive")}
+        for speed, knobs in speeds.items():
+            rows[fixed.which][speed] = took(f"{fixed.which}, {speed}", fixed, knobs)
+            rows["adaptive"][speed] = took(f"adaptive, {speed}", ADAPTIVE, knobs)
+        for speed in FASTER:
+            for read in READS[1:]:
+                took(f"{fixed.which}, {speed}, {read}",
+                     dataclasses.replace(fixed, read=read), speeds[speed])
+        paper = PAPERS["N-T8"].row(name)
+        for which, ours in rows.items():
+            run.row("N-T8", f"{name}, {which}", ours, below(ours, paper),
+                    paper=paper, runs=runs if which == fixed.which else {})
+
+
+def faster_steps(run):
+    """Steps of that."""
+    each = 1 + 2 * (1 + len(FASTER)) + len(FASTER) * (len(READS) - 1)
+    return each * len(run.chosen(T8))
+
+
+class Watch:
+    """Flash becomes slow in mid-run: pages brought there, wake-up by wake-up."""
+
+    def __init__(self, node, after):
+        self.node, self.after = node, after
+        self.seen = []
+        self.broken = None
+        self._over = threading.Event()
+
+    @contextlib.contextmanager
+    def __call__(self, flash):
+        thread = threading.Thread(target=self._look, args=(flash,))
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            thread.join()
+
+    def _look(self, flash):
+        began = time.monotonic()
+        while not self._over.wait(PERIOD_MS / 1000):
+            now = time.monotonic()
+            self.seen.append((now, counters(self.node)["pages_prefetched"]))
+            if not self.broken and now - began >= self.after:
+                flash.set(**flash_at(BROKEN))
+                self.broken = now
+
+    def off_after(self):
+        """Milliseconds from when flash was slow until the last page was brought
+        there before a pause; None if there was none."""
+        last = self.broken
+        for (_, before), (now, brought) in zip(self.seen, self.seen[1:]):
+            if not last or now <= self.broken:
+                continue
+            if now - last > OFF_WAKEUPS * PERIOD_MS / 1000:
+                return round((last - self.broken) * 1000, 1)
+            if brought > before:
+                last = now
+        return None
+
+
+def adaptive_faster(run, name, none, speed):
+    """On flash that is faster: each fixed policy, and those that adapt."""
+    knobs = flash_at(FASTER[speed])
+    runs = {"none": none}
+    for which in (*POLICIES, "adaptive"):
+        way = ADAPTIVE if which == "adaptive" else Way(which)
+        got = runs[which] = measured(run, name, way, knobs)
+        run.step(told(name, f"{speed}, {which}", got))
+    took = {which: got["seconds"] for which, got in runs.items()}
+    best = min(POLICIES, key=took.get)
+    marks = []
+    if took["adaptive"] > min(took[best], took["none"]):
+        marks.append(f"{best} gains {gain(took[best], took['none']):.1%}, adaptive "
+                     f"{gain(took['adaptive'], took['none']):.1%}")
+    run.row("adaptive", f"{name}, {speed}", took, marks, runs=runs)
+
+
+def adaptive_slower(run, name, none):
+    """On flash that is slower: it costs next to nothing."""
+    for speed, share in SLOWER.items():
+        got = measured(run, name, ADAPTIVE, flash_at(share))
+        run.step(told(name, f"{speed}, adaptive", got))
+        loss = -gain(got["seconds"], none["seconds"])
+        marks = [f"takes {loss:.1%} longer, {MAY_LOSE:.0%} are allowed"] \
+            if loss > MAY_LOSE else []
+        run.row("adaptive", f"{name}, {speed}",
+                {"none": none["seconds"], "adaptive": got["seconds"]}, marks,
+                runs={"none": none, "adaptive": got})
+
+
+def adaptive_broken(run, name, none):
+    """Flash becomes slow when half of the program is over."""
+    watch = Watch(run.node, none["seconds"] / 2)
+    speed, share = list(FASTER.items())[-1]
+    got = measured(run, name, ADAPTIVE, flash_at(share), watch)
+    off = watch.off_after()
+    run.step(told(name, f"slow in mid-run, off after {off} ms", got))
+    marks = [] if off is not None else ["it did not turn itself off"]
+    run.row("adaptive", f"{name}, {speed}, then {BROKEN} times slower",
+            {"none": none["seconds"], "adaptive": got["seconds"]}, marks,
+            off_after_ms=off, runs={"none": none, "adaptive": got})
+
+
+def adaptive_table(run):
+    """The adaptive policies on the parallel programs."""
+    for name in run.chosen(PARALLEL):
+        none = measured(run, name, NONE)
+        run.step(told(name, "no prefetch", none))
+        for speed in FASTER:
+            adaptive_faster(run, name, none, speed)
+        adaptive_slower(run, name, none)
+        adaptive_broken(run, name, none)
+
+
+def adaptive_steps(run):
+    """Steps of that."""
+    each = 2 + len(FASTER) * (1 + len(POLICIES)) + len(SLOWER)
+    return len(run.chosen(PARALLEL)) * each
 
 
 TABLES = {
-    "N-T4": (prefetch_tables,
-             lambda run: (1 + len(POLICIES)) * len(run.chosen(WORKLOADS))),
+    "N-T4": (policy_tables, policy_steps),
+    "N-T4-rounds": (rounds_table, rounds_steps),
+    "N-T8": (faster_table, faster_steps),
+    "adaptive": (adaptive_table, adaptive_steps),
 }
