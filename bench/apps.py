@@ -67,7 +67,7 @@ KINDS = {
     "quicksort": Kind("quicksort", processes=True),
     "POV-Ray": Kind("povray", over=1.5, outside=True, needs="povray"),
     "GAUSS": Kind("gauss", over=1.1),
-    "FFT": Kind("fft", over=1.15, size=power_of_two),
+    "FFT": Kind("fft", size=power_of_two),
     "MVEC": Kind("mvec"),
     "NBODY": Kind("nbody", over=1.15),
     "sequential": Kind("dodo", ("--pattern", "sequential")),

@@ -2,8 +2,15 @@
 /*
  * FFT: the fast Fourier transform of one large array of complex numbers, there
  * and back, as the program of that name in Markatos and Dramitinos may have
- * done it: in place, the elements brought into bit-reversed order first (at
- * random places), then a pass over all of the array for each power of two.
+ * done it: in place, the elements brought into bit-reversed order first, then
+ * each half transformed and the two combined.
+ *
+ * Both go over memory in an order made for pages. Reversal one element after
+ * the other touches another page with each, and all pages before any of them
+ * for the second time: swapping, that is a page-in and a page-out for every
+ * element. Whole tiles of pages are exchanged instead, so that each page comes
+ * in once; and a half is done with before the other is begun, so that what fits
+ * into memory is transformed there without swapping.
  *
  * Verified: what comes back is what went in, within what rounding can do, and
  * the sum of squares of the transform is that of the array (Parseval).
@@ -17,6 +24,7 @@
 #define UNIT		1024
 #define ROUNDING	1e-9
 #define ROOTS_TURNED	64
+#define TILE_BITS	8	/* a tile's row is a page: 256 elements of 16 bytes */
 
 struct complex {
 	double re, im;
@@ -47,27 +55,50 @@ static void fill(void)
 		a[i * (n / work_damage)].re += 1e-6;
 }
 
-static uint64_t reversed(uint64_t i)
+static uint64_t reversed(uint64_t i, unsigned int bits)
 {
 	uint64_t r = 0;
 
-	for (unsigned int b = 0; b < log2n; b++)
-		r |= (i >> b & 1) << (log2n - 1 - b);
+	for (unsigned int b = 0; b < bits; b++)
+		r |= (i >> b & 1) << (bits - 1 - b);
 	return r;
+}
+
+/*
+ * Exchange two tiles. An index is (row, tile, column); reversed, it is (column
+ * reversed, tile reversed, row reversed), so a tile's elements all go to one
+ * other, or to itself, and no element of either is anywhere else.
+ */
+static void reverse_tile(uint64_t tile, uint64_t other, unsigned int side)
+{
+	const unsigned int row_at = log2n - side;
+
+	for (uint64_t row = 0; row < 1ULL << side; row++) {
+		uint64_t to = other << side | reversed(row, side);
+
+		for (uint64_t column = 0; column < 1ULL << side; column++) {
+			uint64_t i = row << row_at | tile << side | column;
+			uint64_t r = reversed(column, side) << row_at | to;
+			struct complex t = a[i];
+
+			if (tile == other && r <= i)
+				continue;
+			a[i] = a[r];
+			a[r] = t;
+		}
+	}
 }
 
 static void reverse(void)
 {
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t r = reversed(i);
-		struct complex t = a[i];
+	const unsigned int side = log2n / 2 < TILE_BITS ? log2n / 2 : TILE_BITS;
+	const unsigned int bits = log2n - 2 * side;
 
-		if (r <= i)
-			continue;
-		a[i] = a[r];
-		a[r] = t;
-		if (i % UNIT == 0)
-			work_compute(1);
+	for (uint64_t tile = 0; tile < 1ULL << bits; tile++) {
+		uint64_t other = reversed(tile, bits);
+
+		if (other >= tile)
+			reverse_tile(tile, other, side);
 	}
 }
 
@@ -105,14 +136,20 @@ static void combine_block(struct complex *low, uint64_t half, double step)
 	}
 }
 
+/* So many elements, which are in bit-reversed order. */
+static void combine_all(struct complex *low, uint64_t size, double direction)
+{
+	if (size == 1)
+		return;
+	combine_all(low, size / 2, direction);
+	combine_all(low + size / 2, size / 2, direction);
+	combine_block(low, size / 2, direction * 2 * M_PI / (double)size);
+}
+
 static void transform(double direction)
 {
-
 	reverse();
-	for (uint64_t half = 1; half < n; half *= 2) {
-		for (uint64_t begin = 0; begin < n; begin += 2 * half)
-			combine_block(a + begin, half, direction * M_PI / (double)half);
-	}
+	combine_all(a, n, direction);
 	work_accessed((log2n + 1) * n * sizeof(*a) / 4096);
 }
 
