@@ -66,7 +66,7 @@ KINDS = {
     "HPL": Kind("hpl", over=1.5, outside=True, needs="hpcc"),
     "quicksort": Kind("quicksort", processes=True),
     "POV-Ray": Kind("povray", over=1.5, outside=True, needs="povray"),
-    "GAUSS": Kind("gauss", over=1.1),
+    "GAUSS": Kind("gauss"),
     "FFT": Kind("fft", size=power_of_two),
     "MVEC": Kind("mvec"),
     "NBODY": Kind("nbody", over=1.15),
