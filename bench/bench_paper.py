@@ -7,6 +7,7 @@ The tables are those of the FAMILIES; paper_run.py says what one is.
 """
 import paper_lab as lab
 import paper_nswap
+import paper_others
 import paper_prefetch
 from nswaptest.modelled import loaded
 from paper_run import Run
@@ -16,6 +17,7 @@ NODES = 2
 FAMILIES = (
     paper_nswap,
     paper_prefetch,
+    paper_others,
 )
 
 TABLES = {ident: table for family in FAMILIES

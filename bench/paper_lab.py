@@ -25,13 +25,14 @@ SECTORS = 2048
 _number = itertools.count()
 
 
-def ethernet(cluster):
+def ethernet(cluster, kbits=(profile.OWNER_KBIT, profile.PEER_KBIT),
+             delay_us=profile.DELAY_US):
     """Give every node its rate and the delay; a packet is what goes over a
     wire, not 64 KiB."""
-    for node, kbit in zip(cluster, (profile.OWNER_KBIT, profile.PEER_KBIT)):
+    for node, kbit in zip(cluster, kbits):
         node.run(["ip", "link", "set", "dev", node.iface, "gso_max_segs", "1"])
         node.run(["tc", "qdisc", "replace", "dev", node.iface, "root", "netem",
-                  "limit", "100000", "delay", f"{profile.DELAY_US}us",
+                  "limit", "100000", "delay", f"{delay_us}us",
                   "rate", f"{kbit}kbit"])
 
 

@@ -41,7 +41,7 @@ static const struct work_flag flags[] = {
 	  .help = "NAME     sequential (default), hotcold or random" },
 	{ .name = "mb", .number = &mb, .min = 1, .max = 1 << 24,
 	  .help = "N             the data set (default 64)" },
-	{ .name = "request-kb", .number = &request_kb, .min = 4, .max = 64,
+	{ .name = "request-kb", .number = &request_kb, .min = 4, .max = 128,
 	  .help = "N     size of a request, a multiple of 4 (default 8)" },
 	{ .name = "requests", .number = &requests, .max = 1 << 30,
 	  .help = "N       how many (default: as many as the data set holds, twice)" },
