@@ -43,7 +43,7 @@ def _cell(row, column, over):
 
 def lines_of(table):
     """One table as lines of markdown."""
-    columns, over = columns_of(table), table["over"]
+    columns, over = columns_of(table), table.get("over")
     yield "| | " + " | ".join(columns) + " |"
     yield "|---" * (len(columns) + 1) + "|"
     for row in table["rows"]:

@@ -97,8 +97,8 @@ def hpl(run, _):
             profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
 
 
-# Several processes: held at their limit, since a hard one now and then kills them.
-SIDE_BY_SIDE = ("Radix", "IS")
+# Held at their limit by being slowed down, since a hard one kills them.
+HELD = ("Radix", "IS", "HPL")
 COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
 
 
@@ -127,7 +127,7 @@ def workload(run, name, swaps=True, flags=(), held=False):
     argv = [*COMMANDS.get(name, wl)(run, name),
             "--compute-ns", profile.COMPUTE_NS[name], *flags]
     limit = limit_mb(run, name)
-    if swaps and (held or name in SIDE_BY_SIDE):
+    if swaps and (held or name in HELD):
         argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
     done = run.node.run(argv, timeout=36000, check=False,
                         memory_max=f"{limit}M" if swaps else None)

@@ -48,7 +48,7 @@ def tables_of(rows, papers):
 def show(tables):
     """Each table beside the paper's, with the ratio of the two."""
     for ident, table in tables.items():
-        over = table["over"]
+        over = table.get("over")
         unit = table["unit"] + (f"; ratio: of the times over {over}" if over else "")
         print(f"\n{ident}: {unit}")
         print(f"  {'':<22}{'':<10}{'ours':>12}{'paper':>12}{'ratio':>8}")

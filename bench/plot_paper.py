@@ -51,7 +51,7 @@ def _lines(panel, table, columns):
 
 
 def _bars(panel, table, columns):
-    over, rows = table["over"], table["rows"]
+    over, rows = table.get("over"), table["rows"]
     width = 0.84 / (2 * len(columns))
     size = 7 if len(rows) * len(columns) * 2 <= NARROW else 5.5
     seen = []
@@ -87,7 +87,7 @@ def _panel(panel, ident, table):
     else:
         _bars(panel, table, columns)
         theirs = "hatched: the paper's"
-    over = table["over"]
+    over = table.get("over")
     unit = f"run time over that on {over}" if over else table["unit"]
     panel.set_title(f"{ident}: {unit}", loc="left")
     handles = [patches.Patch(color=COLOURS[c], label=column)
