@@ -124,17 +124,16 @@ def device(run, profile, name, mb):
         made.remove()
 
 
-def program(run, name, *flags, ram_mb, processes=1):
-    """Run one of ours in so much RAM; its result, which must be right.  "total" are
-    the seconds before it checks it, "moved" the pages swapped until then."""
+def program(run, name, *flags, ram_mb):
+    """Run one of ours held at so much RAM; its result, which must be right.  "total"
+    are the seconds before it checks it, "moved" the pages swapped until then."""
     path = run.node.prog(name)
-    argv, limit = [path, *flags], round((ram_mb + BASE_MB) * 2 ** 20)
-    if processes > 1:
-        argv, limit = apps.held(argv, limit), 2 * limit
+    limit = round((ram_mb + BASE_MB) * 2 ** 20)
     with open(path, "rb") as file:
         # read before, and held: the program itself is no part of what it may keep
         file.read()
-        done = run.node.run(argv, timeout=360_000, check=False, memory_max=limit)
+        done = run.node.run(apps.held([path, *flags], limit), timeout=360_000,
+                            check=False, memory_max=2 * limit)
     got = apps.result_of(done)
     if apps.wrong(got):
         raise Failure(f"{done.cmd} was wrong: {done.err.strip()[:300]}")
@@ -144,10 +143,10 @@ def program(run, name, *flags, ram_mb, processes=1):
     return got
 
 
-def on_device(run, profile, name, mb, *flags, **ram):
+def on_device(run, profile, name, mb, *flags, ram_mb):
     """A program that swaps to a device of mb, as program()."""
     with device(run, profile, name, mb) as path, lab.swapped(run.node, path):
-        return program(run, *flags, **ram)
+        return program(run, *flags, ram_mb=ram_mb)
 
 
 # -- Anemone: what an access takes ------------------------------------------
@@ -226,8 +225,7 @@ def quicksorts(run):
         for name in DEVICES:
             got = on_device(run, profile, name, 2 * SORT_MB, "quicksort", "--mb",
                             SORT_MB, "--processes", processes, "--compute-ns", SORT_NS,
-                            ram_mb=SORT_RAM_MB + processes * PROCESS_KB / 1024,
-                            processes=processes)
+                            ram_mb=SORT_RAM_MB + processes * PROCESS_KB / 1024)
             ours[name], more[name] = round(got["total"], 4), got["moved"]
             run.step(f"{processes:2} quicksorts {name:8} {ours[name]:9.3f} s")
         run.row("A-F5.3", str(processes), ours, swapped=more, profile=profile.what)
