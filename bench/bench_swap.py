@@ -10,6 +10,7 @@ turns in one boot; a row is the median of its runs.  Each program runs first
 with enough RAM, which is what its checksum is compared with, and the device
 called "ram" in the results.
 """
+import contextlib
 import pathlib
 import time
 
@@ -17,19 +18,23 @@ import apps
 import devices
 from measure import Progress, median, served_mark, turns
 from nswaptest.check import Failure
+from nswaptest.modelled import loaded
 
 NODES = 2
-NAMES = ["nswap", "nvme-tcp", "nbd", "zram", "brd"]
+NAMES = ["nswap", "nvme-tcp", "nbd", "zram", "brd", "flash", "disk"]
 WORKLOADS = {"swap": ["WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL"],
              "apps": ["quicksort", "POV-Ray", "GAUSS", "FFT", "MVEC", "NBODY",
                       "sequential", "hotcold", "random", "redis"]}
 # The RAM each program is to have; those that go over all their memory again
-# and again get less to go over.
-LIMIT_MB, DEVICE_MB = 96, 224
-SMALL = {"Radix": 32, "IS": 48, "HPL": 48, "quicksort": 48, "POV-Ray": 48,
+# and again get less to go over.  A disk takes milliseconds for each page at random,
+# so what is swapped to one is small.
+LIMIT_MB, DEVICE_MB = {"swap": 12, "apps": 96}, 224
+SMALL = {"Radix": 8, "IS": 7, "HPL": 24, "quicksort": 48, "POV-Ray": 48,
          "GAUSS": 8, "FFT": 8, "NBODY": 8, "redis": 48}
-# nbd takes about ten times as long as the others: fewer runs of it.
-WEIGHT = {"nbd": 8}
+# How many times as long as with the others a run takes, about; the slowest are
+# run fewer times.
+WEIGHT = {"nvme-tcp": 6, "nbd": 5, "disk": 20}
+FEW = ("nbd", "disk")
 TIMEOUT_S = 1800
 # For the files of WL3 and WL4: a disk of its own, and where it is seen.
 FILE_DISK, FILE_FOLDER = "/dev/ram3", "/run/bench-files"
@@ -124,7 +129,7 @@ def file_disk(node):
 
 def chosen(bench, wanted):
     """The programs to run, each as large as its RAM asks for."""
-    return [apps.fit(name, SMALL.get(name, LIMIT_MB))
+    return [apps.fit(name, SMALL.get(name, LIMIT_MB[bench]))
             for name in WORKLOADS[bench] if not wanted or name in wanted]
 
 
@@ -148,14 +153,17 @@ def run(cluster, options, about, load):
     todo = chosen(options.bench, options.workloads)
     plan = [(app, name) for app in todo
             for r, name in turns(names, options.rounds)
-            if name not in WEIGHT or r < few]
+            if name not in FEW or r < few]
     progress = Progress([WEIGHT.get(name, 1) for _, name in plan])
     results = {}
     if any(app.kind.file for app in todo):
         file_disk(client)
     right = in_enough_ram(client, todo, load)
-    with devices.opened(names, client, server, DEVICE_MB,
-                        options.kernel) as ready:
+    with contextlib.ExitStack() as stack:
+        if set(names) & set(devices.MODELLED):
+            stack.enter_context(loaded(options.model))
+        ready = stack.enter_context(devices.opened(
+            names, client, server, DEVICE_MB, options.kernel))
         for app, name in plan:
             got = one_run(ready[name], app, right[app.name], load)
             results.setdefault((app, name), []).append(got)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The devices that are measured beside one another, set up in the lab.
 
-Each has the same size and, but for zram and the RAM disk itself, keeps its
-pages on the server node behind the same link: nswap in the server's Nswap
-Cache, NVMe/TCP and nbd on a RAM disk there.
+Each has the same size. nswap, NVMe/TCP and nbd keep their pages on the server
+node behind the same link: nswap in the server's Nswap Cache, the others on a RAM
+disk there. zram, the RAM disk, and modelled flash and disk are on the client.
 
 A device offers: name, open() -> path, close(), served() -> pages the peer has
 (loaded, stored) so far by its own counters, or None if it has no such counter.
@@ -13,7 +13,9 @@ import os
 import pathlib
 import re
 
+import paper_profile
 from nswaptest.check import Failure, wait_for
+from nswaptest.modelled import Modelled
 
 DISCARD = ("blkdiscard", "-f")
 
@@ -83,6 +85,29 @@ class Zram(Device):
 
     def close(self):
         pathlib.Path("/sys/block/zram0/reset").write_text("1")
+
+
+class Flash(Device):
+    """Flash as old as the Nswap2L paper's, modelled; the driver is loaded."""
+
+    name = kind = "flash"
+    knobs = paper_profile.FLASH
+    model = None
+
+    def open(self):
+        self.model = Modelled(f"bench-{self.name}", self.kind, mb=self.mb,
+                              **self.knobs)
+        return self.model.path
+
+    def close(self):
+        self.model.remove()
+
+
+class Disk(Flash):
+    """A disk of 7 200 rpm, likewise."""
+
+    name = kind = "disk"
+    knobs = paper_profile.DISK
 
 
 class NvmeTcp(Device):
@@ -225,4 +250,6 @@ def opened(names, client, server, mb, kernel):
         yield ready
 
 
-ALL = {cls.name: cls for cls in (Nswap, NvmeTcp, Nbd, Zram, Brd)}
+ALL = {cls.name: cls for cls in (Nswap, NvmeTcp, Nbd, Zram, Brd, Flash,
+                                  Disk)}
+MODELLED = (Flash.name, Disk.name)

@@ -13,7 +13,7 @@ from matplotlib import pyplot
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
-           "ram": "#b8b8b8"}
+           "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8"}
 
 
 def _order(rows, key="device"):
