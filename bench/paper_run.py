@@ -98,7 +98,7 @@ def hpl(run, _):
 
 
 # Held at their limit by being slowed down, since a hard one kills them.
-HELD = ("Radix", "IS", "HPL")
+HELD = ("Radix", "IS")
 COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
 
 
@@ -114,9 +114,10 @@ def warm(run, name):
     first of several runs has less room for its data than the others."""
     if name not in run.warmed:
         small = {"Radix": ("--mb", 1), "IS": ("--class", "S"),
-                 # HPL reports nothing of what took no time
+                 # which now and then says nothing of its residual
                  "HPL": ("--mb", 1, "--compute-ns", 1000)}.get(name, ("--mb", 1, "--iterations", 1))
-        run.node.run([*COMMANDS.get(name, wl)(run, name), *small], timeout=3600)
+        run.node.run([*COMMANDS.get(name, wl)(run, name), *small], timeout=3600,
+                     check=False)
         run.warmed.add(name)
 
 
