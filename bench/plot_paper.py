@@ -88,7 +88,8 @@ def _panel(panel, ident, table):
         _bars(panel, table, columns)
         theirs = "hatched: the paper's"
     over = table.get("over")
-    unit = f"run time over that on {over}" if over else table["unit"]
+    unit = table["unit"] if not over or _is_line(table) else \
+        f"run time over that on {over}"
     panel.set_title(f"{ident}: {unit}", loc="left")
     handles = [patches.Patch(color=COLOURS[c], label=column)
                for c, column in enumerate(columns)]
