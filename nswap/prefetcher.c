@@ -75,8 +75,8 @@ struct slot_copy {
 /* adjacent slots that are read together */
 struct read_run {
 	struct nswap_prefetcher *p;
-	struct bio bio;
 	unsigned int first;
+	struct bio bio;
 };
 
 /* pages that are written together */
@@ -105,7 +105,7 @@ struct write_run {
  * @nr: pages in it
  * @bvec: their memory for reads
  * @chain: likewise for writes
- * @reads: under way
+ * @reads: under way; a struct bio may end in an array
  * @writes: likewise
  * @pending: reads or writes under way, plus one while they are started
  * @ended: none is any more
@@ -127,7 +127,7 @@ struct nswap_prefetcher {
 	unsigned int nr;
 	struct bio_vec bvec[BATCH];
 	struct page_list chain[BATCH];
-	struct read_run reads[BATCH];
+	struct read_run *reads[BATCH];
 	struct write_run writes[BATCH];
 	atomic_t pending;
 	struct completion ended;
@@ -301,7 +301,7 @@ static void read_ended(struct bio *bio)
 static void read_run(struct nswap_prefetcher *p, unsigned int first,
 		     unsigned int nr)
 {
-	struct read_run *r = &p->reads[first];
+	struct read_run *r = p->reads[first];
 	unsigned int i;
 
 	r->p = p;
@@ -331,8 +331,8 @@ static void read_batch(struct nswap_prefetcher *p)
 	}
 	end_wait(p);
 	for (i = 0; i < p->nr; i = end) {
-		end = i + p->reads[i].bio.bi_vcnt;
-		bio_uninit(&p->reads[i].bio);
+		end = i + p->reads[i]->bio.bi_vcnt;
+		bio_uninit(&p->reads[i]->bio);
 	}
 	for (i = 0; i < p->nr; i++) {
 		if (p->copy[i].unread)
@@ -652,7 +652,8 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	smp_store_release(&dev->prefetcher, p);
 	for (i = 0; dev->flash && i < BATCH; i++) {
 		p->page[i] = alloc_page(GFP_KERNEL);
-		if (!p->page[i])
+		p->reads[i] = kzalloc_obj(*p->reads[i]);
+		if (!p->page[i] || !p->reads[i])
 			return -ENOMEM;
 	}
 	return 0;
@@ -673,9 +674,11 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 	if (!p)
 		return;
 	cancel_delayed_work_sync(&p->work);
-	for (i = 0; i < BATCH; i++)
+	for (i = 0; i < BATCH; i++) {
 		if (p->page[i])
 			__free_page(p->page[i]);
+		kfree(p->reads[i]);
+	}
 	kfree(p);
 	dev->prefetcher = NULL;
 }
