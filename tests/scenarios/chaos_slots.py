@@ -193,7 +193,7 @@ def take_away(beside, client, raced, flash, lent, racers):
     """Flash goes while the servers lend so much.  The racers pause, else they
     have rewritten or freed most pages there before."""
     beside.lend_all(lent)
-    wait_for(lambda: client.devices()[0]["slots_flash"] > 64, 60,
+    wait_for(lambda: client.devices()[0]["slots_flash"] > 8, 60,
              "flash has pages")
     with paused(racers):
         client.ctl("device", "del", raced, "--flash", flash.path)
