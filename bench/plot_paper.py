@@ -5,6 +5,7 @@ A table is a panel: bars grouped by row, or lines where the rows are numbers.  W
 scales differ, what is drawn is each column over the one that the table names.
 """
 import pathlib
+import textwrap
 
 import matplotlib
 matplotlib.use("Agg")
@@ -20,6 +21,8 @@ COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
 LOGARITHMIC = 12
 # Bars in a panel above which their numbers are written upwards.
 NARROW = 22
+# Characters that the labels below a panel have room for.
+LABEL = 100
 
 
 def _values(row, side, over):
@@ -70,7 +73,8 @@ def _bars(panel, table, columns):
                                textcoords="offset points",
                                rotation=0 if size == 7 else 90)
                 seen.append(value)
-    panel.set_xticks(range(len(rows)), [row["name"] for row in rows])
+    panel.set_xticks(range(len(rows)), [
+        textwrap.fill(row["name"], LABEL // len(rows)) for row in rows])
     above = [v for v in seen if v > 0]
     if above and max(above) > LOGARITHMIC * min(above) and min(seen) > 0:
         panel.set_yscale("log")
