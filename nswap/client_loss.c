@@ -18,18 +18,6 @@
 #include "node.h"
 #include "peer.h"
 
-static bool is_lost(struct nswap_node *node, u16 index)
-{
-	struct nswap_peer *peer = nswap_peer_get(node, index);
-	bool lost;
-
-	if (!peer)
-		return true;
-	lost = READ_ONCE(peer->state) == NSWAP_PEER_LOST;
-	nswap_peer_put(peer);
-	return lost;
-}
-
 /* @index: of the peer that has nothing any more, 0 for all that are LOST */
 static u64 lose_slots(struct nswap_device *dev, u16 index)
 {
@@ -43,7 +31,8 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 		s = nswap_slot_unpack(old);
 		/* one that is MOVING is decided by its claim */
 		if (s.state != NSWAP_SLOT_REMOTE ||
-		    (index ? s.peer != index : !is_lost(dev->node, s.peer)))
+		    (index ? s.peer != index :
+			     nswap_peer_state(dev->node, s.peer) != NSWAP_PEER_LOST))
 			continue;
 		lost = nswap_slot_lost(&s);
 		if (nswap_device_slot_move(dev, slot, old, &lost)) {

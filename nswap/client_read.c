@@ -388,15 +388,9 @@ unsigned int nswap_client_from_peers(struct nswap_io *io, unsigned int first)
 /* may a page that is moved be read where it was? if not, its claim decides */
 static bool usable(struct nswap_node *node, u16 index)
 {
-	struct nswap_peer *peer = nswap_peer_get(node, index);
-	bool ok;
+	enum nswap_peer_state state = nswap_peer_state(node, index);
 
-	if (!peer)
-		return false;
-	ok = READ_ONCE(peer->state) != NSWAP_PEER_DEAD &&
-	     READ_ONCE(peer->state) != NSWAP_PEER_LOST;
-	nswap_peer_put(peer);
-	return ok;
+	return state != NSWAP_PEER_DEAD && state != NSWAP_PEER_LOST;
 }
 
 /* is the copy on flash to be read? */
@@ -412,7 +406,7 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 		return true;
 	nswap_read_look(&io->dev->times, &view);
 	return READ_ONCE(node->read)->pick(&view) == NSWAP_READ_FLASH ||
-	       !nswap_peer_has_session(node, s->peer);
+	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
 }
 
 /* handle the first slots of @todo; how many, 0: they must wait */

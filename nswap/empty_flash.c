@@ -68,7 +68,7 @@ static bool only_there(const struct emptying *e, const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_FLASH ||
 	       (s->state == NSWAP_SLOT_REMOTE &&
-		!nswap_peer_has_session(e->dev->node, s->peer));
+		nswap_peer_state(e->dev->node, s->peer) != NSWAP_PEER_UP);
 }
 
 static bool drop_copy(struct emptying *e, u64 slot, u64 old)

@@ -164,23 +164,23 @@ void nswap_peer_put(struct nswap_peer *peer)
 }
 
 /**
- * nswap_peer_has_session() - does a session with a peer stand?
+ * nswap_peer_state() - how does a peer stand?
  * @node: node
  * @index: of the peer
  *
  * Context: any; does not sleep, on the page-in path.
- * Return: a moment's view; false without such a peer.
+ * Return: a moment's view; LOST without such a peer.
  */
-bool nswap_peer_has_session(struct nswap_node *node, u16 index)
+enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index)
 {
 	struct nswap_peer *peer = nswap_peer_get(node, index);
-	bool up;
+	enum nswap_peer_state state;
 
 	if (!peer)
-		return false;
-	up = READ_ONCE(peer->state) == NSWAP_PEER_UP;
+		return NSWAP_PEER_LOST;
+	state = READ_ONCE(peer->state);
 	nswap_peer_put(peer);
-	return up;
+	return state;
 }
 
 /**

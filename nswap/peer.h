@@ -146,7 +146,7 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch);
 struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index);
 void nswap_peer_put(struct nswap_peer *peer);
-bool nswap_peer_has_session(struct nswap_node *node, u16 index);
+enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index);
 void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
 void nswap_peers_start(struct nswap_node *node);
 void nswap_peers_stop(struct nswap_node *node);
