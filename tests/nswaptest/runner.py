@@ -475,14 +475,13 @@ def parse(argv):
 
 def check_patterns(options):
     """Patterns that choose nothing are an error that says where they would."""
-    if not options.only or "debug" in options.suite:
+    if not options.only or "debug" in options.suite or \
+            any(scenario.discover(s, options.only) for s in options.suite):
         return
     where = [s for s in DEFAULT if scenario.discover(s, options.only)]
-    if not set(where) & set(options.suite):
-        raise SystemExit(
-            f"error: {' '.join(options.suite)}: no test like "
-            f"{' or '.join(options.only)}" +
-            f", but in {' and '.join(where)}" * bool(where))
+    raise SystemExit(f"error: {' '.join(options.suite)}: no test like "
+                     f"{' or '.join(options.only)}" +
+                     f", but in {' and '.join(where)}" * bool(where))
 
 
 def main(argv):
