@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make paper: the papers' tables under virtual time, inside the lab's kernel.
+"""make paper: the papers' tables under virtual time.
 
 Under virtual time the processor is infinitely fast: all that takes time is
 the network, flash and disk, and what the programs sleep for their computing.
-The tables are those of the FAMILIES; paper_run.py says what one is.
+The tables are those of the FAMILIES; paper_units.py says what one is.  Here one
+unit of them is measured, inside the lab's kernel.
 """
 import paper_lab as lab
 import paper_nswap
@@ -20,6 +21,8 @@ FAMILIES = (
     paper_others,
 )
 
+MEASURES = {what: measure for family in FAMILIES
+            for what, measure in family.MEASURES.items()}
 TABLES = {ident: table for family in FAMILIES
           for ident, table in family.TABLES.items()}
 PAPERS = {ident: paper for family in FAMILIES
@@ -29,14 +32,11 @@ FIGURES = {ident: family.__name__.replace("_", "-") for family in FAMILIES
            for ident in family.PAPERS}
 
 
-def run(cluster, options, about, folder):
-    """Measure; the rows."""
-    this = Run(cluster, options, about, folder)
-    this.steps = sum(TABLES[name][1](this) for name in options.tables)
+def run(cluster, options, _about, folder):
+    """Measure one unit; what it found, as the only row."""
+    this = Run(cluster, options.mb, folder)
     lab.ethernet(cluster)
     with loaded(options.model), \
             lab.disk_of(this.scale.device) as (
                 this.disk_model, this.disk, this.files):
-        for name in options.tables:
-            TABLES[name][0](this)
-    return this.rows
+        return [MEASURES[options.what](this, *options.args)]

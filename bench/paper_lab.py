@@ -37,6 +37,16 @@ def ethernet(cluster, kbits=(profile.OWNER_KBIT, profile.PEER_KBIT),
 
 
 @contextlib.contextmanager
+def modelled(kind, mb, knobs):
+    """One modelled flash or disk, all of it swapped to: its path."""
+    made = Modelled(f"mo{next(_number)}", kind, mb=mb, **knobs)
+    try:
+        yield made.path
+    finally:
+        made.remove()
+
+
+@contextlib.contextmanager
 def flash_of(mb, **knobs):
     """One modelled flash."""
     made = Modelled(f"mf{next(_number)}", "flash", mb=mb,
@@ -48,23 +58,28 @@ def flash_of(mb, **knobs):
 
 
 @contextlib.contextmanager
-def disk_of(mb):
-    """One modelled disk in two halves: (it, path to swap to, folder for files)."""
-    made = Modelled(f"md{next(_number)}", "disk", mb=2 * mb, **profile.DISK)
+def disk_of(mb, files=FILES, scheduler=None):
+    """One modelled disk in two halves: (it, path to swap to, folder for files).
+    scheduler: sorts what waits for the disk, which is then handed one request at a
+    time; without one it takes them as they come."""
+    knobs = {**profile.DISK, **({"depth": 1} if scheduler else {})}
+    made = Modelled(f"md{next(_number)}", "disk", mb=2 * mb, **knobs)
+    if scheduler:
+        pathlib.Path(f"/sys/block/{made.name}/queue/scheduler").write_text(scheduler)
     half = mb * SECTORS
     names = [f"{made.name}swap", f"{made.name}files"]
     for at, name in zip((0, half), names):
         sh("env", "DM_DISABLE_UDEV=1", "dmsetup", "create", name, "--table",
            f"0 {half} linear {made.path} {at}")
     paths = [f"/dev/mapper/{name}" for name in names]
-    pathlib.Path(FILES).mkdir(exist_ok=True)
+    pathlib.Path(files).mkdir(exist_ok=True)
     sh("mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0", "-O",
        "^has_journal", paths[1])
-    sh("mount", "-t", "ext4", paths[1], FILES)
+    sh("mount", "-t", "ext4", paths[1], files)
     try:
-        yield made, paths[0], FILES
+        yield made, paths[0], files
     finally:
-        sh("umount", FILES)
+        sh("umount", files)
         for name in names:
             sh("env", "DM_DISABLE_UDEV=1", "dmsetup", "remove", name)
         made.remove()

@@ -58,8 +58,18 @@ def lines_of(table):
     yield ""
     yield f"*{note}. Kernel {about['kernel']}, commit {about['commit']}.*"
     for row in table["rows"]:
+        if row.get("seeds", 1) > 1:
+            yield f"*{row['name']}: means of {row['seeds']} seeds{_off(row)}.*"
         for mark in row["marks"]:
             yield f"*{row['name']}: {mark}.*"
+
+
+def _off(row):
+    """How far the seeds lie from their mean."""
+    off = [abs(v / row["ours"][column] - 1)
+           for column, between in row["between"].items() for v in between
+           if row["ours"][column]]
+    return f", which lie up to {max(off):.1%} off" if off else ""
 
 
 def fill(text, tables):

@@ -6,13 +6,15 @@ N-T2 and N-T3 run the workloads on each device, N-T3-causes looks for what makes
 ratio differ from the paper's, N-F2 shows which slots Radix writes and reads.
 """
 import contextlib
+import functools
 import json
 import pathlib
 
 import paper_lab as lab
 import paper_profile as profile
-from paper_run import limit_mb, workload
+from paper_run import SEEDS, WORKLOADS, workload
 from paper_tables import Paper
+from paper_units import Row, Unit
 
 PAGES = 8192
 CALIBRATED = ("network", "flash")
@@ -42,19 +44,25 @@ PAPERS = {
 
 # What may make a ratio of N-T3 another than the paper's, tried one at a time:
 # the workload, what is changed, and what is set while it runs.
-CAUSES = (
-    ("WL1", "as in N-T3", {}),
-    ("WL1", "no readahead", {"page_cluster": 0}),
-    ("WL1", "slowed at its limit", {"held": True}),
-    ("WL1", "swap in no order", {"flags": ("--mixed", 1)}),
-    ("WL1", "seeks over all of the disk", {"span": True}),
-    ("Radix", "as in N-T3", {}),
-    ("Radix", "one process", {"flags": ("--processes", 1)}),
-    ("IS", "as in N-T3", {}),
-    ("IS", "one process", {"flags": ("--processes", 1)}),
-)
+SORTED = ("a disk scheduler", {"scheduler": "mq-deadline"})
+CAUSES = {
+    ("WL1", "no readahead"): {"page_cluster": 0},
+    ("WL1", "slowed at its limit"): {"held": True},
+    ("WL1", "swap in no order"): {"flags": ("--mixed", 1)},
+    ("WL1", "seeks over all of the disk"): {"span": True},
+    ("WL3", "a file on a disk of its own"): {"apart": True},
+    ("WL3", "a file used a tenth as often"): {"flags": ("--file-rest-us", 100_000)},
+    ("WL4", "a file on a disk of its own"): {"apart": True},
+    ("WL4", "a file used a tenth as often"): {"flags": ("--file-rest-us", 100_000)},
+    **{("WL2", what): how for what, how in (SORTED,)},
+    **{(name, what): how for name in ("Radix", "IS") for what, how in (
+        ("one process", {"flags": ("--processes", 1)}), SORTED)},
+}
+CAUSE_DEVICES = ("network", "disk")
 PAGE_CLUSTER = pathlib.Path("/proc/sys/vm/page-cluster")
 
+
+# -- inside the lab's kernel ------------------------------------------------
 
 def fio(node, path, op, depth, pages):
     """Microseconds a page, and of one request, by fio's own clock."""
@@ -68,115 +76,62 @@ def fio(node, path, op, depth, pages):
     return got["runtime"] * 1e3 / got["total_ios"], got["lat_ns"]["mean"] / 1e3
 
 
-def judge(run, ident, name, got):
-    """A figure of the calibration."""
-    want = profile.WANTED[ident, name]
-    off = abs(got / want - 1)
-    marks = [f"off by {off:.1%}, {profile.WITHIN:.0%} are allowed"] \
-        if off > profile.WITHIN else []
-    run.row(ident, name, {"us": round(got, 2)}, marks,
-            paper={"us": round(want, 2)})
-    run.step(f"{ident} {name:20} {got:8.2f} us, the paper {want:8.2f}")
-
-
-def calibration(run):
-    """N-T1 and N-T7, each within 5 % of the paper's."""
-    for name in CALIBRATED:
-        with lab.device(run.cluster, name, 2 * PAGES >> 8, None) as path:
-            for op in ("write", "read"):
-                page, _ = fio(run.node, path, op, 32, PAGES)
-                judge(run, "N-T1", f"{name} {op}", page)
-            _, alone = fio(run.node, path, "randread", 1, PAGES // 8)
-            judge(run, "N-T7", f"{name} single read", alone)
-
-
-def on_device(run, name, dev):
-    """A workload on a device; asked again, what came out the first time."""
-    if (name, dev) not in run.memory:
-        with lab.device(run.cluster, dev, run.scale.device, run.disk) as path, \
-                lab.swapped(run.node, path):
-            run.memory[name, dev] = workload(run, name)
-    got = run.memory[name, dev]
-    run.step(f"{name:6} {dev:8} {got['total']:10.3f} s")
-    return got
-
-
-def shares(run):
-    """N-share: what is left of the time with enough RAM is not swapping."""
-    for name in run.chosen(profile.SHARES):
-        swapping = on_device(run, name, "network")["total"]
-        alone = workload(run, name, swaps=False)["total"]
-        share = 1 - alone / swapping
-        off = abs(share - profile.SHARES[name])
-        marks = [f"off by {off:.3f}, {profile.SHARE_WITHIN} is allowed"] \
-            if off > profile.SHARE_WITHIN else []
-        run.row("N-share", name, {"share": round(share, 4)}, marks,
-                swapping_seconds=round(swapping, 4),
-                enough_ram_seconds=round(alone, 4),
-                compute_ns=profile.COMPUTE_NS[name])
-        run.step(f"{name:6} enough RAM {alone:8.3f} s, share {share:.3f}")
-
-
-def devices_of(run, ident, names, devices):
-    """Rows of a table of workloads by device."""
-    for name in run.chosen(names):
-        ours, more = {}, {}
-        for dev in devices:
-            got = on_device(run, name, dev)
-            ours[dev] = round(got["total"], 4)
-            more[dev] = {"pages_in": got["pswpin"] + got.get("fill_pswpin", 0),
-                         "pages_out": got["pswpout"] + got.get("fill_pswpout", 0)}
-            for key in ("verified", "residual", "file_pages", "slept_seconds"):
-                if key in got:
-                    more[dev][key] = got[key]
-        run.row(ident, name, ours, swapped=more, limit_mb=limit_mb(run, name))
-
-
-def flash_table(run):
-    """N-T2: flash and Nswap."""
-    devices_of(run, "N-T2", profile.ALONE, PAPERS["N-T2"].columns)
-
-
-def devices_table(run):
-    """N-T3: each workload on each device."""
-    devices_of(run, "N-T3", run.workloads, run.devices)
+def raw(run, name):
+    """A device by itself: a page of many in order, and a lone page read."""
+    with lab.device(run.cluster, name, 2 * PAGES >> 8, None) as path:
+        many = {op: fio(run.node, path, op, 32, PAGES)[0]
+                for op in ("write", "read")}
+        alone = fio(run.node, path, "randread", 1, PAGES // 8)[1]
+    return {**many, "single read": alone,
+            "said": f"a page of many is written in {many['write']:.2f} us and read "
+                    f"in {many['read']:.2f}, a lone one read in {alone:.2f}"}
 
 
 @contextlib.contextmanager
-def changed(run, page_cluster=3, span=False):
-    """The readahead of swap is 2 to the power of page_cluster, and the disk's
-    seeks are those over all of it even in the small part that is used."""
-    PAGE_CLUSTER.write_text(str(page_cluster))
-    if span:
-        run.disk_model.set(span_mb=run.scale.device)
-    try:
+def changed(run, page_cluster=3, span=False, apart=False, scheduler=None):
+    """The readahead of swap is 2 to the power of page_cluster; the disk's seeks are
+    those over all of it even in the small part that is used; WL3's and WL4's file
+    has a disk of its own; requests to the disk are sorted."""
+    with contextlib.ExitStack() as stack:
+        PAGE_CLUSTER.write_text(str(page_cluster))
+        if span:
+            run.disk_model.set(span_mb=run.scale.device)
+        if apart:
+            run.files = stack.enter_context(
+                lab.disk_of(run.scale.device, f"{lab.FILES}-apart"))[2]
+        if scheduler:
+            run.disk_model, run.disk, run.files = stack.enter_context(
+                lab.disk_of(run.scale.device, f"{lab.FILES}-sorted", scheduler))
         yield
-    finally:
-        PAGE_CLUSTER.write_text("3")
-        run.disk_model.set(span_mb=profile.DISK["span_mb"])
 
 
-def causes_table(run):
-    """N-T3-causes: the time that is measured, without the filling before it."""
-    for name, what, how in CAUSES:
-        if name not in run.workloads:
-            continue
-        ours, more = {}, {}
-        how = dict(how)
-        work = {k: how.pop(k) for k in ("flags", "held") if k in how}
-        for dev in ("network", "disk"):
-            with lab.device(run.cluster, dev, run.scale.device,
-                            run.disk) as path, \
-                    lab.swapped(run.node, path), changed(run, **how):
-                got = workload(run, name, **work)
-            ours[dev] = round(got["seconds"], 4)
-            more[dev] = {"pages_in": got["pswpin"], "pages_out": got["pswpout"]}
-            run.step(f"{name:6} {what:28} {dev:8} {ours[dev]:10.3f} s")
-        run.row("N-T3-causes", f"{name}, {what}", ours, swapped=more)
+def result(got):
+    """What tables take of a workload's result."""
+    kept = {key: got[key] for key in ("verified", "residual", "file_pages",
+                                      "slept_seconds") if key in got}
+    return {"total": got["total"], "seconds": got["seconds"],
+            "pages_in": got["pswpin"] + got.get("fill_pswpin", 0),
+            "pages_out": got["pswpout"] + got.get("fill_pswpout", 0),
+            **kept, "said": f"{got['total']:.3f} s"}
 
 
-def slots_figure(run):
-    """N-F2: the trace of Radix on the network, left for bench/slots.py."""
+def on_device(run, name, dev, cause=""):
+    """A workload that swaps to a device, as it is or with something changed."""
+    how = dict(CAUSES[name, cause]) if cause else {}
+    work = {k: how.pop(k) for k in ("flags", "held") if k in how}
+    with changed(run, **how), \
+            lab.device(run.cluster, dev, run.scale.device, run.disk) as path, \
+            lab.swapped(run.node, path):
+        return result(workload(run, name, **work))
+
+
+def alone(run, name):
+    """A workload with enough RAM."""
+    return result(workload(run, name, swaps=False))
+
+
+def slots(run, name):
+    """The trace of a workload on the network, left for bench/slots.py."""
     node = run.node
     trace = run.folder / "slots.json"
     with lab.nswap(run.cluster, run.scale.device) as path:
@@ -184,19 +139,114 @@ def slots_figure(run):
         with lab.swapped(node, path):
             follow = node.popen(f"{node.prog('nswapctl')} --json trace --follow"
                                 f" > {trace}")
-            workload(run, "Radix")
+            got = workload(run, name)
             follow.kill(2)
             follow.wait(60)
-    run.row("N-F2", "Radix", {}, trace=str(trace))
-    run.step("Radix's slots traced")
+    return {**result(got), "trace": str(trace)}
 
 
-TABLES = {
-    "calibration": (calibration, lambda run: 3 * len(CALIBRATED)),
-    "N-share": (shares, lambda run: 2 * len(run.chosen(profile.SHARES))),
-    "N-T2": (flash_table, lambda run: 2 * len(run.chosen(profile.ALONE))),
-    "N-T3": (devices_table, lambda run: len(run.devices) * len(run.workloads)),
-    "N-T3-causes": (causes_table, lambda run: 2 * len(
-        [1 for name, _, _ in CAUSES if name in run.workloads])),
-    "N-F2": (slots_figure, lambda run: 1),
-}
+MEASURES = {"raw": raw, "workload": on_device, "alone": alone, "slots": slots}
+
+
+# -- on the host ------------------------------------------------------------
+
+def judged(ident, name, key, got):
+    """A figure of the calibration."""
+    ours, want = got["raw"][key], profile.WANTED[ident, name]
+    off = abs(ours / want - 1)
+    marks = [f"off by {off:.1%}, {profile.WITHIN:.0%} are allowed"] \
+        if off > profile.WITHIN else []
+    return {"ours": {"us": round(ours, 2)}, "marks": marks,
+            "paper": {"us": round(want, 2)}}
+
+
+def calibration(_):
+    """N-T1 and N-T7, each within 5 % of the paper's."""
+    for ident, keys in (("N-T1", ("write", "read")), ("N-T7", ("single read",))):
+        for device in CALIBRATED:
+            for key in keys:
+                name = f"{device} {key}"
+                yield Row(ident, name, {"raw": Unit("raw", (device,))},
+                          functools.partial(judged, ident, name, key))
+
+
+def share(name, got):
+    """What is left of the time with enough RAM is not swapping."""
+    ours = 1 - got["alone"]["total"] / got["network"]["total"]
+    off = abs(ours - profile.SHARES[name])
+    marks = [f"off by {off:.3f}, {profile.SHARE_WITHIN} is allowed"] \
+        if off > profile.SHARE_WITHIN else []
+    return {"ours": {"share": round(ours, 4)}, "marks": marks,
+            "swapping_seconds": round(got["network"]["total"], 4),
+            "enough_ram_seconds": round(got["alone"]["total"], 4),
+            "compute_ns": profile.COMPUTE_NS[name]}
+
+
+def shares(names):
+    """N-share."""
+    for name in names:
+        if name in profile.SHARES:
+            yield Row("N-share", name, {
+                "network": Unit("workload", (name, "network")),
+                "alone": Unit("alone", (name,))}, functools.partial(share, name),
+                SEEDS[name])
+
+
+def times(name, got):
+    """A workload's time on each device."""
+    more = {dev: {k: v for k, v in found.items()
+                  if k not in ("total", "seconds", "said")}
+            for dev, found in got.items()}
+    return {"ours": {dev: round(found["total"], 4) for dev, found in got.items()},
+            "swapped": more}
+
+
+def devices_of(ident, names):
+    """Rows of a table of workloads by device."""
+    for name in names:
+        yield Row(ident, name, {dev: Unit("workload", (name, dev))
+                                for dev in PAPERS[ident].columns},
+                  functools.partial(times, name), SEEDS[name])
+
+
+def flash_table(names):
+    """N-T2: flash and Nswap."""
+    return devices_of("N-T2", [n for n in names if n in profile.ALONE])
+
+
+def devices_table(names):
+    """N-T3: each workload on each device."""
+    return devices_of("N-T3", names)
+
+
+def measured_part(got):
+    """The time that is measured, without the filling before it."""
+    return {"ours": {dev: round(found["seconds"], 4) for dev, found in got.items()},
+            "swapped": {dev: {k: found[k] for k in ("pages_in", "pages_out")}
+                        for dev, found in got.items()}}
+
+
+def causes_table(names):
+    """N-T3-causes."""
+    for name in WORKLOADS:
+        causes = [what for who, what in CAUSES if who == name and who in names]
+        for what in ["", *causes] if causes else []:
+            more = (what,) if what else ()
+            yield Row("N-T3-causes", f"{name}, {what or 'as in N-T3'}", {
+                dev: Unit("workload", (name, dev, *more)) for dev in CAUSE_DEVICES},
+                measured_part, SEEDS[name])
+
+
+def traced(got):
+    """N-F2's row: where the trace is."""
+    return {"ours": {}, "trace": got["slots"]["trace"]}
+
+
+def slots_figure(names):
+    """N-F2."""
+    if "Radix" in names:
+        yield Row("N-F2", "Radix", {"slots": Unit("slots", ("Radix",))}, traced)
+
+
+TABLES = {"calibration": calibration, "N-share": shares, "N-T2": flash_table,
+          "N-T3": devices_table, "N-T3-causes": causes_table, "N-F2": slots_figure}

@@ -16,8 +16,8 @@ Nobody computes, but where a paper says how long its programs did: quicksort and
 what Dodo ran.  There is no processor time in any figure, on either side.
 """
 import contextlib
+import functools
 import hashlib
-import itertools
 import mmap
 import os
 import random
@@ -27,9 +27,9 @@ import apps
 import paper_lab as lab
 import paper_profiles as profiles
 from nswaptest.check import Failure
-from nswaptest.modelled import Modelled
 from paper_run import workload
 from paper_tables import Paper
+from paper_units import Row, Unit
 
 DEVICES = ("disk", "network")
 BASE_MB = 0.75
@@ -96,32 +96,18 @@ PAPERS = {
     "2026": Paper("seconds", NOW_DEVICES, {}, over="network"),
 }
 
-_number = itertools.count()
 
-
-@contextlib.contextmanager
-def wired(run, profile):
-    """The profile's network, and after it the paper profile's again."""
-    lab.ethernet(run.cluster, (profile.owner_kbit, profile.peer_kbit),
-                 profile.delay_us)
-    try:
-        yield
-    finally:
-        lab.ethernet(run.cluster)
-
+# -- inside the lab's kernel ------------------------------------------------
 
 @contextlib.contextmanager
 def device(run, profile, name, mb):
     """One of a profile's devices: its path."""
-    if name == "network":
-        with lab.nswap(run.cluster, mb) as path:
-            yield path
-        return
-    made = Modelled(f"mo{next(_number)}", name, mb=mb, **getattr(profile, name))
-    try:
-        yield made.path
-    finally:
-        made.remove()
+    lab.ethernet(run.cluster, (profile.owner_kbit, profile.peer_kbit),
+                 profile.delay_us)
+    made = lab.nswap(run.cluster, mb) if name == "network" else \
+        lab.modelled(name, mb, getattr(profile, name))
+    with made as path:
+        yield path
 
 
 def program(run, name, *flags, ram_mb):
@@ -191,79 +177,43 @@ def steps_of(node):
             if (s["op"], s["tier"]) == ("page-in", "remote") and s["pages"]}
 
 
-def block_accesses(run):
-    """A-F5.1 and A-F5.2."""
-    profile, ours, trials = profiles.NSWAP2L, {}, {}
-    for name in DEVICES:
-        with device(run, profile, name, SPACE_MB) as path:
-            if name == "network":
-                run.node.ctl("set", "latency", "1")
-            took = trials_on(path)
-            if name == "network":
-                run.node.ctl("set", "latency", "0")
-                steps = steps_of(run.node)
-        ours[name] = summary(took)
-        trials[name] = [round(sum(took[i:i + BLOCKS]) / BLOCKS, 2)
-                        for i in range(0, len(took), BLOCKS)]
-        run.step(f"block access {name:8} {ours[name]['mean']:9.1f} us")
-    ratio = round(ours["disk"]["mean"] / ours["network"]["mean"], 3)
-    for ident in ("A-F5.1", "A-F5.2"):
-        for name in DEVICES:
-            run.row(ident, name, ours[name], trials=trials[name],
-                    profile=profile.what)
-        run.row(ident, "disk over network", {"mean": ratio}, profile=profile.what)
-    run.row("A-F5.2-steps", "page-in", steps, profile=profile.what)
+def block_accesses(run, name):
+    """A-F5.1 and A-F5.2: what an access to a device takes."""
+    steps = {}
+    with device(run, profiles.NSWAP2L, name, SPACE_MB) as path:
+        if name == "network":
+            run.node.ctl("set", "latency", "1")
+        took = trials_on(path)
+        if name == "network":
+            run.node.ctl("set", "latency", "0")
+            steps = steps_of(run.node)
+    each = [round(sum(took[i:i + BLOCKS]) / BLOCKS, 2)
+            for i in range(0, len(took), BLOCKS)]
+    found = summary(took)
+    return {"access": found, "trials": each, "steps": steps,
+            "said": f"{found['mean']:.1f} us an access"}
 
 
-# -- Anemone: quicksorts at once --------------------------------------------
-
-def quicksorts(run):
-    """A-F5.3 and A-F5.4."""
-    profile = profiles.NSWAP2L
-    for processes in SORT_PROCESSES:
-        ours, more = {}, {}
-        for name in DEVICES:
-            got = on_device(run, profile, name, 2 * SORT_MB, "quicksort", "--mb",
-                            SORT_MB, "--processes", processes, "--compute-ns", SORT_NS,
-                            ram_mb=SORT_RAM_MB + processes * PROCESS_KB / 1024)
-            ours[name], more[name] = round(got["total"], 4), got["moved"]
-            run.step(f"{processes:2} quicksorts {name:8} {ours[name]:9.3f} s")
-        run.row("A-F5.3", str(processes), ours, swapped=more, profile=profile.what)
-        run.row("A-F5.4", str(processes),
-                {"speed_up": round(ours["disk"] / ours["network"], 3)},
-                profile=profile.what)
+def of_program(got):
+    """What tables take of a program's result."""
+    return {"total": round(got["total"], 4), "seconds": round(got["seconds"], 4),
+            "pages": got["moved"], "said": f"{got['total']:.3f} s"}
 
 
-# -- Markatos and Dramitinos ------------------------------------------------
-
-def page_transfers(run):
-    """M-T1: time over pages in and out."""
-    profile = profiles.MARKATOS.scaled(TRANSFER_MB / MARKATOS_MB)
-    with wired(run, profile):
-        for row, command in MARKATOS.items():
-            ours, more = {}, {}
-            for dev in DEVICES:
-                got = on_device(run, profile, dev, 2 * TRANSFER_MB, *command, "--mb",
-                                TRANSFER_MB, ram_mb=TRANSFER_RAM_MB)
-                ours[dev] = round(got["total"] * 1e3 / got["moved"], 4)
-                more[dev] = {"seconds": round(got["total"], 4), "pages": got["moved"]}
-                run.step(f"{row:6} {dev:8} {ours[dev]:8.2f} ms a transfer, "
-                         f"{got['moved']} of them")
-            run.row("M-T1", row, ours, runs=more, profile=profile.what)
+def quicksorts(run, processes, dev):
+    """A-F5.3 and A-F5.4: so many at once."""
+    return of_program(on_device(
+        run, profiles.NSWAP2L, dev, 2 * SORT_MB, "quicksort", "--mb", SORT_MB,
+        "--processes", processes, "--compute-ns", SORT_NS,
+        ram_mb=SORT_RAM_MB + processes * PROCESS_KB / 1024))
 
 
-# -- Dodo -------------------------------------------------------------------
-
-def speed_up(run, ident, row, profile, mb, *flags, ram_mb):
-    """One row: the measured part's time on the disk over that on network RAM."""
-    more = {}
-    for name in DEVICES:
-        got = on_device(run, profile, name, 2 * mb, *flags, ram_mb=ram_mb)
-        more[name] = {"seconds": round(got["seconds"], 4), "pages": got["moved"]}
-        run.step(f"{row:17} {name:8} {got['seconds']:10.3f} s")
-    ratio = more["disk"]["seconds"] / more["network"]["seconds"]
-    run.row(ident, row, {"speed_up": round(ratio, 3)}, runs=more,
-            profile=profile.what)
+def transfers(run, name, dev):
+    """M-T1: a program that does nothing but swap."""
+    return of_program(on_device(
+        run, profiles.MARKATOS.scaled(TRANSFER_MB / MARKATOS_MB), dev,
+        2 * TRANSFER_MB, *MARKATOS[name], "--mb", TRANSFER_MB,
+        ram_mb=TRANSFER_RAM_MB))
 
 
 def dodo_profile(mb):
@@ -271,60 +221,132 @@ def dodo_profile(mb):
     return profiles.DODO.scaled(mb / DODO_DATA_MB)
 
 
-def dodo_requests(run):
-    """D-F8: programs that read requests out of a data set."""
-    profile = dodo_profile(DODO_MB)
-    with wired(run, profile):
-        for pattern in PATTERNS:
-            for kb in REQUESTS_KB:
-                speed_up(run, "D-F8", f"{pattern} {kb} KiB", profile, DODO_MB,
-                         "dodo", "--pattern", pattern, "--mb", DODO_MB,
-                         "--request-kb", kb, "--compute-ns", DODO_NS,
-                         ram_mb=DODO_MB * DODO_RAM)
+def requests(run, pattern, kb, dev, compute_ns=DODO_NS):
+    """D-F8, and dmine of D-F7: requests out of a data set."""
+    return of_program(on_device(
+        run, dodo_profile(DODO_MB), dev, 2 * DODO_MB, "dodo", "--pattern", pattern,
+        "--mb", DODO_MB, "--request-kb", kb, "--compute-ns", compute_ns,
+        ram_mb=DODO_MB * DODO_RAM))
 
 
-def dodo_programs(run):
-    """D-F7: lu, which computes for all but 9 % of its time on the disk, and dmine,
-    which scans its data in requests of 128 KiB."""
-    mb, ram_mb = TRANSFER_MB, TRANSFER_RAM_MB
-    profile = dodo_profile(mb)
-    with wired(run, profile):
-        lone = on_device(run, profile, "disk", 2 * mb, "gauss", "--mb", mb,
-                         ram_mb=ram_mb)
-        run.step(f"lu without computing, disk {lone['seconds']:10.3f} s")
-        units = lone["n"] ** 3 / 3 / LU_UNIT
-        compute = lone["seconds"] * (1 / LU_IO - 1) / units
-        speed_up(run, "D-F7", "lu", profile, mb, "gauss", "--mb", mb,
-                 "--compute-ns", round(compute * 1e9), ram_mb=ram_mb)
-    profile = dodo_profile(DODO_MB)
-    with wired(run, profile):
-        speed_up(run, "D-F7", "dmine", profile, DODO_MB, "dodo", "--pattern",
-                 "sequential", "--mb", DODO_MB, "--request-kb", 128,
-                 ram_mb=DODO_MB * DODO_RAM)
+def lu(run, dev):
+    """D-F7: a program that computes for all but 9 % of its time on the disk."""
+    profile, mb = dodo_profile(TRANSFER_MB), TRANSFER_MB
+
+    def gauss(dev, *flags):
+        return on_device(run, profile, dev, 2 * mb, "gauss", "--mb", mb, *flags,
+                         ram_mb=TRANSFER_RAM_MB)
+    lone = gauss("disk")
+    units = lone["n"] ** 3 / 3 / LU_UNIT
+    compute = lone["seconds"] * (1 / LU_IO - 1) / units
+    return of_program(gauss(dev, "--compute-ns", round(compute * 1e9)))
 
 
-# -- 2026 -------------------------------------------------------------------
-
-def of_now(run):
-    """Two workloads of N-T3 on hardware of 2026."""
-    profile = profiles.NOW
-    with wired(run, profile):
-        for name in NOW_WORKLOADS:
-            ours = {}
-            for dev in NOW_DEVICES:
-                with device(run, profile, dev, run.scale.device) as path, \
-                        lab.swapped(run.node, path):
-                    ours[dev] = round(workload(run, name)["total"], 6)
-                run.step(f"2026 {name} {dev:8} {ours[dev]:9.4f} s")
-            run.row("2026", name, ours, profile=profile.what)
+def of_now(run, name, dev):
+    """2026: a workload of N-T3 on hardware of that year."""
+    with device(run, profiles.NOW, dev, run.scale.device) as path, \
+            lab.swapped(run.node, path):
+        total = workload(run, name)["total"]
+    return {"total": total, "said": f"{total:.4f} s"}
 
 
-TABLES = {
-    "A-F5.1": (block_accesses, lambda run: len(DEVICES)),
-    "A-F5.3": (quicksorts, lambda run: len(DEVICES) * len(SORT_PROCESSES)),
-    "M-T1": (page_transfers, lambda run: len(DEVICES) * len(MARKATOS)),
-    "D-F7": (dodo_programs, lambda run: 1 + 2 * len(DEVICES)),
-    "D-F8": (dodo_requests,
-             lambda run: len(DEVICES) * len(PATTERNS) * len(REQUESTS_KB)),
-    "2026": (of_now, lambda run: len(NOW_DEVICES) * len(NOW_WORKLOADS)),
-}
+MEASURES = {"access": block_accesses, "quicksorts": quicksorts,
+            "transfers": transfers, "requests": requests, "lu": lu, "now": of_now}
+
+
+# -- on the host ------------------------------------------------------------
+
+def on_each(what, *args, devices=DEVICES, more=()):
+    """The units of a measurement on each device."""
+    return {dev: Unit(what, (*args, dev, *more)) for dev in devices}
+
+
+def runs_of(got):
+    """What a row is made of, to be looked at."""
+    return {dev: {k: v for k, v in found.items() if k != "said"}
+            for dev, found in got.items()}
+
+
+def access_row(name, got):
+    """A device's accesses."""
+    return {"ours": got[name]["access"], "trials": got[name]["trials"],
+            "profile": profiles.NSWAP2L.what}
+
+
+def over_row(got):
+    """One device's over the other's."""
+    mean = {dev: found["access"]["mean"] for dev, found in got.items()}
+    return {"ours": {"mean": round(mean["disk"] / mean["network"], 3)},
+            "profile": profiles.NSWAP2L.what}
+
+
+def steps_row(got):
+    """A-F5.2-steps."""
+    return {"ours": got["network"]["steps"], "profile": profiles.NSWAP2L.what}
+
+
+def accesses_table(_):
+    """A-F5.1 and A-F5.2."""
+    units = on_each("access")
+    for ident in ("A-F5.1", "A-F5.2"):
+        for dev in DEVICES:
+            yield Row(ident, dev, {dev: units[dev]},
+                      functools.partial(access_row, dev))
+        yield Row(ident, "disk over network", units, over_row)
+    yield Row("A-F5.2-steps", "page-in", {"network": units["network"]}, steps_row)
+
+
+def seconds_row(profile, got):
+    """Seconds by device."""
+    return {"ours": {dev: round(found["total"], 6) for dev, found in got.items()},
+            "runs": runs_of(got), "profile": profile.what}
+
+
+def speed_up_row(profile, key, got):
+    """The disk's time over that of network RAM."""
+    return {"ours": {"speed_up": round(got["disk"][key] / got["network"][key], 3)},
+            "runs": runs_of(got), "profile": profile.what}
+
+
+def quicksorts_table(_):
+    """A-F5.3 and A-F5.4."""
+    for ident, make in (
+            ("A-F5.3", functools.partial(seconds_row, profiles.NSWAP2L)),
+            ("A-F5.4", functools.partial(speed_up_row, profiles.NSWAP2L, "total"))):
+        for processes in SORT_PROCESSES:
+            yield Row(ident, str(processes), on_each("quicksorts", processes), make)
+
+
+def transfer_row(got):
+    """M-T1: time over pages in and out."""
+    return {"ours": {dev: round(found["total"] * 1e3 / found["pages"], 4)
+                     for dev, found in got.items()},
+            "runs": runs_of(got), "profile": profiles.MARKATOS.what}
+
+
+def transfers_table(_):
+    """M-T1."""
+    for name in MARKATOS:
+        yield Row("M-T1", name, on_each("transfers", name), transfer_row)
+
+
+def dodo_table(_):
+    """D-F7 and D-F8: the measured part's time."""
+    make = functools.partial(speed_up_row, profiles.DODO, "seconds")
+    yield Row("D-F7", "lu", on_each("lu"), make)
+    yield Row("D-F7", "dmine", on_each("requests", "sequential", 128, more=(0,)), make)
+    for pattern in PATTERNS:
+        for kb in REQUESTS_KB:
+            yield Row("D-F8", f"{pattern} {kb} KiB", on_each("requests", pattern, kb),
+                      make)
+
+
+def now_table(_):
+    """2026."""
+    for name in NOW_WORKLOADS:
+        yield Row("2026", name, on_each("now", name, devices=NOW_DEVICES),
+                  functools.partial(seconds_row, profiles.NOW))
+
+
+TABLES = {"A-F5.1": accesses_table, "A-F5.3": quicksorts_table,
+          "M-T1": transfers_table, "D-F7": dodo_table, "2026": now_table}

@@ -15,13 +15,15 @@ many are read in 0.9 of the time that the network takes; writes stay as they are
 import collections
 import contextlib
 import dataclasses
+import functools
 import threading
 import time
 
 import paper_lab as lab
 import paper_profile as profile
-from paper_run import counters, workload
+from paper_run import SEEDS, counters, workload
 from paper_tables import Paper
+from paper_units import Row, Unit
 
 WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "IS", "Radix", "HPL")
 PARALLEL = ("IS", "Radix", "HPL")
@@ -80,8 +82,18 @@ class Way:
     read: str = "prefetched-first"
 
 
-NONE = Way()
-ADAPTIVE = Way("adaptive", "adaptive", "adaptive", read="fastest")
+NONE = "none"
+ADAPTIVE = "adaptive"
+
+
+def way_of(which, read=""):
+    """By one word: a fixed policy, as the paper had it, or what adapts."""
+    if which == ADAPTIVE:
+        return Way(which, "adaptive", "adaptive", read="fastest")
+    return Way(None if which == NONE else which, read=read or Way.read)
+
+
+# -- inside the lab's kernel ------------------------------------------------
 
 
 def flash_at(share):
@@ -123,7 +135,7 @@ def prefetching(run, way, speed):
             yield flash
 
 
-def measured(run, name, way, speed=None, watch=None, flags=()):
+def watched(run, name, way, speed=None, watch=None, flags=()):
     """Run a workload; what it took and what became of prefetching."""
     node = run.node
     with prefetching(run, way, speed or {}) as flash:
@@ -134,111 +146,23 @@ def measured(run, name, way, speed=None, watch=None, flags=()):
         at_once = reads_at_once(node)
         now = counters(node)
     change = {key: now[key] - before[key] for key in before}
-    return {"seconds": round(got["total"], 4),
-            "prefetched": change["pages_prefetched"],
-            "read": change["prefetch_hits"],
-            "flash_in": change["pages_flash_in"],
-            "pages_in": change["pages_in"] + change["pages_flash_in"],
-            "pages_out": change["pages_out"],
-            "reads_at_once": round(at_once, 2)}
+    found = {"seconds": round(got["total"], 4),
+             "prefetched": change["pages_prefetched"],
+             "read": change["prefetch_hits"],
+             "flash_in": change["pages_flash_in"],
+             "pages_in": change["pages_in"] + change["pages_flash_in"],
+             "pages_out": change["pages_out"],
+             "reads_at_once": round(at_once, 2)}
+    found["said"] = (f"{found['seconds']:.3f} s, {found['prefetched']} prefetched, "
+                     f"read {found['read']} times")
+    return found
 
 
-def reads_each(got):
-    """Reads from flash of each page that was brought there."""
-    return round(got["read"] / got["prefetched"], 3) if got["prefetched"] else 0.0
-
-
-def told(name, what, got):
-    """A line of progress."""
-    return (f"{name:6} {what:24} {got['seconds']:8.4f} s, {got['prefetched']} "
-            f"prefetched, read {got['read']} times, {got['reads_at_once']:.1f} "
-            "at once")
-
-
-def policy_tables(run):
-    """N-T4, N-T5 and N-T6: each workload with each policy, and without."""
-    for name in run.chosen(WORKLOADS):
-        runs = {}
-        for which in T6:
-            got = runs[which] = measured(
-                run, name, NONE if which == "none" else Way(which))
-            run.step(told(name, f"prefetch {which}", got))
-        ratio = {which: reads_each(runs[which]) for which in POLICIES}
-        at_once = {key: runs[which]["reads_at_once"]
-                   for key, which in (("without", "none"), ("with", "rr"))}
-        run.row("N-T4", name, ratio, runs=runs)
-        run.row("N-T5", name, at_once)
-        run.row("N-T6", name, {which: runs[which]["seconds"] for which in T6})
-
-
-def policy_steps(run):
-    """Steps of these."""
-    return len(T6) * len(run.chosen(WORKLOADS))
-
-
-def rounds_table(run):
-    """N-T4-rounds: WL1 and WL2, with a policy that does not mind the order."""
-    for rounds in ROUNDS:
-        ours, runs = {}, {}
-        for name in run.chosen(("WL1", "WL2")):
-            got = measured(run, name, Way("rand"), flags=["--iterations", rounds])
-            ours[name], runs[name] = reads_each(got), got
-            run.step(told(name, f"{rounds} rounds", got))
-        run.row("N-T4-rounds", rounds, ours, runs=runs)
-
-
-def rounds_steps(run):
-    """Steps of that."""
-    return len(ROUNDS) * len(run.chosen(("WL1", "WL2")))
-
-
-def gain(seconds, base):
-    """By what part of base less."""
-    return 1 - seconds / base
-
-
-def below(ours, paper):
-    """Marks where less was gained than the paper computed."""
-    marks = []
-    for speed in paper:
-        got, wanted = (gain(row[speed], row["none"]) for row in (ours, paper))
-        if got < wanted:
-            marks.append(f"{speed}: a gain of {got:.1%}, the paper computed "
-                         f"{wanted:.1%}")
-    return marks
-
-
-def faster_table(run):
-    """N-T8: the paper's policy and those that adapt on flash of the paper's speed
-    and on faster flash, and what other ways of reading make of the former."""
-    speeds = {"the paper's": {}, **{k: flash_at(v) for k, v in FASTER.items()}}
-    for name in run.chosen(T8):
-        fixed, runs = Way(T8[name]), {}
-
-        def took(what, way, knobs, name=name, runs=runs):
-            got = runs[what] = measured(run, name, way, knobs)
-            run.step(told(name, what, got))
-            return got["seconds"]
-
-        none = took("none", NONE, {})
-        rows = {which: {"none": none} for which in (fixed.which, "adaptive")}
-        for speed, knobs in speeds.items():
-            rows[fixed.which][speed] = took(f"{fixed.which}, {speed}", fixed, knobs)
-            rows["adaptive"][speed] = took(f"adaptive, {speed}", ADAPTIVE, knobs)
-        for speed in FASTER:
-            for read in READS[1:]:
-                took(f"{fixed.which}, {speed}, {read}",
-                     dataclasses.replace(fixed, read=read), speeds[speed])
-        paper = PAPERS["N-T8"].row(name)
-        for which, ours in rows.items():
-            run.row("N-T8", f"{name}, {which}", ours, below(ours, paper),
-                    paper=paper, runs=runs if which == fixed.which else {})
-
-
-def faster_steps(run):
-    """Steps of that."""
-    each = 1 + 2 * (1 + len(FASTER)) + len(FASTER) * (len(READS) - 1)
-    return each * len(run.chosen(T8))
+def prefetched(run, name, which, share=0, read="", rounds=0):
+    """A workload with one policy, on flash whose reads take so much of the
+    network's time (0: the paper's flash)."""
+    return watched(run, name, way_of(which, read), flash_at(share) if share else {},
+                   flags=["--iterations", rounds] if rounds else ())
 
 
 class Watch:
@@ -283,69 +207,164 @@ class Watch:
         return None
 
 
-def adaptive_faster(run, name, none, speed):
-    """On flash that is faster: each fixed policy, and those that adapt."""
-    knobs = flash_at(FASTER[speed])
-    runs = {"none": none}
-    for which in (*POLICIES, "adaptive"):
-        way = ADAPTIVE if which == "adaptive" else Way(which)
-        got = runs[which] = measured(run, name, way, knobs)
-        run.step(told(name, f"{speed}, {which}", got))
-    took = {which: got["seconds"] for which, got in runs.items()}
-    best = min(POLICIES, key=took.get)
-    marks = []
-    if took["adaptive"] > min(took[best], took["none"]):
-        marks.append(f"{best} gains {gain(took[best], took['none']):.1%}, adaptive "
-                     f"{gain(took['adaptive'], took['none']):.1%}")
-    run.row("adaptive", f"{name}, {speed}", took, marks, runs=runs)
-
-
-def adaptive_slower(run, name, none):
-    """On flash that is slower: it costs next to nothing."""
-    for speed, share in SLOWER.items():
-        got = measured(run, name, ADAPTIVE, flash_at(share))
-        run.step(told(name, f"{speed}, adaptive", got))
-        loss = -gain(got["seconds"], none["seconds"])
-        marks = [f"takes {loss:.1%} longer, {MAY_LOSE:.0%} are allowed"] \
-            if loss > MAY_LOSE else []
-        run.row("adaptive", f"{name}, {speed}",
-                {"none": none["seconds"], "adaptive": got["seconds"]}, marks,
-                runs={"none": none, "adaptive": got})
-
-
-def adaptive_broken(run, name, none):
-    """Flash becomes slow when half of the program is over."""
+def broken(run, name, share):
+    """Adaptive policies on flash that becomes slow when half of the time is over
+    that the program takes without prefetching."""
+    none = watched(run, name, way_of(NONE))
     watch = Watch(run.node, none["seconds"] / 2)
-    speed, share = list(FASTER.items())[-1]
-    got = measured(run, name, ADAPTIVE, flash_at(share), watch)
+    got = watched(run, name, way_of(ADAPTIVE), flash_at(share), watch)
     off = watch.off_after()
-    run.step(told(name, f"slow in mid-run, off after {off} ms", got))
-    marks = [] if off is not None else ["it did not turn itself off"]
-    run.row("adaptive", f"{name}, {speed}, then {BROKEN} times slower",
-            {"none": none["seconds"], "adaptive": got["seconds"]}, marks,
-            off_after_ms=off, runs={"none": none, "adaptive": got})
+    return {**got, "off_after_ms": off,
+            "said": f"{got['said']}; nothing after {off} ms"}
 
 
-def adaptive_table(run):
+MEASURES = {"prefetch": prefetched, "broken": broken}
+
+
+# -- on the host ------------------------------------------------------------
+
+def policies(name):
+    """The units of a workload with each policy, and without."""
+    return {which: Unit("prefetch", (name, which)) for which in T6}
+
+
+def reads_each(got):
+    """Reads from flash of each page that was brought there."""
+    return round(got["read"] / got["prefetched"], 3) if got["prefetched"] else 0.0
+
+
+def runs_of(got):
+    """The runs that a row is made of, to be looked at."""
+    return {key: {k: v for k, v in found.items() if k != "said"}
+            for key, found in got.items()}
+
+
+def reads_row(got):
+    """N-T4."""
+    return {"ours": {which: reads_each(got[which]) for which in POLICIES},
+            "runs": runs_of(got)}
+
+
+def at_once_row(got):
+    """N-T5."""
+    return {"ours": {key: got[which]["reads_at_once"]
+                     for key, which in (("without", "none"), ("with", "rr"))}}
+
+
+def took(got):
+    """Seconds of each run."""
+    return {key: found["seconds"] for key, found in got.items()}
+
+
+def policy_tables(names):
+    """N-T4, N-T5 and N-T6: each workload with each policy, and without."""
+    for ident, make in (("N-T4", reads_row), ("N-T5", at_once_row),
+                        ("N-T6", lambda got: {"ours": took(got)})):
+        for name in WORKLOADS:
+            if name in names:
+                yield Row(ident, name, policies(name), make, SEEDS[name])
+
+
+def rounds_row(got):
+    """N-T4-rounds."""
+    return {"ours": {name: reads_each(found) for name, found in got.items()},
+            "runs": runs_of(got)}
+
+
+def rounds_table(names):
+    """N-T4-rounds: WL1 and WL2, with a policy that does not mind the order."""
+    for rounds in ROUNDS:
+        units = {name: Unit("prefetch", (name, "rand", 0, "", int(rounds)))
+                 for name in ("WL1", "WL2") if name in names}
+        if units:
+            yield Row("N-T4-rounds", rounds, units, rounds_row)
+
+
+def gain(seconds, base):
+    """By what part of base less."""
+    return 1 - seconds / base
+
+
+def below(ours, paper):
+    """Marks where less was gained than the paper computed."""
+    marks = []
+    for speed in paper:
+        got, needed = (gain(row[speed], row["none"]) for row in (ours, paper))
+        if got < needed:
+            marks.append(f"{speed}: a gain of {got:.1%}, the paper computed "
+                         f"{needed:.1%}")
+    return marks
+
+
+def faster_row(paper, got):
+    """A row of N-T8."""
+    ours = {speed: got[speed]["seconds"] for speed in ("none", "the paper's", *FASTER)}
+    return {"ours": ours, "marks": below(ours, paper), "paper": paper,
+            "runs": runs_of(got)}
+
+
+def faster_table(names):
+    """N-T8: the paper's policy and those that adapt on flash of the paper's speed
+    and on faster flash, and what other ways of reading make of the former."""
+    for name, fixed in T8.items():
+        for which in (fixed, ADAPTIVE) if name in names else ():
+            units = {"none": Unit("prefetch", (name, NONE)),
+                     "the paper's": Unit("prefetch", (name, which)),
+                     **{speed: Unit("prefetch", (name, which, share))
+                        for speed, share in FASTER.items()}}
+            if which == fixed:
+                units |= {f"{speed}, {read}": Unit("prefetch",
+                                                   (name, which, share, read))
+                          for speed, share in FASTER.items() for read in READS[1:]}
+            yield Row("N-T8", f"{name}, {which}", units, functools.partial(
+                faster_row, PAPERS["N-T8"].row(name)), SEEDS[name])
+
+
+def best_row(got):
+    """On flash that is faster: each fixed policy, and those that adapt."""
+    ours = took(got)
+    best = min(POLICIES, key=ours.get)
+    marks = []
+    if ours[ADAPTIVE] > min(ours[best], ours[NONE]):
+        marks.append(f"{best} gains {gain(ours[best], ours[NONE]):.1%}, adaptive "
+                     f"{gain(ours[ADAPTIVE], ours[NONE]):.1%}")
+    return {"ours": ours, "marks": marks, "runs": runs_of(got)}
+
+
+def slower_row(got):
+    """On flash that is slower: it costs next to nothing."""
+    ours = took(got)
+    loss = -gain(ours[ADAPTIVE], ours[NONE])
+    marks = [f"takes {loss:.1%} longer, {MAY_LOSE:.0%} are allowed"] \
+        if loss > MAY_LOSE else []
+    return {"ours": ours, "marks": marks, "runs": runs_of(got)}
+
+
+def broken_row(got):
+    """On flash that becomes slow: it turns itself off."""
+    off = got[ADAPTIVE]["off_after_ms"]
+    return {"ours": took(got), "off_after_ms": off, "runs": runs_of(got),
+            "marks": [] if off is not None else ["it did not turn itself off"]}
+
+
+def adaptive_table(names):
     """The adaptive policies on the parallel programs."""
-    for name in run.chosen(PARALLEL):
-        none = measured(run, name, NONE)
-        run.step(told(name, "no prefetch", none))
-        for speed in FASTER:
-            adaptive_faster(run, name, none, speed)
-        adaptive_slower(run, name, none)
-        adaptive_broken(run, name, none)
+    for name in [n for n in PARALLEL if n in names]:
+        none = {NONE: Unit("prefetch", (name, NONE))}
+        for speed, share in FASTER.items():
+            yield Row("adaptive", f"{name}, {speed}", {
+                **none, **{which: Unit("prefetch", (name, which, share))
+                           for which in (*POLICIES, ADAPTIVE)}}, best_row,
+                SEEDS[name])
+        for speed, share in SLOWER.items():
+            yield Row("adaptive", f"{name}, {speed}", {
+                **none, ADAPTIVE: Unit("prefetch", (name, ADAPTIVE, share))},
+                slower_row, SEEDS[name])
+        speed, share = list(FASTER.items())[-1]
+        yield Row("adaptive", f"{name}, {speed}, then {BROKEN} times slower", {
+            **none, ADAPTIVE: Unit("broken", (name, share))}, broken_row,
+            SEEDS[name])
 
 
-def adaptive_steps(run):
-    """Steps of that."""
-    each = 2 + len(FASTER) * (1 + len(POLICIES)) + len(SLOWER)
-    return len(run.chosen(PARALLEL)) * each
-
-
-TABLES = {
-    "N-T4": (policy_tables, policy_steps),
-    "N-T4-rounds": (rounds_table, rounds_steps),
-    "N-T8": (faster_table, faster_steps),
-    "adaptive": (adaptive_table, adaptive_steps),
-}
+TABLES = {"N-T4": policy_tables, "N-T4-rounds": rounds_table, "N-T8": faster_table,
+          "adaptive": adaptive_table}

@@ -1,15 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every family of make paper's tables works with: one Run.
-
-A family is a module with
-
-    TABLES = {id: (function, steps function)}    both take the Run
-    PAPERS = {id: paper_tables.Paper(…)}         what the paper says there
-
-and a line in bench_paper.FAMILIES.  The function measures and calls run.row() for
-each row and run.step() after each measurement; the steps function says how many
-steps that makes.  A function may make rows of several tables, then TABLES names one
-of them and PAPERS all.
+"""How make paper's programs are run, inside the lab's kernel: one Run for each boot.
 
 Invariant: a workload's result is right, or the run ends.
 """
@@ -18,12 +8,14 @@ import pathlib
 import sys
 
 import apps
-import paper_lab as lab
 import paper_profile as profile
 from nswaptest.check import Failure
 
 BENCH = pathlib.Path(__file__).resolve().parent
 WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
+# How many seeds a workload is measured with: those of several processes go another
+# way with each.
+SEEDS = {**dict.fromkeys(WORKLOADS, 1), "Radix": 3, "IS": 3, "HPL": 3}
 
 
 class Scale:
@@ -35,38 +27,14 @@ class Scale:
 
 
 class Run:
-    """What the tables share, and where their rows go."""
+    """What the measurement of a boot works with."""
 
-    def __init__(self, cluster, options, about, folder):
+    def __init__(self, cluster, mb, folder):
         self.cluster, self.node = cluster, cluster[0]
-        self.scale = Scale(options.mb)
+        self.scale = Scale(mb)
         self.folder = folder
-        self.devices = lab.DEVICES
-        self.workloads = options.workloads or WORKLOADS
-        self.about = dict(about, mb=self.scale.mb, limit_mb=self.scale.limit)
-        self.rows = []
         self.warmed = set()
-        self.memory = {}        # results that more than one table has
         self.disk_model = self.disk = self.files = None
-        self.done = self.steps = 0
-
-    def chosen(self, names):
-        """Those of some workloads that were asked for."""
-        return [name for name in names if name in self.workloads]
-
-    def step(self, text):
-        """One measurement is over.  How long it took is not known in here."""
-        self.done += 1
-        print(f"  {self.done:3} of {self.steps}  {text}", file=sys.stderr,
-              flush=True)
-
-    def row(self, ident, name, ours, marks=(), **more):
-        """Keep a row of a table; paper= only where it is no table's."""
-        paper = {"paper": more.pop("paper")} if "paper" in more else {}
-        self.rows.append({"id": ident, "name": name, "ours": ours, **paper,
-                          "marks": list(marks), "about": self.about,
-                          "more": more})
-        (self.folder / "rows.json").write_text(json.dumps(self.rows))
 
 
 def wl(run, name):

@@ -29,6 +29,14 @@ def _values(row, side, over):
     return relative(row[side], over) if row[side] else {}
 
 
+def _between(row, side, column, over):
+    """Lowest and highest of the seeds, () of a figure that has only one."""
+    if side != "ours" or column not in row.get("between", {}):
+        return ()
+    base = row["ours"][over] if over else 1
+    return [v / base for v in row["between"][column]]
+
+
 def _is_line(table):
     names = [row["name"] for row in table["rows"]]
     return len(names) > 3 and all(_figure(name) is not None for name in names)
@@ -68,7 +76,10 @@ def _bars(panel, table, columns):
                 panel.bar(x, value, width * 0.9, color=COLOURS[c],
                           alpha=0.45 if s else 1, hatch="////" if s else None,
                           edgecolor="white", linewidth=0)
-                panel.annotate(number(value), (x, max(value, 0)), ha="center",
+                between = _between(row, side, column, over)
+                if between:
+                    panel.vlines(x, *between, color="#303030", linewidth=0.8)
+                panel.annotate(number(value), (x, max(value, 0, *between)), ha="center",
                                va="bottom", fontsize=size, xytext=(0, 1.5),
                                textcoords="offset points",
                                rotation=0 if size == 7 else 90)

@@ -223,6 +223,8 @@ static int make_tags(struct model *m)
 	m->tags.queue_depth = m->depth;
 	m->tags.numa_node = NUMA_NO_NODE;
 	m->tags.cmd_size = sizeof(struct model_cmd);
+	/* what is modelled takes requests as they come, unless asked otherwise */
+	m->tags.flags = BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	ret = blk_mq_alloc_tag_set(&m->tags);
 	if (ret)
 		m->tags.ops = NULL;
