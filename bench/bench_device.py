@@ -93,18 +93,21 @@ def run(cluster, options, about, load):
     """Measure; the rows."""
     client, server = cluster.nodes
     names = [n for n in NAMES if n in options.devices]
-    results = {}
+    parts = options.parts
+    todo = {f"{op} {bs} depth {qd}": (op, bs, qd) for op, bs, qd in JOBS}
+    todo = {part: job for part, job in todo.items() if part not in parts}
     with devices.opened(names, client, server, MB,
                         options.kernel) as ready:
         for device in ready.values():
             fill(client, device.path)
-        plan = [(job, name) for job in JOBS
-                for _, name in turns(names, options.rounds)]
-        progress = Progress([1] * len(plan))
-        for job, name in plan:
-            got = one_run(ready[name], job, options.seconds, load)
-            results.setdefault((name, job), []).append(got)
-            progress.step(1, f"{name:9} {job[0]:9} {job[1]:>4} depth {job[2]:2}"
-                             f"  {got['iops']:9.0f} IOPS"
-                             f"  {got['mean_us']:8.1f} us")
-    return rows_of(results, about)
+        progress = Progress([1] * (len(todo) * len(names) * options.rounds))
+        for part, job in todo.items():
+            results = {}
+            for _, name in turns(names, options.rounds):
+                got = one_run(ready[name], job, options.seconds, load)
+                results.setdefault((name, job), []).append(got)
+                progress.step(1, f"{name:9} {job[0]:9} {job[1]:>4} depth "
+                                 f"{job[2]:2}  {got['iops']:9.0f} IOPS"
+                                 f"  {got['mean_us']:8.1f} us")
+            parts.add(part, rows_of(results, about))
+    return parts.all_rows()

@@ -150,12 +150,11 @@ def run(cluster, options, about, load):
     client, server = cluster.nodes
     names = [n for n in NAMES if n in options.devices]
     few = max(1, options.rounds // 3)
-    todo = chosen(options.bench, options.workloads)
-    plan = [(app, name) for app in todo
-            for r, name in turns(names, options.rounds)
+    todo = [app for app in chosen(options.bench, options.workloads)
+            if app.name not in options.parts]
+    plan = [name for r, name in turns(names, options.rounds)
             if name not in FEW or r < few]
-    progress = Progress([WEIGHT.get(name, 1) for _, name in plan])
-    results = {}
+    progress = Progress([WEIGHT.get(name, 1) for name in plan] * len(todo))
     if any(app.kind.file for app in todo):
         file_disk(client)
     right = in_enough_ram(client, todo, load)
@@ -164,15 +163,17 @@ def run(cluster, options, about, load):
             stack.enter_context(loaded(options.model))
         ready = stack.enter_context(devices.opened(
             names, client, server, DEVICE_MB, options.kernel))
-        for app, name in plan:
-            got = one_run(ready[name], app, right[app.name], load)
-            results.setdefault((app, name), []).append(got)
-            progress.step(WEIGHT.get(name, 1),
-                          f"{name:9} {app.name:10} {got['seconds']:8.2f} s  "
-                          f"{got['pswpin']:7} in {got['pswpout']:7} out  "
-                          f"{got['wrong']} wrong")
+        for app in todo:
+            runs = {"ram": [right[app.name]]}
+            for name in plan:
+                got = one_run(ready[name], app, right[app.name], load)
+                runs.setdefault(name, []).append(got)
+                progress.step(WEIGHT.get(name, 1),
+                              f"{name:9} {app.name:10} {got['seconds']:8.2f} s  "
+                              f"{got['pswpin']:7} in {got['pswpout']:7} out  "
+                              f"{got['wrong']} wrong")
+            options.parts.add(app.name, [row_of(name, app, got, about)
+                                         for name, got in runs.items()])
     if any(app.kind.file for app in todo):
         client.run(["umount", FILE_FOLDER])
-    rows = [row_of("ram", app, [right[app.name]], about) for app in todo]
-    return rows + [row_of(name, app, runs, about)
-                   for (app, name), runs in results.items()]
+    return options.parts.all_rows()

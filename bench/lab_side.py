@@ -4,8 +4,9 @@
     python3 bench/lab_side.py FOLDER
 
 FOLDER is shared with the host side (bench/run): it holds job.json; progress
-lines go to FOLDER/progress, the result to FOLDER/result.json as
-{"rows": […]} or {"error": "one sentence"}, "warnings" beside either.
+lines go to FOLDER/progress, what is measured to FOLDER/parts part by part
+(kept.py), the result to FOLDER/result.json as {"rows": […]} or
+{"error": "one sentence"}, "warnings" beside either.
 """
 import json
 import os
@@ -22,6 +23,7 @@ import bench_moves
 import bench_paper
 import bench_swap
 import bench_tiers
+import kept
 import measure
 
 BENCHES = {"device": bench_device, "swap": bench_swap, "apps": bench_swap,
@@ -42,7 +44,9 @@ def measured(job, folder, test):
     if bench is bench_paper:
         # nothing that disturbs the machine is seen under virtual time
         return bench.run(cluster, options, about, folder)
-    return bench.run(cluster, options, about, load)
+    options.parts = kept.Parts(folder,
+                               lambda: dmesg.problems(lab.sh("dmesg")))
+    return options.parts.stamped(bench.run(cluster, options, about, load))
 
 
 def main():

@@ -55,6 +55,9 @@ def _caption(figure, rows):
     marked = sum(bool(r["marks"]) for r in rows)
     text = (f"{row['lab']}, {row['kernel']}, commit {row['commit']}; "
             f"median of {runs} runs, line: all runs")
+    boots = {r.get("boot", 1) for r in rows}
+    if len(boots) > 1:
+        text += f"; in {len(boots)} boots, each group in one"
     if marked:
         text += f"; {marked} of {len(rows)} rows are marked as disturbed"
     figure.text(0.01, 0.005, text, fontsize=6.5, color="#505050")

@@ -132,6 +132,9 @@ def show(bench, rows):
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
      "idle": _idle, "tiers": _tiers}[bench](rows)
+    boots = {row.get("boot", 1) for row in rows}
+    if len(boots) > 1:
+        print(f"measured in {len(boots)} boots: compare within one program or job")
     for row in rows:
         for mark in row["marks"]:
             print(f"  mark: {_name(row)}: {mark}")
