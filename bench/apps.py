@@ -74,6 +74,7 @@ KINDS = {
     "hotcold": Kind("dodo", ("--pattern", "hotcold")),
     "random": Kind("dodo", ("--pattern", "random")),
     "redis": Kind("redis", outside=True, needs="redis-tools"),
+    "SQLite": Kind("sqlite", outside=True),
 }
 
 

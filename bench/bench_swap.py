@@ -3,7 +3,7 @@
 device.
 
 swap: WL1 to WL4, Radix, IS and HPL as in the Nswap2L paper; apps: those of the
-other papers, and redis (see apps.py).  Each runs in a memory cgroup, on one
+other papers, redis and SQLite (see apps.py).  Each runs in a memory cgroup, on one
 CPU, for all devices alike, those of several processes held by memory.high and
 the others by memory.max; WL3's and WL4's file is on a RAM disk.  Devices take
 turns in one boot; a row is the median of its runs.  Each program runs first
@@ -24,13 +24,13 @@ NODES = 2
 NAMES = ["nswap", "nvme-tcp", "nbd", "zram", "brd", "flash", "disk"]
 WORKLOADS = {"swap": ["WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL"],
              "apps": ["quicksort", "POV-Ray", "GAUSS", "FFT", "MVEC", "NBODY",
-                      "sequential", "hotcold", "random", "redis"]}
+                      "sequential", "hotcold", "random", "redis", "SQLite"]}
 # The RAM each program is to have; those that go over all their memory again
 # and again get less to go over.  A disk takes milliseconds for each page at random,
 # so what is swapped to one is small.
 LIMIT_MB, DEVICE_MB = {"swap": 12, "apps": 96}, 224
 SMALL = {"Radix": 8, "IS": 7, "HPL": 24, "quicksort": 48, "POV-Ray": 48,
-         "GAUSS": 8, "FFT": 8, "NBODY": 8, "redis": 48}
+         "GAUSS": 8, "FFT": 8, "NBODY": 8, "redis": 48, "SQLite": 48}
 # How many times as long as with the others a run takes, about; the slowest are
 # run fewer times.
 WEIGHT = {"nvme-tcp": 6, "nbd": 5, "disk": 20}

@@ -5,6 +5,7 @@
     bench/outside.py hpl --mb 64 --library build/bench-programs/libhplsleep.so
     bench/outside.py povray --mb 64
     bench/outside.py redis --mb 64
+    bench/outside.py sqlite --mb 64
 
 hpl     High Performance Linpack of Debian's hpcc, in one process; its own
         residual check must pass
@@ -12,6 +13,9 @@ povray  a field of spheres, as in the Anemone thesis; the checksum of its
         picture is the same with enough RAM
 redis   redis-server filled with values and then read at random; every value
         must be the one that was put there
+sqlite  SQLite, as Python has it: a table in memory is filled, asked for rows by
+        key, for those of a customer by an index, and for a sum of each customer;
+        every answer must be right, then all rows and what SQLite says of itself
 
 Exit code 0: all right, 1: a wrong result, 2: refused, 3: the program failed.
 """
@@ -24,13 +28,16 @@ import random
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
+import orders
+
 # What a program takes before it has anything to do, in MiB.
-HPL_BASE, POV_BASE = 20, 18
+HPL_BASE, POV_BASE, SQL_BASE = 20, 18, 20
 # and for each sphere in bytes.
 POV_SPHERE = 1000
 POV_WIDTH, POV_HEIGHT = 320, 240
@@ -38,6 +45,8 @@ HPL_BLOCK = 64
 REDIS_VALUE = 4000
 REDIS_BATCH = 64
 REDIS_WAIT_S = 30
+# One row of a table, and all those of one customer, of so many are asked for.
+SQL_FEW = 16
 
 HPL_INPUT = """HPLinpack benchmark input file
 nswap
@@ -281,7 +290,48 @@ def redis(args, folder):
     return result
 
 
-PROGRAMS = {"hpl": hpl, "povray": povray, "redis": redis}
+# -- SQLite -----------------------------------------------------------------
+
+def sqlite(args, _):
+    """Fill a table, ask for some of it and for all, and compare all of it."""
+    table = orders.Orders(max(1, args.mb - SQL_BASE), args.seed, args.damage)
+    order, total = random.Random(args.seed), hashlib.sha256()
+    wrong, accesses = 0, table.rows
+    clock, base = Clock(), sqlite3.connect(":memory:")
+    base.executescript(orders.SCHEMA)
+    with base:
+        base.executemany(orders.INSERT, table.made())
+    base.execute(orders.INDEX)
+    result, clock = clock.end("fill_"), Clock()
+
+    def ask(question, *what):
+        got = base.execute(question, what).fetchall()
+        total.update(repr(got).encode())
+        return got
+    for key in [*range(min(args.damage, table.rows)),
+                *(order.randrange(table.rows) for _ in range(table.rows // SQL_FEW))]:
+        wrong += ask(orders.BY_KEY, key) != [table.row(key)]
+        accesses += 1
+        if args.compute_ns:
+            time.sleep(args.compute_ns / 1e9)
+    for _ in range(-(-table.customers // SQL_FEW)):
+        who = order.randrange(table.customers)
+        wrong += ask(orders.BY_CUSTOMER, who) != [table.of_customer(who)]
+        accesses += table.count[who]
+    wrong += ask(orders.OF_EACH) != table.of_each()
+    result.update(clock.end())
+    clock = Clock()
+    right = sum(row == table.row(row[0]) for row in base.execute(orders.ALL))
+    wrong += right != table.rows
+    wrong += base.execute("PRAGMA integrity_check").fetchall() != [("ok",)]
+    base.close()
+    return {**result, **clock.end("check_"), "rows": table.rows,
+            "accesses": accesses, "verified": right, "wrong_results": wrong,
+            "us_per_access": round(result["seconds"] * 1e6 / accesses, 3),
+            "checksum": total.hexdigest()[:16]}
+
+
+PROGRAMS = {"hpl": hpl, "povray": povray, "redis": redis, "sqlite": sqlite}
 
 
 class Parser(argparse.ArgumentParser):
@@ -302,11 +352,12 @@ def main():
                         help="seed of everything random (default 1)")
     parser.add_argument("--compute-ns", type=int, default=0,
                         help="sleep N nanoseconds a unit of work (default 0): "
-                        "1000 floating point operations (hpl), one key read (redis)")
+                        "1000 floating point operations (hpl), one key read "
+                        "(redis, sqlite)")
     parser.add_argument("--library", help="hpl: path of libhplsleep.so")
     parser.add_argument("--damage", type=int, default=0,
                         help="spoil something: the Nth product (hpl), the scene, "
-                        "N values (redis)")
+                        "N values (redis), N rows (sqlite)")
     args = parser.parse_args()
     for name in ("seed", "compute_ns", "damage"):
         if getattr(args, name) < 0:

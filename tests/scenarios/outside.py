@@ -9,7 +9,7 @@ sys.path.append(str(ROOT / "bench"))
 
 import apps  # noqa: E402 (needs the path above)
 
-DESCRIPTION = "HPL, POV-Ray and redis run, and notice what they must"
+DESCRIPTION = "HPL, POV-Ray, redis and SQLite run, and notice what they must"
 SUITES = ("lab",)
 LONG = ("povray",)
 NEEDS = ("benchprogs", "hpcc", "povray", "redis-check-rdb")
@@ -52,6 +52,20 @@ def test_redis(t):
           "wrong values, right ones")
     at_least(ran(node, "redis", 2, "--damage", 3, code=1)["wrong_results"], 3,
              "wrong values")
+
+
+def test_sqlite(t):
+    """Every answer and every row is right, unless some were spoilt; the same
+    answers twice, others from another table."""
+    node = t.cluster(1, module=False)[0]
+    got = ran(node, "SQLite", 22)
+    equal((got["wrong_results"], got["verified"]), (0, got["rows"]),
+          "wrong answers, right rows")
+    equal(apps.wrong(ran(node, "SQLite", 22), got), 0, "wrong answers")
+    spoilt = ran(node, "SQLite", 22, "--damage", 3, code=1)
+    at_least(spoilt["wrong_results"], 3, "wrong answers of a spoilt table")
+    equal(spoilt["verified"], got["rows"] - 3, "right rows of a spoilt table")
+    true(spoilt["checksum"] != got["checksum"], "checksum of a spoilt table")
 
 
 def test_refused(t):
