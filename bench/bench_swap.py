@@ -69,6 +69,8 @@ def one_run(device, app, right, load):
     finally:
         node.run(["swapoff", path], timeout=300)
     got["marks"] = [mark] if mark else []
+    if after == before:
+        got["marks"].append("nothing was swapped")
     got["wrong"] = apps.wrong(got, right)
     if served:
         moved = [(served_now[k] - served[k], after[k] - before[k])
@@ -94,7 +96,21 @@ def rounded(value, digits):
     return value if value is None else round(value, digits)
 
 
-def row_of(name, app, runs, about):
+def checked(runs, right):
+    """What shows that the results of a row are right: how much each run verified,
+    and that it came to what a run with enough RAM comes to (None if a program
+    only compares pages, as it goes)."""
+    found = {"verified": min(r["verified"] for r in runs)}
+    if "residual" in right:
+        found["residual"] = max(r["residual"] for r in runs)
+    sums = {r.get("checksum") for r in runs}
+    found["checksum"] = ", ".join(sorted(s for s in sums if s)) or None
+    found["as_in_ram"] = sums == {right["checksum"]} if "checksum" in right \
+        else None
+    return found
+
+
+def row_of(name, app, runs, right, about):
     """A row of swap.json from the runs of one program on one device."""
     us = [r["us_per_access"] for r in runs if r.get("us_per_access")]
     seconds = [r["seconds"] for r in runs]
@@ -113,6 +129,7 @@ def row_of(name, app, runs, about):
            "runs": len(runs)}
     for key in ("load_per_1000", "store_per_1000"):
         row[key] = rounded(median([r.get(key) for r in runs]), 1)
+    row.update(checked(runs, right))
     row["marks"] = sorted({m for r in runs for m in r["marks"]})
     if row["wrong_pages"]:
         row["marks"].insert(0, "wrong pages or results")
@@ -172,8 +189,9 @@ def run(cluster, options, about, load):
                               f"{name:9} {app.name:10} {got['seconds']:8.2f} s  "
                               f"{got['pswpin']:7} in {got['pswpout']:7} out  "
                               f"{got['wrong']} wrong")
-            options.parts.add(app.name, [row_of(name, app, got, about)
-                                         for name, got in runs.items()])
+            options.parts.add(app.name, [
+                row_of(name, app, got, right[app.name], about)
+                for name, got in runs.items()])
     if any(app.kind.file for app in todo):
         client.run(["umount", FILE_FOLDER])
     return options.parts.all_rows()

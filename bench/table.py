@@ -57,6 +57,21 @@ def _span(low, high):
     return "-" if low is None else f"{low:,.1f}-{high:,.1f}"
 
 
+def _checked(name, rows):
+    """In words, what shows that a program's results are right while it swaps."""
+    rows = [row for row in rows if row["device"] != "ram"]
+    if not rows:
+        return
+    least = min(row["verified"] for row in rows)
+    said = [f"{least:,} verified in each run"] if least > 1 else []
+    if "residual" in rows[0]:
+        said.append(f"residual {max(r['residual'] for r in rows):.3g} at most")
+    same = [row["as_in_ram"] for row in rows if row["as_in_ram"] is not None]
+    if same:
+        said.append(f"as with enough RAM on {sum(same)} of {len(same)} devices")
+    print(f"{name}: {', '.join(said)}; {sum(r['wrong_pages'] for r in rows)} wrong")
+
+
 def _swap(rows):
     lines = []
     order = list(dict.fromkeys(row["workload"] for row in rows))
@@ -76,6 +91,9 @@ def _swap(rows):
     _print(["load", "device", "MiB", "seconds", "from-to", "us/access",
             "pages in", "pages out", "wrong", "by the peer", "loads/1000",
             "stores/1000", "marks"], lines)
+    for name in order:
+        _checked(name, [r for r in rows if r["workload"] == name and
+                        "verified" in r])
     ours = _find(rows, device="nswap", workload="WL1")
     if ours:
         print(f"nswap, pages read in order: {_number(ours['load_per_1000'])} "
