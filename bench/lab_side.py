@@ -21,6 +21,7 @@ import bench_device
 import bench_idle
 import bench_moves
 import bench_paper
+import bench_policy
 import bench_swap
 import bench_tiers
 import kept
@@ -28,7 +29,7 @@ import measure
 
 BENCHES = {"device": bench_device, "swap": bench_swap, "apps": bench_swap,
            "moves": bench_moves, "idle": bench_idle, "tiers": bench_tiers,
-           "paper": bench_paper}
+           "policy": bench_policy, "paper": bench_paper}
 
 
 def measured(job, folder, test):

@@ -14,6 +14,11 @@ STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
            "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8"}
+POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
+                  "#3a9fbf", "#a08040")
+POLICY_TITLES = {"place": "placement: where page-outs go",
+                 "read": "reading: which of two copies",
+                 "prefetch": "prefetching: which pages go to flash"}
 
 
 def _order(rows, key="device"):
@@ -21,8 +26,10 @@ def _order(rows, key="device"):
     return [name for name in COLOURS if name in seen]
 
 
-def _bars(axes, groups, names, values):
-    """Grouped bars; values[(group, name)] = (middle, low, high)."""
+def _bars(axes, groups, names, values, colours=None, text=None):
+    """Grouped bars; values[(group, name)] = (middle, low, high); text: how a value
+    is written."""
+    colours, text = colours or COLOURS, text or _short
     width = 0.8 / len(names)
     for n, name in enumerate(names):
         for g, group in enumerate(groups):
@@ -30,11 +37,11 @@ def _bars(axes, groups, names, values):
                 continue
             middle, low, high = values[group, name]
             x = g - 0.4 + width * (n + 0.5)
-            axes.bar(x, middle, width * 0.92, color=COLOURS[name],
+            axes.bar(x, middle, width * 0.92, color=colours[name],
                      label=name if g == 0 else None,
                      yerr=[[max(0, middle - low)], [max(0, high - middle)]],
                      error_kw={"elinewidth": 1, "ecolor": "#202020"})
-            axes.annotate(_short(middle), (x, high), ha="center", va="bottom",
+            axes.annotate(text(middle), (x, high), ha="center", va="bottom",
                           xytext=(0, 2), textcoords="offset points",
                           fontsize=7)
     axes.set_xticks(range(len(groups)), groups)
@@ -194,8 +201,34 @@ def _finish(figure, axes, rows, path):
     pyplot.close(figure)
 
 
+def _policy(rows, path):
+    kinds = list(dict.fromkeys(r["kind"] for r in rows))
+    groups = {kind: list(dict.fromkeys((r["case"], r["workload"]) for r in rows
+                                       if r["kind"] == kind)) for kind in kinds}
+    figure, axes = pyplot.subplots(len(kinds), 1, squeeze=False,
+                                   figsize=(9, 3.2 * len(kinds)))
+    for panel, kind in zip(axes[:, 0], kinds):
+        mine = [r for r in rows if r["kind"] == kind]
+        names = list(dict.fromkeys(r["policy"] for r in mine))
+        label = {case: f"{case[1]}\n{case[0]}" for case in groups[kind]}
+        values = {(label[r["case"], r["workload"]], r["policy"]):
+                  (r["seconds"], r["seconds_min"], r["seconds_max"]) for r in mine}
+        _bars(panel, list(label.values()), names, values,
+              dict(zip(names, POLICY_COLOURS)), "{:.3g}".format)
+        panel.set_yscale("linear")
+        panel.tick_params(axis="x", labelsize=8)
+        panel.set_ylim(0, max(r["seconds_max"] for r in mine) * 1.35)
+        panel.set_ylabel("seconds")
+        panel.set_title(POLICY_TITLES.get(kind, kind))
+        panel.legend(loc="upper left", ncols=len(names))
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.02, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
 def draw(bench, rows, path):
     """Draw the figure of one benchmark."""
     with pyplot.style.context(str(STYLE)):
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-         "idle": _idle, "tiers": _tiers}[bench](rows, path)
+         "idle": _idle, "tiers": _tiers, "policy": _policy}[bench](rows, path)

@@ -139,9 +139,32 @@ def _tiers(rows):
         print(f"lowest ratio where the processor is not the limit: {min(free)}")
 
 
+def _policy(rows):
+    _print(["policy", "case", "load", "seconds", "from-to", "out: peers", "flash",
+            "in: peers", "flash", "prefetched", "read", "at each peer", "wrong",
+            "marks"],
+           [[f"{row['kind']} {row['policy']}", row["case"], row["workload"],
+             _number(row["seconds"], 2),
+             f"{row['seconds_min']:,.2f}-{row['seconds_max']:,.2f}",
+             *(_number(row[key], 0) for key in (
+                 "pages_out", "flash_out", "pages_in", "flash_in", "prefetched",
+                 "prefetch_hits")),
+             "+".join(f"{n:,}" for n in row["stored"]), str(row["wrong_pages"]),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
+    for where in dict.fromkeys((r["kind"], r["case"], r["workload"]) for r in rows):
+        mine = [r for r in rows if (r["kind"], r["case"], r["workload"]) == where]
+        best = min(mine, key=lambda r: r["seconds"])
+        worst = max(mine, key=lambda r: r["seconds"])
+        apart = best["seconds_max"] < worst["seconds_min"]
+        print(f"{where[0]}, {where[1]}, {where[2]}: {best['policy']} "
+              f"{best['seconds']:.2f} s, {worst['policy']} {worst['seconds']:.2f} s"
+              f"{'' if apart else ', but their runs overlap'}")
+
+
 def _name(row):
     """What a row is about, in a few words."""
-    keys = ("device", "op", "workload", "what", "link", "flash_us", "qd")
+    keys = ("device", "kind", "policy", "case", "op", "workload", "what",
+            "link", "flash_us", "qd")
     return " ".join(str(row[key]) for key in keys if key in row)
 
 
@@ -149,7 +172,7 @@ def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-     "idle": _idle, "tiers": _tiers}[bench](rows)
+     "idle": _idle, "tiers": _tiers, "policy": _policy}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")
