@@ -24,12 +24,13 @@ import bench_paper
 import bench_policy
 import bench_swap
 import bench_tiers
+import bench_trace
 import kept
 import measure
 
 BENCHES = {"device": bench_device, "swap": bench_swap, "apps": bench_swap,
            "moves": bench_moves, "idle": bench_idle, "tiers": bench_tiers,
-           "policy": bench_policy, "paper": bench_paper}
+           "policy": bench_policy, "trace": bench_trace, "paper": bench_paper}
 
 
 def measured(job, folder, test):
@@ -45,6 +46,7 @@ def measured(job, folder, test):
     if bench is bench_paper:
         # nothing that disturbs the machine is seen under virtual time
         return bench.run(cluster, options, about, folder)
+    options.folder = folder
     options.parts = kept.Parts(folder,
                                lambda: dmesg.problems(lab.sh("dmesg")))
     return options.parts.stamped(bench.run(cluster, options, about, load))

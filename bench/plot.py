@@ -10,6 +10,8 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
+import slots
+
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
@@ -227,8 +229,21 @@ def _policy(rows, path):
     pyplot.close(figure)
 
 
-def draw(bench, rows, path):
-    """Draw the figure of one benchmark."""
+def _trace(rows, path, folder):
+    traces = {}
+    for name in dict.fromkeys(row["workload"] for row in rows):
+        entries = slots.entries_of((folder / f"slots-{name}.json").read_text())
+        points = slots.points_of(entries)
+        traces[name] = (points, slots.summary_of(entries, points))
+    slots.draw(traces, path)
+
+
+def draw(bench, rows, path, folder=None):
+    """Draw the figure of one benchmark; folder: what its boot has left, of which
+    only the figure of traces is drawn."""
     with pyplot.style.context(str(STYLE)):
+        if bench == "trace":
+            _trace(rows, path, folder)
+            return
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
          "idle": _idle, "tiers": _tiers, "policy": _policy}[bench](rows, path)

@@ -48,38 +48,47 @@ def points_of(entries):
     return points
 
 
+def missed(entries):
+    """How many entries between the first and the last one are not there."""
+    numbers = {e["number"] for e in entries}
+    return max(numbers) - min(numbers) + 1 - len(numbers)
+
+
 def summary_of(entries, points):
     """What the paper says of its figure, in numbers."""
     counts = {op: collections.Counter(slots)
               for op, (_, slots) in points.items()}
     wrote, read = counts["page-out"], counts["page-in"]
     once = sum(n == 1 for n in wrote.values())
-    numbers = [e["number"] for e in entries]
     return {
         "pages_out": sum(wrote.values()), "pages_in": sum(read.values()),
         "slots_written": len(wrote), "written_once": once,
         "reads_per_slot_read": round(sum(read.values()) / len(read), 2)
         if read else 0,
-        "entries_missed": max(numbers) - min(numbers) + 1 - len(set(numbers))}
+        "entries_missed": missed(entries)}
 
 
-def draw(points, summary, path):
-    """Two panels, one above the other."""
+def draw(traces, path):
+    """Two panels, one above the other, for each {program: (points, summary)}."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
     with pyplot.style.context(str(STYLE)):
-        figure, axes = pyplot.subplots(2, 1, figsize=(7.5, 6), sharex=True,
-                                       sharey=True)
-        for panel, (op, title, colour) in zip(axes, PANELS):
-            panel.plot(*points[op], ",", color=colour, rasterized=True)
-            panel.set_title(f"{title}: {len(points[op][0])} pages")
-            panel.set_ylabel("swap slot")
-        axes[-1].set_xlabel("seconds")
-        figure.text(0.01, 0.005, ", ".join(f"{k} {v}" for k, v in
-                                           summary.items()),
-                    fontsize=6.5, color="#505050")
-        figure.tight_layout(rect=(0, 0.03, 1, 1))
+        figure, axes = pyplot.subplots(
+            2, len(traces), figsize=(7.5 if len(traces) == 1 else 5.5 * len(traces), 6),
+            sharex="col", sharey="col", squeeze=False)
+        for column, (name, (points, _)) in zip(axes.T, traces.items()):
+            for panel, (op, title, colour) in zip(column, PANELS):
+                panel.plot(*points[op], ",", color=colour, rasterized=True)
+                panel.set_title(f"{name}{': ' if name else ''}{title}: "
+                                f"{len(points[op][0])} pages")
+                panel.set_ylabel("swap slot")
+            column[-1].set_xlabel("seconds")
+        figure.text(0.01, 0.005, "\n".join(
+            ", ".join(f"{k} {v}" for k, v in {**({"program": name} if name else {}),
+                                              **summary}.items())
+            for name, (_, summary) in traces.items()), fontsize=6.5, color="#505050")
+        figure.tight_layout(rect=(0, 0.01 + 0.02 * len(traces), 1, 1))
         figure.savefig(path)
         pyplot.close(figure)
 
@@ -106,7 +115,7 @@ def main():
     points = points_of(entries)
     summary = summary_of(entries, points)
     print(json.dumps(summary))
-    draw(points, summary, args.output)
+    draw({"": (points, summary)}, args.output)
 
 
 if __name__ == "__main__":

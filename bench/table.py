@@ -161,9 +161,21 @@ def _policy(rows):
               f"{'' if apart else ', but their runs overlap'}")
 
 
+def _trace(rows):
+    _print(["load", "what", "entries", "pages", "slots", "once", "times a slot",
+            "most", "median us", "missed", "wrong", "marks"],
+           [[row["workload"], f"{row['op']} {row['tier']}",
+             *(_number(row[key], 0) for key in
+               ("entries", "pages", "slots", "slots_once")),
+             _number(row["times_a_slot"], 2),
+             str(row["times_most"]), _number(row["median_us"]),
+             str(row["entries_missed"]), str(row["wrong_pages"]),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
+
+
 def _name(row):
     """What a row is about, in a few words."""
-    keys = ("device", "kind", "policy", "case", "op", "workload", "what",
+    keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
             "link", "flash_us", "qd")
     return " ".join(str(row[key]) for key in keys if key in row)
 
@@ -172,7 +184,8 @@ def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-     "idle": _idle, "tiers": _tiers, "policy": _policy}[bench](rows)
+     "idle": _idle, "tiers": _tiers, "policy": _policy,
+     "trace": _trace}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")
