@@ -3,9 +3,12 @@
 
 Invariant: a workload's result is right, or the run ends.
 """
+import contextlib
 import json
+import os
 import pathlib
 import sys
+import threading
 
 import apps
 import paper_profile as profile
@@ -16,6 +19,9 @@ WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
 # How many seeds a workload is measured with: those of several processes go another
 # way with each.
 SEEDS = {**dict.fromkeys(WORKLOADS, 1), "Radix": 3, "IS": 3, "HPL": 3}
+# What the kernel counts of memory groups, and how often it is to be summed up.
+STATISTICS = "/sys/fs/cgroup/memory.stat"
+FRESH_S = 0.005
 
 
 class Scale:
@@ -65,8 +71,6 @@ def hpl(run, _):
             profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
 
 
-# Held at their limit by being slowed down, since a hard one kills them.
-HELD = ("Radix", "IS")
 COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
 
 
@@ -89,6 +93,30 @@ def warm(run, name):
         run.warmed.add(name)
 
 
+@contextlib.contextmanager
+def fresh_statistics():
+    """Have the kernel sum up what it counts of memory groups, which a reader makes it
+    do.  Its choice of pages to reclaim goes by these figures, and it sums them up
+    every two seconds by itself: soon enough for gigabytes, but a group of 8 MiB has
+    other pages twenty times by then.  With figures that old it keeps what it should
+    let go, and at last kills who could have gone on."""
+    over = threading.Event()
+    file = os.open(STATISTICS, os.O_RDONLY)
+
+    def read():
+        while not over.wait(FRESH_S):
+            os.pread(file, 1 << 16, 0)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        os.close(file)
+
+
 def workload(run, name, swaps=True, flags=(), held=False):
     """Run one; its result, which must be right.  Without swaps it may keep all
     its memory; flags are more of its own.  held: slowed down at its limit, not
@@ -97,10 +125,11 @@ def workload(run, name, swaps=True, flags=(), held=False):
     argv = [*COMMANDS.get(name, wl)(run, name),
             "--compute-ns", profile.COMPUTE_NS[name], *flags]
     limit = limit_mb(run, name)
-    if swaps and (held or name in HELD):
+    if swaps and held:
         argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
-    done = run.node.run(argv, timeout=36000, check=False,
-                        memory_max=f"{limit}M" if swaps else None)
+    with fresh_statistics():
+        done = run.node.run(argv, timeout=36000, check=False,
+                            memory_max=f"{limit}M" if swaps else None)
     if done.code:
         raise Failure(f"{done.cmd} ended with {done.code}: "
                       f"{done.err.strip()[:300]}")
