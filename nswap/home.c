@@ -10,14 +10,16 @@
  *  - Whoever submits never waits. dm-io may: it has a reserve of a few bios,
  *    and a device below may be out of requests. So it is called by a work on a
  *    queue of the home's own, with a rescuer, one at a time.
- *  - But who pages in inside the block layer's submit, with nothing else left to
- *    be submitted there, calls dm-io itself. The bio is only put on a list then,
- *    and goes next. There is one of its own at a time, so it never waits for
- *    itself; there are few of all, fewer than the fewest requests a queue may
- *    have, so dm-io's reserve is hardly touched. The device below is asked not to
- *    wait, and is none made of others, which may all the same; control groups are
- *    asked to charge it to nobody. What it refuses or fails is started once more
- *    by the work, so a real error is met twice.
+ *  - But who submits inside the block layer's submit, with nothing else left to
+ *    be submitted there and no plug, calls dm-io itself. The bio is only put on a
+ *    list then, and goes next, before this task does anything else. There are few
+ *    of these at a time, and they have a reserve of dm-io's of their own that is
+ *    larger: it neither waits nor reclaims. The device below is asked not to wait,
+ *    and is none made of others, which may all the same. What it refuses or fails
+ *    is started once more by the work, so a real error is met twice.
+ *  - Such a page-out may be a reclaimer's. So it is charged to no control group,
+ *    which could hold it back, and the device below takes it without sleeping or
+ *    asking for memory: its driver is none that may block, nor makes checksums.
  *  - What the start work waits for is freed by completions alone, never by
  *    another work of this module.
  *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
@@ -31,7 +33,10 @@
  * Lock order: none is taken inside @lock but the work queue's own.
  */
 #include <linux/bio.h>
+#include <linux/blk-cgroup.h>
+#include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/cgroup.h>
 #include <linux/file.h>
 #include <linux/major.h>
 #include <linux/sched.h>
@@ -44,7 +49,7 @@
 
 #define LOG_EVERY	(5 * HZ)
 #define OVERTAKE	16	/* page-ins that may go before a page-out */
-#define DIRECT		3	/* below BLKDEV_MIN_RQ */
+#define DIRECT		3	/* below BLKDEV_MIN_RQ and a client's reserve */
 
 /* let the work start it */
 static void start_later(struct nswap_home_io *h)
@@ -116,7 +121,7 @@ static void start_one(struct nswap_home_io *h)
 		.mem.ptr.pl = h->pages,
 		.notify.fn = notify,
 		.notify.context = h,
-		.client = home->io,
+		.client = h->direct ? home->direct_io : home->io,
 	};
 
 	h->started_ns = nswap_stamp();
@@ -201,6 +206,32 @@ void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
 	h->nr = nr;
 }
 
+/* is what this task submits charged to no control group? */
+static bool in_root_group(void)
+{
+#ifdef CONFIG_BLK_CGROUP
+	bool root;
+
+	/* a kernel thread may have been given one; that is kept from modules */
+	if ((current->flags & (PF_KTHREAD | PF_KSWAPD)) == PF_KTHREAD)
+		return false;
+	rcu_read_lock();
+	root = task_css(current, io_cgrp_id) == blkcg_root_css;
+	rcu_read_unlock();
+	return root;
+#else
+	return true;
+#endif
+}
+
+/* will a bio of this task go next, and the device below take it or refuse? */
+static bool may_start(const struct nswap_home *home, bool write)
+{
+	return home->nowait[write] && current->bio_list &&
+	       bio_list_empty(&current->bio_list[0]) && !current->plug &&
+	       (!write || in_root_group());
+}
+
 /**
  * nswap_home_submit() - start a read or a write
  * @home: home
@@ -212,8 +243,7 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 {
 	h->home = home;
 	h->direct = atomic_inc_return(&home->under_way) <= DIRECT &&
-		    !h->write && home->nowait && current->bio_list &&
-		    bio_list_empty(&current->bio_list[0]);
+		    may_start(home, h->write);
 	if (h->direct)
 		start_one(h);
 	else
@@ -274,6 +304,18 @@ static int check_bdev(struct nswap_home *home, const char *what,
 	return 0;
 }
 
+/* how does it take what whoever submits starts? */
+static void look_at_queue(struct nswap_home *home)
+{
+	struct request_queue *q = bdev_get_queue(home->bdev);
+
+	home->nowait[READ] = bdev_nowait(home->bdev) && queue_is_mq(q);
+	home->nowait[WRITE] = home->nowait[READ] &&
+			      !bdev_stable_writes(home->bdev) &&
+			      !(q->tag_set->flags &
+				(BLK_MQ_F_BLOCKING | BLK_MQ_F_STACKING));
+}
+
 static int open_bdev(struct nswap_home *home, const char *path,
 		     const char *what, struct netlink_ext_ack *ext)
 {
@@ -284,8 +326,7 @@ static int open_bdev(struct nswap_home *home, const char *path,
 		return PTR_ERR(home->file);
 	}
 	home->bdev = file_bdev(home->file);
-	home->nowait = bdev_nowait(home->bdev) &&
-		       queue_is_mq(bdev_get_queue(home->bdev));
+	look_at_queue(home);
 	home->slots = bdev_nr_bytes(home->bdev) >> NSWAP_SLOT_SHIFT;
 	home->loop = home->bdev->bd_disk->major == LOOP_MAJOR;
 	snprintf(home->name, sizeof(home->name), "%pg", home->bdev);
@@ -329,11 +370,18 @@ struct nswap_home *nswap_home_open(const char *path, const char *what,
 		ret = PTR_ERR(home->io);
 		goto put;
 	}
+	home->direct_io = dm_io_client_create();
+	if (IS_ERR(home->direct_io)) {
+		ret = PTR_ERR(home->direct_io);
+		goto destroy;
+	}
 	home->wq = alloc_workqueue("nswap_home", WQ_MEM_RECLAIM | WQ_UNBOUND |
 				   WQ_HIGHPRI, 0);
 	if (home->wq)
 		return home;
 	ret = -ENOMEM;
+	dm_io_client_destroy(home->direct_io);
+destroy:
 	dm_io_client_destroy(home->io);
 put:
 	bdev_fput(home->file);
@@ -353,6 +401,7 @@ void nswap_home_close(struct nswap_home *home)
 	destroy_workqueue(home->wq);
 	cancel_work_sync(&home->ended);
 	WARN_ON(!list_empty(&home->done));
+	dm_io_client_destroy(home->direct_io);
 	dm_io_client_destroy(home->io);
 	bdev_fput(home->file);
 	kfree(home);

@@ -54,7 +54,8 @@ struct nswap_home_io {
  * struct nswap_home - an open home
  * @file: it, opened exclusively
  * @bdev: of @file
- * @io: memory of reads and writes under way
+ * @io: memory of reads and writes under way that the work starts
+ * @direct_io: the same of those that whoever submits starts
  * @wq: where they are started
  * @start: work that starts them
  * @ended: work that ends them
@@ -63,7 +64,8 @@ struct nswap_home_io {
  * @overtaken: page-ins started since a page-out that waits could have been
  * @done: over, @end has not been called
  * @under_way: reads and writes submitted and not over
- * @nowait: it can say that it would have to wait, and is not made of others
+ * @nowait: whoever submits may start reads, writes of it: it can say that it
+ *	would have to wait, and is not made of others
  * @errors: when an error may be logged
  * @slots: its size
  * @loop: it is a loop device
@@ -74,6 +76,7 @@ struct nswap_home {
 	struct file *file;
 	struct block_device *bdev;
 	struct dm_io_client *io;
+	struct dm_io_client *direct_io;
 	struct workqueue_struct *wq;
 	struct work_struct start;
 	struct work_struct ended;
@@ -82,7 +85,7 @@ struct nswap_home {
 	unsigned int overtaken;
 	struct list_head done;
 	atomic_t under_way;
-	bool nowait;
+	bool nowait[2];
 	struct ratelimit_state errors;
 	u64 slots;
 	bool loop;
