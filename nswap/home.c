@@ -60,6 +60,7 @@ static void start_later(struct nswap_home_io *h)
 	h->direct = false;
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
+	home->nr_todo++;
 	/* inside the lock: once it is free @h may end and the home be closed */
 	queue_work(home->wq, &home->start);
 	spin_unlock_irqrestore(&home->lock, flags);
@@ -151,10 +152,19 @@ static struct nswap_home_io *next_todo(struct nswap_home *home)
 	spin_lock_irq(&home->lock);
 	todo = &home->todo[writes_next(home) ? WRITE : READ];
 	h = list_first_entry_or_null(todo, struct nswap_home_io, link);
-	if (h)
+	if (h) {
 		list_del_init(&h->link);
+		home->nr_todo--;
+	}
 	spin_unlock_irq(&home->lock);
 	return h;
+}
+
+/* would the next one wait for a request? a moment's view */
+static bool is_full(const struct nswap_home *home)
+{
+	return atomic_read(&home->under_way) - (int)READ_ONCE(home->nr_todo) >=
+	       (int)bdev_get_queue(home->bdev)->nr_requests;
 }
 
 static void start_work(struct work_struct *work)
@@ -165,8 +175,14 @@ static void start_work(struct work_struct *work)
 	struct blk_plug plug;
 
 	blk_start_plug(&plug);
-	while ((h = next_todo(home)))
+	while ((h = next_todo(home))) {
 		start_one(h);
+		if (!is_full(home))
+			continue;
+		/* who waits leaves what is in its plug to yet another task */
+		blk_finish_plug(&plug);
+		blk_start_plug(&plug);
+	}
 	blk_finish_plug(&plug);
 	memalloc_noio_restore(noio);
 }

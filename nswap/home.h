@@ -59,8 +59,9 @@ struct nswap_home_io {
  * @wq: where they are started
  * @start: work that starts them
  * @ended: work that ends them
- * @lock: protects @todo, @overtaken and @done; taken in interrupts
+ * @lock: protects @todo, @nr_todo, @overtaken and @done; taken in interrupts
  * @todo: to be started; page-ins, page-outs
+ * @nr_todo: how many
  * @overtaken: page-ins started since a page-out that waits could have been
  * @done: over, @end has not been called
  * @under_way: reads and writes submitted and not over
@@ -82,6 +83,7 @@ struct nswap_home {
 	struct work_struct ended;
 	spinlock_t lock;
 	struct list_head todo[2];
+	unsigned int nr_todo;
 	unsigned int overtaken;
 	struct list_head done;
 	atomic_t under_way;
