@@ -63,7 +63,7 @@ KINDS = {
     "WL4": Kind("wl", ("--workload", "WL4"), file=True),
     "Radix": Kind("radix", ("--radix-bits", "8"), processes=True),
     "IS": Kind("is", over=1.2, size=keys_of_is, processes=True),
-    "HPL": Kind("hpl", over=1.5, outside=True, needs="hpcc"),
+    "HPL": Kind("hpl", over=2.0, outside=True, needs="hpcc"),
     "quicksort": Kind("quicksort", processes=True),
     "POV-Ray": Kind("povray", over=1.5, outside=True, needs="povray"),
     "GAUSS": Kind("gauss"),

@@ -29,7 +29,7 @@ WORKLOADS = {"swap": ["WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL"],
 # and again get less to go over.  A disk takes milliseconds for each page at random,
 # so what is swapped to one is small.
 LIMIT_MB, DEVICE_MB = {"swap": 12, "apps": 96}, 224
-SMALL = {"Radix": 8, "IS": 7, "HPL": 24, "quicksort": 48, "POV-Ray": 48,
+SMALL = {"Radix": 8, "IS": 7, "HPL": 18, "quicksort": 48, "POV-Ray": 48,
          "GAUSS": 8, "FFT": 8, "NBODY": 8, "redis": 48, "SQLite": 48}
 # How many times as long as with the others a run takes, about; the slowest are
 # run fewer times.

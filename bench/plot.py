@@ -108,8 +108,8 @@ def _swap(rows, path):
                   for r in rows if r["workload"] in part}
         _bars(panel, [size[name] for name in part], names, values)
         panel.set_ylabel("seconds")
-    panels[0].set_title("programs larger than their RAM, less is better")
-    panels[0].legend(loc="upper left", ncols=len(names))
+    panels[0].set_title("programs larger than their RAM, less is better", pad=26)
+    panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(names))
     _finish(figure, panels, rows, path)
 
 
