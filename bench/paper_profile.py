@@ -26,12 +26,12 @@ SHARE_WITHIN = 0.02
 # The nanoseconds of sleep a unit of work (--compute-ns of each) that make it so.
 # WL2 to WL4 do the work of WL1 in another order or company.
 ALONE = ("WL1", "WL2", "WL3", "WL4")
-COMPUTE_NS = {**dict.fromkeys(ALONE, 800), "Radix": 1_250_000, "IS": 850_000,
-              "HPL": 900}
+COMPUTE_NS = {**dict.fromkeys(ALONE, 800), "Radix": 670_000, "IS": 600_000,
+              "HPL": 1000}
 # Radix and IS sleep so long at once: shorter sleeps take long in real time.
 STEP_US = 5000
 ITERATIONS = 3
-HPL_MB, HPL_LIMIT_MB = 36, 18
+HPL_MB, HPL_LIMIT_MB = 36, 16
 
 # Each node sends at this rate, in kbit/s.  The wire would do 1 Gbit/s; the paper's
 # nodes did less, and more slowly when pages were read.  The rest of a page's way
