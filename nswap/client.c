@@ -240,6 +240,25 @@ static void end_request(struct nswap_io *io)
 }
 
 /**
+ * nswap_client_own() - is the submit that this is inside, if any, its request's?
+ * @io: request the caller dispatches
+ *
+ * Who waits for a tag runs the queue first, with other tasks' requests, and sleeps
+ * then. Nobody waits while there are tags; with a scheduler, who waits is who comes
+ * here.
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: false if it may be another's.
+ */
+bool nswap_client_own(struct nswap_io *io)
+{
+	struct request *rq = blk_mq_rq_from_pdu(io);
+	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
+
+	return !rq->q->elevator && sbitmap_weight(tags) < tags->depth;
+}
+
+/**
  * nswap_client_op() - the part of a request that a block device reads or writes
  * @io: request the caller dispatches
  * @first: first slot, counted from the request's

@@ -181,6 +181,7 @@ void nswap_client_submit(struct nswap_io *io);
 void nswap_client_wait(struct nswap_io *io);
 void nswap_client_kick(struct nswap_node *node);
 void nswap_client_io_put(struct nswap_io *io);
+bool nswap_client_own(struct nswap_io *io);
 struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
 				 unsigned int nr);
 void nswap_client_op_end(struct nswap_op *op, unsigned long again);

@@ -31,6 +31,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->flash = flash;
 	op->h.end = end;
+	op->h.own = nswap_client_own(io);
 	op->h.anywhere = true;
 	nswap_meter_begin(op);
 	if (!io->write)

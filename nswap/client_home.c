@@ -28,6 +28,7 @@ static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 
 	op->h.slot = io->slot + first;
 	op->h.end = end;
+	op->h.own = nswap_client_own(io);
 	op->h.anywhere = true;
 	nswap_meter_begin(op);
 	atomic_inc(&io->pending);

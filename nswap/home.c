@@ -10,16 +10,19 @@
  *  - Whoever submits never waits. dm-io may: it has a reserve of a few bios,
  *    and a device below may be out of requests. So it is called by a work on a
  *    queue of the home's own, with a rescuer, one at a time.
- *  - But who submits inside the block layer's submit, with nothing else left to
- *    be submitted there and no plug, calls dm-io itself. The bio is only put on a
- *    list then, and goes next, before this task does anything else. There are few
- *    of these at a time, and they have a reserve of dm-io's of their own that is
- *    larger: it neither waits nor reclaims. The device below is asked not to wait,
- *    and is none made of others, which may all the same. What it refuses or fails
- *    is started once more by the work, so a real error is met twice.
+ *  - But who submits its own request (@own) inside the block layer's submit, with
+ *    nothing else left to be submitted there and no plug, calls dm-io itself. The
+ *    bio is only put on a list then, and goes next, before this task does anything
+ *    else; for another task's request that would not be so, since whoever waits for
+ *    a tag runs the queue and then sleeps. There are few of these at a time, of all
+ *    homes together fewer than the fewest requests a queue may have, and they have
+ *    a reserve of dm-io's of their own that is larger by default: it neither waits
+ *    nor reclaims. The device below is asked not to wait; it is none made of others,
+ *    which may all the same, and makes no checksums, which needs memory. What it
+ *    refuses or fails is started once more by the work, so a real error is met twice.
  *  - Such a page-out may be a reclaimer's. So it is charged to no control group,
  *    which could hold it back, and the device below takes it without sleeping or
- *    asking for memory: its driver is none that may block, nor makes checksums.
+ *    waiting for memory: its driver is none that may block.
  *  - What the start work waits for is freed by completions alone, never by
  *    another work of this module.
  *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
@@ -34,6 +37,7 @@
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
+#include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/cgroup.h>
@@ -51,6 +55,9 @@
 #define OVERTAKE	16	/* page-ins that may go before a page-out */
 #define DIRECT		3	/* below BLKDEV_MIN_RQ and a client's reserve */
 
+/* that whoever submitted has started, at all homes */
+static atomic_t nr_direct;
+
 /* let the work start it */
 static void start_later(struct nswap_home_io *h)
 {
@@ -60,7 +67,7 @@ static void start_later(struct nswap_home_io *h)
 	h->direct = false;
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
-	home->nr_todo++;
+	WRITE_ONCE(home->nr_todo, home->nr_todo + 1);
 	/* inside the lock: once it is free @h may end and the home be closed */
 	queue_work(home->wq, &home->start);
 	spin_unlock_irqrestore(&home->lock, flags);
@@ -71,6 +78,8 @@ static void io_done(struct nswap_home_io *h, bool failed)
 	struct nswap_home *home = h->home;
 	unsigned long flags;
 
+	if (h->direct)
+		atomic_dec(&nr_direct);
 	if (failed && h->direct) {
 		start_later(h);
 		return;
@@ -154,30 +163,38 @@ static struct nswap_home_io *next_todo(struct nswap_home *home)
 	h = list_first_entry_or_null(todo, struct nswap_home_io, link);
 	if (h) {
 		list_del_init(&h->link);
-		home->nr_todo--;
+		WRITE_ONCE(home->nr_todo, home->nr_todo - 1);
 	}
 	spin_unlock_irq(&home->lock);
 	return h;
 }
 
-/* would the next one wait for a request? a moment's view */
+/* will this one, which is next, wait for a request? a moment's view */
 static bool is_full(const struct nswap_home *home)
 {
-	return atomic_read(&home->under_way) - (int)READ_ONCE(home->nr_todo) >=
-	       (int)bdev_get_queue(home->bdev)->nr_requests;
+	struct request_queue *q = bdev_get_queue(home->bdev);
+
+	return queue_is_mq(q) &&
+	       atomic_read(&home->under_way) - (int)READ_ONCE(home->nr_todo) >
+	       (int)q->nr_requests;
 }
 
 static void start_work(struct work_struct *work)
 {
 	struct nswap_home *home = container_of(work, struct nswap_home, start);
 	unsigned int noio = memalloc_noio_save();
-	struct nswap_home_io *h;
+	struct nswap_home_io *h = next_todo(home);
 	struct blk_plug plug;
 
 	blk_start_plug(&plug);
-	while ((h = next_todo(home))) {
+	while (h) {
+		u64 end = h->slot + h->nr;
+		bool write = h->write;
+
 		start_one(h);
-		if (!is_full(home))
+		h = next_todo(home);
+		/* what goes on there is merged and waits for nothing */
+		if (!h || (h->slot == end && h->write == write) || !is_full(home))
 			continue;
 		/* who waits leaves what is in its plug to yet another task */
 		blk_finish_plug(&plug);
@@ -207,6 +224,8 @@ static void ended_work(struct work_struct *work)
  * @page: the pages, in order
  * @nr: how many, at least 1
  *
+ * It is nobody's @own then.
+ *
  * Context: any; on the page-out path.
  */
 void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
@@ -220,6 +239,7 @@ void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
 	}
 	h->pages = chain;
 	h->nr = nr;
+	h->own = false;
 }
 
 /* is what this task submits charged to no control group? */
@@ -241,17 +261,28 @@ static bool in_root_group(void)
 }
 
 /* will a bio of this task go next, and the device below take it or refuse? */
-static bool may_start(const struct nswap_home *home, bool write)
+static bool may_start(const struct nswap_home *home,
+		      const struct nswap_home_io *h)
 {
-	return home->nowait[write] && current->bio_list &&
+	return h->own && home->nowait[h->write] && current->bio_list &&
 	       bio_list_empty(&current->bio_list[0]) && !current->plug &&
-	       (!write || in_root_group());
+	       !bdev_get_integrity(home->bdev) &&
+	       (!h->write || in_root_group());
+}
+
+/* one of few: io_done() gives it back */
+static bool take_direct(void)
+{
+	if (atomic_inc_return(&nr_direct) <= DIRECT)
+		return true;
+	atomic_dec(&nr_direct);
+	return false;
 }
 
 /**
  * nswap_home_submit() - start a read or a write
  * @home: home
- * @h: its pages, slots, direction, end and @anywhere are set
+ * @h: its pages, slots, direction, end, @own and @anywhere are set
  *
  * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
  */
@@ -259,7 +290,7 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 {
 	h->home = home;
 	h->direct = atomic_inc_return(&home->under_way) <= DIRECT &&
-		    may_start(home, h->write);
+		    may_start(home, h) && take_direct();
 	if (h->direct)
 		start_one(h);
 	else
@@ -327,7 +358,6 @@ static void look_at_queue(struct nswap_home *home)
 
 	home->nowait[READ] = bdev_nowait(home->bdev) && queue_is_mq(q);
 	home->nowait[WRITE] = home->nowait[READ] &&
-			      !bdev_stable_writes(home->bdev) &&
 			      !(q->tag_set->flags &
 				(BLK_MQ_F_BLOCKING | BLK_MQ_F_STACKING));
 }

@@ -29,6 +29,8 @@ struct nswap_home;
  * @failed: result
  * @anywhere: @end may be called in any context if it has not failed, in a hard
  *	interrupt too
+ * @own: whoever submits it does so from the block layer's submit of the request
+ *	it is a part of, or from outside of any
  * @direct: it was started by whoever submitted it
  * @started_ns: when dm-io was called, see nswap_stamp()
  * @done_ns: when it was over, likewise
@@ -44,6 +46,7 @@ struct nswap_home_io {
 	bool write;
 	bool failed;
 	bool anywhere;
+	bool own;
 	bool direct;
 	u64 started_ns;
 	u64 done_ns;
