@@ -65,17 +65,26 @@ def idle_s():
     return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
+def switches():
+    """Switches of tasks in this kernel so far."""
+    lines = pathlib.Path("/proc/stat").read_text().split("\n")
+    return next(int(line.split()[1]) for line in lines
+                if line.startswith("ctxt"))
+
+
 def one_run(node, path, op, qd, options, load):
     """One fio run: its rate, and what this kernel cost meanwhile."""
-    begin, idle = time.time(), idle_s()
+    begin, idle, switched = time.time(), idle_s(), switches()
     got = fio(node, path, op, "4k", qd, options.seconds)
-    end, idle = time.time(), idle_s() - idle
+    end, idle, switched = (time.time(), idle_s() - idle,
+                           switches() - switched)
     own = load.own(begin, end)
     mark = load.mark(begin, end)
     pages = got["io_bytes"] // PAGE
     return {"iops": got["iops"], "mean_us": got["lat_ns"]["mean"] / 1e3,
             "idle": idle / (end - begin) / os.cpu_count(),
             "cpu_us": own * (end - begin) * 1e6 / max(1, pages),
+            "switches": switched / max(1, pages),
             "marks": [mark] if mark else []}
 
 
@@ -95,6 +104,7 @@ def row_of(case, runs, about):
     for name in NAMES:
         row[f"{name}_us"] = middle(name, "mean_us")
         row[f"{name}_cpu_us"] = middle(name, "cpu_us")
+        row[f"{name}_switches"] = middle(name, "switches", 2)
     ratios = [n["iops"] / r["iops"]
               for r, n in zip(runs["raw"], runs["nswap"])]
     row["ratio_min"], row["ratio_max"] = (round(f(ratios), 3)
