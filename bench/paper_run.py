@@ -21,7 +21,7 @@ WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
 SEEDS = {**dict.fromkeys(WORKLOADS, 1), "Radix": 3, "IS": 3, "HPL": 3}
 # What the kernel counts of memory groups, and how often it is to be summed up.
 STATISTICS = "/sys/fs/cgroup/memory.stat"
-FRESH_S = 0.005
+FRESH_S = 0.001
 
 
 class Scale:
@@ -71,6 +71,10 @@ def hpl(run, _):
             profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
 
 
+# Held at their limit by being slowed down: no time passes between the tries to
+# reclaim under virtual time, and at a hard limit several processes are killed now
+# and then before figures are fresh again.
+HELD = ("Radix", "IS")
 COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
 
 
@@ -99,7 +103,7 @@ def fresh_statistics():
     do.  Its choice of pages to reclaim goes by these figures, and it sums them up
     every two seconds by itself: soon enough for gigabytes, but a group of 8 MiB has
     other pages twenty times by then.  With figures that old it keeps what it should
-    let go, and at last kills who could have gone on."""
+    let go, pages come in again and again, and times scatter."""
     over = threading.Event()
     file = os.open(STATISTICS, os.O_RDONLY)
 
@@ -125,7 +129,7 @@ def workload(run, name, swaps=True, flags=(), held=False):
     argv = [*COMMANDS.get(name, wl)(run, name),
             "--compute-ns", profile.COMPUTE_NS[name], *flags]
     limit = limit_mb(run, name)
-    if swaps and held:
+    if swaps and (held or name in HELD):
         argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
     with fresh_statistics():
         done = run.node.run(argv, timeout=36000, check=False,
