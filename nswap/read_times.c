@@ -3,7 +3,7 @@
  * Read times.
  *
  * Invariants: every nswap_read_began() has one nswap_read_ended(). Averages
- * are single words that several may write at once: one of the samples is lost
+ * are words that several may write at once: a sample, or half of one, is lost
  * then, which an average survives. Nothing here takes a lock.
  */
 #include <linux/jiffies.h>
@@ -11,12 +11,22 @@
 
 #include "read_times.h"
 
-#define WEIGHT	8	/* a sample counts an eighth */
-#define MOST_US	1000000	/* one that waited for a silent peer is no measure */
+#define PART	8		/* a sample counts an eighth */
+#define OLD	(HZ / 10)	/* where none was for so long, */
+#define OLD_PART 2		/* a half */
 
 static u32 now_us(void)
 {
 	return ktime_to_us(ktime_get());
+}
+
+static struct nswap_read_line look_at(const struct nswap_read_times *t,
+				      unsigned int tier)
+{
+	return (struct nswap_read_line){
+		.first = READ_ONCE(t->line[tier].first),
+		.next = READ_ONCE(t->line[tier].next),
+	};
 }
 
 /**
@@ -48,20 +58,26 @@ u32 nswap_read_began(struct nswap_read_times *t, enum nswap_read_tier tier,
 void nswap_read_ended(struct nswap_read_times *t, enum nswap_read_tier tier,
 		      unsigned int nr, u32 began, bool good)
 {
-	u32 was = READ_ONCE(t->us[tier]);
-	u32 us = clamp(now_us() - began, 1u, (u32)MOST_US);
+	/* one that waited for a silent peer is no measure */
+	u32 us = clamp(now_us() - began, 1u, (u32)NSWAP_READ_MOST_US);
+	struct nswap_read_line line = look_at(t, tier);
+	s32 pages = READ_ONCE(t->pages);
+	bool old = time_after(jiffies, READ_ONCE(t->last[tier]) + OLD);
 
 	atomic_sub(nr, &t->inflight[tier]);
 	if (!good)
 		return;
-	if (was)
-		us = max((was * (WEIGHT - 1) + us) / WEIGHT, 1u);
-	WRITE_ONCE(t->us[tier], us);
+	nswap_read_line_learn(&line, nr, us, old ? OLD_PART : PART);
+	WRITE_ONCE(t->line[tier].first, line.first);
+	WRITE_ONCE(t->line[tier].next, line.next);
 	WRITE_ONCE(t->last[tier], jiffies);
+	pages += ((s32)nr * NSWAP_READ_UNIT - pages) / PART;
+	WRITE_ONCE(t->pages, max(pages, NSWAP_READ_UNIT));
 }
 
 /**
- * nswap_read_look() - a snapshot for a reading policy
+ * nswap_read_look() - a snapshot for a reading policy: what a read of as many pages
+ *	as reads had lately takes at each tier
  * @t: measurements
  * @view: result
  *
@@ -70,11 +86,13 @@ void nswap_read_ended(struct nswap_read_times *t, enum nswap_read_tier tier,
 void nswap_read_look(const struct nswap_read_times *t,
 		     struct nswap_read_view *view)
 {
+	u32 pages = max(READ_ONCE(t->pages), NSWAP_READ_UNIT);
 	unsigned int i;
 
 	for (i = 0; i < NSWAP_READ_TIERS; i++) {
 		unsigned long age = jiffies - READ_ONCE(t->last[i]);
-		u32 us = READ_ONCE(t->us[i]);
+		struct nswap_read_line line = look_at(t, i);
+		u32 us = nswap_read_line_at(&line, pages);
 
 		view->at[i] = (struct nswap_read_place){
 			.us = us,

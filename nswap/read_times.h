@@ -9,17 +9,20 @@
 #include <linux/atomic.h>
 
 #include "../policy/policy.h"
+#include "../policy/read_line.h"
 
 /**
  * struct nswap_read_times - measurements of one device
  * @inflight: pages being read at each tier
- * @us: moving average of reads there, in microseconds, 0 at first
+ * @line: what reads there take, by their pages
  * @last: jiffies of the last measurement
+ * @pages: moving average of the pages of a read, at all tiers, in parts of a page
  */
 struct nswap_read_times {
 	atomic_t inflight[NSWAP_READ_TIERS];
-	u32 us[NSWAP_READ_TIERS];
+	struct nswap_read_line line[NSWAP_READ_TIERS];
 	unsigned long last[NSWAP_READ_TIERS];
+	s32 pages;
 };
 
 u32 nswap_read_began(struct nswap_read_times *t, enum nswap_read_tier tier,

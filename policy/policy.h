@@ -274,7 +274,8 @@ enum nswap_read_tier {
 
 /**
  * struct nswap_read_place - what a reading policy knows of one tier
- * @us: a read took so long lately, in microseconds; 0 if none has ended yet
+ * @us: a read took so long lately, in microseconds, counting for both tiers as many
+ *	pages as reads of either have; 0 if none has ended yet
  * @age_ms: since a read was measured there, U32_MAX if none was
  * @inflight: pages being read there
  */

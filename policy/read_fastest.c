@@ -10,7 +10,7 @@
  */
 #include "policy.h"
 
-#define STALE_MS	1000
+#define STALE_MS	100
 
 static bool to_be_tried(const struct nswap_read_place *p)
 {
