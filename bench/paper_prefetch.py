@@ -89,7 +89,7 @@ ADAPTIVE = "adaptive"
 def way_of(which, read=""):
     """By one word: a fixed policy, as the paper had it, or what adapts."""
     if which == ADAPTIVE:
-        return Way(which, "adaptive", "adaptive", read="fastest")
+        return Way(which, "adaptive", "adaptive", read="soonest")
     return Way(None if which == NONE else which, read=read or Way.read)
 
 

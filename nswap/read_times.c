@@ -96,6 +96,7 @@ void nswap_read_look(const struct nswap_read_times *t,
 
 		view->at[i] = (struct nswap_read_place){
 			.us = us,
+			.next_us = us ? line.next >> NSWAP_READ_SHIFT : 0,
 			.age_ms = us ? jiffies_to_msecs(age) : U32_MAX,
 			.inflight = atomic_read(&t->inflight[i]),
 		};

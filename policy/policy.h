@@ -276,14 +276,32 @@ enum nswap_read_tier {
  * struct nswap_read_place - what a reading policy knows of one tier
  * @us: a read took so long lately, in microseconds, counting for both tiers as many
  *	pages as reads of either have; 0 if none has ended yet
+ * @next_us: each further page of it takes so long
  * @age_ms: since a read was measured there, U32_MAX if none was
  * @inflight: pages being read there
  */
 struct nswap_read_place {
 	u32 us;
+	u32 next_us;
 	u32 age_ms;
 	u32 inflight;
 };
+
+#define NSWAP_READ_STALE_MS	100
+
+/**
+ * nswap_read_stale() - is it time to try a tier?
+ * @p: tier
+ *
+ * A tier that nobody reads from would stay slow for ever in the books.
+ *
+ * Context: any.
+ * Return: true if its figure is old, and no read is under way that will renew it.
+ */
+static inline bool nswap_read_stale(const struct nswap_read_place *p)
+{
+	return p->age_ms > NSWAP_READ_STALE_MS && !p->inflight;
+}
 
 /**
  * struct nswap_read_view - snapshot for one decision
@@ -342,7 +360,8 @@ const struct nswap_place_ops *nswap_place_default(void);
 #define NSWAP_READ_POLICIES(X) \
 	X(prefetched) \
 	X(fastest) \
-	X(least)
+	X(least) \
+	X(soonest)
 
 #define NSWAP_PLACE_DECLARE(name) \
 	extern const struct nswap_place_ops nswap_place_##name##_ops;

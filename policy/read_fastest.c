@@ -5,26 +5,19 @@
  * E. P. Markatos, "Using Remote Memory to Avoid Disk Thrashing", 1996, chooses
  * between two media by what was measured. Departure: a tier that nobody reads
  * from is never measured again, and would stay slow for ever in the books. So
- * one whose figure is older than STALE_MS is tried, if nothing is under way
+ * one whose figure is older than NSWAP_READ_STALE_MS is tried, if nothing is under way
  * there that will measure it anyway.
  */
 #include "policy.h"
-
-#define STALE_MS	100
-
-static bool to_be_tried(const struct nswap_read_place *p)
-{
-	return p->age_ms > STALE_MS && !p->inflight;
-}
 
 static enum nswap_read_tier fastest_pick(const struct nswap_read_view *view)
 {
 	const struct nswap_read_place *ram = &view->at[NSWAP_READ_PEERS];
 	const struct nswap_read_place *flash = &view->at[NSWAP_READ_FLASH];
 
-	if (to_be_tried(flash))
+	if (nswap_read_stale(flash))
 		return NSWAP_READ_FLASH;
-	if (to_be_tried(ram))
+	if (nswap_read_stale(ram))
 		return NSWAP_READ_PEERS;
 	return ram->us < flash->us ? NSWAP_READ_PEERS : NSWAP_READ_FLASH;
 }

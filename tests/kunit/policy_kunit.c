@@ -165,7 +165,7 @@ static void named_in_one_line(struct kunit *test)
 			   "[most-free] round-robin two-choices latency burst");
 	KUNIT_EXPECT_STREQ(test, nswap_read_names(&nswap_read_prefetched_ops,
 						  buf, sizeof(buf)),
-			   "[prefetched-first] fastest least-loaded");
+			   "[prefetched-first] fastest least-loaded soonest");
 	KUNIT_EXPECT_STREQ(test, nswap_size_names(NULL, small, sizeof(small)),
 			   "fixed w");
 }

@@ -6,8 +6,10 @@
 #include "../../policy/read_prefetched.c"
 #include "../../policy/read_fastest.c"
 #include "../../policy/read_least.c"
+#include "../../policy/read_soonest.c"
 
 #define AT(t, age, n)	{ .us = t, .age_ms = age, .inflight = n }
+#define LINE(t, more, n)	{ .us = t, .next_us = more, .inflight = n }
 #define NEVER		AT(0, U32_MAX, 0)
 
 struct read_row {
@@ -41,6 +43,15 @@ static const struct read_row rows[] = {
 	ROW("least: flash", least, AT(1, 0, 5), AT(900, 0, 4), FLASH),
 	ROW("least: equal", least, AT(1, 0, 4), AT(900, 0, 4), FLASH),
 	ROW("least: nothing known", least, NEVER, NEVER, FLASH),
+	ROW("soonest: nothing waits", soonest, LINE(150, 43, 0), LINE(151, 1, 0), PEERS),
+	ROW("soonest: equal", soonest, LINE(150, 43, 0), LINE(150, 50, 0), FLASH),
+	ROW("soonest: peers' queue is long", soonest, LINE(150, 43, 2),
+	    LINE(225, 65, 0), FLASH),
+	ROW("soonest: but not long enough", soonest, LINE(150, 43, 1),
+	    LINE(225, 65, 0), PEERS),
+	ROW("soonest: both wait", soonest, LINE(150, 43, 4), LINE(120, 35, 6), PEERS),
+	ROW("soonest: flash unknown", soonest, AT(1, 0, 0), NEVER, FLASH),
+	ROW("soonest: peers old", soonest, AT(9, 101, 0), AT(1, 0, 0), PEERS),
 };
 
 static void row_desc(const struct read_row *r, char *desc)

@@ -462,7 +462,7 @@ def test_knobs(t):
     said = node.refused("prefetch", "set", "whom", "x")
     true("period_ms" in said, f"the refusal is: {said}")
     said = node.refused("policy", "read", "slowest")
-    true("[prefetched-first] fastest least-loaded" in said,
+    true("[prefetched-first] fastest least-loaded soonest" in said,
          f"the refusal is: {said}")
     node.refused("prefetch", "fly", code=2)
     node.refused("prefetch", "set", "when", code=2)
