@@ -14,6 +14,7 @@
 #ifndef NSWAP_POLICY_READ_LINE_H
 #define NSWAP_POLICY_READ_LINE_H
 
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "../nswap/types.h"
@@ -55,7 +56,7 @@ static inline void nswap_read_line_learn(struct nswap_read_line *line, s32 nr, s
 	off = us - first - more * next;
 	all = part * (1 + more * more);
 	line->first = max(first + off / all, 1);
-	line->next = clamp(next + off * more / all, 0, us);
+	line->next = clamp_t(s64, next + div_s64((s64)off * more, all), 0, us);
 }
 
 /**

@@ -112,8 +112,10 @@ static void line_has_no_ends(struct kunit *test)
 		nswap_read_line_learn(&line, NSWAP_REQ_SLOTS, i & 1 ? 1 : NSWAP_READ_MOST_US,
 				      1);
 		nswap_read_line_learn(&line, 1, i & 2 ? 1 : NSWAP_READ_MOST_US, 1);
+		nswap_read_line_learn(&line, 2, NSWAP_READ_MOST_US, 1);
 		KUNIT_ASSERT_GE(test, line.first, 1);
 		KUNIT_ASSERT_GE(test, line.next, 0);
+		KUNIT_ASSERT_LE(test, line.next, NSWAP_READ_MOST_US * NSWAP_READ_UNIT);
 	}
 }
 
