@@ -234,7 +234,7 @@ def causes_table(names):
             more = (what,) if what else ()
             yield Row("N-T3-causes", f"{name}, {what or 'as in N-T3'}", {
                 dev: Unit("workload", (name, dev, *more)) for dev in CAUSE_DEVICES},
-                measured_part, SEEDS[name])
+                measured_part)
 
 
 def traced(got):
