@@ -12,6 +12,7 @@
 #define MOST		8192	/* pages put, all policies together */
 #define ENOUGH		64	/* fewer say nothing */
 #define WORTH		16	/* one read in so many pages, or it is in vain */
+#define SLOWER		4	/* flash may take a 4th longer than peers */
 
 /* over all policies */
 static void total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
@@ -83,15 +84,19 @@ void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
  * nswap_prefetch_pays() - is it worth it?
  * @view: snapshot
  *
+ * Flash that is a little slower than the peers pays as well: pages come from both
+ * at once. And its time is what it was lately, of a lone read perhaps.
+ *
  * Context: any.
- * Return: false if flash is known to be no quicker than the peers, or what is
- * brought there is known to be hardly ever read there.
+ * Return: false if flash is known to be slower than the peers by a quarter, or what
+ * is brought there is known to be hardly ever read there.
  */
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view)
 {
 	u64 put, hits;
 
-	if (view->ram_us && view->flash_us && view->flash_us >= view->ram_us)
+	if (view->ram_us &&
+	    view->flash_us > view->ram_us + view->ram_us / SLOWER)
 		return false;
 	return !nswap_prefetch_known(view, &put, &hits) || hits * WORTH >= put;
 }

@@ -209,7 +209,8 @@ static const struct pays_row pays_rows[] = {
 	{ "flash quicker, turns to come", 100, 80, 160, 0, 499, true },
 	{ "flash quicker, read once in 16", 100, 80, 160, 10, 500, true },
 	{ "flash slower, always read", 100, 150, 1000, 9000, 0, false },
-	{ "equal", 100, 100, 1000, 9000, 9000, false },
+	{ "slower by a quarter", 100, 125, 1000, 9000, 9000, true },
+	{ "slower by more", 100, 126, 1000, 9000, 9000, false },
 	{ "flash not measured", 100, 0, 1000, 9000, 9000, true },
 	{ "peers not measured", 0, 100, 1000, 9000, 9000, true },
 };
