@@ -164,6 +164,8 @@ def hpl(args, folder):
     check = re.search(r"^\|\|Ax-b\|\|\S+=\s*(\S+) \.* (\w+)", text, re.M)
     if not took or not check:
         raise Failed("hpcc said nothing of a residual: " + text.strip()[-300:])
+    if float(took[1]) <= 0:
+        raise Failed(f"hpcc says that HPL took {took[1]} s")
     right = check[2] == "PASSED"
     # HPL's own time is that of the factorisation and solution
     result.update(
