@@ -59,13 +59,13 @@ def lines_of(table):
     yield f"*{note}. Kernel {about['kernel']}, commit {about['commit']}.*"
     for row in table["rows"]:
         if row.get("seeds", 1) > 1:
-            yield f"*{row['name']}: means of {row['seeds']} seeds{_off(row)}.*"
+            yield f"*{row['name']}: medians of {row['seeds']} seeds{_off(row)}.*"
         for mark in row["marks"]:
             yield f"*{row['name']}: {mark}.*"
 
 
 def _off(row):
-    """How far the seeds lie from their mean."""
+    """How far the seeds lie from their median."""
     off = [abs(v / row["ours"][column] - 1)
            for column, between in row["between"].items() for v in between
            if row["ours"][column]]

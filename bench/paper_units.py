@@ -8,7 +8,7 @@ the same one share it.
 
 A row names its units and makes its figures of what they found.  Where a program's
 time depends on chance, a row wants its units with several seeds: it is made of
-their means, and says between what its figures lay.
+their medians, and says between what its figures lay.
 
 A family of tables is a module with
 
@@ -25,6 +25,7 @@ Invariants:
  - The same commit, unit and seed find the same: nothing of the host is in a unit.
 """
 import dataclasses
+import statistics
 import typing
 
 
@@ -58,17 +59,17 @@ def wanted(rows, first_seed=1):
         for seed in range(first_seed, first_seed + row.seeds)))
 
 
-def mean(found):
-    """One result of several: numbers are their means, the rest is the first's."""
+def middle(found):
+    """One result of several: numbers are their medians, the rest is the first's."""
     first = found[0]
     if isinstance(first, dict):
-        return {k: mean([f[k] for f in found]) for k in first
+        return {k: middle([f[k] for f in found]) for k in first
                 if all(k in f for f in found)}
     if any(f is None for f in found):
         return None
     if isinstance(first, bool) or not isinstance(first, (int, float)):
         return first
-    return sum(found) / len(found)
+    return statistics.median(found)
 
 
 def between(ours):
@@ -84,7 +85,7 @@ def made(row, found, first_seed=1):
     if row.seeds == 1:
         got = row.make(each[0])
     else:
-        got = row.make({key: mean([e[key] for e in each]) for key in row.units})
+        got = row.make({key: middle([e[key] for e in each]) for key in row.units})
         got["between"] = between([row.make(e)["ours"] for e in each])
         got["seeds"] = row.seeds
     return {"id": row.ident, "name": row.name, "ours": got.pop("ours"),

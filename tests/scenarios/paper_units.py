@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How make paper's tables are made of units: no unit twice, means over seeds, and
+"""How make paper's tables are made of units: no unit twice, medians over seeds, and
 what a second run is compared by."""
 import pathlib
 import sys
@@ -41,7 +41,7 @@ def test_units(_):
 
 
 def test_seeds(_):
-    """A row is made of means, and says between what it lay."""
+    """A row is made of medians, and says between what it lay."""
     unit = paper_units.Unit("prefetch", ("IS", "rr"))
     row = paper_units.Row("N-T6", "IS", {"rr": unit}, lambda got: {
         "ours": {"rr": got["rr"]["seconds"]}, "off": got["rr"]["off"]}, seeds=2)
@@ -49,7 +49,7 @@ def test_seeds(_):
              (unit, 4): {"seconds": 2.0, "off": None, "said": "b"}}
     equal(paper_units.wanted([row, row], 3), [(unit, 3), (unit, 4)], "wanted")
     made = paper_units.made(row, found, 3)
-    equal(made["ours"], {"rr": 1.5}, "mean")
+    equal(made["ours"], {"rr": 1.5}, "median")
     equal(made["more"], {"off": None, "between": {"rr": [1.0, 2.0]}, "seeds": 2},
           "what else the row says")
 
