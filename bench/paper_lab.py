@@ -12,6 +12,7 @@ WL4 use, with all devices.
 """
 import contextlib
 import itertools
+import os
 import pathlib
 
 import paper_profile as profile
@@ -21,6 +22,10 @@ from nswaptest.modelled import Modelled
 
 DEVICES = ("nswap2l", "network", "flash", "disk")
 FILES = "/run/paper-files"
+# The fewest that a queue may have.  A page-out waits when there is no request left,
+# and nothing else makes a program wait that is at its limit.  By default there are
+# 128 of up to 32 pages: a 30th of the paper's memory, but more than all of ours.
+REQUESTS = 4
 SECTORS = 2048
 _number = itertools.count()
 
@@ -117,9 +122,19 @@ def device(cluster, name, mb, disk):
             yield stack.enter_context(nswap(cluster, mb, [flash.path]))
 
 
+def queues_of(path):
+    """Where the kernel keeps the requests of a block device."""
+    number = os.stat(path).st_rdev
+    folder = pathlib.Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    below = list(folder.glob("slaves/*"))
+    return [where / "queue/nr_requests" for where in below or [folder]]
+
+
 @contextlib.contextmanager
 def swapped(node, path):
-    """A device is swapped to."""
+    """A device is swapped to, REQUESTS at a time."""
+    for queue in queues_of(path):
+        queue.write_text(str(REQUESTS))
     node.run(["mkswap", path])
     node.run(["swapon", "-p", "100", path])
     try:
