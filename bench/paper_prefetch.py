@@ -38,6 +38,8 @@ BROKEN = 10
 # No page was prefetched at so many wake-ups: it has turned itself off.
 OFF_WAKEUPS = 8
 MAY_LOSE = 0.02
+# Medians no further apart are as good as each other: seeds differ by more.
+EQUAL = 0.005
 
 T6 = ("none", *POLICIES)
 ROUNDS = ("1", "2", "4", "8")
@@ -325,7 +327,7 @@ def best_row(got):
     ours = took(got)
     best = min(POLICIES, key=ours.get)
     marks = []
-    if ours[ADAPTIVE] > min(ours[best], ours[NONE]):
+    if ours[ADAPTIVE] > min(ours[best], ours[NONE]) * (1 + EQUAL):
         marks.append(f"{best} gains {gain(ours[best], ours[NONE]):.1%}, adaptive "
                      f"{gain(ours[ADAPTIVE], ours[NONE]):.1%}")
     return {"ours": ours, "marks": marks, "runs": runs_of(got)}
