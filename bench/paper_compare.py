@@ -12,9 +12,11 @@ def figures_of(tables):
 
 
 def compared(before, now):
-    """How the tables of now differ from the same ones before.  What only one of the
-    two has is further away than anything."""
-    was, new = figures_of({k: before[k] for k in now if k in before}), figures_of(now)
+    """How the tables of now differ from the same rows before.  A figure that only one
+    of the two has is further away than anything."""
+    new = figures_of(now)
+    rows = {key[:2] for key in new}
+    was = {key: value for key, value in figures_of(before).items() if key[:2] in rows}
     identical, within, further = [], [], []
     for key in dict.fromkeys([*was, *new]):
         a, b = was.get(key), new.get(key)
