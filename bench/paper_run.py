@@ -89,10 +89,8 @@ def warm(run, name):
     first of several runs has less room for its data than the others."""
     if name not in run.warmed:
         small = {"Radix": ("--mb", 1), "IS": ("--class", "S"),
-                 # which now and then says nothing of its residual
                  "HPL": ("--mb", 1, "--compute-ns", 1000)}.get(name, ("--mb", 1, "--iterations", 1))
-        run.node.run([*COMMANDS.get(name, wl)(run, name), *small], timeout=3600,
-                     check=False)
+        run.node.run([*COMMANDS.get(name, wl)(run, name), *small], timeout=3600)
         run.warmed.add(name)
 
 
@@ -137,7 +135,7 @@ def workload(run, name, swaps=True, flags=(), held=False):
         raise Failure(f"{done.cmd} ended with {done.code}: "
                       f"{done.err.strip()[:300]}")
     got = json.loads(done.out.splitlines()[-1])
-    # HPL's own time: what MPI takes to begin and to end varies by seconds
+    # HPL's own time, without what MPI takes to begin and to end
     got["total"] = got["seconds"] if "run_seconds" in got else \
         got["fill_seconds"] + got["seconds"] + got["check_seconds"]
     return got
