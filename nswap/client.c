@@ -29,6 +29,8 @@
 #include "place.h"
 #include "workqueues.h"
 
+#define SPARE_TAGS	64	/* more than are taken while a task runs the queue */
+
 static void kick_work(struct work_struct *work);
 
 /**
@@ -244,8 +246,10 @@ static void end_request(struct nswap_io *io)
  * @io: request the caller dispatches
  *
  * Who waits for a tag runs the queue first, with other tasks' requests, and sleeps
- * then. Nobody waits while there are tags; with a scheduler, who waits is who comes
- * here.
+ * then, unless there is a tag after all. One that is free now may be gone by then.
+ * That delays a page-in or what swap pages out, but no page-in waits for another, nor
+ * a page-out of swap's. All other writes may wait for one, of the same slot; so for it
+ * SPARE_TAGS have to be free. With a scheduler, who waits is who comes here.
  *
  * Context: process, page-out path; does not sleep.
  * Return: false if it may be another's.
@@ -254,8 +258,10 @@ bool nswap_client_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
+	unsigned int spare = io->write && !(rq->cmd_flags & REQ_SWAP) ?
+			     SPARE_TAGS : 1;
 
-	return !rq->q->elevator && sbitmap_weight(tags) < tags->depth;
+	return !rq->q->elevator && sbitmap_weight(tags) + spare <= tags->depth;
 }
 
 /**
