@@ -49,7 +49,7 @@ static inline void nswap_read_line_learn(struct nswap_read_line *line, s32 nr, s
 
 	us *= NSWAP_READ_UNIT;
 	if (!first) {
-		line->first = us / nr;
+		line->first = max(us / nr, 1);
 		line->next = us / nr;
 		return;
 	}

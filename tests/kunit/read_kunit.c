@@ -108,6 +108,8 @@ static void line_has_no_ends(struct kunit *test)
 	struct nswap_read_line line = {};
 	int i;
 
+	nswap_read_line_learn(&line, NSWAP_REQ_SLOTS, 1, 8);
+	KUNIT_EXPECT_GE(test, line.first, 1);
 	for (i = 0; i < 1000; i++) {
 		nswap_read_line_learn(&line, NSWAP_REQ_SLOTS, i & 1 ? 1 : NSWAP_READ_MOST_US,
 				      1);
