@@ -80,15 +80,26 @@ struct nswap_device {
 	struct gendisk *disk;
 };
 
-int nswap_device_init(void);
-void nswap_device_exit(void);
-bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
-			    const struct nswap_slot *to);
+/* device.c; those that users ask for are in views.h */
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
 struct nswap_device *nswap_device_named(struct nswap_node *node,
 					const char *name);
+bool nswap_device_any_open(void);
+
+/* device_disk.c */
+int nswap_device_init(void);
+void nswap_device_exit(void);
+int nswap_device_make_disk(struct nswap_device *dev);
+void nswap_device_end_disk(struct nswap_device *dev);
+bool nswap_device_is_one(const struct block_device *bdev);
+
+/* device_backing.c */
 void nswap_device_complain(struct nswap_device *dev,
 			   const struct nswap_home_io *h, const char *then);
-bool nswap_device_any_open(void);
+
+/* device_slots.c */
+bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
+			    const struct nswap_slot *to);
+void nswap_device_forget_slots(struct nswap_device *dev);
 
 #endif

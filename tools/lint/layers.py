@@ -17,7 +17,7 @@ import pathlib
 import re
 import sys
 
-CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device|meter|" \
+CLIENT = r"(client\w*|session|conn|ctl|peer|place|reconcile|device\w*|meter|" \
          r"profile|slot_trace|home_out|move_out|empty_flash|tier)"
 SERVER = r"(server\w*|cache\w*|owner\w*|held)"
 PURE = r"(slot_map|flash_map|ip_table|wire|stats|steps|types)"

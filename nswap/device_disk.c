@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device, its disk: /dev/nswapN as the block layer sees it, good for mkswap and
+ * swapon.
+ *
+ * blk-mq, because requests and all that belongs to them are then allocated
+ * with the device, and adjacent pages of one plug arrive merged in one request
+ * and leave in one message.
+ *
+ * Invariants:
+ *  - Non-rotational and not synchronous: a synchronous swap device gets one
+ *    page per round trip in reclaim.
+ *  - A request is whole, aligned pages, at most NSWAP_REQ_SLOTS of them; the
+ *    block layer splits what is larger.
+ *  - Every request of a device that is dying fails.
+ *  - Slot 0 holds the swap header and never leaves this node's RAM.
+ */
+#include <linux/blkdev.h>
+#include <linux/highmem.h>
+
+#include "client.h"
+#include "device.h"
+#include "log.h"
+#include "node.h"
+
+#define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
+#define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
+
+static int major;
+
+static bool take_pages(struct nswap_io *io, struct request *rq)
+{
+	struct req_iterator iter;
+	struct bio_vec bv;
+	unsigned int n = 0;
+
+	rq_for_each_segment(bv, rq, iter) {
+		if (bv.bv_offset || bv.bv_len != PAGE_SIZE ||
+		    n == NSWAP_REQ_SLOTS)
+			return false;
+		io->page[n++] = bv.bv_page;
+	}
+	io->nr = n;
+	return n;
+}
+
+static void discard(struct nswap_device *dev, struct request *rq)
+{
+	u64 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
+	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT;
+
+	if (!slot) {
+		spin_lock(&dev->header_lock);
+		clear_highpage(dev->header);
+		spin_unlock(&dev->header_lock);
+	}
+	for (slot = max(slot, 1ull); slot < end; slot++)
+		nswap_free_slot(dev, slot);
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
+			     const struct blk_mq_queue_data *bd)
+{
+	struct nswap_device *dev = hctx->queue->queuedata;
+	struct request *rq = bd->rq;
+	struct nswap_io *io = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_start_request(rq);
+	if (READ_ONCE(dev->dying))
+		return BLK_STS_IOERR;
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+	case REQ_OP_WRITE:
+		if (!take_pages(io, rq)) {
+			nswap_warn(dev->node, "%s: a request that is not whole, aligned pages",
+				   dev->disk->disk_name);
+			return BLK_STS_IOERR;
+		}
+		io->dev = dev;
+		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
+		io->write = req_op(rq) == REQ_OP_WRITE;
+		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
+			    NSWAP_REQ_AHEAD;
+		if (io->ahead)
+			rq->rq_flags |= RQF_QUIET;
+		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
+			WRITE_ONCE(dev->used, jiffies);
+		nswap_client_submit(io);
+		return BLK_STS_OK;
+	case REQ_OP_DISCARD:
+		discard(dev, rq);
+		blk_mq_end_request(rq, BLK_STS_OK);
+		return BLK_STS_OK;
+	default:
+		return BLK_STS_NOTSUPP;
+	}
+}
+
+/* requests have their own time-outs; the block layer's is only a reminder */
+static enum blk_eh_timer_return timeout(struct request *rq)
+{
+	return BLK_EH_RESET_TIMER;
+}
+
+/* page-outs that wait for room must not take the tags page-ins need */
+static void map_queues(struct blk_mq_tag_set *set)
+{
+	struct blk_mq_queue_map *map = set->map;
+
+	map[HCTX_TYPE_DEFAULT].nr_queues = 1;
+	map[HCTX_TYPE_DEFAULT].queue_offset = 0;
+	map[HCTX_TYPE_READ].nr_queues = 1;
+	map[HCTX_TYPE_READ].queue_offset = 1;
+	blk_mq_map_queues(&map[HCTX_TYPE_DEFAULT]);
+	blk_mq_map_queues(&map[HCTX_TYPE_READ]);
+}
+
+static const struct blk_mq_ops mq_ops = {
+	.map_queues = map_queues,
+	.queue_rq = queue_rq,
+	.timeout = timeout,
+};
+
+#ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
+/* under a spinlock of the swap core, perhaps with interrupts off */
+static void slot_free_notify(struct block_device *bdev, unsigned long slot)
+{
+	struct nswap_device *dev = bdev->bd_disk->private_data;
+
+	if (slot && slot < dev->map.nr)
+		nswap_free_slot(dev, slot);
+}
+#endif
+
+static const struct block_device_operations fops = {
+	.owner = THIS_MODULE,
+#ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
+	.swap_slot_free_notify = slot_free_notify,
+#endif
+};
+
+/**
+ * nswap_device_make_disk() - let the block layer have a device
+ * @dev: device; whoever finds its disk may use it at once
+ *
+ * Context: process, sleeps.
+ * Return: 0, or the block layer's error; there is no disk then.
+ */
+int nswap_device_make_disk(struct nswap_device *dev)
+{
+	struct queue_limits lim = {
+		.logical_block_size = PAGE_SIZE,
+		.physical_block_size = PAGE_SIZE,
+		.io_min = PAGE_SIZE,
+		.max_hw_sectors = NSWAP_REQ_SLOTS * NSWAP_SECTORS_PER_SLOT,
+		.max_segments = NSWAP_REQ_SLOTS,
+		.max_segment_size = PAGE_SIZE * NSWAP_REQ_SLOTS,
+		.dma_alignment = PAGE_SIZE - 1,
+		.max_hw_discard_sectors = DISCARD_SECTORS,
+		.discard_granularity = PAGE_SIZE,
+	};
+	struct gendisk *disk;
+	int ret;
+
+	/* a block device with checksums must not see a page change under it */
+	if ((dev->home && bdev_stable_writes(dev->home->bdev)) ||
+	    (dev->flash && nswap_flash_stable_writes(dev->flash)))
+		lim.features |= BLK_FEAT_STABLE_WRITES;
+	dev->tags.ops = &mq_ops;
+	dev->tags.nr_hw_queues = 2;
+	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
+	dev->tags.queue_depth = QUEUE_DEPTH;
+	dev->tags.numa_node = NUMA_NO_NODE;
+	dev->tags.cmd_size = sizeof(struct nswap_io);
+	dev->tags.flags = BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	dev->tags.timeout = 600 * HZ;
+	ret = blk_mq_alloc_tag_set(&dev->tags);
+	if (ret)
+		return ret;
+	disk = blk_mq_alloc_disk(&dev->tags, &lim, dev);
+	if (IS_ERR(disk)) {
+		blk_mq_free_tag_set(&dev->tags);
+		return PTR_ERR(disk);
+	}
+	dev->disk = disk;
+	disk->major = major;
+	disk->first_minor = dev->number;
+	disk->minors = 1;
+	disk->fops = &fops;
+	disk->private_data = dev;
+	disk->flags |= GENHD_FL_NO_PART;
+	snprintf(disk->disk_name, sizeof(disk->disk_name), "nswap%d",
+		 dev->number);
+	set_capacity(disk, dev->map.nr * NSWAP_SECTORS_PER_SLOT);
+	ret = add_disk(disk);
+	if (ret) {
+		put_disk(disk);
+		blk_mq_free_tag_set(&dev->tags);
+	}
+	return ret;
+}
+
+/**
+ * nswap_device_end_disk() - undo nswap_device_make_disk()
+ * @dev: device that is dying, which nobody has open; its requests end first
+ *
+ * Context: process, sleeps for whatever they wait for.
+ */
+void nswap_device_end_disk(struct nswap_device *dev)
+{
+	del_gendisk(dev->disk);
+	put_disk(dev->disk);
+	blk_mq_free_tag_set(&dev->tags);
+}
+
+/**
+ * nswap_device_is_one() - is it one of this module's, of whatever node?
+ * @bdev: any block device that is open
+ *
+ * Context: any.
+ * Return: true for a /dev/nswapN.
+ */
+bool nswap_device_is_one(const struct block_device *bdev)
+{
+	return bdev->bd_disk->major == major;
+}
+
+/**
+ * nswap_device_init() - get a block major
+ *
+ * Context: process, module init.
+ * Return: 0, or the block layer's error.
+ */
+int nswap_device_init(void)
+{
+	major = register_blkdev(0, "nswap");
+	return major < 0 ? major : 0;
+}
+
+/**
+ * nswap_device_exit() - undo nswap_device_init()
+ *
+ * Context: process, module exit.
+ */
+void nswap_device_exit(void)
+{
+	unregister_blkdev(major, "nswap");
+}
