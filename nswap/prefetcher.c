@@ -7,28 +7,23 @@
  *                                |              disk to ram: move out --+
  *                                +--------------------------------------+
  *
- * Pages are read through the device itself, so a peer that is silent, a page
- * that has moved and a message that was lost need no second implementation. Nor
- * do moves out from home: home_out.c makes them, this file says of which pages.
+ * Its hand picks the pages (prefetcher_hand.c). What is brought to flash goes
+ * there by its copier (prefetcher_copy.c), what leaves home by home_out.c: this
+ * file says when, how many and how long.
  *
  * Invariants:
  *  - Never on the path of a page-out: a work of a queue without a rescuer, which
  *    holds no lock while it waits but the one of moves out from its device's
  *    home. Its memory comes with the device.
- *  - A copy is linked only if the slot's word is still what it was before the
- *    page was read, but for the reference bit: a rewrite, a free or a move in
- *    between calls it off. Until then the flash slot is this work's own.
- *  - A wake-up looks at LOOK slots and takes MOST pages at most. It ends when
- *    memory is short, flash is busy, fails or fills up, page-outs wait, peers have
- *    no more room than those need, or somebody turned it off.
+ *  - A wake-up takes MOST pages at most. It ends when memory is short, flash is
+ *    busy, fails or fills up, page-outs wait, peers have no more room than those
+ *    need, or somebody turned it off.
  *  - An eighth of flash is left for page-outs that no peer has room for; where
  *    they need more, copies give way (evict.c): the tick starts the work for that
  *    as well, whether the prefetcher is on or not, and it comes back to its next
  *    wake-up afterwards. Copies also give way to others, but not to more than
  *    pages went out: what rests stays as it is.
- *  - A batch for flash is small: programs that page in wait behind it on the way
- *    from the peer and at flash.
- *  - Only this work touches @hand, @evict_hand, @learned and the batch.
+ *  - Only this work touches @hand, @evict_hand, @learned and @copier.
  *  - Where pages come from is read once a wake-up; where to follows from that.
  *  - Stopped before the disk goes, when the node's control lock has been held to
  *    take the device out of the node: whoever turns it on holds that too, and
@@ -36,9 +31,6 @@
  *    device that is dying it does nothing, and it is waited for when no tick
  *    finds the device.
  */
-#include <linux/blkdev.h>
-#include <linux/completion.h>
-#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -50,10 +42,11 @@
 #include "memview.h"
 #include "node.h"
 #include "prefetcher.h"
+#include "prefetcher_copy.h"
+#include "prefetcher_hand.h"
 
-#define BATCH	2		/* read at once: page-ins wait behind them */
 #define MOST	2048		/* pages in one wake-up */
-#define LOOK	65536		/* slots looked at in one */
+#define LOOK	65536		/* slots looked at in one, for copies to evict */
 #define BUSY	16		/* reads and writes of flash under way */
 #define SPARED	8		/* part of flash left for page-outs */
 #define REST	HZ		/* when two rounds have found no copy to evict */
@@ -61,76 +54,31 @@
 static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
 
 /**
- * struct slot_copy - one page of a batch
- * @slot: where it belongs
- * @word: the slot's word before it was read
- * @unread: it could not be read
- */
-struct slot_copy {
-	u64 slot;
-	u64 word;
-	bool unread;
-};
-
-/* adjacent slots that are read together */
-struct read_run {
-	struct nswap_prefetcher *p;
-	unsigned int first;
-	struct bio bio;
-};
-
-/* pages that are written together */
-struct write_run {
-	struct nswap_prefetcher *p;
-	struct nswap_home_io h;
-	u32 flash;
-	unsigned int first;
-};
-
-/**
  * struct nswap_prefetcher - the prefetcher of one device
  * @dev: device
  * @work: wakes up every prefetch_period_ms while it is on
  * @wake_at: jiffies of the next time; its starter's, and the work's
- * @hand: slot to go on at
- * @evict_hand: likewise, to take copies off flash
+ * @hand: picks pages
+ * @evict_hand: slot to go on at, to take copies off flash
  * @in_vain: slots looked at since one was found that gave way
  * @rest_until: jiffies, no tick starts a search for copies before
- * @looked: slots looked at in this wake-up
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
  * @learned: what prefetching came to: to flash, and from disk
- * @copy: the batch
- * @page: memory of each page of it
- * @nr: pages in it
- * @bvec: their memory for reads
- * @chain: likewise for writes
- * @reads: under way; a struct bio may end in an array
- * @writes: likewise
- * @pending: reads or writes under way, plus one while they are started
- * @ended: none is any more
+ * @copier: brings pages to flash; NULL without any
  */
 struct nswap_prefetcher {
 	struct nswap_device *dev;
 	struct delayed_work work;
 	unsigned long wake_at;
-	u64 hand;
+	struct nswap_hand hand;
 	u64 evict_hand;
 	u64 in_vain;
 	unsigned long rest_until;
-	u32 looked;
 	u64 written;
 	u64 read;
 	struct nswap_prefetch_learned learned[2];
-	struct slot_copy copy[BATCH];
-	struct page *page[BATCH];
-	unsigned int nr;
-	struct bio_vec bvec[BATCH];
-	struct page_list chain[BATCH];
-	struct read_run *reads[BATCH];
-	struct write_run writes[BATCH];
-	atomic_t pending;
-	struct completion ended;
+	struct nswap_copier *copier;
 };
 
 static const struct nswap_prefetch_choice *
@@ -163,282 +111,6 @@ static bool must_stop(const struct nswap_prefetcher *p)
 	return !is_on(p) || mem.free < mem.low ||
 	       nswap_flash_inflight(flash) >= BUSY ||
 	       used >= limit(total);
-}
-
-static void begin_wait(struct nswap_prefetcher *p)
-{
-	atomic_set(&p->pending, 1);
-	reinit_completion(&p->ended);
-}
-
-static void one_ended(struct nswap_prefetcher *p)
-{
-	if (atomic_dec_and_test(&p->pending))
-		complete(&p->ended);
-}
-
-static void end_wait(struct nswap_prefetcher *p)
-{
-	one_ended(p);
-	wait_for_completion(&p->ended);
-}
-
-static bool in_batch(const struct nswap_prefetcher *p, u64 slot)
-{
-	unsigned int i;
-
-	for (i = 0; i < p->nr; i++)
-		if (p->copy[i].slot == slot)
-			return true;
-	return false;
-}
-
-/* a page that could be prefetched: shall it be? */
-static bool goes(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
-		 u64 slot, u64 word)
-{
-	switch (which->look(nswap_slot_unpack(word).referenced)) {
-	case NSWAP_WHICH_CLEAR:
-		nswap_slot_unreference(&p->dev->map, slot, word);
-		return false;
-	case NSWAP_WHICH_TAKE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* slot 0 never leaves this node; false: enough was looked at */
-static bool next_slot(struct nswap_prefetcher *p,
-		      const struct nswap_which_ops *which, u64 *slot)
-{
-	u64 slots = p->dev->map.nr;
-
-	if (p->looked >= min_t(u64, slots, LOOK))
-		return false;
-	*slot = p->hand < slots ? max(p->hand, 1ull) : 1;
-	p->hand = which->scattered ? get_random_u64() % slots : *slot + 1;
-	if (!(++p->looked % 4096))
-		cond_resched();
-	return true;
-}
-
-/* into the batch, if it could be prefetched and shall be */
-static void take(struct nswap_prefetcher *p, const struct nswap_which_ops *which,
-		 u64 slot)
-{
-	u64 word = nswap_slot_read(&p->dev->map, slot);
-	struct nswap_slot s = nswap_slot_unpack(word);
-
-	if (s.state != NSWAP_SLOT_REMOTE || s.flash || in_batch(p, slot) ||
-	    !goes(p, which, slot, word))
-		return;
-	p->copy[p->nr].slot = slot;
-	p->copy[p->nr].word = word;
-	p->copy[p->nr].unread = false;
-	p->nr++;
-}
-
-static void fill_batch(struct nswap_prefetcher *p,
-		       const struct nswap_which_ops *which, u64 want)
-{
-	u64 slot;
-
-	want = min_t(u64, want, BATCH);
-	p->nr = 0;
-	while (p->nr < want && next_slot(p, which, &slot))
-		take(p, which, slot);
-}
-
-static bool goes_out(struct nswap_prefetcher *p,
-		     const struct nswap_which_ops *which, u64 slot)
-{
-	u64 word = nswap_slot_read(&p->dev->map, slot);
-
-	return nswap_slot_unpack(word).state == NSWAP_SLOT_HOME &&
-	       goes(p, which, slot, word);
-}
-
-/*
- * Pages at home that go out in one batch: bits of slots from @first on, which
- * home reads at once.
- */
-static unsigned long pick_out(struct nswap_prefetcher *p,
-			      const struct nswap_which_ops *which, u64 want,
-			      u64 *first)
-{
-	unsigned long picked = 0;
-	u64 slot;
-
-	want = min_t(u64, want, NSWAP_REQ_SLOTS);
-	while (hweight_long(picked) < want && next_slot(p, which, &slot)) {
-		if (picked && (slot < *first || slot >= *first + NSWAP_REQ_SLOTS)) {
-			p->hand = slot;
-			break;
-		}
-		if (!goes_out(p, which, slot))
-			continue;
-		if (!picked)
-			*first = slot;
-		picked |= BIT(slot - *first);
-		if (which->scattered)
-			break;
-	}
-	return picked;
-}
-
-static void read_ended(struct bio *bio)
-{
-	struct read_run *r = container_of(bio, struct read_run, bio);
-	unsigned int i;
-
-	if (bio->bi_status)
-		for (i = 0; i < bio->bi_vcnt; i++)
-			r->p->copy[r->first + i].unread = true;
-	one_ended(r->p);
-}
-
-static void read_run(struct nswap_prefetcher *p, unsigned int first,
-		     unsigned int nr)
-{
-	struct read_run *r = p->reads[first];
-	unsigned int i;
-
-	r->p = p;
-	r->first = first;
-	bio_init(&r->bio, p->dev->disk->part0, &p->bvec[first], nr,
-		 REQ_OP_READ | NSWAP_REQ_AHEAD);
-	r->bio.bi_iter.bi_sector = p->copy[first].slot * NSWAP_SECTORS_PER_SLOT;
-	r->bio.bi_end_io = read_ended;
-	for (i = 0; i < nr; i++)
-		__bio_add_page(&r->bio, p->page[first + i], PAGE_SIZE, 0);
-	atomic_inc(&p->pending);
-	submit_bio(&r->bio);
-}
-
-/* what could be read stays in the batch */
-static void read_batch(struct nswap_prefetcher *p)
-{
-	unsigned int i, end, n = 0;
-
-	begin_wait(p);
-	for (i = 0; i < p->nr; i = end) {
-		end = i + 1;
-		while (end < p->nr &&
-		       p->copy[end].slot == p->copy[end - 1].slot + 1)
-			end++;
-		read_run(p, i, end - i);
-	}
-	end_wait(p);
-	for (i = 0; i < p->nr; i = end) {
-		end = i + p->reads[i]->bio.bi_vcnt;
-		bio_uninit(&p->reads[i]->bio);
-	}
-	for (i = 0; i < p->nr; i++) {
-		if (p->copy[i].unread)
-			continue;
-		swap(p->copy[n], p->copy[i]);
-		swap(p->page[n], p->page[i]);
-		n++;
-	}
-	nswap_stat_add(p->dev->node, prefetch_called_off, p->nr - n);
-	p->nr = n;
-}
-
-static void write_ended(struct nswap_home_io *h)
-{
-	struct write_run *w = container_of(h, struct write_run, h);
-
-	nswap_flash_ended(w->p->dev->flash, w->flash, h->failed);
-	one_ended(w->p);
-}
-
-/* how many of the pages from @first on are under way; 0: flash has no room */
-static unsigned int write_run(struct nswap_prefetcher *p, unsigned int first)
-{
-	struct nswap_flash *flash = p->dev->flash;
-	struct write_run *w = &p->writes[first];
-	unsigned int nr;
-
-	nr = nswap_flash_take(flash, p->nr - first, &w->flash);
-	if (!nr)
-		return 0;
-	w->p = p;
-	w->first = first;
-	nswap_home_set_pages(&w->h, &p->chain[first], &p->page[first], nr);
-	w->h.write = true;
-	w->h.end = write_ended;
-	atomic_inc(&p->pending);
-	nswap_flash_hold(flash, w->flash);
-	nswap_flash_submit(flash, w->flash, &w->h);
-	return nr;
-}
-
-/* flash has the page: say so, if it still is what the slot holds */
-static bool link_copy(struct nswap_prefetcher *p, const struct slot_copy *c,
-		      u32 flash)
-{
-	bool move = chosen(p, NSWAP_PREFETCH_AFTER) == &nswap_prefetch_move;
-	struct nswap_device *dev = p->dev;
-	struct nswap_slot was, to;
-	u64 old;
-
-	do {
-		old = nswap_slot_read(&dev->map, c->slot);
-		if (!nswap_slot_same(old, c->word))
-			return false;
-		was = nswap_slot_unpack(old);
-		to = was;
-		to.flash = flash;
-		if (move) {
-			to.state = NSWAP_SLOT_FLASH;
-			to.peer = 0;
-		}
-	} while (!nswap_device_slot_move(dev, c->slot, old, &to));
-	if (move)
-		nswap_free_orphan(dev, c->slot, was.gen, was.peer);
-	return true;
-}
-
-/* pages linked */
-static unsigned int link_run(struct nswap_prefetcher *p,
-			     const struct write_run *w, u8 arm)
-{
-	struct nswap_flash *flash = p->dev->flash;
-	unsigned int i, n = 0;
-
-	for (i = 0; i < w->h.nr; i++) {
-		nswap_flash_tag(flash, w->flash + i, arm);
-		if (!w->h.failed &&
-		    link_copy(p, &p->copy[w->first + i], w->flash + i))
-			n++;
-		else
-			nswap_flash_put(flash, w->flash + i);
-	}
-	return n;
-}
-
-/* writes the batch to flash; pages that are there now; @more: go on? */
-static unsigned int write_batch(struct nswap_prefetcher *p, u8 arm, bool *more)
-{
-	unsigned int i, nr, end, n = 0;
-
-	begin_wait(p);
-	for (end = 0; end < p->nr; end += nr) {
-		nr = write_run(p, end);
-		if (!nr)
-			break;
-	}
-	end_wait(p);
-	*more = end == p->nr;
-	for (i = 0; i < end; i += p->writes[i].h.nr) {
-		n += link_run(p, &p->writes[i], arm);
-		if (p->writes[i].h.failed)
-			*more = false;
-	}
-	nswap_stat_add(p->dev->node, pages_prefetched, n);
-	nswap_stat_add(p->dev->node, prefetch_called_off, p->nr - n);
-	return n;
 }
 
 static u64 since(u64 *was, u64 now)
@@ -493,17 +165,20 @@ static void make_room(struct nswap_prefetcher *p, u64 want)
 static u64 bring_to_flash(struct nswap_prefetcher *p,
 			  const struct nswap_which_ops *which, u64 want)
 {
+	struct nswap_picked picked[NSWAP_COPY_BATCH];
 	bool more = true;
 	u64 done = 0, asked = 0;
+	unsigned int n;
 
 	while (more && asked < want && !must_stop(p)) {
-		fill_batch(p, which, want - asked);
-		if (!p->nr)
+		n = nswap_hand_pick_remote(&p->hand, which, picked,
+					   min_t(u64, want - asked,
+						 NSWAP_COPY_BATCH));
+		if (!n)
 			break;
-		asked += p->nr;
-		read_batch(p);
-		if (p->nr)
-			done += write_batch(p, which->arm, &more);
+		asked += n;
+		done += nswap_copier_run(p->copier, picked, n, which->arm,
+					 &more);
 	}
 	return done;
 }
@@ -526,7 +201,8 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 	unsigned int n;
 
 	while (asked < want && !must_stay(p)) {
-		slots = pick_out(p, which, want - asked, &first);
+		slots = nswap_hand_pick_home(&p->hand, which, want - asked,
+					     &first);
 		if (!slots)
 			break;
 		asked += hweight_long(slots);
@@ -543,7 +219,7 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 static u64 bring(struct nswap_prefetcher *p, bool from_disk,
 		 const struct nswap_which_ops *which, u64 want)
 {
-	p->looked = 0;
+	p->hand.looked = 0;
 	if (!from_disk)
 		return bring_to_flash(p, which, want);
 	if (!atomic64_read(&p->dev->count[NSWAP_SLOT_HOME]))
@@ -637,7 +313,6 @@ static void prefetch_work(struct work_struct *work)
 int nswap_prefetcher_alloc(struct nswap_device *dev)
 {
 	struct nswap_prefetcher *p;
-	unsigned int i;
 
 	if (!dev->flash && !dev->home)
 		return 0;
@@ -645,18 +320,14 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	if (!p)
 		return -ENOMEM;
 	p->dev = dev;
-	init_completion(&p->ended);
+	p->hand.dev = dev;
 	p->rest_until = jiffies;
 	INIT_DELAYED_WORK(&p->work, prefetch_work);
 	/* pairs with nswap_prefetcher_tick() */
 	smp_store_release(&dev->prefetcher, p);
-	for (i = 0; dev->flash && i < BATCH; i++) {
-		p->page[i] = alloc_page(GFP_KERNEL);
-		p->reads[i] = kzalloc_obj(*p->reads[i]);
-		if (!p->page[i] || !p->reads[i])
-			return -ENOMEM;
-	}
-	return 0;
+	if (dev->flash)
+		p->copier = nswap_copier_make(dev);
+	return dev->flash && !p->copier ? -ENOMEM : 0;
 }
 
 /**
@@ -669,16 +340,11 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 void nswap_prefetcher_free(struct nswap_device *dev)
 {
 	struct nswap_prefetcher *p = dev->prefetcher;
-	unsigned int i;
 
 	if (!p)
 		return;
 	cancel_delayed_work_sync(&p->work);
-	for (i = 0; i < BATCH; i++) {
-		if (p->page[i])
-			__free_page(p->page[i]);
-		kfree(p->reads[i]);
-	}
+	nswap_copier_free(p->copier);
 	kfree(p);
 	dev->prefetcher = NULL;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Prefetcher, its copier: brings pages that peers hold to flash.
+ */
+#ifndef NSWAP_PREFETCHER_COPY_H
+#define NSWAP_PREFETCHER_COPY_H
+
+#include "types.h"
+
+#define NSWAP_COPY_BATCH	2	/* read at once: page-ins wait behind them */
+
+struct nswap_copier;
+struct nswap_picked;
+
+struct nswap_copier *nswap_copier_make(struct nswap_device *dev);
+void nswap_copier_free(struct nswap_copier *c);
+unsigned int nswap_copier_run(struct nswap_copier *c,
+			      const struct nswap_picked *picked,
+			      unsigned int nr, u8 arm, bool *more);
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Prefetcher, its hand: goes over the slots of a device, around and around, and
+ * picks those whose page is to be prefetched. It goes on where it stopped.
+ *
+ * Invariants:
+ *  - A wake-up looks at LOOK slots at most, and goes once around at most.
+ *  - Slot 0 is never picked, and no slot twice in a batch.
+ *  - What is picked may have changed by the time it is used: whoever uses it
+ *    looks at the slot again.
+ *  - Nothing is changed but reference bits.
+ */
+#include <linux/random.h>
+#include <linux/sched.h>
+
+#include "../prefetch/prefetch.h"
+#include "client.h"
+#include "device.h"
+#include "prefetcher_hand.h"
+
+#define LOOK	65536		/* slots looked at in one wake-up */
+
+/* a page that could be prefetched: shall it be? */
+static bool goes(struct nswap_hand *h, const struct nswap_which_ops *which,
+		 u64 slot, u64 word)
+{
+	switch (which->look(nswap_slot_unpack(word).referenced)) {
+	case NSWAP_WHICH_CLEAR:
+		nswap_slot_unreference(&h->dev->map, slot, word);
+		return false;
+	case NSWAP_WHICH_TAKE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* slot 0 never leaves this node; false: enough was looked at */
+static bool next_slot(struct nswap_hand *h,
+		      const struct nswap_which_ops *which, u64 *slot)
+{
+	u64 slots = h->dev->map.nr;
+
+	if (h->looked >= min_t(u64, slots, LOOK))
+		return false;
+	*slot = h->at < slots ? max(h->at, 1ull) : 1;
+	h->at = which->scattered ? get_random_u64() % slots : *slot + 1;
+	if (!(++h->looked % 4096))
+		cond_resched();
+	return true;
+}
+
+static bool in_batch(const struct nswap_picked *picked, unsigned int nr, u64 slot)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (picked[i].slot == slot)
+			return true;
+	return false;
+}
+
+/**
+ * nswap_hand_pick_remote() - pick pages that a peer has and flash has not
+ * @h: hand
+ * @which: says which of them go; one with @look
+ * @picked: result
+ * @most: so many at most
+ *
+ * Context: process, sleeps.
+ * Return: how many; fewer than @most: enough was looked at.
+ */
+unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
+				    const struct nswap_which_ops *which,
+				    struct nswap_picked *picked,
+				    unsigned int most)
+{
+	unsigned int n = 0;
+	u64 slot;
+
+	while (n < most && next_slot(h, which, &slot)) {
+		u64 word = nswap_slot_read(&h->dev->map, slot);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (s.state != NSWAP_SLOT_REMOTE || s.flash ||
+		    in_batch(picked, n, slot) || !goes(h, which, slot, word))
+			continue;
+		picked[n++] = (struct nswap_picked){
+			.slot = slot, .word = word,
+		};
+	}
+	return n;
+}
+
+static bool goes_out(struct nswap_hand *h,
+		     const struct nswap_which_ops *which, u64 slot)
+{
+	u64 word = nswap_slot_read(&h->dev->map, slot);
+
+	return nswap_slot_unpack(word).state == NSWAP_SLOT_HOME &&
+	       goes(h, which, slot, word);
+}
+
+/**
+ * nswap_hand_pick_home() - pick pages at home that go out in one batch
+ * @h: hand
+ * @which: says which of them go; one with @look
+ * @want: so many at most
+ * @first: the first of them
+ *
+ * Context: process, sleeps.
+ * Return: bits of slots from @first on, which home reads at once; 0: enough was
+ * looked at.
+ */
+unsigned long nswap_hand_pick_home(struct nswap_hand *h,
+				   const struct nswap_which_ops *which,
+				   u64 want, u64 *first)
+{
+	unsigned long picked = 0;
+	u64 slot;
+
+	want = min_t(u64, want, NSWAP_REQ_SLOTS);
+	while (hweight_long(picked) < want && next_slot(h, which, &slot)) {
+		if (picked && (slot < *first || slot >= *first + NSWAP_REQ_SLOTS)) {
+			h->at = slot;
+			break;
+		}
+		if (!goes_out(h, which, slot))
+			continue;
+		if (!picked)
+			*first = slot;
+		picked |= BIT(slot - *first);
+		if (which->scattered)
+			break;
+	}
+	return picked;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Prefetcher, its hand: picks the pages that are prefetched.
+ */
+#ifndef NSWAP_PREFETCHER_HAND_H
+#define NSWAP_PREFETCHER_HAND_H
+
+#include "types.h"
+
+struct nswap_which_ops;
+
+/**
+ * struct nswap_hand - the hand of one device's prefetcher
+ * @dev: device
+ * @at: slot to go on at
+ * @looked: slots looked at in this wake-up; 0 when one begins
+ */
+struct nswap_hand {
+	struct nswap_device *dev;
+	u64 at;
+	u32 looked;
+};
+
+/**
+ * struct nswap_picked - a page to be prefetched
+ * @slot: where it belongs
+ * @word: the slot's word when it was picked
+ */
+struct nswap_picked {
+	u64 slot;
+	u64 word;
+};
+
+unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
+				    const struct nswap_which_ops *which,
+				    struct nswap_picked *picked,
+				    unsigned int most);
+unsigned long nswap_hand_pick_home(struct nswap_hand *h,
+				   const struct nswap_which_ops *which,
+				   u64 want, u64 *first);
+
+#endif
