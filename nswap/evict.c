@@ -7,6 +7,9 @@
  * Invariants:
  *  - Only the prefetcher's work evicts, on or off, never a page-out: a search may
  *    be long. It counts what it takes off.
+ *  - An eighth of flash is left for page-outs that no peer has room for; where
+ *    they need more, copies give way. A search that has gone around twice in vain
+ *    rests before a tick has it started again.
  *  - A copy goes only while there is a session with the peer that has the other,
  *    and it has been heard of: when a peer dies, page-outs go to flash, and the
  *    copies of its pages must not make room for them.
@@ -24,6 +27,9 @@
 #include "node.h"
 #include "peer.h"
 
+#define LOOK	65536		/* slots looked at in one search */
+#define SPARED	8		/* part of flash left for page-outs */
+#define REST	HZ		/* when two rounds have found no copy to evict */
 #define HEARD	(2 * HZ)	/* peers that have pages are asked every second */
 
 static bool peer_is_up(struct nswap_node *node, u16 index)
@@ -58,19 +64,10 @@ static bool evict(struct nswap_device *dev, u64 slot)
 	return nswap_device_slot_move(dev, slot, old, &s);
 }
 
-/**
- * nswap_evict() - take copies off flash
- * @dev: device with flash
- * @hand: slot to go on at
- * @want: pages
- * @look: slots looked at, at most
- *
- * Context: process, sleeps; one at a time for each device.
- * Return: copies taken off, perhaps fewer than @want.
- */
-u64 nswap_evict(struct nswap_device *dev, u64 *hand, u64 want, u64 look)
+/* takes copies off flash; how many, perhaps fewer than @want */
+static u64 search(struct nswap_device *dev, u64 *hand, u64 want)
 {
-	u64 n = 0;
+	u64 look = LOOK, n = 0;
 
 	while (n < want && look--) {
 		if (*hand >= dev->map.nr)
@@ -85,4 +82,73 @@ u64 nswap_evict(struct nswap_device *dev, u64 *hand, u64 want, u64 look)
 	/* a page-in that was about to read one of them waits for this */
 	nswap_client_kick(dev->node);
 	return n;
+}
+
+/* so much of flash may be used when something is brought there */
+static u64 limit(u64 total)
+{
+	return total - total / SPARED;
+}
+
+/**
+ * nswap_evict() - make room for pages, and for what page-outs have taken of their
+ *	eighth
+ * @dev: device; nothing happens if it has no flash
+ * @e: its evictor
+ * @want: pages that are to be brought
+ *
+ * Context: process, sleeps; one at a time for each device.
+ */
+void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
+{
+	u64 total, used;
+
+	if (!dev->flash)
+		return;
+	nswap_flash_usable(dev->flash, &total, &used);
+	used += want;
+	if (used <= limit(total))
+		return;
+	e->in_vain += LOOK;
+	if (search(dev, &e->hand, used - limit(total)))
+		e->in_vain = 0;
+	if (e->in_vain < 2 * dev->map.nr)
+		return;
+	e->in_vain = 0;
+	WRITE_ONCE(e->rest_until, jiffies + REST);
+}
+
+/**
+ * nswap_evict_room() - may something be brought to flash?
+ * @dev: device with flash
+ *
+ * Context: any; does not sleep.
+ * Return: false if only the eighth is left that page-outs have, or less.
+ */
+bool nswap_evict_room(const struct nswap_device *dev)
+{
+	u64 total, used;
+
+	nswap_flash_usable(dev->flash, &total, &used);
+	return used < limit(total);
+}
+
+/**
+ * nswap_evict_due() - shall a tick have nswap_evict() called?
+ * @dev: device with flash
+ * @e: its evictor
+ *
+ * Context: any; does not sleep.
+ * Return: true if there are copies, page-outs have taken some of their eighth,
+ * and the search does not rest.
+ */
+bool nswap_evict_due(const struct nswap_device *dev,
+		     const struct nswap_evictor *e)
+{
+	u64 total, used;
+
+	nswap_flash_usable(dev->flash, &total, &used);
+	return used > limit(total) &&
+	       used > atomic64_read(&dev->count[NSWAP_SLOT_FLASH]) &&
+	       !time_before(jiffies, READ_ONCE(e->rest_until));
 }

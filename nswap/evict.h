@@ -9,6 +9,21 @@
 
 struct nswap_device;
 
-u64 nswap_evict(struct nswap_device *dev, u64 *hand, u64 want, u64 look);
+/**
+ * struct nswap_evictor - how far the search on one device has come
+ * @hand: slot to go on at
+ * @in_vain: slots looked at since one was found that gave way
+ * @rest_until: jiffies, no tick starts a search before; now, at first
+ */
+struct nswap_evictor {
+	u64 hand;
+	u64 in_vain;
+	unsigned long rest_until;
+};
+
+void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want);
+bool nswap_evict_room(const struct nswap_device *dev);
+bool nswap_evict_due(const struct nswap_device *dev,
+		     const struct nswap_evictor *e);
 
 #endif

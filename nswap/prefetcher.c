@@ -18,12 +18,12 @@
  *  - A wake-up takes MOST pages at most. It ends when memory is short, flash is
  *    busy, fails or fills up, page-outs wait, peers have no more room than those
  *    need, or somebody turned it off.
- *  - An eighth of flash is left for page-outs that no peer has room for; where
- *    they need more, copies give way (evict.c): the tick starts the work for that
- *    as well, whether the prefetcher is on or not, and it comes back to its next
- *    wake-up afterwards. Copies also give way to others, but not to more than
- *    pages went out: what rests stays as it is.
- *  - Only this work touches @hand, @evict_hand, @learned and @copier.
+ *  - Where page-outs need more of flash, copies give way (evict.c): the tick
+ *    starts the work for that as well, whether the prefetcher is on or not, and
+ *    it comes back to its next wake-up afterwards. Copies also give way to
+ *    others, but not to more than pages went out: what rests stays as it is.
+ *  - Only this work touches @hand, @learned, @copier and @evictor, but for the
+ *    time of its rest, which the tick reads.
  *  - Where pages come from is read once a wake-up; where to follows from that.
  *  - Stopped before the disk goes, when the node's control lock has been held to
  *    take the device out of the node: whoever turns it on holds that too, and
@@ -46,10 +46,7 @@
 #include "prefetcher_hand.h"
 
 #define MOST	2048		/* pages in one wake-up */
-#define LOOK	65536		/* slots looked at in one, for copies to evict */
 #define BUSY	16		/* reads and writes of flash under way */
-#define SPARED	8		/* part of flash left for page-outs */
-#define REST	HZ		/* when two rounds have found no copy to evict */
 
 static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
 
@@ -59,9 +56,7 @@ static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
  * @work: wakes up every prefetch_period_ms while it is on
  * @wake_at: jiffies of the next time; its starter's, and the work's
  * @hand: picks pages
- * @evict_hand: slot to go on at, to take copies off flash
- * @in_vain: slots looked at since one was found that gave way
- * @rest_until: jiffies, no tick starts a search for copies before
+ * @evictor: takes copies off flash
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
  * @learned: what prefetching came to: to flash, and from disk
@@ -72,9 +67,7 @@ struct nswap_prefetcher {
 	struct delayed_work work;
 	unsigned long wake_at;
 	struct nswap_hand hand;
-	u64 evict_hand;
-	u64 in_vain;
-	unsigned long rest_until;
+	struct nswap_evictor evictor;
 	u64 written;
 	u64 read;
 	struct nswap_prefetch_learned learned[2];
@@ -93,24 +86,15 @@ static bool is_on(const struct nswap_prefetcher *p)
 	       !READ_ONCE(p->dev->dying);
 }
 
-/* so much of flash may be used when something is brought there */
-static u64 limit(u64 total)
-{
-	return total - total / SPARED;
-}
-
 /* has something more important to do come up? */
 static bool must_stop(const struct nswap_prefetcher *p)
 {
-	struct nswap_flash *flash = p->dev->flash;
 	struct nswap_mem_view mem;
-	u64 total, used;
 
 	nswap_mem_view(p->dev->node, &mem);
-	nswap_flash_usable(flash, &total, &used);
 	return !is_on(p) || mem.free < mem.low ||
-	       nswap_flash_inflight(flash) >= BUSY ||
-	       used >= limit(total);
+	       nswap_flash_inflight(p->dev->flash) >= BUSY ||
+	       !nswap_evict_room(p->dev);
 }
 
 static u64 since(u64 *was, u64 now)
@@ -140,26 +124,6 @@ static void look(struct nswap_prefetcher *p, bool from_disk,
 		.flash_us = times.at[NSWAP_READ_FLASH].us,
 		.learned = p->learned[from_disk],
 	};
-}
-
-/* for @want pages, and for what page-outs have taken of their eighth */
-static void make_room(struct nswap_prefetcher *p, u64 want)
-{
-	u64 total, used;
-
-	if (!p->dev->flash)
-		return;
-	nswap_flash_usable(p->dev->flash, &total, &used);
-	used += want;
-	if (used <= limit(total))
-		return;
-	p->in_vain += LOOK;
-	if (nswap_evict(p->dev, &p->evict_hand, used - limit(total), LOOK))
-		p->in_vain = 0;
-	if (p->in_vain < 2 * p->dev->map.nr)
-		return;
-	p->in_vain = 0;
-	WRITE_ONCE(p->rest_until, jiffies + REST);
 }
 
 static u64 bring_to_flash(struct nswap_prefetcher *p,
@@ -263,7 +227,7 @@ static void awake(struct nswap_prefetcher *p)
 		which = which->choose(&v);
 	if (when->due(&v))
 		want = min_t(u64, count->pages(&v), MOST);
-	make_room(p, from_disk ? 0 : min(want, v.swap_outs));
+	nswap_evict(p->dev, &p->evictor, from_disk ? 0 : min(want, v.swap_outs));
 	if (want)
 		done = bring(p, from_disk, which, want);
 	take_hits(p, from_disk, hits);
@@ -296,7 +260,7 @@ static void prefetch_work(struct work_struct *work)
 		awake(p);
 		set_alarm(p);
 	} else if (!READ_ONCE(p->dev->dying)) {
-		make_room(p, 0);
+		nswap_evict(p->dev, &p->evictor, 0);
 	}
 	if (is_on(p))
 		again(p);
@@ -321,7 +285,7 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 		return -ENOMEM;
 	p->dev = dev;
 	p->hand.dev = dev;
-	p->rest_until = jiffies;
+	p->evictor.rest_until = jiffies;
 	INIT_DELAYED_WORK(&p->work, prefetch_work);
 	/* pairs with nswap_prefetcher_tick() */
 	smp_store_release(&dev->prefetcher, p);
@@ -375,16 +339,6 @@ void nswap_prefetcher_stop(struct nswap_device *dev)
 		cancel_delayed_work_sync(&dev->prefetcher->work);
 }
 
-/* are there copies, and have page-outs taken some of their eighth? */
-static bool crowded(const struct nswap_device *dev)
-{
-	u64 total, used;
-
-	nswap_flash_usable(dev->flash, &total, &used);
-	return used > limit(total) &&
-	       used > atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
-}
-
 /**
  * nswap_prefetcher_tick() - time has passed: do copies have to make room?
  * @dev: device
@@ -396,8 +350,8 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
 	/* pairs with nswap_prefetcher_alloc() */
 	struct nswap_prefetcher *p = smp_load_acquire(&dev->prefetcher);
 
-	if (p && dev->flash && !READ_ONCE(dev->dying) && crowded(dev) &&
-	    !time_before(jiffies, READ_ONCE(p->rest_until)))
+	if (p && dev->flash && !READ_ONCE(dev->dying) &&
+	    nswap_evict_due(dev, &p->evictor))
 		mod_delayed_work(system_dfl_wq, &p->work, 0);
 }
 
