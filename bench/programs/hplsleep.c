@@ -29,8 +29,11 @@
 #include <time.h>
 
 #define SMALL		16384		/* bytes that any benchmark may have */
-#define COMPUTE_STEP_NS	100000
-#define LEFT		141		/* CBLAS's number for a factor at the left */
+#define COMPUTE_STEP_NS	1000000
+/* CBLAS's numbers: where a factor stands, how a matrix lies, what is done to it */
+#define LEFT		141
+#define BY_COLUMNS	102
+#define NOT		111
 
 static const char begins[] = "Begin of HPL section";
 
@@ -186,18 +189,47 @@ static void took(double flops)
 /* Twice the product of two or three numbers. */
 #define TWICE(a, b, c)	(2.0 * (double)(a) * (double)(b) * (double)(c))
 
-static double multiplied_flops(double *c, int m, int n, int k)
+/* How many of n columns take a step's time with so many operations each. */
+static int columns_of_step(int n, double flops_each)
 {
-	if (m > 0 && n > 0 && ++multiplied == damage_at)
-		c[0] += 1;
-	return TWICE(m, n, k);
+	double columns = COMPUTE_STEP_NS / (flops_each * ns_per_flop);
+
+	return columns < 1 ? 1 : columns < n ? (int)columns : n;
 }
 
-INTERPOSE(cblas_dgemm, (int order, int ta, int tb, int m, int n, int k, double alpha,
-			const double *a, int lda, const double *b, int ldb, double beta,
-			double *c, int ldc),
-	  (order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-	  multiplied_flops(c, m, n, k))
+/* Where column j is in a matrix. */
+static size_t column(int order, int transposed, int j, int ld)
+{
+	return (order == BY_COLUMNS) == (transposed == NOT) ? (size_t)j * ld : (size_t)j;
+}
+
+/*
+ * HPL multiplies all that is left of its matrix at once. A processor would go through
+ * it in that time, so it is done column after column, with a sleep now and then:
+ * otherwise all of it were used at one moment and none until the next.
+ */
+void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha,
+		 const double *a, int lda, const double *b, int ldb, double beta,
+		 double *c, int ldc);
+void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha,
+		 const double *a, int lda, const double *b, int ldb, double beta,
+		 double *c, int ldc)
+{
+	static typeof(cblas_dgemm) *real;
+	int width = columns_of_step(n, TWICE(m, 1, k));
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "cblas_dgemm");
+	for (int j = 0; j < n; j += width) {
+		int w = n - j < width ? n - j : width;
+
+		real(order, ta, tb, m, w, k, alpha, a, lda, b + column(order, tb, j, ldb),
+		     ldb, beta, c + column(order, NOT, j, ldc), ldc);
+		took(TWICE(m, w, k));
+	}
+	if (m > 0 && n > 0 && ++multiplied == damage_at)
+		c[0] += 1;
+}
 
 INTERPOSE(cblas_dtrsm, (int order, int side, int uplo, int ta, int diag, int m, int n,
 			double alpha, const double *a, int lda, double *b, int ldb),
