@@ -27,7 +27,7 @@ import apps
 import paper_lab as lab
 import paper_profiles as profiles
 from nswaptest.check import Failure
-from paper_run import fresh_statistics, workload
+from paper_run import tended, workload
 from paper_tables import Paper
 from paper_units import Row, Unit
 
@@ -118,7 +118,7 @@ def program(run, name, *flags, ram_mb):
     with open(path, "rb") as file:
         # read before, and held: the program itself is no part of what it may keep
         file.read()
-        with fresh_statistics():
+        with tended():
             done = run.node.run(apps.held([path, *flags], limit), timeout=360_000,
                                 check=False, memory_max=2 * limit)
     got = apps.result_of(done)

@@ -26,8 +26,8 @@ SHARE_WITHIN = 0.02
 # The nanoseconds of sleep a unit of work (--compute-ns of each) that make it so.
 # WL2 to WL4 do the work of WL1 in another order or company.
 ALONE = ("WL1", "WL2", "WL3", "WL4")
-COMPUTE_NS = {**dict.fromkeys(ALONE, 800), "Radix": 570_000, "IS": 600_000,
-              "HPL": 1350}
+COMPUTE_NS = {**dict.fromkeys(ALONE, 800), "Radix": 505_000, "IS": 600_000,
+              "HPL": 1250}
 # Radix and IS sleep so long at once: shorter sleeps take long in real time.
 STEP_US = 5000
 ITERATIONS = 3

@@ -71,9 +71,14 @@ def hpl(run, _):
             profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
 
 
-# Held at their limit by being slowed down: under virtual time no time passes between
-# the tries to reclaim, and at a hard limit these are killed now and then.
-HELD = ("Radix", "IS", "HPL")
+# Memory is freed for these before they are at their limit, as a machine does for all
+# its programs.  A group's own limit does not: who meets it has to free some at once,
+# and where everything was used just now it is killed, for under virtual time no time
+# passes between the tries.
+TENDED = ("Radix", "IS", "HPL")
+# Free some when less than LOW is left, until HIGH is, in MiB: what a network of 1 Gb
+# brings in a few milliseconds.
+LOW, HIGH = 0.5, 1
 COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
 
 
@@ -95,26 +100,43 @@ def warm(run, name):
 
 
 @contextlib.contextmanager
-def fresh_statistics():
-    """Have the kernel sum up what it counts of memory groups, which a reader makes it
-    do.  Its choice of pages to reclaim goes by these figures, and it sums them up
-    every two seconds by itself: soon enough for gigabytes, but a group of 8 MiB has
-    other pages twenty times by then.  With figures that old it keeps what it should
-    let go, pages come in again and again, and times scatter."""
+def every(seconds, work):
+    """Do some work again and again."""
     over = threading.Event()
-    file = os.open(STATISTICS, os.O_RDONLY)
 
-    def read():
-        while not over.wait(FRESH_S):
-            os.pread(file, 1 << 16, 0)
+    def go_on():
+        while not over.wait(seconds):
+            work()
 
-    thread = threading.Thread(target=read)
+    thread = threading.Thread(target=go_on)
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
+
+
+@contextlib.contextmanager
+def tended(process=None, limit=0):
+    """Have the kernel sum up what it counts of memory groups, which a reader makes it
+    do.  Its choice of pages to reclaim goes by these figures, and it sums them up
+    every two seconds by itself: soon enough for gigabytes, but a group of 8 MiB has
+    other pages twenty times by then.  With figures that old it keeps what it should
+    let go, pages come in again and again, and times scatter.
+
+    And have it free memory for a process that may keep limit MiB."""
+    def look():
+        os.pread(file, 1 << 16, 0)
+        left = limit - process.memory_mb() if process else HIGH
+        if left < LOW:
+            process.reclaim(f"{round((HIGH - left) * 1024)}K")
+
+    file = os.open(STATISTICS, os.O_RDONLY)
+    try:
+        with every(FRESH_S, look):
+            yield
+    finally:
         os.close(file)
 
 
@@ -126,11 +148,11 @@ def workload(run, name, swaps=True, flags=(), held=False):
     argv = [*COMMANDS.get(name, wl)(run, name),
             "--compute-ns", profile.COMPUTE_NS[name], *flags]
     limit = limit_mb(run, name)
-    if swaps and (held or name in HELD):
+    if swaps and held:
         argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
-    with fresh_statistics():
-        done = run.node.run(argv, timeout=36000, check=False,
-                            memory_max=f"{limit}M" if swaps else None)
+    process = run.node.popen(argv, f"{limit}M" if swaps else None)
+    with tended(process if swaps and name in TENDED else None, limit):
+        done = process.wait(36000)
     if done.code:
         raise Failure(f"{done.cmd} ended with {done.code}: "
                       f"{done.err.strip()[:300]}")

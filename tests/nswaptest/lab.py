@@ -71,6 +71,12 @@ class Process(BaseProcess):
     def output(self):
         return self._out.read_text(errors="replace")
 
+    def memory_mb(self):
+        """What it and its children keep, in MiB, if it has a memory limit and runs."""
+        with contextlib.suppress(OSError):
+            return int((self._group / "memory.current").read_text()) / 2 ** 20
+        return 0
+
     def reclaim(self, size):
         """Have the kernel take size of memory away from it, as far as it
         can; the process has a memory limit."""
