@@ -31,7 +31,8 @@ def test_hpl(t):
     got = ran(node, "HPL", 22, "--compute-ns", 1000)
     equal((got["wrong_results"], got["verified"]), (0, got["n"]),
           "wrong results, unknowns verified")
-    at_least(got["slept_seconds"], got["flops"] / 1e9 * 0.99, "seconds slept")
+    # but for the last of them, less than a step of 1 ms
+    at_least(got["slept_seconds"], got["flops"] / 1e9 * 0.99 - 0.001, "seconds slept")
     ran(node, "HPL", 22, "--damage", 2, code=1)
 
 
