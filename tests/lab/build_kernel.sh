@@ -48,8 +48,8 @@ fragments()
 {
 	echo "$here/kernel.config"
 	case $flavour in
-	plain) ;;
-	debug) echo "$here/debug.config" ;;
+	plain) echo "$here/stock.config" ;;
+	debug) echo "$here/stock.config"; echo "$here/debug.config" ;;
 	vtime) echo "$here/vtime.config" ;;
 	*) die "unknown flavour '$flavour': plain, debug or vtime" ;;
 	esac
