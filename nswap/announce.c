@@ -32,11 +32,15 @@
 #include <net/sock.h>
 
 #include "announce.h"
+#include "clock.h"
+#include "ip_table.h"
 #include "node.h"
 #include "peer.h"
 #include "sockaddr.h"
+#include "stats.h"
 #include "subnet.h"
 #include "views.h"
+#include "wire.h"
 
 #define FIRST_ROUNDS	3	/* that ask everybody for an answer */
 #define MAX_ANSWERS	64	/* between two rounds */

@@ -168,9 +168,6 @@ enum nswap_moved_how {
 	NSWAP_GONE,
 };
 
-/* cache.c */
-int nswap_cache_start(struct nswap_node *node, u64 pages);
-void nswap_cache_stop(struct nswap_node *node);
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
@@ -178,91 +175,11 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted);
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n);
+u64 nswap_cache_promisable(const struct nswap_cache *c);
 u64 nswap_cache_free_pages(struct nswap_cache *c);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held);
 u64 nswap_cache_surplus(struct nswap_cache *c);
 bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 			   struct list_head *taken);
-
-/* cache_fill.c: memory in and out */
-int nswap_cache_init(void);
-void nswap_cache_exit(void);
-void nswap_cache_free(struct list_head *entries);
-u64 nswap_cache_given_back(void);
-void nswap_cache_fill_work(struct work_struct *work);
-void nswap_cache_fill_kick(struct nswap_cache *c);
-
-/* cache_size.c: how much; the first group with the cache's lock held */
-bool nswap_cache_holding(const struct nswap_cache *c);
-bool nswap_cache_shrinks(const struct nswap_cache *c);
-u64 nswap_cache_above(const struct nswap_cache *c);
-u64 nswap_cache_room(const struct nswap_cache *c);
-bool nswap_cache_lacks(const struct nswap_cache *c);
-void nswap_cache_revoke(struct nswap_cache *c, u64 n);
-bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out);
-void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
-			 enum nswap_resize_why why);
-void nswap_cache_lend(struct nswap_cache *c, u64 pages);
-void nswap_cache_adapt(struct nswap_cache *c, bool adaptive);
-void nswap_cache_resize(struct nswap_cache *c, u64 pages);
-void nswap_cache_close(struct nswap_cache *c);
-
-/* cache_shrink.c: reclaim and the last moment before OOM */
-int nswap_cache_shrink_init(void);
-void nswap_cache_shrink_exit(void);
-void nswap_cache_watch(struct nswap_cache *c);
-void nswap_cache_unwatch(struct nswap_cache *c);
-
-/* owner.c */
-struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch);
-struct nswap_owner *nswap_owner_turn(struct nswap_cache *c);
-void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o);
-u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		      const struct nswap_wire_hello *h);
-void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);
-u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn);
-void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o);
-void nswap_owner_sweep(struct nswap_cache *c);
-void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o);
-
-/* held.c: all refuse a connection that has been fenced */
-bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
-		     struct list_head *taken);
-u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		     u32 used, u32 wanted);
-void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
-			u32 n);
-u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		      struct nswap_entry *e);
-struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
-				    u64 slot, u32 gen);
-u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		    const struct nswap_wire_run *r, u64 before);
-u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
-			   u32 instance);
-u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
-		    struct nswap_wire_run *run, u64 *seq, bool *last);
-struct nswap_entry *nswap_held_pop(struct rb_root *tree);
-bool nswap_held_newer(u32 held, u32 gen);
-bool nswap_held_same(u32 held, u32 gen);
-struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
-				      u64 slot);
-struct nswap_entry *nswap_held_link(struct nswap_owner *o,
-				    struct nswap_entry *e);
-
-/* pick.c */
-u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
-		    bool one_device, struct nswap_entry **entry, u64 *epoch);
-bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
-		      struct nswap_entry *e, u32 attempt,
-		      enum nswap_moved_how how);
-bool nswap_owner_homeless(const struct nswap_owner *o);
-
-/* pending.c */
-u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
-		      struct nswap_entry *e);
-u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
-			const struct nswap_wire_page *p);
-void nswap_pending_sweep(struct nswap_cache *c);
 
 #endif

@@ -14,6 +14,8 @@
 #include <linux/slab.h>
 
 #include "cache.h"
+#include "cache_fill.h"
+#include "cache_size.h"
 #include "memview.h"
 #include "node.h"
 

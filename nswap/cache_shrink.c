@@ -29,11 +29,15 @@
 #include <linux/sched.h>
 #include <linux/shrinker.h>
 
-#include "announce.h"
 #include "cache.h"
-#include "mover.h"
+#include "cache_fill.h"
+#include "cache_shrink.h"
+#include "cache_size.h"
+#include "clock.h"
+#include "hooks.h"
 #include "node.h"
 #include "sizing.h"
+#include "stats.h"
 #include "views.h"
 
 #define CUT		16	/* part of the target that one call costs */
@@ -106,9 +110,9 @@ static u64 give_back(struct nswap_cache *c, u64 n, enum nswap_resize_why why,
 	nswap_cache_changed(c, old, new, why);
 	nswap_sizing_soon(c->node);
 	if (!held_off)
-		nswap_announce_now(c->node);
+		nswap_hooks.announce_now(c->node);
 	if (surplus)
-		nswap_mover_kick(c->node);
+		nswap_hooks.mover_kick(c->node);
 	return n;
 }
 
@@ -180,7 +184,7 @@ static bool last_moment(struct list_head *out, u32 *wait_ms)
 		give_back(c, U64_MAX, NSWAP_WHY_OOM, out);
 		above = nswap_cache_surplus(c);
 		if (above)
-			nswap_mover_kick(c->node);
+			nswap_hooks.mover_kick(c->node);
 		if (above && *wait_ms < nswap_knob(c->node, oom_wait_ms))
 			*wait_ms = nswap_knob(c->node, oom_wait_ms);
 		surplus += above;

@@ -26,10 +26,13 @@
  * Lock order: owner->lock -> cache->lock. What is called from reclaim takes
  * cache->lock only, which is never held over an allocation.
  */
-#include "announce.h"
 #include "cache.h"
-#include "mover.h"
+#include "cache_fill.h"
+#include "cache_size.h"
+#include "clock.h"
+#include "hooks.h"
 #include "node.h"
+#include "stats.h"
 #include "trace.h"
 #include "views.h"
 
@@ -216,9 +219,9 @@ static void follow(struct nswap_cache *c, u64 old, u64 new,
 	nswap_cache_changed(c, old, new, why);
 	trim_all(c);
 	if (new < old)
-		nswap_announce_now(c->node);
+		nswap_hooks.announce_now(c->node);
 	if (nswap_cache_surplus(c))
-		nswap_mover_kick(c->node);
+		nswap_hooks.mover_kick(c->node);
 	spin_lock(&c->lock);
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);

@@ -24,6 +24,8 @@
 
 #include "conn.h"
 #include "stamp.h"
+#include "transport.h"
+#include "wire.h"
 #include "workqueues.h"
 
 /* a link without room is tried again after this, even if nobody says so */

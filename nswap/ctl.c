@@ -9,11 +9,17 @@
 #include <linux/bitops.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "client_state.h"
+#include "conn.h"
+#include "ctl.h"
+#include "grants.h"
+#include "hooks.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "reconcile.h"
+#include "wire.h"
 
 static void ctl_lost(struct nswap_msg *m)
 {
@@ -175,7 +181,7 @@ static int ping_answered(struct nswap_msg *m)
 	int ret = check_answer(c, NSWAP_PONG);
 
 	if (!ret)
-		nswap_client_granted(c->peer, le32_to_cpu(rx->grants),
+		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
 				     le64_to_cpu(rx->free));
 	WRITE_ONCE(c->peer->asked, 0);
 	nswap_ctl_release(c);
@@ -189,7 +195,7 @@ static int grant_answered(struct nswap_msg *m)
 	int ret = check_answer(c, NSWAP_GRANT);
 
 	if (!ret)
-		nswap_client_granted(c->peer, le32_to_cpu(rx->grants),
+		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
 				     le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
 	return ret;
@@ -218,9 +224,8 @@ int nswap_ctl_init_all(struct nswap_peer *peer)
 	       nswap_ctl_init(&peer->ask, peer, false, grant_answered) ?:
 	       nswap_ctl_init(&peer->back, peer, false, grant_answered) ?:
 	       nswap_ctl_init(&peer->forget, peer, false, forget_answered) ?:
-	       nswap_free_init(peer) ?:
-	       nswap_moved_init(peer) ?:
-	       nswap_reconcile_init(peer);
+	       nswap_reconcile_init(peer) ?:
+	       nswap_hooks.peer_made(peer);
 }
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Device: /dev/nswapN of a node.
+ * Device: /dev/nswapN of a node. State only: see devices.h for finding one,
+ * slot_update.h for changing an entry of its slot map.
  */
 #ifndef NSWAP_DEVICE_H
 #define NSWAP_DEVICE_H
@@ -8,12 +9,14 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
+#include "../prefetch/prefetch.h"
 #include "flash.h"
 #include "home.h"
 #include "read_times.h"
 #include "slot_map.h"
 #include "views.h"
 
+struct nswap_home_out;
 struct nswap_prefetcher;
 struct nswap_returns;
 
@@ -42,6 +45,8 @@ struct nswap_returns;
  *	device
  * @flash: where they go before that; NULL without any
  * @home_out: moves out from there
+ * @tag: of each slot, see page_tag.h; made with the first
+ * @tag_hits: page-ins from peers by tag since they were taken last
  * @used: jiffies of the last page-out or page-in; a device with a home
  * @prefetcher: brings pages nearer ahead of their use; NULL without flash and
  *	home
@@ -70,6 +75,8 @@ struct nswap_device {
 	atomic_t returns_left;
 	struct nswap_flash *flash;
 	struct nswap_home_out *home_out;
+	u8 *tag;
+	atomic_t tag_hits[NSWAP_PREFETCH_ARMS];
 	unsigned long used;
 	struct nswap_prefetcher *prefetcher;
 	struct nswap_read_times times;
@@ -79,27 +86,5 @@ struct nswap_device {
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
 };
-
-/* device.c; those that users ask for are in views.h */
-struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
-struct nswap_device *nswap_device_named(struct nswap_node *node,
-					const char *name);
-bool nswap_device_any_open(void);
-
-/* device_disk.c */
-int nswap_device_init(void);
-void nswap_device_exit(void);
-int nswap_device_make_disk(struct nswap_device *dev);
-void nswap_device_end_disk(struct nswap_device *dev);
-bool nswap_device_is_one(const struct block_device *bdev);
-
-/* device_backing.c */
-void nswap_device_complain(struct nswap_device *dev,
-			   const struct nswap_home_io *h, const char *then);
-
-/* device_slots.c */
-bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
-			    const struct nswap_slot *to);
-void nswap_device_forget_slots(struct nswap_device *dev);
 
 #endif

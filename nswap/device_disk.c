@@ -18,10 +18,16 @@
 #include <linux/blkdev.h>
 #include <linux/highmem.h>
 
-#include "client.h"
 #include "device.h"
+#include "device_disk.h"
+#include "flash.h"
+#include "free.h"
 #include "log.h"
 #include "node.h"
+#include "pagein.h"
+#include "pageout.h"
+#include "request_queue.h"
+#include "types.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
@@ -79,6 +85,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 		io->dev = dev;
 		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 		io->write = req_op(rq) == REQ_OP_WRITE;
+		io->step = io->write ? nswap_client_write :
+				       nswap_client_read;
 		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
 			    NSWAP_REQ_AHEAD;
 		if (io->ahead)

@@ -28,13 +28,25 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "bits.h"
+#include "client_state.h"
 #include "device.h"
+#include "devices.h"
 #include "empty_flash.h"
+#include "flash.h"
+#include "flash_map.h"
+#include "free.h"
+#include "home.h"
 #include "move_out.h"
 #include "node.h"
 #include "peer.h"
+#include "request.h"
+#include "return_mark.h"
 #include "returned.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "types.h"
+#include "views.h"
 
 #define ROUND		(HZ / 4)
 #define PATIENCE	(5 * HZ)	/* with peers that may have room soon */

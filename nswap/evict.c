@@ -21,11 +21,16 @@
  */
 #include <linux/sched.h>
 
-#include "client.h"
+#include "client_state.h"
 #include "device.h"
 #include "evict.h"
+#include "flash.h"
 #include "node.h"
 #include "peer.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "stats.h"
+#include "views.h"
 
 #define LOOK	65536		/* slots looked at in one search */
 #define SPARED	8		/* part of flash left for page-outs */

@@ -28,6 +28,9 @@
 #include <linux/vmalloc.h>
 
 #include "flash.h"
+#include "flash_map.h"
+#include "home.h"
+#include "types.h"
 
 #define FAILED_AT	16
 #define RETRY		HZ

@@ -16,10 +16,14 @@
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
  */
+#include "cache.h"
+#include "held.h"
 #include "inject.h"
+#include "inject_entry.h"
 #include "node.h"
 #include "server.h"
 #include "slot_map.h"
+#include "wire.h"
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */
 
@@ -246,7 +250,7 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			nswap_cache_count(c, o, 1);
 	}
 	spin_unlock(&o->lock);
-	if (!IS_ERR_OR_NULL(old) && !nswap_inject_keep(e, old))
+	if (!IS_ERR_OR_NULL(old) && !nswap_inject_keep_entry(e, old))
 		nswap_cache_put(c, old);
 	return status;
 }

@@ -49,6 +49,7 @@
 
 #include "home.h"
 #include "stamp.h"
+#include "types.h"
 #include "workqueues.h"
 
 #define LOG_EVERY	(5 * HZ)

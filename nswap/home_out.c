@@ -28,29 +28,29 @@
  *  - The prefetcher says which pages go, and when, while it brings pages from
  *    disk: then this work rests. Who moves a batch holds @batch, and no other
  *    lock; nothing that page-outs need is under it.
- *  - A page is tagged before its new place is recorded, with 0 unless the
- *    prefetcher chose it, and loses the tag when its slot is written again, or
- *    its move finds that it was. Tags are for counting only.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
-#include "client.h"
+#include "client_state.h"
 #include "device.h"
+#include "home.h"
 #include "home_out.h"
 #include "move_out.h"
 #include "node.h"
+#include "page_tag.h"
 #include "place.h"
 #include "prefetcher.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "types.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
 #define LOOK_AT		262144u	/* slots, in one search */
 #define BREATHE		16384u	/* slots, then others may run */
 #define REST_MAX_US	1000000u
-#define TAGS_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
 
 /**
  * struct nswap_home_out - moves out of one device; @cursor and @any are the
@@ -63,9 +63,6 @@
  * @batch: protects @mo
  * @mo: the batch
  * @asked: jiffies when the prefetcher wanted to bring pages last
- * @tag: one byte a slot: 0, or by whose word its page was brought; made when
- *	the first is, and nothing is counted without
- * @hits: reads of the pages of each tag since they were taken last
  */
 struct nswap_home_out {
 	struct nswap_device *dev;
@@ -76,8 +73,6 @@ struct nswap_home_out {
 	struct mutex batch;
 	struct nswap_move_out mo;
 	unsigned long asked;
-	u8 *tag;
-	atomic_t hits[NSWAP_PREFETCH_ARMS];
 };
 
 static bool wanted(struct nswap_home_out *ho)
@@ -287,7 +282,7 @@ void nswap_home_out_end(struct nswap_device *dev)
 	WRITE_ONCE(ho->stop, true);
 	cancel_work_sync(&ho->work);
 	nswap_move_out_exit(&ho->mo);
-	vfree(ho->tag);
+	nswap_page_tags_free(dev);
 	kfree(ho);
 	dev->home_out = NULL;
 }
@@ -333,7 +328,7 @@ bool nswap_home_out_ready(struct nswap_device *dev)
  * @dev: device with a home
  * @first: a slot
  * @slots: bits of slots from it on; those not at home are left alone
- * @tag: by whose word, for nswap_home_out_hits()
+ * @tag: by whose word, for nswap_page_tag_hits()
  *
  * Context: process, sleeps for home and for peers, who have store_timeout_ms;
  * the prefetcher.
@@ -346,68 +341,8 @@ unsigned int nswap_home_out_bring(struct nswap_device *dev, u64 first,
 	ktime_t began = ktime_get();
 	unsigned long moved;
 
-	if (!ho->tag)
-		/* pairs with tag_of() */
-		smp_store_release(&ho->tag, __vmalloc(dev->map.nr, TAGS_GFP));
+	nswap_page_tags_make(dev);
 	moved = move(ho, first, slots, tag);
 	rest(began, 0);
 	return hweight_long(moved);
-}
-
-static u8 *tag_of(struct nswap_device *dev, u64 slot)
-{
-	/* pairs with nswap_home_out_bring() */
-	u8 *tag = dev->home_out ? smp_load_acquire(&dev->home_out->tag) : NULL;
-
-	return tag ? &tag[slot] : NULL;
-}
-
-/**
- * nswap_home_out_tag() - note by whose word a slot's page is at its peer
- * @dev: device, with or without a home
- * @slot: slot that is about to get a new place, or has become WRITING
- * @tag: below NSWAP_PREFETCH_ARMS; 0 for nobody's
- *
- * Context: any; does not sleep, on the page-out path.
- */
-void nswap_home_out_tag(struct nswap_device *dev, u64 slot, u8 tag)
-{
-	u8 *at = tag_of(dev, slot);
-
-	if (at && READ_ONCE(*at) != tag)
-		WRITE_ONCE(*at, tag);
-}
-
-/**
- * nswap_home_out_hit() - a page was read from a peer: count it for its tag
- * @dev: device, with or without a home
- * @slot: slot
- *
- * Context: any; does not sleep, on the page-in path.
- */
-void nswap_home_out_hit(struct nswap_device *dev, u64 slot)
-{
-	u8 *at = tag_of(dev, slot);
-	u8 tag = at ? READ_ONCE(*at) : 0;
-
-	if (!tag)
-		return;
-	atomic_inc(&dev->home_out->hits[tag]);
-	nswap_stat_inc(dev->node, prefetch_ram_hits);
-}
-
-/**
- * nswap_home_out_hits() - take the counts of hits
- * @dev: device with a home
- * @hits: result, by tag, since they were taken last
- *
- * Context: any.
- */
-void nswap_home_out_hits(struct nswap_device *dev,
-			 u64 hits[NSWAP_PREFETCH_ARMS])
-{
-	unsigned int i;
-
-	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
-		hits[i] = atomic_xchg(&dev->home_out->hits[i], 0);
 }

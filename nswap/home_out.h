@@ -7,8 +7,6 @@
 
 #include <linux/types.h>
 
-#include "../prefetch/prefetch.h"
-
 struct nswap_device;
 struct nswap_home_out;
 
@@ -18,9 +16,5 @@ bool nswap_home_out_kick(struct nswap_device *dev);
 bool nswap_home_out_ready(struct nswap_device *dev);
 unsigned int nswap_home_out_bring(struct nswap_device *dev, u64 first,
 				  unsigned long slots, u8 tag);
-void nswap_home_out_tag(struct nswap_device *dev, u64 slot, u8 tag);
-void nswap_home_out_hit(struct nswap_device *dev, u64 slot);
-void nswap_home_out_hits(struct nswap_device *dev,
-			 u64 hits[NSWAP_PREFETCH_ARMS]);
 
 #endif

@@ -9,17 +9,12 @@
  * Mutations take one rule away as long as they are set, as the MUT_* of
  * tests/model/move.pml do with the same names: a test that does not notice
  * proves nothing.
- *
- * Invariant: a kept previous generation (entry->prev) belongs to its entry and
- * is put with it.
  */
 #include <linux/atomic.h>
-#include <linux/highmem.h>
 #include <linux/moduleparam.h>
 #include <linux/prandom.h>
 #include <linux/spinlock.h>
 
-#include "cache.h"
 #include "inject.h"
 
 static int inject_corrupt;
@@ -99,39 +94,36 @@ static bool use_one(int *left)
 }
 
 /**
- * nswap_inject_keep() - keep the generation that was replaced
- * @e: the new entry
- * @old: the entry it replaced
+ * nswap_inject_keep() - do servers keep the generation that was replaced?
  *
- * Context: process, does not sleep.
- * Return: true if @old belongs to @e from now on.
+ * Context: any.
+ * Return: true if they do.
  */
-bool nswap_inject_keep(struct nswap_entry *e, struct nswap_entry *old)
+bool nswap_inject_keep(void)
 {
-	if (!READ_ONCE(inject_keep) || old->prev)
-		return false;
-	e->prev = old;
-	return true;
+	return READ_ONCE(inject_keep);
 }
 
 /**
- * nswap_inject_page() - what to send instead of a page
- * @e: entry that is asked for
+ * nswap_inject_stale() - serve the previous generation of this page?
  *
  * Context: process, does not sleep.
- * Return: another page to send, NULL to send the right one.
+ * Return: true as often as asked for.
  */
-struct page *nswap_inject_page(struct nswap_entry *e)
+bool nswap_inject_stale(void)
 {
-	if (e->prev && use_one(&inject_stale))
-		return e->prev->page;
-	if (use_one(&inject_corrupt)) {
-		u8 *p = kmap_local_page(e->page);
+	return use_one(&inject_stale);
+}
 
-		p[1000] ^= 1;
-		kunmap_local(p);
-	}
-	return NULL;
+/**
+ * nswap_inject_corrupt() - corrupt this page before it is served?
+ *
+ * Context: process, does not sleep.
+ * Return: true as often as asked for.
+ */
+bool nswap_inject_corrupt(void)
+{
+	return use_one(&inject_corrupt);
 }
 
 /**

@@ -8,8 +8,6 @@
 
 #include <linux/types.h>
 
-struct nswap_entry;
-
 /**
  * enum nswap_met - what can happen to a slot that is MOVING
  * @NSWAP_MET_PAGE_IN: it is read
@@ -27,8 +25,9 @@ enum nswap_met {
 };
 
 #ifdef NSWAP_INJECT
-bool nswap_inject_keep(struct nswap_entry *e, struct nswap_entry *old);
-struct page *nswap_inject_page(struct nswap_entry *e);
+bool nswap_inject_keep(void);
+bool nswap_inject_stale(void);
+bool nswap_inject_corrupt(void);
 bool nswap_inject_cut_ack(void);
 bool nswap_inject_drop_ack(void);
 bool nswap_inject_refuse(void);
@@ -39,17 +38,6 @@ void nswap_inject_count(u8 from, u8 to);
 void nswap_inject_met(enum nswap_met what, u32 n);
 bool nswap_inject_no_threads(void);
 #else
-static inline bool nswap_inject_keep(struct nswap_entry *e,
-				     struct nswap_entry *old)
-{
-	return false;
-}
-
-static inline struct page *nswap_inject_page(struct nswap_entry *e)
-{
-	return NULL;
-}
-
 static inline bool nswap_inject_cut_ack(void)
 {
 	return false;

@@ -7,9 +7,11 @@
  *    old value for a moment.
  *  - They are turned one after another, under the node's control lock.
  */
+#include "knobs.h"
 #include "meter.h"
 #include "node.h"
 #include "prefetcher.h"
+#include "rebalance.h"
 #include "sizing.h"
 
 #define KNOB(field, lo, hi, d, text) \

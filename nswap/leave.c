@@ -11,9 +11,11 @@
 
 #include "announce.h"
 #include "device.h"
+#include "device_life.h"
 #include "leave.h"
 #include "log.h"
 #include "node.h"
+#include "nodes.h"
 #include "views.h"
 
 static void announce_leaving(const char *what)

@@ -7,15 +7,19 @@
  */
 #include <linux/module.h>
 
+#include "../policy/policy.h"
+#include "../prefetch/prefetch.h"
 #include "../proc/proc.h"
 #include "cache.h"
+#include "cache_fill.h"
+#include "cache_shrink.h"
 #include "device.h"
+#include "device_disk.h"
 #include "leave.h"
+#include "lifecycle.h"
 #include "netlink.h"
 #include "node.h"
 #include "workqueues.h"
-
-struct workqueue_struct *nswap_io_wq;
 
 static int __init nswap_init(void)
 {
@@ -24,10 +28,9 @@ static int __init nswap_init(void)
 	ret = nswap_policy_validate() ?: nswap_prefetch_validate();
 	if (ret)
 		return ret;
-	nswap_io_wq = alloc_workqueue("nswap_io", WQ_MEM_RECLAIM | WQ_UNBOUND |
-				      WQ_HIGHPRI, 0);
-	if (!nswap_io_wq)
-		return -ENOMEM;
+	ret = nswap_workqueues_init();
+	if (ret)
+		return ret;
 	ret = nswap_cache_init();
 	if (ret)
 		goto destroy_wq;
@@ -37,12 +40,9 @@ static int __init nswap_init(void)
 	ret = nswap_device_init();
 	if (ret)
 		goto exit_shrink;
-	ret = nswap_node_init();
-	if (ret)
-		goto exit_device;
 	ret = nswap_proc_init();
 	if (ret)
-		goto exit_node;
+		goto exit_device;
 	ret = nswap_leave_init();
 	if (ret)
 		goto exit_proc;
@@ -55,8 +55,6 @@ exit_leave:
 	nswap_leave_exit();
 exit_proc:
 	nswap_proc_exit();
-exit_node:
-	nswap_node_exit();
 exit_device:
 	nswap_device_exit();
 exit_shrink:
@@ -64,7 +62,7 @@ exit_shrink:
 exit_cache:
 	nswap_cache_exit();
 destroy_wq:
-	destroy_workqueue(nswap_io_wq);
+	nswap_workqueues_exit();
 	return ret;
 }
 
@@ -77,7 +75,7 @@ static void __exit nswap_exit(void)
 	nswap_device_exit();
 	nswap_cache_shrink_exit();
 	nswap_cache_exit();
-	destroy_workqueue(nswap_io_wq);
+	nswap_workqueues_exit();
 	rcu_barrier();
 }
 

@@ -19,11 +19,18 @@
  */
 #include <linux/slab.h>
 
+#include "bits.h"
 #include "device.h"
 #include "meter.h"
 #include "node.h"
 #include "peer.h"
+#include "profile.h"
+#include "request.h"
+#include "slot_trace.h"
+#include "stamp.h"
+#include "steps.h"
 #include "trace.h"
+#include "views.h"
 
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
 

@@ -10,7 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "client.h"
+#include "request.h"
 #include "stamp.h"
 #include "steps.h"
 #include "views.h"
@@ -91,22 +91,11 @@ struct nswap_meter {
 	struct nswap_degree degree[NSWAP_TIERS][NSWAP_OPS];
 };
 
-/* meter.c */
 int nswap_meter_init(struct nswap_node *node);
 void nswap_meter_exit(struct nswap_node *node);
 int nswap_meter_apply(struct nswap_node *node);
 void nswap_meter_begin(struct nswap_op *op);
 void nswap_meter_end(struct nswap_op *op, unsigned long again);
-
-/* profile.c */
-void nswap_profile_init(struct nswap_meter *m);
-void nswap_profile_start(struct nswap_node *node);
-void nswap_profile_stop(struct nswap_node *node);
-
-/* slot_trace.c */
-struct nswap_slot_trace *nswap_slot_trace_alloc(void);
-void nswap_slot_trace_enter(struct nswap_slot_trace *t,
-			    struct nswap_trace_view *v);
 
 /**
  * nswap_meter_came() - a request came from the block layer

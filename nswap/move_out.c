@@ -17,13 +17,27 @@
  *    needs. A peer that does not answer has store_timeout_ms.
  *  - Memory is made with the batch.
  */
-#include "client.h"
+#include "bits.h"
+#include "conn.h"
 #include "device.h"
+#include "flash.h"
+#include "free.h"
+#include "grants.h"
 #include "home_out.h"
 #include "move_out.h"
 #include "node.h"
+#include "page_tag.h"
+#include "pageout.h"
 #include "peer.h"
 #include "place.h"
+#include "request_queue.h"
+#include "session.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "stats.h"
+#include "transport.h"
+#include "types.h"
+#include "wire.h"
 
 static struct nswap_move_out *of_op(struct nswap_op *op)
 {
@@ -166,7 +180,7 @@ static void arrived(struct nswap_op *op, unsigned int i)
 	struct nswap_io *io = op->io;
 	struct nswap_node *node = io->dev->node;
 
-	nswap_home_out_tag(io->dev, io->slot + i, mo->tag);
+	nswap_page_tag(io->dev, io->slot + i, mo->tag);
 	if (settle(mo, i, NSWAP_SLOT_REMOTE, op->peer->index)) {
 		set_bit(i, &mo->moved);
 		if (mo->state == NSWAP_SLOT_MOVING)
@@ -175,7 +189,7 @@ static void arrived(struct nswap_op *op, unsigned int i)
 			nswap_stat_inc(node, pages_prefetched_ram);
 		return;
 	}
-	nswap_home_out_tag(io->dev, io->slot + i, 0);
+	nswap_page_tag(io->dev, io->slot + i, 0);
 	nswap_free_orphan(io->dev, io->slot + i, le32_to_cpu(io->gen[i]),
 			  op->peer->index);
 	nswap_stat_inc(node, moves_met);
@@ -209,8 +223,8 @@ static int store_answered(struct nswap_msg *m)
 		refused++;
 	}
 	if (refused)
-		nswap_client_refused(peer, refused);
-	nswap_client_granted(peer, le32_to_cpu(c->rx.grants),
+		nswap_peer_refused(peer, refused);
+	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
 			     le64_to_cpu(c->rx.free));
 	op_ended(op);
 	return 0;
@@ -246,7 +260,7 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 	struct nswap_peer *peer = op->peer;
 
 	nswap_stat_add(peer->node, timeouts, op->nr);
-	nswap_client_leave_alone(peer);
+	nswap_peer_back_off(peer);
 	if (unsent)
 		nswap_place_unspent(peer->node, peer->index, op->nr);
 	store_unanswered(op, !unsent);

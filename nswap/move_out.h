@@ -8,7 +8,7 @@
 
 #include <linux/completion.h>
 
-#include "client.h"
+#include "request.h"
 
 /**
  * struct nswap_move_out - a batch
@@ -16,7 +16,7 @@
  *	around it; @todo of it: pages that have no new place yet
  * @state: of its slots until they have one: NSWAP_SLOT_MOVING from home,
  *	NSWAP_SLOT_FLASH from flash
- * @tag: of the pages from home, see nswap_home_out_tag()
+ * @tag: of the pages from home, see nswap_page_tag()
  * @moved: slots recorded at a peer; bits set by whoever takes an answer
  * @over: all reads, writes or messages begun since nswap_move_out_begin() are
  */

@@ -19,13 +19,25 @@
  *  - The device is looked up anew after every wait; an instance is never used
  *    again.
  */
-#include "client.h"
+#include "client_state.h"
+#include "ctl.h"
 #include "device.h"
+#include "devices.h"
 #include "flash.h"
+#include "free.h"
 #include "inject.h"
+#include "ip_table.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
+#include "reconcile.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "stats.h"
+#include "transport.h"
+#include "types.h"
+#include "views.h"
+#include "wire.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */
 

@@ -31,8 +31,15 @@
 #include "move_link.h"
 #include "mover.h"
 #include "node.h"
+#include "owner.h"
+#include "pick.h"
+#include "rebalance.h"
+#include "stats.h"
 #include "target.h"
 #include "trace.h"
+#include "transport.h"
+#include "types.h"
+#include "wire.h"
 
 #define NSWAP_MOVERS	4
 #define TURN		32	/* batches of one owner */

@@ -17,8 +17,15 @@
 #include <net/net_namespace.h>
 
 #include "empty_flash.h"
+#include "knobs.h"
+#include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "node.h"
+#include "nodes.h"
+#include "policy_select.h"
+#include "types.h"
+#include "views.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
 

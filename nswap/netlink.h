@@ -9,6 +9,7 @@
 
 #include <net/genetlink.h>
 
+#include "knobs.h"
 #include "node.h"
 #include "views.h"
 

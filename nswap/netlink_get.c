@@ -12,8 +12,14 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+#include "../policy/policy.h"
+#include "../prefetch/prefetch.h"
+#include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "node.h"
+#include "nodes.h"
+#include "views.h"
 
 /* answer a request about one node: the node, and what @more puts */
 static int reply_node(struct genl_info *info, u8 cmd,

@@ -7,6 +7,7 @@
  */
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "steps.h"
 
 /* the pad attribute is the first of each of these sets */
 #define PAD	1

@@ -8,6 +8,12 @@
  */
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "node.h"
+#include "nodes.h"
+#include "stats.h"
+#include "steps.h"
+#include "types.h"
+#include "views.h"
 
 /* one counter: where it is and the attribute that carries it */
 struct stat_attr {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Node: one instance of the module's state, one per network namespace, from
- * up to down.
+ * up to down. State only: see nodes.h for finding one, lifecycle.h for how one
+ * comes and goes.
  */
 #ifndef NSWAP_NODE_H
 #define NSWAP_NODE_H
@@ -17,7 +18,6 @@
 #include "../policy/policy.h"
 #include "../prefetch/prefetch.h"
 #include "ip_table.h"
-#include "rebalance.h"
 #include "stats.h"
 
 struct net;
@@ -90,46 +90,15 @@ struct nswap_knobs {
 };
 
 /**
- * struct nswap_knob - one knob: name, place in struct nswap_knobs, bounds
- * @name: as users write it
- * @help: one line, with the unit
- * @offset: of the u32 in struct nswap_knobs
- * @min: smallest value
- * @max: largest value
- * @def: default
+ * struct nswap_rebalance - of a node
+ * @work: asks the policy; rests while rebalance_pct is 0
+ * @under_way: the last answer was to hand pages on; the work's own
+ * @goal: pages held above this are to be handed on; no lock
  */
-struct nswap_knob {
-	const char *name;
-	const char *help;
-	size_t offset;
-	u32 min;
-	u32 max;
-	u32 def;
-};
-
-extern const struct nswap_knob nswap_knobs[];
-extern const unsigned int nswap_nr_knobs;
-
-/**
- * struct nswap_node_config - what "up" is asked for
- * @addr: address to listen on and to announce; port 0 means NSWAP_PORT
- * @lend_pages: RAM offered to peers
- * @conns: connections per session, 2 to NSWAP_MAX_CONNS, 0 for the default
- * @broadcast: announce to the subnet, not just to listed peers
- * @peers: listed peers
- * @nr_peers: how many
- * @size: name of the size policy, NULL for the default
- * @knobs: initial values, 0 for the default
- */
-struct nswap_node_config {
-	struct nswap_addr addr;
-	u64 lend_pages;
-	u32 conns;
-	bool broadcast;
-	struct nswap_addr *peers;
-	unsigned int nr_peers;
-	const char *size;
-	struct nswap_knobs knobs;
+struct nswap_rebalance {
+	struct delayed_work work;
+	bool under_way;
+	u64 goal;
 };
 
 /**
@@ -179,6 +148,7 @@ struct nswap_node_config {
  * @client: the client role
  * @meter: measures page-outs and page-ins
  * @sweeper: work that forgets peers whose epoch is over
+ * @release: frees the node when the last user of a node that is down lets it go
  */
 struct nswap_node {
 	struct net *net;
@@ -225,40 +195,9 @@ struct nswap_node {
 	struct nswap_client *client;
 	struct nswap_meter *meter;
 	struct delayed_work sweeper;
+	void (*release)(struct nswap_node *node);
 };
 
 #define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
-
-int nswap_node_init(void);
-void nswap_node_exit(void);
-
-/* all of these take @ext for one clear sentence when they refuse */
-int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
-		  struct netlink_ext_ack *ext);
-int nswap_node_down(struct nswap_node *node, bool now,
-		    struct netlink_ext_ack *ext);
-int nswap_node_lend(struct nswap_node *node, u64 pages,
-		    struct netlink_ext_ack *ext);
-void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked);
-int nswap_node_no_such_size(const struct nswap_size_ops *current_one,
-			    struct netlink_ext_ack *ext);
-int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
-			struct netlink_ext_ack *ext);
-int nswap_node_set_place(struct nswap_node *node, const char *name,
-			 struct netlink_ext_ack *ext);
-int nswap_node_set_read(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext);
-int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
-			    const char *name, struct netlink_ext_ack *ext);
-int nswap_node_set_size(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext);
-
-/* a found node is kept until nswap_node_put() */
-struct nswap_node *nswap_node_get(struct net *net);
-struct nswap_node *nswap_node_get_number(u32 number);
-struct nswap_node *nswap_node_next(struct net *viewer, u32 after);
-void nswap_node_put(struct nswap_node *node);
-unsigned int nswap_node_netns(const struct nswap_node *node);
-u64 nswap_now_ms(void);
 
 #endif

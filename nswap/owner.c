@@ -22,9 +22,15 @@
  */
 #include <linux/slab.h>
 
+#include "cache.h"
+#include "held.h"
 #include "log.h"
 #include "node.h"
+#include "owner.h"
 #include "server.h"
+#include "stats.h"
+#include "types.h"
+#include "wire.h"
 
 static struct nswap_owner *find(struct nswap_cache *c, u64 id)
 {

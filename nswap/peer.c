@@ -18,11 +18,19 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "client_state.h"
+#include "clock.h"
+#include "conn.h"
+#include "ctl.h"
+#include "ip_table.h"
 #include "log.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "session.h"
+#include "types.h"
+#include "views.h"
+#include "wire.h"
 
 static const char *const state_names[NSWAP_PEER_STATES] = {
 	[NSWAP_PEER_NEW] = "new",

@@ -159,27 +159,4 @@ bool nswap_peer_doubt(struct nswap_node *node,
 #define nswap_for_each_peer(node, i, peer) \
 	for ((i) = 1; ((peer) = nswap_peer_from(node, &(i))); (i)++)
 
-/* session.c */
-int nswap_session_start(struct nswap_peer *peer);
-void nswap_session_end(struct nswap_peer *peer);
-void nswap_session_stop(struct nswap_peer *peer);
-void nswap_session_break(struct nswap_peer *peer);
-int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m);
-void nswap_session_resend(struct nswap_peer *peer);
-void nswap_session_fail_parked(struct nswap_peer *peer);
-struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer);
-struct nswap_conn *nswap_session_store_conn(struct nswap_peer *peer);
-
-/* ctl.c */
-int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
-		   int (*answer)(struct nswap_msg *m));
-void nswap_ctl_exit(struct nswap_ctl *c);
-bool nswap_ctl_claim(struct nswap_ctl *c);
-void nswap_ctl_release(struct nswap_ctl *c);
-bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen);
-int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr);
-void nswap_ctl_ping(struct nswap_peer *peer);
-int nswap_ctl_init_all(struct nswap_peer *peer);
-void nswap_ctl_exit_all(struct nswap_peer *peer);
-
 #endif

@@ -15,8 +15,13 @@
  */
 #include <linux/err.h>
 
+#include "cache.h"
+#include "held.h"
+#include "owner.h"
+#include "pending.h"
 #include "server.h"
 #include "slot_map.h"
+#include "wire.h"
 
 #define PENDING_MS	10000	/* an owner claims within one session's time-out */
 

@@ -13,6 +13,8 @@
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps.
  */
 #include "cache.h"
+#include "held.h"
+#include "pick.h"
 
 /* pages looked at for one batch at most, with the owner's lock held */
 #define LOOK_AT	1024

@@ -34,16 +34,21 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "../policy/policy.h"
+#include "../prefetch/prefetch.h"
 #include "device.h"
 #include "evict.h"
 #include "flash.h"
 #include "home_out.h"
 #include "memview.h"
 #include "node.h"
+#include "page_tag.h"
 #include "prefetcher.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"
+#include "read_times.h"
+#include "slot_map.h"
+#include "stats.h"
 
 #define MOST	2048		/* pages in one wake-up */
 #define BUSY	16		/* reads and writes of flash under way */
@@ -198,7 +203,7 @@ static void take_hits(struct nswap_prefetcher *p, bool from_disk,
 	unsigned int i;
 
 	if (from_disk) {
-		nswap_home_out_hits(p->dev, hits);
+		nswap_page_tag_hits(p->dev, hits);
 		return;
 	}
 	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)

@@ -19,12 +19,18 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "../prefetch/prefetch.h"
 #include "device.h"
 #include "flash.h"
+#include "free.h"
+#include "home.h"
 #include "node.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "stats.h"
+#include "types.h"
 
 /**
  * struct slot_copy - one page of a batch

@@ -14,9 +14,10 @@
 #include <linux/sched.h>
 
 #include "../prefetch/prefetch.h"
-#include "client.h"
 #include "device.h"
 #include "prefetcher_hand.h"
+#include "slot_map.h"
+#include "types.h"
 
 #define LOOK	65536		/* slots looked at in one wake-up */
 

@@ -14,6 +14,9 @@
 #include "device.h"
 #include "meter.h"
 #include "node.h"
+#include "profile.h"
+#include "steps.h"
+#include "views.h"
 
 static u64 under_way(const struct nswap_meter *m, u8 tier, u8 op)
 {

@@ -11,18 +11,6 @@
 
 struct nswap_node;
 
-/**
- * struct nswap_rebalance - of a node
- * @work: asks the policy; rests while rebalance_pct is 0
- * @under_way: the last answer was to hand pages on; the work's own
- * @goal: pages held above this are to be handed on; no lock
- */
-struct nswap_rebalance {
-	struct delayed_work work;
-	bool under_way;
-	u64 goal;
-};
-
 void nswap_rebalance_init(struct nswap_node *node);
 void nswap_rebalance_stop(struct nswap_node *node);
 void nswap_rebalance_now(struct nswap_node *node);

@@ -16,10 +16,18 @@
  *    flash that is being emptied: it counts as such.
  *  - Everything is in the peer's own two messages; one comparison at a time.
  */
-#include "client.h"
+#include "ctl.h"
 #include "device.h"
+#include "devices.h"
+#include "flash.h"
+#include "grants.h"
 #include "node.h"
 #include "peer.h"
+#include "reconcile.h"
+#include "slot_map.h"
+#include "stats.h"
+#include "transport.h"
+#include "wire.h"
 
 static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
 		     u64 slot, u32 gen)
@@ -159,7 +167,7 @@ static int drop_answered(struct nswap_msg *m)
 		return -EPROTO;
 	}
 	nswap_ctl_release(c);
-	nswap_client_granted(peer, le32_to_cpu(rx->grants),
+	nswap_peer_granted(peer, le32_to_cpu(rx->grants),
 			     le64_to_cpu(rx->free));
 	go_on(peer);
 	return 0;

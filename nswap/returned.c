@@ -33,12 +33,21 @@
  */
 #include <linux/slab.h>
 
-#include "client.h"
+#include "bits.h"
+#include "client_state.h"
+#include "devices.h"
 #include "flash.h"
+#include "home.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
+#include "return_mark.h"
 #include "returned.h"
+#include "slot_map.h"
+#include "stats.h"
+#include "types.h"
+#include "views.h"
+#include "wire.h"
 
 #define ROOMS		4	/* RETURNs of a device that are carried out at once */
 #define ROOM_WAIT	(2 * HZ)
@@ -150,15 +159,6 @@ static bool hung(struct nswap_returns *rs)
 	return yes;
 }
 
-/* a use of the device is over, perhaps the last; @dev may be gone then */
-static void put_use(struct nswap_device *dev)
-{
-	struct nswap_client *cl = dev->node->client;
-
-	if (atomic_dec_and_test(&dev->returns_left))
-		wake_up_all(&cl->returns_wait);
-}
-
 /* the device of an instance, in use from now on */
 static struct nswap_device *get_use(struct nswap_node *node, u32 instance)
 {
@@ -198,7 +198,7 @@ u16 nswap_return_take(struct nswap_node *node, u32 instance,
 				   (*r = take(dev->rooms)), ROOM_WAIT);
 	if (*r)
 		return NSWAP_ST_OK;
-	put_use(dev);
+	nswap_return_put_use(dev);
 	return status;
 }
 
@@ -218,7 +218,7 @@ void nswap_return_give(struct nswap_return *r)
 	list_add(&r->link, &rs->unused);
 	rs->moved = jiffies;
 	spin_unlock(&rs->lock);
-	put_use(dev);
+	nswap_return_put_use(dev);
 	wake_up_all(&cl->returns_wait);
 }
 
@@ -232,41 +232,6 @@ void nswap_return_wait(struct nswap_device *dev)
 {
 	wait_event(dev->node->client->returns_wait,
 		   !atomic_read(&dev->returns_left));
-}
-
-/**
- * nswap_return_mark() - a page may be written to a slot's place at home, from
- *	outside of a page-out
- * @dev: device, kept by the caller
- * @slot: slot; its entry must change afterwards, before that write begins
- *
- * Context: process, does not sleep.
- * Return: false if somebody else has the slot.
- */
-bool nswap_return_mark(struct nswap_device *dev, u64 slot)
-{
-	if (dev->returning && test_and_set_bit(slot, dev->returning))
-		return false;
-	atomic_inc(&dev->returns_left);
-	return true;
-}
-
-/**
- * nswap_return_unmark() - the write has ended, or will not begin
- * @dev: device; a caller that does not keep it must not touch it afterwards
- * @slot: slot
- *
- * Context: process, does not sleep.
- */
-void nswap_return_unmark(struct nswap_device *dev, u64 slot)
-{
-	struct nswap_node *node = dev->node;
-
-	/* in full order: before the kick, after what became of the slot */
-	if (dev->returning)
-		test_and_clear_bit(slot, dev->returning);
-	put_use(dev);
-	nswap_client_kick(node);
 }
 
 /* a page is not at the server any more */

@@ -57,26 +57,9 @@ void nswap_return_exit(struct nswap_device *dev);
 u16 nswap_return_take(struct nswap_node *node, u32 instance,
 		      struct nswap_return **r);
 void nswap_return_give(struct nswap_return *r);
-bool nswap_return_mark(struct nswap_device *dev, u64 slot);
-void nswap_return_unmark(struct nswap_device *dev, u64 slot);
 void nswap_return_wait(struct nswap_device *dev);
 void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 		    const struct nswap_wire_page *page, u32 nr,
 		    struct nswap_wire_result *result);
-
-/**
- * nswap_return_under_way() - is a page being written to a slot's place at home?
- * @dev: device
- * @slot: slot; its entry has been read before
- *
- * Context: any; does not sleep, on the page-out path.
- * Return: true if a page-out of the slot has to wait for the next kick.
- */
-static inline bool nswap_return_under_way(struct nswap_device *dev, u64 slot)
-{
-	/* pairs with nswap_return_mark(): an entry that came after the mark shows it */
-	smp_rmb();
-	return dev->returning && test_bit(slot, dev->returning);
-}
 
 #endif

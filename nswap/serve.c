@@ -13,10 +13,17 @@
  */
 #include <linux/err.h>
 
+#include "cache.h"
+#include "held.h"
+#include "hooks.h"
 #include "inject.h"
-#include "mover.h"
+#include "inject_entry.h"
 #include "node.h"
+#include "serve.h"
 #include "server.h"
+#include "stats.h"
+#include "transport.h"
+#include "wire.h"
 
 /**
  * nswap_serve_head() - begin the answer to the message being handled
@@ -209,7 +216,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 			stored = insert_all(conn, &entries);
 		nswap_stat_add(conn->node, pages_stored, stored);
 		if (nswap_cache_surplus(c))
-			nswap_mover_kick(conn->node);
+			nswap_hooks.mover_kick(conn->node);
 	}
 	return ret || acked ? ret : ack_store(conn, nr, stored);
 }
@@ -380,18 +387,10 @@ int nswap_serve(struct nswap_srv_conn *conn)
 	case NSWAP_GRANT_ASK:
 	case NSWAP_GRANT_RETURN:
 		return serve_grant(conn);
-	case NSWAP_MOVE:
-		return nswap_serve_move(conn);
-	case NSWAP_MOVED:
-		return nswap_serve_moved(conn);
-	case NSWAP_RETURN:
-		return nswap_serve_return(conn);
-	case NSWAP_CLAIM:
-		return nswap_serve_claim(conn);
 	case NSWAP_PING:
 		nswap_serve_head(conn, NSWAP_PONG, 0, 0);
 		return nswap_serve_answer(conn, NULL, 0);
 	default:
-		return -EPROTO;
+		return nswap_hooks.serve_moves(conn);
 	}
 }

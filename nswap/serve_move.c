@@ -13,11 +13,19 @@
  *    pages in its own memory: it decides and says, page by page, whether the
  *    mover may drop its copy.
  */
+#include "cache.h"
 #include "inject.h"
 #include "moved.h"
 #include "node.h"
+#include "owner.h"
+#include "pending.h"
 #include "returned.h"
+#include "serve.h"
+#include "serve_move.h"
 #include "server.h"
+#include "stats.h"
+#include "transport.h"
+#include "wire.h"
 
 #define PAGES_MS	4000	/* without a byte of the pages of a RETURN */
 
@@ -51,14 +59,8 @@ static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
 	return taken;
 }
 
-/**
- * nswap_serve_move() - another server brings pages of an owner here
- * @conn: connection of class MOVE; the header is in @conn->rx
- *
- * Context: process, the connection's thread; sleeps.
- * Return: 0 to go on, an error to close the connection.
- */
-int nswap_serve_move(struct nswap_srv_conn *conn)
+/* another server brings pages of an owner here */
+static int serve_move_pages(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
 	struct nswap_cache *c = conn->node->cache;
@@ -100,14 +102,8 @@ int nswap_serve_move(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/**
- * nswap_serve_claim() - an owner wants pages that were moved here
- * @conn: control connection; the header is in @conn->rx
- *
- * Context: process, the connection's thread; sleeps.
- * Return: 0 to go on, an error to close the connection.
- */
-int nswap_serve_claim(struct nswap_srv_conn *conn)
+/* an owner wants pages that were moved here */
+static int serve_claim(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
@@ -129,14 +125,8 @@ int nswap_serve_claim(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/**
- * nswap_serve_moved() - a server says that pages of this node are elsewhere
- * @conn: connection of class TELL; the header is in @conn->rx
- *
- * Context: process, the connection's thread; sleeps.
- * Return: 0 to go on, an error to close the connection.
- */
-int nswap_serve_moved(struct nswap_srv_conn *conn)
+/* a server says that pages of this node are elsewhere */
+static int serve_moved(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
@@ -176,14 +166,8 @@ static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 	return ret;
 }
 
-/**
- * nswap_serve_return() - a server brings pages of this node back
- * @conn: connection of class MOVE; the header is in @conn->rx
- *
- * Context: process, the connection's thread; sleeps until home has them.
- * Return: 0 to go on, an error to close the connection.
- */
-int nswap_serve_return(struct nswap_srv_conn *conn)
+/* a server brings pages of this node back */
+static int serve_return(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
@@ -221,4 +205,28 @@ int nswap_serve_return(struct nswap_srv_conn *conn)
 		return ret;
 	nswap_serve_head(conn, NSWAP_RETURN_ACK, nr, bytes);
 	return nswap_serve_answer(conn, conn->result, bytes);
+}
+
+/**
+ * nswap_serve_moves() - serve a message of a move
+ * @conn: connection of a class that may carry it; the header is in @conn->rx
+ *
+ * Context: process, the connection's thread; sleeps, for a RETURN until home or
+ * flash has its pages.
+ * Return: 0 to go on, an error to close the connection.
+ */
+int nswap_serve_moves(struct nswap_srv_conn *conn)
+{
+	switch (conn->rx.type) {
+	case NSWAP_MOVE:
+		return serve_move_pages(conn);
+	case NSWAP_MOVED:
+		return serve_moved(conn);
+	case NSWAP_RETURN:
+		return serve_return(conn);
+	case NSWAP_CLAIM:
+		return serve_claim(conn);
+	default:
+		return -EPROTO;
+	}
 }

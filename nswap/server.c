@@ -18,11 +18,19 @@
 #include <linux/slab.h>
 
 #include "announce.h"
+#include "cache.h"
 #include "follow.h"
+#include "held.h"
+#include "hooks.h"
 #include "log.h"
 #include "node.h"
+#include "owner.h"
+#include "serve.h"
 #include "server.h"
 #include "spare.h"
+#include "transport.h"
+#include "types.h"
+#include "wire.h"
 
 #define HELLO_MS	5000
 #define SILENT_S	60u

@@ -70,22 +70,9 @@ struct nswap_srv_conn {
 	void *scratch;
 };
 
-/* server.c */
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);
 void nswap_server_stop(struct nswap_node *node);
 void nswap_server_sweep(struct nswap_node *node);
 unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn);
-
-/* serve.c */
-int nswap_serve(struct nswap_srv_conn *conn);
-void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
-int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
-int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
-
-/* serve_move.c */
-int nswap_serve_move(struct nswap_srv_conn *conn);
-int nswap_serve_moved(struct nswap_srv_conn *conn);
-int nswap_serve_return(struct nswap_srv_conn *conn);
-int nswap_serve_claim(struct nswap_srv_conn *conn);
 
 #endif

@@ -27,13 +27,21 @@
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
 
-#include "client.h"
+#include "client_state.h"
+#include "conn.h"
 #include "follow.h"
+#include "hooks.h"
 #include "inject.h"
 #include "log.h"
+#include "loss.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "session.h"
+#include "stats.h"
+#include "transport.h"
+#include "views.h"
+#include "wire.h"
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000
@@ -200,7 +208,7 @@ static void receive(struct nswap_conn *c)
 	while (!test_bit(0, &peer->broken)) {
 		ret = nswap_conn_receive(c);
 		if (ret == 1)
-			ret = nswap_client_late(c);
+			ret = nswap_hooks.late_answer(c);
 		if (ret)
 			break;
 		WRITE_ONCE(peer->heard, jiffies);
@@ -435,7 +443,7 @@ void nswap_session_resend(struct nswap_peer *peer)
 	take_parked(peer, &parked);
 	list_for_each_entry_safe(m, next, &parked, link) {
 		list_del_init(&m->link);
-		nswap_client_reload(peer, m);
+		nswap_hooks.resend(peer, m);
 	}
 }
 

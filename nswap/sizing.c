@@ -17,9 +17,13 @@
  */
 #include <linux/slab.h>
 
+#include "../policy/policy.h"
 #include "cache.h"
+#include "cache_shrink.h"
+#include "cache_size.h"
+#include "clock.h"
+#include "hooks.h"
 #include "memview.h"
-#include "mover.h"
 #include "node.h"
 #include "sizing.h"
 #include "views.h"

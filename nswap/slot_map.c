@@ -36,6 +36,7 @@
 #include <linux/vmalloc.h>
 
 #include "slot_map.h"
+#include "types.h"
 
 #define STATE_BITS	4
 #define REF_BITS	1

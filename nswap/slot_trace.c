@@ -12,6 +12,8 @@
 
 #include "meter.h"
 #include "node.h"
+#include "slot_trace.h"
+#include "views.h"
 
 /**
  * nswap_slot_trace_alloc() - an empty ring

@@ -20,6 +20,9 @@
 #include "memview.h"
 #include "node.h"
 #include "spare.h"
+#include "transport.h"
+#include "types.h"
+#include "wire.h"
 
 /* one session as large as they get */
 #define NR_SPARES	NSWAP_MAX_CONNS

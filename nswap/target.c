@@ -6,9 +6,13 @@
  * entry may come to mean another node at once, so who uses a target compares
  * ids and epochs.
  */
+#include "../policy/policy.h"
+#include "clock.h"
+#include "ip_table.h"
 #include "node.h"
 #include "rebalance.h"
 #include "target.h"
+#include "types.h"
 
 static void set_target(struct nswap_target *to, u16 index,
 		       const struct nswap_ipt_entry *e)

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "slot_map.h"
+#include "types.h"
 #include "wire.h"
 
 /**

@@ -11,4 +11,7 @@
 
 extern struct workqueue_struct *nswap_io_wq;
 
+int nswap_workqueues_init(void);
+void nswap_workqueues_exit(void);
+
 #endif

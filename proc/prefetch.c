@@ -16,7 +16,11 @@
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
+#include "../nswap/knobs.h"
 #include "../nswap/node.h"
+#include "../nswap/nodes.h"
+#include "../nswap/policy_select.h"
+#include "../prefetch/prefetch.h"
 #include "proc.h"
 
 #define PERIOD	"prefetch_period_ms"

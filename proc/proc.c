@@ -19,7 +19,11 @@
 #include <linux/seq_file_net.h>
 #include <net/net_namespace.h>
 
+#include "../nswap/knobs.h"
 #include "../nswap/node.h"
+#include "../nswap/nodes.h"
+#include "../nswap/stats.h"
+#include "../nswap/steps.h"
 #include "../nswap/views.h"
 #include "proc.h"
 

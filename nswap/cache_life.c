@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nswap Cache: made with its node, ended with it, and looked at.
+ */
+#include <linux/slab.h>
+
+#include "cache.h"
+#include "cache_fill.h"
+#include "cache_life.h"
+#include "cache_size.h"
+#include "node.h"
+#include "owner.h"
+#include "pick.h"
+#include "views.h"
+
+/**
+ * nswap_cache_start() - make the Nswap Cache of a node
+ * @node: node that comes up
+ * @pages: how many to lend at most
+ *
+ * Under an adaptive size policy nothing is lent until it says so.
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_cache_start(struct nswap_node *node, u64 pages)
+{
+	struct nswap_cache *c = kzalloc(sizeof(*c), GFP_KERNEL);
+
+	if (!c)
+		return -ENOMEM;
+	c->node = node;
+	mutex_init(&c->hello);
+	spin_lock_init(&c->lock);
+	INIT_LIST_HEAD(&c->all);
+	INIT_LIST_HEAD(&c->pool);
+	INIT_LIST_HEAD(&c->owners);
+	INIT_DELAYED_WORK(&c->fill, nswap_cache_fill_work);
+	c->adaptive = node->size->adaptive;
+	node->cache = c;
+	nswap_cache_lend(c, pages);
+	return 0;
+}
+
+/**
+ * nswap_cache_stop() - drop everything
+ * @node: node without connections of owners
+ *
+ * Context: process, sleeps.
+ */
+void nswap_cache_stop(struct nswap_node *node)
+{
+	struct nswap_cache *c = node->cache;
+	struct nswap_owner *o, *next;
+
+	if (!c)
+		return;
+	nswap_cache_close(c);
+	cancel_delayed_work_sync(&c->fill);
+	list_for_each_entry_safe(o, next, &c->owners, link) {
+		nswap_owner_drop_all(c, o);
+		nswap_cache_ungrant(c, o, U32_MAX);
+		list_del(&o->link);
+		kfree(o);
+	}
+	nswap_cache_close(c);
+	WARN_ON_ONCE(c->allocated);
+	kfree(c);
+	node->cache = NULL;
+}
+
+/**
+ * nswap_trend_name() - a trend for people
+ * @trend: enum nswap_trend, or anything
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *nswap_trend_name(u8 trend)
+{
+	static const char *const names[NSWAP_TRENDS] = {
+		[NSWAP_TREND_STEADY] = "steady",
+		[NSWAP_TREND_GROWING] = "growing",
+		[NSWAP_TREND_SHRINKING] = "shrinking",
+	};
+
+	return trend < NSWAP_TRENDS ? names[trend] : "unknown";
+}
+
+/* lock held */
+static u8 trend(const struct nswap_cache *c)
+{
+	if (nswap_cache_shrinks(c))
+		return NSWAP_TREND_SHRINKING;
+	return c->trend == NSWAP_TREND_GROWING ? NSWAP_TREND_GROWING :
+						 NSWAP_TREND_STEADY;
+}
+
+/**
+ * nswap_cache_get_view() - a snapshot of the Nswap Cache
+ * @node: node
+ * @v: result
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
+{
+	struct nswap_cache *c = node->cache;
+
+	spin_lock(&c->lock);
+	*v = (struct nswap_cache_view){
+		.lent = c->lent, .target = c->target,
+		.surplus = nswap_cache_above(c), .free = nswap_cache_promisable(c),
+		.trend = trend(c), .allocated = c->allocated,
+		.shrinker_calls = c->shrinker_calls, .set_aside = c->set_aside,
+		.granted = c->granted, .held = c->held, .owners = c->nr_owners,
+	};
+	spin_unlock(&c->lock);
+}
+
+/**
+ * nswap_owner_next() - a snapshot of one owner
+ * @node: node
+ * @after: how many owners have been seen already
+ * @v: result
+ *
+ * Context: process, sleeps.
+ * Return: true if there is one.
+ */
+bool nswap_owner_next(struct nswap_node *node, unsigned int after,
+		      struct nswap_owner_view *v)
+{
+	struct nswap_cache *c = node->cache;
+	struct nswap_owner *o;
+	bool found = false;
+
+	mutex_lock(&c->hello);
+	list_for_each_entry(o, &c->owners, link) {
+		if (after--)
+			continue;
+		*v = (struct nswap_owner_view){
+			.id = o->id, .epoch = o->epoch, .held = o->held,
+			.granted = o->granted,
+			.connected = !list_empty(&o->conns),
+			.no_home = nswap_owner_homeless(o),
+		};
+		found = true;
+		break;
+	}
+	mutex_unlock(&c->hello);
+	return found;
+}

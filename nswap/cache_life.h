@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Nswap Cache: made with its node, ended with it.
+ */
+#ifndef NSWAP_CACHE_LIFE_H
+#define NSWAP_CACHE_LIFE_H
+
+#include "cache.h"
+
+int nswap_cache_start(struct nswap_node *node, u64 pages);
+void nswap_cache_stop(struct nswap_node *node);
+
+#endif

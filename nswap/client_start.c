@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client role: made with its node, before the first peer and the first device.
+ */
+#include <linux/slab.h>
+
+#include "client_start.h"
+#include "client_state.h"
+#include "free.h"
+#include "loss.h"
+#include "node.h"
+#include "request_queue.h"
+#include "timers.h"
+
+/**
+ * nswap_client_start() - make the client role
+ * @node: node that comes up
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_client_start(struct nswap_node *node)
+{
+	struct nswap_client *cl = kzalloc(sizeof(*cl), GFP_KERNEL);
+
+	if (!cl)
+		return -ENOMEM;
+	cl->orphan = kvcalloc(NSWAP_ORPHANS, sizeof(*cl->orphan), GFP_KERNEL);
+	if (!cl->orphan) {
+		kfree(cl);
+		return -ENOMEM;
+	}
+	cl->node = node;
+	cl->used = jiffies;
+	spin_lock_init(&cl->wait_lock);
+	spin_lock_init(&cl->orphan_lock);
+	INIT_LIST_HEAD(&cl->waiting);
+	init_waitqueue_head(&cl->returns_wait);
+	INIT_WORK(&cl->kick, nswap_request_kick_work);
+	INIT_DELAYED_WORK(&cl->tick, nswap_timers_tick);
+	INIT_DELAYED_WORK(&cl->frees, nswap_free_work);
+	INIT_WORK(&cl->losses, nswap_loss_work);
+	node->client = cl;
+	return 0;
+}
+
+/**
+ * nswap_client_stop() - undo nswap_client_start()
+ * @node: node without devices and peers
+ *
+ * Context: process, sleeps.
+ */
+void nswap_client_stop(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	if (!cl)
+		return;
+	cancel_delayed_work_sync(&cl->tick);
+	cancel_delayed_work_sync(&cl->frees);
+	cancel_work_sync(&cl->losses);
+	cancel_work_sync(&cl->kick);
+	kvfree(cl->orphan);
+	kfree(cl);
+	node->client = NULL;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What wakes the client role: waiting requests are tried again, a tick comes
+ * early.
+ */
+#include "client_state.h"
+#include "node.h"
+#include "workqueues.h"
+
+#define CLIENT_IDLE_MS	2000
+
+/**
+ * nswap_client_id() - an id for a message
+ * @node: node
+ *
+ * Context: any.
+ * Return: one that no other message of this node's epoch has.
+ */
+__le64 nswap_client_id(struct nswap_node *node)
+{
+	return cpu_to_le64(atomic64_inc_return(&node->client->next_id));
+}
+
+/**
+ * nswap_client_kick() - something changed: try the waiting requests again
+ * @node: node
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_client_kick(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	atomic_inc(&cl->changes);
+	/* pairs with nswap_client_wait() */
+	smp_mb__after_atomic();
+	if (!list_empty_careful(&cl->waiting))
+		queue_work(nswap_io_wq, &cl->kick);
+}
+
+/**
+ * nswap_client_tick_now() - do not wait for the next tick
+ * @node: node
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_client_tick_now(struct nswap_node *node)
+{
+	mod_delayed_work(nswap_io_wq, &node->client->tick, 0);
+}
+
+/**
+ * nswap_client_used() - peers are of use now
+ * @node: node
+ *
+ * Context: any, page-out path; does not sleep.
+ */
+void nswap_client_used(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+	bool rested = time_after(jiffies, READ_ONCE(cl->used) +
+				 msecs_to_jiffies(CLIENT_IDLE_MS));
+
+	WRITE_ONCE(cl->used, jiffies);
+	/* the next tick may be far off; this one has to see it */
+	if (rested)
+		nswap_client_tick_now(node);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device, its backing: the home and the flash that a device is wanted with, and
+ * the size that follows.
+ *
+ * Invariants:
+ *  - They are opened before the device is there, and all of them or none: if one
+ *    cannot be, or the size is refused, those that were are closed again.
+ *  - None is an nswap device, of this node or another.
+ *  - A size is whole pages, what the slot map has bits for, and no larger than
+ *    the home.
+ */
+#include <linux/blkdev.h>
+#include <linux/capability.h>
+#include <linux/err.h>
+#include <linux/netlink.h>
+
+#include "device.h"
+#include "device_config.h"
+#include "device_disk.h"
+#include "flash.h"
+#include "home.h"
+#include "node.h"
+#include "types.h"
+#include "views.h"
+
+#define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
+
+static int check_size(u64 bytes, struct netlink_ext_ack *ext)
+{
+	if (!bytes) {
+		NL_SET_ERR_MSG(ext, "a device of size 0 holds nothing: give a size such as 4G");
+		return -EINVAL;
+	}
+	if (bytes % PAGE_SIZE) {
+		NL_SET_ERR_MSG(ext, "the size must be a multiple of the page size, 4096 bytes");
+		return -EINVAL;
+	}
+	if (bytes / PAGE_SIZE < 10) {
+		NL_SET_ERR_MSG(ext, "the size must be at least 40 KiB, less cannot be swapped on");
+		return -EINVAL;
+	}
+	if (bytes / PAGE_SIZE > MAX_SLOTS) {
+		NL_SET_ERR_MSG(ext, "the size must be at most 1 TiB, the slot map has no bits for more: add several devices");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_backing(const char *what, const struct nswap_home *home,
+			 struct netlink_ext_ack *ext)
+{
+	if (!nswap_device_is_one(home->bdev))
+		return 0;
+	NL_SET_ERR_MSG_FMT(ext, "an nswap device cannot be the %s of another",
+			   what);
+	return -EINVAL;
+}
+
+static int open_flash(const struct nswap_device_config *cfg,
+		      struct nswap_flash **flash, struct netlink_ext_ack *ext)
+{
+	unsigned int i;
+	int ret = 0;
+
+	*flash = nswap_flash_open(cfg->flash, cfg->nr_flash, ext);
+	if (IS_ERR(*flash)) {
+		ret = PTR_ERR(*flash);
+		*flash = NULL;
+		return ret;
+	}
+	for (i = 0; i < (*flash)->nr && !ret; i++)
+		ret = check_backing("flash", (*flash)->dev[i].block, ext);
+	return ret;
+}
+
+static int open_home(const char *path, struct nswap_home **home,
+		     struct netlink_ext_ack *ext)
+{
+	*home = nswap_home_open(path, "home", ext);
+	if (IS_ERR(*home)) {
+		int ret = PTR_ERR(*home);
+
+		*home = NULL;
+		return ret;
+	}
+	return check_backing("home", *home, ext);
+}
+
+/**
+ * nswap_device_close_backing() - undo nswap_device_open_backing()
+ * @b: what it opened, for a device that does not come to be
+ *
+ * Context: process, sleeps.
+ */
+void nswap_device_close_backing(struct nswap_device_backing *b)
+{
+	if (b->home)
+		nswap_home_close(b->home);
+	if (b->flash)
+		nswap_flash_close(b->flash);
+}
+
+/**
+ * nswap_device_open_backing() - open what a device is wanted with
+ * @cfg: what it is to be
+ * @b: result, its opener's until a device has it
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EINVAL, -EPERM, what nswap_home_open() or nswap_flash_open()
+ * returns.
+ */
+int nswap_device_open_backing(const struct nswap_device_config *cfg,
+			      struct nswap_device_backing *b,
+			      struct netlink_ext_ack *ext)
+{
+	int ret = 0;
+
+	*b = (struct nswap_device_backing){ .bytes = cfg->bytes };
+	if ((cfg->home || cfg->nr_flash) && !capable(CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(ext, "a home or flash needs CAP_SYS_ADMIN as well");
+		return -EPERM;
+	}
+	if (cfg->home)
+		ret = open_home(cfg->home, &b->home, ext);
+	if (!ret && cfg->nr_flash)
+		ret = open_flash(cfg, &b->flash, ext);
+	if (!ret && !cfg->sized)
+		b->bytes = b->home->slots << NSWAP_SLOT_SHIFT;
+	if (!ret)
+		ret = check_size(b->bytes, ext);
+	if (!ret && b->home && b->bytes >> NSWAP_SLOT_SHIFT > b->home->slots) {
+		NL_SET_ERR_MSG(ext, "the size is larger than the home: leave --size out, or make it smaller");
+		ret = -EINVAL;
+	}
+	if (ret)
+		nswap_device_close_backing(b);
+	return ret;
+}

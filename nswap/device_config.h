@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Device, its backing: the home and the flash that a device is wanted with.
+ */
+#ifndef NSWAP_DEVICE_CONFIG_H
+#define NSWAP_DEVICE_CONFIG_H
+
+#include <linux/types.h>
+
+struct netlink_ext_ack;
+struct nswap_device_config;
+struct nswap_flash;
+struct nswap_home;
+
+/**
+ * struct nswap_device_backing - what lies behind a device that is wanted
+ * @bytes: its size
+ * @home: its home, open; NULL for none
+ * @flash: its flash, open; NULL for none
+ */
+struct nswap_device_backing {
+	u64 bytes;
+	struct nswap_home *home;
+	struct nswap_flash *flash;
+};
+
+int nswap_device_open_backing(const struct nswap_device_config *cfg,
+			      struct nswap_device_backing *b,
+			      struct netlink_ext_ack *ext);
+void nswap_device_close_backing(struct nswap_device_backing *b);
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life of a device: how one comes and goes. What the block layer sees of it is
+ * in device_disk.c, what lies behind it in device_config.c.
+ *
+ * Invariants:
+ *  - A device goes only when nobody has it open; until its disk is gone,
+ *    whoever opens it nevertheless gets errors, not pages.
+ *  - A home is opened before its device is there, and closed after its last
+ *    request has ended, and the last page a server brought back is written.
+ *  - A home or flash that does not answer keeps its device from going, and
+ *    nothing else: a device leaves the node's list under its control lock, and
+ *    is waited for without. Until then the node stays (its @leaving_devices).
+ *
+ * Lock order: node->control -> devices_lock -> disk->open_mutex.
+ */
+#include <linux/blkdev.h>
+#include <linux/idr.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "client_state.h"
+#include "ctl.h"
+#include "device.h"
+#include "device_config.h"
+#include "device_disk.h"
+#include "device_life.h"
+#include "devices.h"
+#include "flash.h"
+#include "home.h"
+#include "home_out.h"
+#include "log.h"
+#include "meter.h"
+#include "node.h"
+#include "peer.h"
+#include "prefetcher.h"
+#include "profile.h"
+#include "reconcile.h"
+#include "returned.h"
+#include "slot_map.h"
+#include "steps.h"
+#include "tier.h"
+#include "types.h"
+#include "views.h"
+#include "wire.h"
+
+#define FORGET_WAIT	(2 * HZ)
+#define CONNECT_WAIT	(2 * HZ)
+
+static DEFINE_IDA(numbers);
+static DEFINE_MUTEX(devices_lock);
+static unsigned int nr_devices;
+static struct nswap_device *devices[NSWAP_MAX_DEVICES];
+
+static void free_device(struct nswap_device *dev)
+{
+	nswap_home_out_end(dev);
+	if (dev->home)
+		nswap_home_close(dev->home);
+	nswap_prefetcher_free(dev);
+	if (dev->flash)
+		nswap_flash_close(dev->flash);
+	nswap_slot_map_exit(&dev->map);
+	nswap_return_exit(dev);
+	vfree(dev->returning);
+	vfree(dev->dirty);
+	if (dev->header)
+		__free_page(dev->header);
+	if (dev->number >= 0)
+		ida_free(&numbers, dev->number);
+	kfree(dev);
+}
+
+/* what moves out need, and marks of pages that are brought back */
+static int init_for_home(struct nswap_device *dev, u64 slots)
+{
+	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	dev->home_out = nswap_home_out_make(dev);
+	return dev->returning && dev->home_out ? 0 : -ENOMEM;
+}
+
+/* @b stays the caller's if this fails */
+static struct nswap_device *alloc_device(struct nswap_node *node,
+					 const struct nswap_device_backing *b)
+{
+	u64 slots = b->bytes / PAGE_SIZE;
+	struct nswap_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return NULL;
+	dev->node = node;
+	spin_lock_init(&dev->header_lock);
+	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
+	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	if (dev->number < 0 || !dev->header || !dev->dirty ||
+	    nswap_slot_map_init(&dev->map, slots) ||
+	    (b->home && init_for_home(dev, slots)) ||
+	    ((b->home || b->flash) && nswap_return_init(dev))) {
+		free_device(dev);
+		return NULL;
+	}
+	dev->home = b->home;
+	dev->flash = b->flash;
+	dev->used = jiffies;
+	return dev;
+}
+
+static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
+{
+	unsigned int tier;
+
+	memset(v, 0, sizeof(*v));
+	strscpy(v->name, dev->disk->disk_name, sizeof(v->name));
+	v->instance = dev->instance;
+	v->slots = dev->map.nr;
+	v->map_bytes = nswap_slot_map_bytes(dev->map.nr);
+	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
+	for (tier = 0; tier < NSWAP_TIERS; tier++)
+		nswap_tier_look(dev, tier, &v->tier[tier]);
+	v->in_use = disk_openers(dev->disk);
+}
+
+static bool connecting(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	bool any = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		u8 state = READ_ONCE(peer->state);
+
+		any = any || (state == NSWAP_PEER_CONNECTING && peer->id);
+		nswap_peer_put(peer);
+	}
+	return any;
+}
+
+/* a device that is swapped on at once should find its peers */
+static void wait_for_sessions(struct nswap_node *node)
+{
+	unsigned long until = jiffies + CONNECT_WAIT;
+
+	while (connecting(node) && time_before(jiffies, until) &&
+	       !fatal_signal_pending(current))
+		schedule_timeout_killable(HZ / 50);
+}
+
+/**
+ * nswap_device_add() - add a device to a node
+ * @node: node
+ * @cfg: what it is to be
+ * @v: result
+ * @ext: for one clear sentence
+ *
+ * Waits for the sessions with the peers heard of, but not for long.
+ *
+ * Context: process, sleeps; allocates 8 bytes and a bit a slot, two with a home.
+ * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
+ * returns.
+ */
+int nswap_device_add(struct nswap_node *node,
+		     const struct nswap_device_config *cfg,
+		     struct nswap_device_view *v, struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev;
+	struct nswap_device_backing b;
+	int ret = nswap_device_open_backing(cfg, &b, ext);
+
+	if (ret)
+		return ret;
+	mutex_lock(&node->control);
+	if (node->going) {
+		NL_SET_ERR_MSG(ext, "the node is going down");
+		ret = -ESHUTDOWN;
+		goto close;
+	}
+	dev = alloc_device(node, &b);
+	if (!dev) {
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
+		ret = -ENOMEM;
+		goto close;
+	}
+	dev->instance = ++node->last_instance;
+	list_add_tail_rcu(&dev->link, &node->devices);
+	WRITE_ONCE(node->client->sessions_wanted, true);
+	nswap_peers_start(node);
+	nswap_client_tick_now(node);
+	ret = nswap_prefetcher_alloc(dev) ?: nswap_device_make_disk(dev);
+	if (ret) {
+		NL_SET_ERR_MSG(ext, "no memory, or the block layer refused the device");
+		list_del_rcu(&dev->link);
+		synchronize_rcu();
+		nswap_return_wait(dev);
+		free_device(dev);
+		goto out;
+	}
+	mutex_lock(&devices_lock);
+	devices[dev->number] = dev;
+	nr_devices++;
+	mutex_unlock(&devices_lock);
+	nswap_profile_start(node);
+	if (dev->home && dev->home->loop)
+		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
+			   dev->disk->disk_name, dev->home->name);
+	nswap_prefetcher_start(dev);
+	wait_for_sessions(node);
+	fill_view(dev, v);
+out:
+	mutex_unlock(&node->control);
+	return ret;
+close:
+	mutex_unlock(&node->control);
+	nswap_device_close_backing(&b);
+	return ret;
+}
+
+/* no page of it counts as one of its peers' now; telling them is the caller's */
+static void forget_slots(struct nswap_device *dev)
+{
+	struct nswap_slot s;
+	u64 slot;
+
+	for (slot = 0; slot < dev->map.nr; slot++) {
+		s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+		if (s.peer)
+			nswap_peer_slots(dev->node, s.peer, -1);
+		if (!(slot % 65536))
+			cond_resched();
+	}
+}
+
+/* peers without a session find out when it is back, by comparison */
+static void tell_peers(struct nswap_device *dev)
+{
+	unsigned long until = jiffies + FORGET_WAIT;
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(dev->node, i, peer) {
+		struct nswap_ctl *c = &peer->forget;
+
+		if (READ_ONCE(peer->state) != NSWAP_PEER_UP ||
+		    !nswap_ctl_claim(c)) {
+			nswap_reconcile_soon(peer);
+		} else {
+			c->m.hdr.instance = cpu_to_le32(dev->instance);
+			nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
+		}
+		nswap_peer_put(peer);
+	}
+	nswap_for_each_peer(dev->node, i, peer) {
+		long left = until - jiffies;
+
+		if (left > 0)
+			wait_event_timeout(peer->wait,
+					   !test_bit(0, &peer->forget.busy),
+					   left);
+		nswap_peer_put(peer);
+	}
+}
+
+/* true: nobody has it open and from now on nobody can use it */
+static bool claim_unused(struct nswap_device *dev)
+{
+	bool unused;
+
+	mutex_lock(&dev->disk->open_mutex);
+	unused = !disk_openers(dev->disk);
+	if (unused)
+		WRITE_ONCE(dev->dying, true);
+	mutex_unlock(&dev->disk->open_mutex);
+	return unused;
+}
+
+/* from now on nobody finds it, and its node stays */
+static struct nswap_device *take_out(struct nswap_node *node, const char *name,
+				     struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev;
+
+	mutex_lock(&node->control);
+	dev = nswap_device_named(node, name);
+	if (!dev) {
+		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+		dev = ERR_PTR(-ENODEV);
+		goto out;
+	}
+	if (!claim_unused(dev)) {
+		NL_SET_ERR_MSG(ext, "the device is in use: swapoff or unmount it first");
+		dev = ERR_PTR(-EBUSY);
+		goto out;
+	}
+	mutex_lock(&devices_lock);
+	devices[dev->number] = NULL;
+	nr_devices--;
+	mutex_unlock(&devices_lock);
+	list_del_rcu(&dev->link);
+	node->leaving_devices++;
+out:
+	mutex_unlock(&node->control);
+	return dev;
+}
+
+/**
+ * nswap_device_del() - remove a device, its peers free its pages
+ * @node: node
+ * @name: as in /dev
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps; waits for home and flash to end what was begun, and
+ * at most 2 s for the peers.
+ * Return: 0, -ENODEV, -EBUSY.
+ */
+int nswap_device_del(struct nswap_node *node, const char *name,
+		     struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev = take_out(node, name, ext);
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	nswap_prefetcher_stop(dev);
+	nswap_device_end_disk(dev);
+	synchronize_rcu();
+	nswap_return_wait(dev);
+	nswap_home_out_end(dev);
+	forget_slots(dev);
+	tell_peers(dev);
+	free_device(dev);
+	mutex_lock(&node->control);
+	node->leaving_devices--;
+	mutex_unlock(&node->control);
+	return 0;
+}
+
+/**
+ * nswap_device_next() - a snapshot of the next device
+ * @node: node
+ * @after_instance: 0 at first
+ * @v: result
+ *
+ * Context: process, sleeps.
+ * Return: true if there is one.
+ */
+bool nswap_device_next(struct nswap_node *node, u32 after_instance,
+		       struct nswap_device_view *v)
+{
+	struct nswap_device *dev;
+	bool found = false;
+
+	mutex_lock(&node->control);
+	list_for_each_entry(dev, &node->devices, link) {
+		if (dev->instance <= after_instance)
+			continue;
+		fill_view(dev, v);
+		found = true;
+		break;
+	}
+	mutex_unlock(&node->control);
+	return found;
+}
+
+/**
+ * nswap_device_any_open() - is any device of any node in use?
+ *
+ * Context: process, sleeps.
+ * Return: true if one is open or swapped on.
+ */
+bool nswap_device_any_open(void)
+{
+	bool open = false;
+	int i;
+
+	mutex_lock(&devices_lock);
+	for (i = 0; nr_devices && i < NSWAP_MAX_DEVICES; i++)
+		open = open || (devices[i] && disk_openers(devices[i]->disk));
+	mutex_unlock(&devices_lock);
+	return open;
+}

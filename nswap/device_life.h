@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How a device comes and goes; what users ask for is in views.h.
+ */
+#ifndef NSWAP_DEVICE_LIFE_H
+#define NSWAP_DEVICE_LIFE_H
+
+#include <linux/types.h>
+
+bool nswap_device_any_open(void);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices of a node: finding one, and a word about one that fails.
+ */
+#include <linux/rculist.h>
+
+#include "device.h"
+#include "devices.h"
+#include "node.h"
+#include "types.h"
+
+/**
+ * nswap_device_find() - the device of an instance
+ * @node: node
+ * @instance: as on the wire
+ *
+ * Context: inside rcu_read_lock(), which keeps the device.
+ * Return: device, or NULL.
+ */
+struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
+{
+	struct nswap_device *dev;
+
+	list_for_each_entry_rcu(dev, &node->devices, link)
+		if (dev->instance == instance)
+			return dev;
+	return NULL;
+}
+
+/**
+ * nswap_device_named() - the device of a name
+ * @node: node; its control lock is held
+ * @name: as in /dev
+ *
+ * Context: process.
+ * Return: device, or NULL.
+ */
+struct nswap_device *nswap_device_named(struct nswap_node *node,
+					const char *name)
+{
+	struct nswap_device *dev;
+
+	list_for_each_entry(dev, &node->devices, link)
+		if (!strcmp(dev->disk->disk_name, name))
+			return dev;
+	return NULL;
+}
+
+/**
+ * nswap_device_complain() - a read or write of home or flash has failed
+ * @dev: device
+ * @h: it
+ * @then: what that means for its page
+ *
+ * Says so once in a while, not once a page.
+ *
+ * Context: process; does not sleep, on the page-out path.
+ */
+void nswap_device_complain(struct nswap_device *dev,
+			   const struct nswap_home_io *h, const char *then)
+{
+	struct nswap_home *home = h->home;
+
+	if (__ratelimit(&home->errors))
+		pr_warn("node %u: %s: %s %s: %s sector %llu failed, %s\n",
+			dev->node->number, dev->disk->disk_name, home->what,
+			home->name, h->write ? "writing" : "reading",
+			h->slot * NSWAP_SECTORS_PER_SLOT, then);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Devices of a node: finding one, and a word about one that fails.
+ */
+#ifndef NSWAP_DEVICES_H
+#define NSWAP_DEVICES_H
+
+#include "device.h"
+
+struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
+struct nswap_device *nswap_device_named(struct nswap_node *node,
+					const char *name);
+void nswap_device_complain(struct nswap_device *dev,
+			   const struct nswap_home_io *h, const char *then);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Freed slots and obsolete copies: telling the peers, in batches, later.
+ *
+ * Invariants:
+ *  - nswap_free_slot() is called by the swap core under a spinlock, perhaps
+ *    with interrupts off: it changes one word, sets one bit, queues work.
+ *  - A slot leaves FREEING when its run is in a message, not when that is
+ *    answered: if the message is lost the session is over, and the comparison
+ *    that opens the next one finds what was not freed. The same goes for a
+ *    peer without a session. A batch names generations, so it can never free a
+ *    page written since.
+ *  - One FREE per peer is under way; its answer sends the next.
+ *  - Obsolete copies wait in a ring; when it is full the comparison does it.
+ */
+#include "client_state.h"
+#include "ctl.h"
+#include "device.h"
+#include "free.h"
+#include "grants.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+#include "reconcile.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "stats.h"
+#include "tier.h"
+#include "views.h"
+#include "wire.h"
+#include "workqueues.h"
+
+#define BATCH_MS	20	/* frees wait this long for company */
+
+static int frees_answered(struct nswap_msg *m)
+{
+	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
+	const struct nswap_wire_hdr *rx = &m->conn->rx;
+	int ret = rx->type == NSWAP_FREE_ACK ? 0 : -EPROTO;
+
+	if (!ret)
+		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
+				     le64_to_cpu(rx->free));
+	nswap_ctl_release(c);
+	nswap_free_kick(c->peer->node, 0);
+	return ret;
+}
+
+/**
+ * nswap_free_init() - make a peer's FREE message
+ * @peer: a new peer
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int nswap_free_init(struct nswap_peer *peer)
+{
+	return nswap_ctl_init(&peer->frees, peer, true, frees_answered);
+}
+
+/**
+ * nswap_free_kick() - tell the peers soon
+ * @node: node
+ * @ms: how soon
+ *
+ * Context: any, interrupts off too.
+ */
+void nswap_free_kick(struct nswap_node *node, unsigned int ms)
+{
+	queue_delayed_work(nswap_io_wq, &node->client->frees,
+			   msecs_to_jiffies(ms));
+}
+
+/**
+ * nswap_free_told() - a slot has become FREEING: its peer has to be told
+ * @dev: device
+ * @slot: slot
+ *
+ * Context: any, interrupts off too.
+ */
+void nswap_free_told(struct nswap_device *dev, u64 slot)
+{
+	if (test_and_set_bit(slot, dev->dirty))
+		return;
+	if (atomic64_inc_return(&dev->nr_dirty) == 1)
+		nswap_free_kick(dev->node, BATCH_MS);
+}
+
+/**
+ * nswap_free_slot() - the page in this slot is not needed any more
+ * @dev: device
+ * @slot: slot; one that was never written is a cheap no-op
+ *
+ * Context: any: swap_slot_free_notify calls it under a spinlock with
+ * interrupts off, discard in process context.
+ */
+void nswap_free_slot(struct nswap_device *dev, u64 slot)
+{
+	const struct nswap_tier_ops *tier;
+	struct nswap_slot s, to;
+	u64 old;
+
+	do {
+		old = nswap_slot_read(&dev->map, slot);
+		s = nswap_slot_unpack(old);
+		if (s.state == NSWAP_SLOT_EMPTY || s.state == NSWAP_SLOT_FREEING)
+			return;
+		tier = nswap_tier_of(&s);
+		to = (struct nswap_slot){ .gen = s.gen };
+		if (s.state == NSWAP_SLOT_WRITING) {
+			to = s;
+			to.freed = true;
+		} else if (tier && tier->discard) {
+			to.state = NSWAP_SLOT_FREEING;
+			to.peer = s.peer;
+		}
+	} while (!nswap_device_slot_move(dev, slot, old, &to));
+	nswap_stat_inc(dev->node, freed_slots);
+	if (to.state == NSWAP_SLOT_FREEING)
+		tier->discard(dev, slot);
+}
+
+/**
+ * nswap_free_orphan() - a copy is obsolete: its peer has to be told
+ * @dev: device
+ * @slot: slot
+ * @gen: this generation and older ones
+ * @peer: index; the caller's count of it in the peer's slots goes with it
+ *
+ * Context: any; does not sleep or allocate, on the page-out path.
+ */
+void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
+{
+	struct nswap_client *cl = dev->node->client;
+	unsigned long flags;
+	bool full;
+
+	spin_lock_irqsave(&cl->orphan_lock, flags);
+	full = cl->nr_orphans == NSWAP_ORPHANS;
+	if (!full) {
+		unsigned int at = (cl->orphan_head + cl->nr_orphans++) %
+				  NSWAP_ORPHANS;
+
+		cl->orphan[at] = (struct nswap_orphan){
+			.instance = dev->instance, .gen = gen, .slot = slot,
+			.peer = peer,
+		};
+	}
+	spin_unlock_irqrestore(&cl->orphan_lock, flags);
+	if (full) {
+		struct nswap_peer *p;
+
+		rcu_read_lock();
+		p = rcu_dereference(dev->node->peers[peer]);
+		if (p)
+			nswap_reconcile_soon(p);
+		rcu_read_unlock();
+		nswap_peer_slots(dev->node, peer, -1);
+	}
+	nswap_free_kick(dev->node, BATCH_MS);
+}
+
+static bool pop_orphan(struct nswap_client *cl, struct nswap_orphan *o)
+{
+	bool any;
+
+	spin_lock_irq(&cl->orphan_lock);
+	any = cl->nr_orphans;
+	if (any) {
+		*o = cl->orphan[cl->orphan_head];
+		cl->orphan_head = (cl->orphan_head + 1) % NSWAP_ORPHANS;
+		cl->nr_orphans--;
+	}
+	spin_unlock_irq(&cl->orphan_lock);
+	return any;
+}
+
+/* into the peer's batch; false: it has to wait for the batch under way */
+static bool tell(struct nswap_node *node, u16 index, u32 instance, u64 slot,
+		 u32 gen)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	bool told = true;
+
+	if (!peer)
+		return true;
+	if (READ_ONCE(peer->state) == NSWAP_PEER_UP)
+		told = (peer->frees.nr || nswap_ctl_claim(&peer->frees)) &&
+		       nswap_ctl_add_run(&peer->frees, instance, slot, gen);
+	nswap_peer_put(peer);
+	return told;
+}
+
+static void tell_orphans(struct nswap_client *cl)
+{
+	unsigned int n = READ_ONCE(cl->nr_orphans);
+	struct nswap_orphan o;
+
+	while (n-- && pop_orphan(cl, &o)) {
+		if (tell(cl->node, o.peer, o.instance, o.slot, o.gen)) {
+			nswap_peer_slots(cl->node, o.peer, -1);
+			continue;
+		}
+		spin_lock_irq(&cl->orphan_lock);
+		if (cl->nr_orphans < NSWAP_ORPHANS) {
+			cl->orphan[(cl->orphan_head + cl->nr_orphans++) %
+				   NSWAP_ORPHANS] = o;
+			o.peer = 0;
+		}
+		spin_unlock_irq(&cl->orphan_lock);
+		nswap_peer_slots(cl->node, o.peer, -1);
+	}
+}
+
+/* false: the peer's batch is full or under way */
+static bool tell_slot(struct nswap_device *dev, u64 slot)
+{
+	struct nswap_slot s, to;
+	u64 old;
+
+	old = nswap_slot_read(&dev->map, slot);
+	s = nswap_slot_unpack(old);
+	if (s.state == NSWAP_SLOT_FREEING) {
+		if (!tell(dev->node, s.peer, dev->instance, slot, s.gen))
+			return false;
+		to = (struct nswap_slot){ .gen = s.gen };
+		if (nswap_device_slot_move(dev, slot, old, &to))
+			nswap_peer_slots(dev->node, s.peer, -1);
+	}
+	return true;
+}
+
+static void tell_device(struct nswap_device *dev)
+{
+	u64 nr = dev->map.nr, left = atomic64_read(&dev->nr_dirty);
+	u64 slot = dev->free_cursor, seen = 0, stuck = 0;
+
+	while (left && seen < nr && stuck < 2 * NSWAP_WIRE_RUNS) {
+		u64 next = find_next_bit(dev->dirty, nr, slot);
+
+		seen += min(next, nr) - slot + 1;
+		if (next >= nr) {
+			slot = 0;
+			continue;
+		}
+		slot = next + 1 < nr ? next + 1 : 0;
+		/* ordered before the slot is read: a free after that counts */
+		test_and_clear_bit(next, dev->dirty);
+		if (tell_slot(dev, next)) {
+			atomic64_dec(&dev->nr_dirty);
+			left--;
+		} else {
+			/* freed again meanwhile: it has been counted again */
+			if (test_and_set_bit(next, dev->dirty))
+				atomic64_dec(&dev->nr_dirty);
+			stuck++;
+		}
+	}
+	dev->free_cursor = slot;
+}
+
+static void send_batches(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		u32 nr = peer->frees.nr;
+
+		if (nr) {
+			peer->frees.nr = 0;
+			nswap_stat_inc(node, free_msgs);
+			nswap_ctl_send(&peer->frees, NSWAP_FREE, nr);
+		}
+		nswap_peer_put(peer);
+	}
+}
+
+/**
+ * nswap_free_work() - tell the peers
+ * @work: of a client
+ *
+ * Context: the module's work queue; does not allocate or wait.
+ */
+void nswap_free_work(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(to_delayed_work(work),
+					       struct nswap_client, frees);
+	struct nswap_device *dev;
+
+	tell_orphans(cl);
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &cl->node->devices, link)
+		tell_device(dev);
+	rcu_read_unlock();
+	send_batches(cl->node);
+}

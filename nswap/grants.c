@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Grants of a peer, as its answers tell of them: pages it sets aside for this
+ * node, and that it has none.
+ */
+#include "client_state.h"
+#include "grants.h"
+#include "ip_table.h"
+#include "node.h"
+#include "place.h"
+#include "stats.h"
+
+/**
+ * nswap_peer_granted() - a peer set pages aside and told what is free
+ * @peer: the peer
+ * @grants: pages in addition
+ * @free: pages neither filled nor granted
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
+{
+	nswap_place_give(peer->node, peer->index, grants, free);
+	nswap_client_kick(peer->node);
+}
+
+/**
+ * nswap_peer_back_off() - the refraction period of a peer begins
+ * @peer: it refused a page, or did not answer in time
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_peer_back_off(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+
+	spin_lock(&peer->lock);
+	peer->refraction = jiffies +
+		msecs_to_jiffies(nswap_knob(node, refraction_ms));
+	spin_unlock(&peer->lock);
+	nswap_place_rest(node, peer->index, true);
+}
+
+/**
+ * nswap_peer_refused() - a peer had no room for some pages
+ * @peer: the peer: what it announced as free is not there
+ * @pages: how many it refused
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_peer_refused(struct nswap_peer *peer, unsigned int pages)
+{
+	struct nswap_node *node = peer->node;
+	unsigned long flags;
+
+	nswap_stat_add(node, refused, pages);
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	nswap_ipt_refused(&node->ipt, peer->index);
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	nswap_peer_back_off(peer);
+}

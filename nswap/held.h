@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pages held: an owner's tree. All refuse a connection that has been fenced.
+ */
+#ifndef NSWAP_HELD_H
+#define NSWAP_HELD_H
+
+#include "cache.h"
+
+bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
+		     struct list_head *taken);
+u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		     u32 used, u32 wanted);
+void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			u32 n);
+u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      struct nswap_entry *e);
+struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
+				    u64 slot, u32 gen);
+u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		    const struct nswap_wire_run *r, u64 before);
+u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			   u32 instance);
+u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
+		    struct nswap_wire_run *run, u64 *seq, bool *last);
+struct nswap_entry *nswap_held_pop(struct rb_root *tree);
+bool nswap_held_newer(u32 held, u32 gen);
+bool nswap_held_same(u32 held, u32 gen);
+struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
+				      u64 slot);
+struct nswap_entry *nswap_held_link(struct nswap_owner *o,
+				    struct nswap_entry *e);
+
+#endif

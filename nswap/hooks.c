@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of calls that go up, see hooks.h.
+ */
+#include "announce.h"
+#include "free.h"
+#include "home_out.h"
+#include "hooks.h"
+#include "late.h"
+#include "moved.h"
+#include "mover.h"
+#include "pagein.h"
+#include "prefetcher.h"
+#include "serve_move.h"
+
+static int hook_peer_made(struct nswap_peer *peer)
+{
+	return nswap_free_init(peer) ?: nswap_moved_init(peer);
+}
+
+static bool hook_tick_device(struct nswap_device *dev)
+{
+	nswap_prefetcher_tick(dev);
+	return nswap_home_out_kick(dev);
+}
+
+const struct nswap_hooks nswap_hooks = {
+	.peer_made = hook_peer_made,
+	.late_answer = nswap_late_answer,
+	.resend = nswap_client_reload,
+	.tick_device = hook_tick_device,
+	.mover_kick = nswap_mover_kick,
+	.announce_now = nswap_announce_now,
+	.serve_moves = nswap_serve_moves,
+};

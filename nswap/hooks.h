@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Calls that go up: what a lower room asks of a higher one. One table for the
+ * module, filled in by control/hooks.c.
+ */
+#ifndef NSWAP_HOOKS_H
+#define NSWAP_HOOKS_H
+
+#include <linux/types.h>
+
+struct nswap_conn;
+struct nswap_device;
+struct nswap_msg;
+struct nswap_node;
+struct nswap_peer;
+struct nswap_srv_conn;
+
+/**
+ * struct nswap_hooks - the calls; all of them are required
+ * @peer_made: make the messages of a new peer that higher rooms send; process,
+ *	sleeps; 0 or -ENOMEM
+ * @late_answer: take in an answer to a message that was taken back; the
+ *	connection's receiver, sleeps; 0, or an error to break the session
+ * @resend: send a page-in that was parked; process, page-in path, does not sleep
+ * @tick_device: time has passed, for a device inside rcu_read_lock(); does not
+ *	sleep; true if grants are of use now
+ * @mover_kick: there may be pages held above what is lent; process, does not
+ *	sleep
+ * @announce_now: what is announced has changed; any context, does not sleep
+ * @serve_moves: serve a message of a move; the connection's thread, sleeps; 0,
+ *	or an error to close the connection
+ */
+struct nswap_hooks {
+	int (*peer_made)(struct nswap_peer *peer);
+	int (*late_answer)(struct nswap_conn *c);
+	void (*resend)(struct nswap_peer *peer, struct nswap_msg *m);
+	bool (*tick_device)(struct nswap_device *dev);
+	void (*mover_kick)(struct nswap_node *node);
+	void (*announce_now)(struct nswap_node *node);
+	int (*serve_moves)(struct nswap_srv_conn *conn);
+};
+
+extern const struct nswap_hooks nswap_hooks;
+
+#endif

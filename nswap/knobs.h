@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Knobs: the table of what can be set while a node is up.
+ */
+#ifndef NSWAP_KNOBS_H
+#define NSWAP_KNOBS_H
+
+#include "node.h"
+
+struct netlink_ext_ack;
+
+/**
+ * struct nswap_knob - one knob: name, place in struct nswap_knobs, bounds
+ * @name: as users write it
+ * @help: one line, with the unit
+ * @offset: of the u32 in struct nswap_knobs
+ * @min: smallest value
+ * @max: largest value
+ * @def: default
+ */
+struct nswap_knob {
+	const char *name;
+	const char *help;
+	size_t offset;
+	u32 min;
+	u32 max;
+	u32 def;
+};
+
+extern const struct nswap_knob nswap_knobs[];
+extern const unsigned int nswap_nr_knobs;
+
+void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked);
+int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
+			struct netlink_ext_ack *ext);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Node up, node down. Each takes @ext for one clear sentence when it refuses.
+ */
+#ifndef NSWAP_LIFECYCLE_H
+#define NSWAP_LIFECYCLE_H
+
+#include "node.h"
+
+struct net;
+struct netlink_ext_ack;
+
+/**
+ * struct nswap_node_config - what "up" is asked for
+ * @addr: address to listen on and to announce; port 0 means NSWAP_PORT
+ * @lend_pages: RAM offered to peers
+ * @conns: connections per session, 2 to NSWAP_MAX_CONNS, 0 for the default
+ * @broadcast: announce to the subnet, not just to listed peers
+ * @peers: listed peers
+ * @nr_peers: how many
+ * @size: name of the size policy, NULL for the default
+ * @knobs: initial values, 0 for the default
+ */
+struct nswap_node_config {
+	struct nswap_addr addr;
+	u64 lend_pages;
+	u32 conns;
+	bool broadcast;
+	struct nswap_addr *peers;
+	unsigned int nr_peers;
+	const char *size;
+	struct nswap_knobs knobs;
+};
+
+int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
+		  struct netlink_ext_ack *ext);
+int nswap_node_down(struct nswap_node *node, bool now,
+		    struct netlink_ext_ack *ext);
+int nswap_node_lend(struct nswap_node *node, u64 pages,
+		    struct netlink_ext_ack *ext);
+void nswap_node_exit(void);
+
+#endif

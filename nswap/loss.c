@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Losses: the slots of a peer whose epoch is over become LOST, or FLASH if
+ * flash has another copy.
+ *
+ * A page-in of such a slot fails whether this has run or not: it looks at the
+ * peer first. This makes the count of lost pages true and lets the peer's index
+ * go once its slots are freed or written again.
+ *
+ * Invariant: never on the page-out path. The node's control lock keeps the
+ * devices; each slot is changed by compare-and-exchange as everywhere.
+ */
+#include <linux/sched.h>
+
+#include "client_state.h"
+#include "device.h"
+#include "log.h"
+#include "loss.h"
+#include "node.h"
+#include "peer.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "views.h"
+
+/* @index: of the peer that has nothing any more, 0 for all that are LOST */
+static u64 lose_slots(struct nswap_device *dev, u16 index)
+{
+	struct nswap_slot s, lost;
+	u64 old, slot, n = 0;
+
+	for (slot = 0; slot < dev->map.nr; slot++) {
+		if (!(slot % 65536))
+			cond_resched();
+		old = nswap_slot_read(&dev->map, slot);
+		s = nswap_slot_unpack(old);
+		/* one that is MOVING is decided by its claim */
+		if (s.state != NSWAP_SLOT_REMOTE ||
+		    (index ? s.peer != index :
+			     nswap_peer_state(dev->node, s.peer) != NSWAP_PEER_LOST))
+			continue;
+		lost = nswap_slot_lost(&s);
+		if (nswap_device_slot_move(dev, slot, old, &lost)) {
+			nswap_peer_slots(dev->node, s.peer, -1);
+			n += !lost.flash;
+		}
+	}
+	return n;
+}
+
+static bool any_lost(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	bool any = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		any = any || (READ_ONCE(peer->state) == NSWAP_PEER_LOST &&
+			      atomic64_read(&peer->slots));
+		nswap_peer_put(peer);
+	}
+	return any;
+}
+
+/**
+ * nswap_loss_work() - go through all slots
+ * @work: of a client
+ *
+ * Context: process, sleeps; a work queue that page-outs do not wait for.
+ */
+void nswap_loss_work(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(work, struct nswap_client, losses);
+	struct nswap_device *dev;
+
+	mutex_lock(&cl->node->control);
+	if (any_lost(cl->node))
+		list_for_each_entry(dev, &cl->node->devices, link)
+			lose_slots(dev, 0);
+	mutex_unlock(&cl->node->control);
+}
+
+/**
+ * nswap_loss_forgotten() - a peer holds nothing of this node any more
+ * @peer: its session is about to come up; no page-out can reach it yet
+ *
+ * Its lease for this node has run out: what slots say of it is lost, and a
+ * page-in of them fails, which is not the same as zeros.
+ *
+ * Context: process, the session's leader; sleeps.
+ */
+void nswap_loss_forgotten(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	struct nswap_device *dev;
+	u64 n = 0;
+
+	if (!atomic64_read(&peer->slots))
+		return;
+	mutex_lock(&node->control);
+	list_for_each_entry(dev, &node->devices, link)
+		n += lose_slots(dev, peer->index);
+	mutex_unlock(&node->control);
+	if (n)
+		nswap_warn(node, "peer %s no longer holds anything of this node: %llu pages are lost",
+			   peer->name, n);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nodes: the list of them, and finding one.
+ *
+ * Invariants:
+ *  - At most one node per namespace; who finds one keeps it, and down waits for
+ *    them before it takes anything apart.
+ *  - A node is found from nswap_nodes_publish() to nswap_nodes_leave().
+ *
+ * Lock order: nodes_lock is taken inside nothing and holds nothing but the list.
+ */
+#include <linux/list.h>
+#include <net/net_namespace.h>
+
+#include "nodes.h"
+
+static DEFINE_MUTEX(nodes_lock);
+static LIST_HEAD(nodes);
+static u32 nodes_last_number;
+
+/**
+ * nswap_node_netns() - the namespace of a node, for people
+ * @node: node
+ *
+ * Context: any.
+ * Return: the inode number "ls -l /proc/self/ns/net" shows.
+ */
+unsigned int nswap_node_netns(const struct nswap_node *node)
+{
+	return node->net->ns.inum;
+}
+
+/* the first node that is up and matches, kept */
+static struct nswap_node *nodes_find(bool (*match)(const struct nswap_node *,
+						   const void *),
+				     const void *arg, u32 after)
+{
+	struct nswap_node *node, *found = NULL;
+
+	mutex_lock(&nodes_lock);
+	list_for_each_entry(node, &nodes, link) {
+		if (!node->up || node->number <= after || !match(node, arg))
+			continue;
+		refcount_inc(&node->refs);
+		found = node;
+		break;
+	}
+	mutex_unlock(&nodes_lock);
+	return found;
+}
+
+static bool node_in_net(const struct nswap_node *node, const void *net)
+{
+	return net_eq(node->net, net);
+}
+
+static bool node_has_number(const struct nswap_node *node, const void *number)
+{
+	return node->number == *(const u32 *)number;
+}
+
+static bool node_seen_by(const struct nswap_node *node, const void *viewer)
+{
+	return !viewer || net_eq(viewer, &init_net) || net_eq(node->net, viewer);
+}
+
+/**
+ * nswap_node_get() - the node of a namespace
+ * @net: namespace
+ *
+ * Context: process, sleeps.
+ * Return: node, kept until nswap_node_put(), or NULL.
+ */
+struct nswap_node *nswap_node_get(struct net *net)
+{
+	return nodes_find(node_in_net, net, 0);
+}
+
+/**
+ * nswap_node_get_number() - a node by its number
+ * @number: number
+ *
+ * Context: process, sleeps.
+ * Return: node, kept until nswap_node_put(), or NULL.
+ */
+struct nswap_node *nswap_node_get_number(u32 number)
+{
+	return nodes_find(node_has_number, &number, 0);
+}
+
+/**
+ * nswap_node_next() - the next node that a namespace may see
+ * @viewer: namespace: the initial one sees all nodes, others their own; NULL
+ *	sees all
+ * @after: number to go on after, 0 at first
+ *
+ * Context: process, sleeps.
+ * Return: node, kept until nswap_node_put(), or NULL.
+ */
+struct nswap_node *nswap_node_next(struct net *viewer, u32 after)
+{
+	return nodes_find(node_seen_by, viewer, after);
+}
+
+/**
+ * nswap_node_put() - let a found node go
+ * @node: node
+ *
+ * Context: process, sleeps; the last one after down releases the node.
+ */
+void nswap_node_put(struct nswap_node *node)
+{
+	bool last;
+
+	mutex_lock(&nodes_lock);
+	last = refcount_dec_and_test(&node->refs);
+	if (!last)
+		wake_up_all(&node->refs_wait);
+	mutex_unlock(&nodes_lock);
+	if (last)
+		node->release(node);
+}
+
+/**
+ * nswap_nodes_enter() - number a new node and reserve its namespace for it
+ * @node: node; it is not found yet
+ *
+ * Context: process, sleeps.
+ * Return: 0; -EEXIST: its namespace has a node.
+ */
+int nswap_nodes_enter(struct nswap_node *node)
+{
+	struct nswap_node *other;
+	int ret = 0;
+
+	mutex_lock(&nodes_lock);
+	list_for_each_entry(other, &nodes, link)
+		if (net_eq(other->net, node->net))
+			ret = -EEXIST;
+	if (!ret) {
+		node->number = ++nodes_last_number;
+		list_add_tail(&node->link, &nodes);
+	}
+	mutex_unlock(&nodes_lock);
+	return ret;
+}
+
+/**
+ * nswap_nodes_publish() - from now on a node is found
+ * @node: node that has entered and is complete
+ *
+ * Context: process, sleeps.
+ */
+void nswap_nodes_publish(struct nswap_node *node)
+{
+	mutex_lock(&nodes_lock);
+	node->up = true;
+	mutex_unlock(&nodes_lock);
+}
+
+/**
+ * nswap_nodes_leave() - a node is found no more; wait for those that found it
+ * @node: node that has entered
+ * @mine: references that are its caller's
+ *
+ * Context: process, sleeps.
+ */
+void nswap_nodes_leave(struct nswap_node *node, unsigned int mine)
+{
+	mutex_lock(&nodes_lock);
+	list_del_init(&node->link);
+	mutex_unlock(&nodes_lock);
+	wait_event(node->refs_wait, refcount_read(&node->refs) <= mine);
+}
+
+/**
+ * nswap_nodes_none() - is there no node in this kernel?
+ *
+ * Context: any, when no node can come up any more.
+ * Return: true if there is none.
+ */
+bool nswap_nodes_none(void)
+{
+	return list_empty(&nodes);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page tags: one byte a slot says which policy moved its page out from home to
+ * a peer, so that page-ins can be counted for that policy.
+ *
+ * Invariants:
+ *  - A page is tagged before its new place is recorded, with 0 unless the
+ *    prefetcher chose it, and loses the tag when its slot is written again, or
+ *    its move finds that it was. Tags are for counting only.
+ *  - The bytes are allocated with the first tag, by the prefetcher; nothing is
+ *    counted without.
+ */
+#include <linux/vmalloc.h>
+
+#include "../prefetch/prefetch.h"
+#include "device.h"
+#include "node.h"
+#include "page_tag.h"
+#include "stats.h"
+
+#define TAGS_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
+
+static u8 *page_tag_of(struct nswap_device *dev, u64 slot)
+{
+	/* pairs with nswap_page_tags_make() */
+	u8 *tag = smp_load_acquire(&dev->tag);
+
+	return tag ? &tag[slot] : NULL;
+}
+
+/**
+ * nswap_page_tags_make() - allocate the tags of a device, if they are not there
+ * @dev: device
+ *
+ * Context: process, sleeps; one caller at a time.
+ */
+void nswap_page_tags_make(struct nswap_device *dev)
+{
+	if (!dev->tag)
+		/* pairs with page_tag_of() */
+		smp_store_release(&dev->tag, __vmalloc(dev->map.nr, TAGS_GFP));
+}
+
+/**
+ * nswap_page_tags_free() - undo nswap_page_tags_make()
+ * @dev: device without requests
+ *
+ * Context: process, sleeps.
+ */
+void nswap_page_tags_free(struct nswap_device *dev)
+{
+	vfree(dev->tag);
+	dev->tag = NULL;
+}
+
+/**
+ * nswap_page_tag() - note which policy brought a slot's page to its peer
+ * @dev: device
+ * @slot: slot that is about to get a new place, or has become WRITING
+ * @tag: below NSWAP_PREFETCH_ARMS; 0 for none
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
+{
+	u8 *at = page_tag_of(dev, slot);
+
+	if (at && READ_ONCE(*at) != tag)
+		WRITE_ONCE(*at, tag);
+}
+
+/**
+ * nswap_page_tag_hit() - a page was read from a peer: count it for its tag
+ * @dev: device
+ * @slot: slot
+ *
+ * Context: any; does not sleep, on the page-in path.
+ */
+void nswap_page_tag_hit(struct nswap_device *dev, u64 slot)
+{
+	u8 *at = page_tag_of(dev, slot);
+	u8 tag = at ? READ_ONCE(*at) : 0;
+
+	if (!tag)
+		return;
+	atomic_inc(&dev->tag_hits[tag]);
+	nswap_stat_inc(dev->node, prefetch_ram_hits);
+}
+
+/**
+ * nswap_page_tag_hits() - take the counts of hits
+ * @dev: device
+ * @hits: result, by tag, since they were taken last
+ *
+ * Context: any.
+ */
+void nswap_page_tag_hits(struct nswap_device *dev, u64 hits[NSWAP_PREFETCH_ARMS])
+{
+	unsigned int i;
+
+	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
+		hits[i] = atomic_xchg(&dev->tag_hits[i], 0);
+}

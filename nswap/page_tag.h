@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page tags: which policy moved a page out from home to a peer.
+ */
+#ifndef NSWAP_PAGE_TAG_H
+#define NSWAP_PAGE_TAG_H
+
+#include "device.h"
+
+void nswap_page_tags_make(struct nswap_device *dev);
+void nswap_page_tags_free(struct nswap_device *dev);
+void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag);
+void nswap_page_tag_hit(struct nswap_device *dev, u64 slot);
+void nswap_page_tag_hits(struct nswap_device *dev,
+			 u64 hits[NSWAP_PREFETCH_ARMS]);
+
+#endif

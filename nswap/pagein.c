@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-in.
+ *
+ *   EMPTY, FREEING: zeros, without the network
+ *   WRITING: wait until the page-out ends
+ *   REMOTE: LOAD on one of the peer's load connections
+ *   HOME: read from home
+ *   FLASH: read from flash
+ *   any other state with a flash slot: the reading policy says where; from the
+ *	other place if that one fails or, a peer, has no session
+ *   LOST, or a peer that is dead or LOST: the request fails
+ *
+ * Invariants:
+ *  - The page is received straight into the request's memory, by the receiver,
+ *    while the message is on no list: nobody can fail the request meanwhile.
+ *  - A LOAD names the generation; the peer answers with exactly that one or
+ *    not at all. After "not held" the slot is read again: if it changed, the
+ *    page-in starts anew, if not, the page is LOST.
+ *  - When the session breaks the message is parked at the peer, until the
+ *    session is back or dead_after_ms after the request came; but not if flash
+ *    has its pages. So a message is for pages that flash has, or for others.
+ *  - What the prefetcher reads is not counted and leaves no reference; it
+ *    fails early and in silence.
+ */
+#include <linux/highmem.h>
+
+#include "../policy/policy.h"
+#include "bits.h"
+#include "client_state.h"
+#include "conn.h"
+#include "device.h"
+#include "home_out.h"
+#include "inject.h"
+#include "log.h"
+#include "meter.h"
+#include "node.h"
+#include "page_tag.h"
+#include "pagein.h"
+#include "peer.h"
+#include "read_times.h"
+#include "request.h"
+#include "request_queue.h"
+#include "session.h"
+#include "slot_map.h"
+#include "slot_update.h"
+#include "stamp.h"
+#include "stats.h"
+#include "steps.h"
+#include "tier.h"
+#include "transport.h"
+#include "views.h"
+#include "wire.h"
+
+static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
+		       const char *peer, const char *why)
+{
+	struct nswap_node *node = io->dev->node;
+
+	nswap_client_fail(io, first, nr);
+	if (io->ahead)
+		return;
+	nswap_stat_add(node, read_errors, nr);
+	nswap_warn(node, "%s: page-in of %u pages from slot %llu failed: peer %s %s",
+		   io->dev->disk->disk_name, nr, io->slot + first, peer, why);
+}
+
+static const char *why_failed(const struct nswap_peer *peer)
+{
+	switch (READ_ONCE(peer->state)) {
+	case NSWAP_PEER_LOST:
+		return "started anew and lost them";
+	case NSWAP_PEER_DEAD:
+		return "is dead";
+	default:
+		return "did not answer in time";
+	}
+}
+
+/* the peer has not got it: is it because the slot has changed? then again */
+static bool slot_missed(struct nswap_io *io, unsigned int i,
+			struct nswap_peer *peer)
+{
+	struct nswap_device *dev = io->dev;
+	u64 slot = io->slot + i, old = nswap_slot_read(&dev->map, slot);
+	struct nswap_slot s = nswap_slot_unpack(old);
+	struct nswap_slot lost = nswap_slot_lost(&s);
+
+	/*
+	 * It may have moved away and back meanwhile: believe it the second time.
+	 * One that is MOVING is decided by its claim.
+	 */
+	if (s.state == NSWAP_SLOT_REMOTE && s.peer == peer->index &&
+	    s.gen == le32_to_cpu(io->gen[i]) &&
+	    test_and_set_bit(i, &io->missed) &&
+	    nswap_device_slot_move(dev, slot, old, &lost)) {
+		nswap_peer_slots(dev->node, peer->index, -1);
+		if (lost.flash)
+			return true;
+		fail_slots(io, i, 1, peer->name, "does not hold it");
+		return false;
+	}
+	return true;
+}
+
+static int recv_pages(struct nswap_op *op, struct nswap_conn *c,
+		      unsigned long held)
+{
+	struct nswap_io *io = op->io;
+	struct bio_vec *bv = &io->bv[3 * op->first];
+	unsigned int i, n = 0;
+	struct iov_iter it;
+
+	for_each_set_bit(i, &held, op->nr)
+		bvec_set_page(&bv[n++], io->page[op->first + i], PAGE_SIZE, 0);
+	iov_iter_bvec(&it, ITER_DEST, bv, n, n * PAGE_SIZE);
+	return c->t->recv(c->l, &it);
+}
+
+/* the results of a reply; which pages follow */
+static int recv_results(struct nswap_op *op, struct nswap_conn *c,
+			unsigned long *held)
+{
+	__le32 *result = c->scratch;
+	unsigned int i;
+	int ret;
+
+	if (c->rx.type != NSWAP_LOAD_REPLY || le32_to_cpu(c->rx.nr) != op->nr)
+		return -EPROTO;
+	ret = nswap_recv_buf(c->t, c->l, result, op->nr * sizeof(*result));
+	if (ret)
+		return ret;
+	*held = 0;
+	for (i = 0; i < op->nr; i++)
+		if (le32_to_cpu(result[i]) == NSWAP_ST_OK)
+			*held |= BIT(i);
+	if (le32_to_cpu(c->rx.bytes) != op->nr * sizeof(*result) +
+					hweight_long(*held) * PAGE_SIZE)
+		return -EPROTO;
+	return 0;
+}
+
+/* only devices with flash have a choice, so only they are measured */
+static void timed(struct nswap_op *op, bool good)
+{
+	struct nswap_device *dev = op->io->dev;
+
+	if (dev->flash)
+		nswap_read_ended(&dev->times, NSWAP_READ_PEERS, op->nr,
+				 op->read_began, good);
+}
+
+static int load_answered(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_conn *c = m->conn;
+	struct nswap_io *io = op->io;
+	unsigned long held, again = 0;
+	unsigned int i;
+	int ret;
+
+	ret = recv_results(op, c, &held);
+	if (!ret && held)
+		ret = recv_pages(op, c, held);
+	if (ret) {
+		m->lost(m);
+		return ret;
+	}
+	m->received_ns = nswap_stamp();
+	timed(op, held);
+	for (i = 0; i < op->nr; i++) {
+		unsigned int at = op->first + i;
+
+		if (held & BIT(i) && !io->ahead) {
+			nswap_slot_reference(&io->dev->map, io->slot + at,
+					     le32_to_cpu(io->gen[at]));
+			nswap_page_tag_hit(io->dev, io->slot + at);
+		}
+		if (!(held & BIT(i)) && slot_missed(io, at, op->peer))
+			again |= BIT(at);
+	}
+	if (!io->ahead)
+		nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
+	nswap_client_op_end(op, again);
+	return 0;
+}
+
+/* does flash have it as well, as far as this request knows? */
+static bool on_flash(struct nswap_io *io, unsigned int i,
+		     const struct nswap_slot *s)
+{
+	return s->flash && !test_bit(i, &io->no_flash);
+}
+
+/*
+ * Slots that are, or soon may be, elsewhere than where they were looked for;
+ * those that flash has are looked for there from now on.
+ */
+static unsigned long moved_on(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (s.state != NSWAP_SLOT_REMOTE || s.peer != op->peer->index ||
+		    s.gen != le32_to_cpu(io->gen[i])) {
+			again |= BIT(i);
+		} else if (on_flash(io, i, &s)) {
+			set_bit(i, &io->no_peer);
+			again |= BIT(i);
+		}
+	}
+	return again;
+}
+
+/**
+ * nswap_client_load_failed() - a page-in will not be answered any more
+ * @m: its message, IDLE and on no list
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_client_load_failed(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	/* who reads ahead does not try again: the slot may be MOVING for long */
+	unsigned long again = op->io->ahead ? 0 : moved_on(op), failed;
+	unsigned int i;
+
+	timed(op, false);
+	failed = nswap_op_slots(op) & ~again;
+	for (i = find_first_bit(&failed, BITS_PER_LONG); i < BITS_PER_LONG;
+	     i = find_next_bit(&failed, BITS_PER_LONG, i)) {
+		unsigned int nr = nswap_run_of(failed, i);
+
+		fail_slots(op->io, i, nr, op->peer->name,
+			   why_failed(op->peer));
+		i += nr;
+	}
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_load_waited() - has a page-in waited long enough?
+ * @m: its message
+ * @ms: how long is enough
+ *
+ * Context: any.
+ * Return: true if its request came more than @ms ago.
+ */
+bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
+}
+
+/* can every page be had without this peer? */
+static bool dispensable(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (!on_flash(io, i, &s))
+			return false;
+	}
+	return true;
+}
+
+/* no session: wait for it, or fail */
+static void load_lost(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	if (op->io->ahead || dispensable(op) ||
+	    nswap_client_load_waited(m, nswap_knob(op->peer->node,
+						   dead_after_ms)) ||
+	    nswap_session_park(op->peer, m))
+		nswap_client_load_failed(m);
+}
+
+/**
+ * nswap_client_reload() - send a page-in, for the first time or again
+ * @peer: its peer
+ * @m: its message, IDLE and on no list
+ *
+ * Context: process, page-in path; does not sleep for the network.
+ */
+void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_io *io = op->io;
+	struct bio_vec *bv = &io->bv[3 * op->first];
+	struct nswap_wire_hdr *h = &m->hdr;
+	u32 bytes = op->nr * sizeof(__le32);
+
+	nswap_wire_init(h, NSWAP_LOAD, op->nr, bytes);
+	h->id = nswap_client_id(peer->node);
+	h->flags = nswap_meter_flags(io);
+	h->slot = cpu_to_le64(io->slot + op->first);
+	h->instance = cpu_to_le32(io->dev->instance);
+	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
+	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]), bytes,
+		      offset_in_page(&io->gen[op->first]));
+	iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 2, sizeof(*h) + bytes);
+	nswap_stat_inc(peer->node, load_msgs);
+	if (nswap_conn_send(nswap_session_load_conn(peer), m))
+		load_lost(m);
+}
+
+static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
+		 u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(io->dev->node, index);
+	struct nswap_op *op = &io->op[first];
+
+	if (!peer) {
+		/* its last slot has just moved on */
+		while (nr--)
+			set_bit(first + nr, &io->retry);
+		return;
+	}
+	op->io = io;
+	op->peer = peer;
+	op->first = first;
+	op->nr = nr;
+	op->m.answer = load_answered;
+	op->m.lost = load_lost;
+	nswap_meter_begin(op);
+	if (io->dev->flash)
+		op->read_began = nswap_read_began(&io->dev->times,
+						  NSWAP_READ_PEERS, nr);
+	atomic_inc(&io->pending);
+	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
+		nswap_client_load_failed(&op->m);
+	else
+		nswap_client_reload(peer, &op->m);
+}
+
+static void read_zeros(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_device *dev = io->dev;
+
+	if (io->slot + i) {
+		clear_highpage(io->page[i]);
+		nswap_stat_inc(dev->node, zero_reads);
+		return;
+	}
+	spin_lock(&dev->header_lock);
+	copy_highpage(io->page[i], dev->header);
+	spin_unlock(&dev->header_lock);
+}
+
+/*
+ * How many slots from @first on can go to the peer of the first one? Flash has
+ * all of them, or none.
+ */
+static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
+				u16 index)
+{
+	unsigned int i, end = first + nswap_run_of(io->todo, first);
+	bool both = false;
+
+	for (i = first; i < end; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (i == first)
+			both = on_flash(io, i, &s);
+		if (!nswap_slot_at_peer(&s) || s.peer != index ||
+		    on_flash(io, i, &s) != both)
+			break;
+		io->gen[i] = cpu_to_le32(s.gen);
+	}
+	return i - first;
+}
+
+/**
+ * nswap_client_from_peers() - page in from the peer that holds it
+ * @io: page-in the caller dispatches
+ * @first: a slot that is at a peer, counted from the request's
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ * Return: how many slots from @first on are under way; 0 if @first is not at a
+ * peer any more.
+ */
+unsigned int nswap_client_from_peers(struct nswap_io *io, unsigned int first)
+{
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
+	u16 index = nswap_slot_unpack(word).peer;
+	unsigned int nr = run_at_peer(io, first, index);
+
+	if (nr)
+		load(io, first, nr, index);
+	return nr;
+}
+
+/* may a page that is moved be read where it was? if not, its claim decides */
+static bool usable(struct nswap_node *node, u16 index)
+{
+	enum nswap_peer_state state = nswap_peer_state(node, index);
+
+	return state != NSWAP_PEER_DEAD && state != NSWAP_PEER_LOST;
+}
+
+/* is the copy on flash to be read? */
+static bool from_flash(struct nswap_io *io, unsigned int i,
+		       const struct nswap_slot *s)
+{
+	struct nswap_node *node = io->dev->node;
+	struct nswap_read_view view;
+
+	if (!on_flash(io, i, s))
+		return false;
+	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
+		return true;
+	nswap_read_look(&io->dev->times, &view);
+	return READ_ONCE(node->read)->pick(&view) == NSWAP_READ_FLASH ||
+	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
+}
+
+/* handle the first slots of @todo; how many, 0: they must wait */
+static unsigned int read_run(struct nswap_io *io, unsigned int first)
+{
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	if (from_flash(io, first, &s))
+		return nswap_tiers[NSWAP_TIER_FLASH]->load(io, first);
+	switch (s.state) {
+	case NSWAP_SLOT_EMPTY:
+	case NSWAP_SLOT_FREEING:
+		read_zeros(io, first);
+		return 1;
+	case NSWAP_SLOT_WRITING:
+		return 0;
+	case NSWAP_SLOT_MOVING:
+		nswap_inject_met(NSWAP_MET_PAGE_IN, 1);
+		if (s.peer && !usable(io->dev->node, s.peer))
+			return 0;
+		break;
+	case NSWAP_SLOT_FLASH:
+		fail_slots(io, first, 1, "(flash)", "cannot read it");
+		return 1;
+	case NSWAP_SLOT_LOST:
+		fail_slots(io, first, 1, "(none)", "holds it");
+		return 1;
+	}
+	return nswap_tier_of(&s)->load(io, first);
+}
+
+/**
+ * nswap_client_read() - bring a page-in as far as it goes now
+ * @io: request the caller dispatches
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ */
+void nswap_client_read(struct nswap_io *io)
+{
+	unsigned int first, nr;
+
+	while (io->todo) {
+		nswap_meter_turn(io);
+		first = __ffs(io->todo);
+		nr = read_run(io, first);
+		if (!nr && io->ahead) {
+			nswap_client_fail(io, first, 1);
+			nr = 1;
+		}
+		if (!nr) {
+			nswap_client_wait(io);
+			return;
+		}
+		io->todo &= ~GENMASK(first + nr - 1, first);
+	}
+	nswap_client_io_put(io);
+}

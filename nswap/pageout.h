@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page-out.
+ */
+#ifndef NSWAP_PAGEOUT_H
+#define NSWAP_PAGEOUT_H
+
+#include "request.h"
+
+void nswap_client_write(struct nswap_io *io);
+int nswap_client_to_peers(struct nswap_io *io, unsigned long slots);
+void nswap_client_at_home(struct nswap_io *io, unsigned int i);
+void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
+void nswap_client_write_failed(struct nswap_io *io, unsigned int i);
+void nswap_client_build_store(struct nswap_op *op);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Comparison of what a peer holds with what is recorded here.
+ */
+#ifndef NSWAP_RECONCILE_H
+#define NSWAP_RECONCILE_H
+
+#include "peer.h"
+
+int nswap_reconcile_init(struct nswap_peer *peer);
+void nswap_reconcile_start(struct nswap_peer *peer);
+void nswap_reconcile_soon(struct nswap_peer *peer);
+
+#endif

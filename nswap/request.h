@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A block request on its way, and the parts of it that go different ways. State only.
+ */
+#ifndef NSWAP_REQUEST_H
+#define NSWAP_REQUEST_H
+
+#include <linux/bits.h>
+#include <linux/bvec.h>
+
+#include "conn.h"
+#include "home.h"
+#include "types.h"
+
+struct nswap_io;
+
+/**
+ * struct nswap_op - the part of a request that goes one way
+ * @m: the message that carries it
+ * @h: or the read or write of home or flash
+ * @io: the request
+ * @peer: where it goes, and a reference is held; NULL for home and flash
+ * @flash: or the first flash slot; NSWAP_FLASH_NONE for home
+ * @turn: when the dispatcher turned to it, if somebody measures
+ * @began: when it was given to the connection, home or flash, by ktime_get_ns()
+ * @read_began: page-in of a device with flash: when, for nswap_read_ended()
+ * @links: page-in from flash: nswap_flash_links() before its slots were looked at
+ * @first: first slot, counted from the request's
+ * @nr: slots
+ */
+struct nswap_op {
+	union {
+		struct nswap_msg m;
+		struct nswap_home_io h;
+	};
+	struct nswap_io *io;
+	struct nswap_peer *peer;
+	u64 turn;
+	u64 began;
+	u32 flash;
+	u32 read_began;
+	u32 links;
+	u8 first;
+	u8 nr;
+};
+
+/**
+ * struct nswap_io - one block request; allocated with the device
+ * @dev: whose
+ * @link: on the client's waiting list
+ * @pending: messages under way, plus one while somebody dispatches or it waits
+ * @slot: first slot
+ * @nr: slots
+ * @write: page-out
+ * @step: brings it as far as it goes now; of page-outs or of page-ins
+ * @ahead: page-in by the prefetcher: no reference, no complaint, no waiting
+ * @waited: it has waited before
+ * @one_by_one: home or flash failed adjacent slots: try each alone
+ * @since: jiffies when it came
+ * @came: the same by ktime_get_ns(), 0 if nobody measured then
+ * @turn: when the dispatcher turned to the slots it is at, likewise
+ * @seen: @changes of the client when it was dispatched last
+ * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
+ * @todo: slots to be placed or loaded; the dispatcher's
+ * @missed: page-in: slots a peer has once said it does not hold
+ * @no_flash: slots that flash has failed; bits set by who finds out
+ * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
+ * @retry: slots to be added to @todo; bits set by whoever takes an answer
+ * @failed: slots whose bios get an error; likewise
+ * @page: memory of each slot
+ * @old: page-out: the slot's entry before this request
+ * @gen: generations as sent
+ * @bv: what messages consist of; the one from slot i starts at 3 * i
+ * @chain: the pages of a read or write of home or flash, likewise
+ * @op: messages; the one from slot i is op[i]
+ */
+struct nswap_io {
+	struct nswap_device *dev;
+	struct list_head link;
+	atomic_t pending;
+	u64 slot;
+	u16 nr;
+	bool write;
+	void (*step)(struct nswap_io *io);
+	bool ahead;
+	bool waited;
+	bool one_by_one;
+	unsigned long since;
+	u64 came;
+	u64 turn;
+	int seen;
+	unsigned long unclaimed;
+	unsigned long todo;
+	unsigned long missed;
+	unsigned long no_flash;
+	unsigned long no_peer;
+	unsigned long retry;
+	unsigned long failed;
+	struct page *page[NSWAP_REQ_SLOTS];
+	u64 old[NSWAP_REQ_SLOTS];
+	__le32 gen[NSWAP_REQ_SLOTS];
+	struct bio_vec bv[3 * NSWAP_REQ_SLOTS];
+	struct page_list chain[NSWAP_REQ_SLOTS];
+	struct nswap_op op[NSWAP_REQ_SLOTS];
+};
+
+/**
+ * nswap_op_slots() - which slots of a request one part of it is for
+ * @op: the part
+ *
+ * Context: any.
+ * Return: a bit for each, counted from the request's first.
+ */
+static inline unsigned long nswap_op_slots(const struct nswap_op *op)
+{
+	return GENMASK(op->first + op->nr - 1, op->first);
+}
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client role: a request from the block layer to its end.
+ *
+ *   submit -> dispatch -> message(s) -> answer(s) -> end
+ *                ^  \-> waiting ----------+   |
+ *                +--------- kick <------------+ (refused, timed out, grants)
+ *
+ * Invariants:
+ *  - Everything a request needs was allocated with its device: nothing on this
+ *    path allocates, and nothing in it waits for the network.
+ *  - @pending counts the messages under way plus one for the dispatcher or the
+ *    waiting list. Who brings it to zero ends the request, or, when slots are
+ *    left to be tried again, puts it on the waiting list.
+ *  - Only the dispatcher touches @todo and @unclaimed; answers set bits of
+ *    @retry.
+ *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
+ *    for memory waits here for ever.
+ */
+#include <linux/slab.h>
+
+#include "client_state.h"
+#include "device.h"
+#include "flash.h"
+#include "home.h"
+#include "log.h"
+#include "meter.h"
+#include "node.h"
+#include "peer.h"
+#include "place.h"
+#include "request_queue.h"
+#include "types.h"
+#include "workqueues.h"
+
+#define SPARE_TAGS	64	/* more than are taken while a task runs the queue */
+
+static void dispatch(struct nswap_io *io)
+{
+	io->seen = atomic_read_acquire(&io->dev->node->client->changes);
+	io->todo |= xchg(&io->retry, 0);
+	io->step(io);
+}
+
+/**
+ * nswap_client_submit() - take a request from the block layer
+ * @io: its device, slots, pages, direction and step are set
+ *
+ * Context: process, page-out path; does not sleep for the network.
+ */
+void nswap_client_submit(struct nswap_io *io)
+{
+	unsigned long all = GENMASK(io->nr - 1, 0);
+	struct nswap_device *dev = io->dev;
+
+	if (dev->prefetcher && !io->ahead)
+		atomic64_add(io->nr, io->write ? &dev->written : &dev->read);
+	io->waited = false;
+	io->one_by_one = false;
+	io->since = jiffies;
+	nswap_meter_came(io);
+	io->retry = 0;
+	io->failed = 0;
+	io->missed = 0;
+	io->no_flash = 0;
+	io->no_peer = 0;
+	io->todo = io->write ? 0 : all;
+	io->unclaimed = io->write ? all : 0;
+	atomic_set(&io->pending, 1);
+	dispatch(io);
+}
+
+/**
+ * nswap_client_wait() - let a request wait for the next kick
+ * @io: a request the caller dispatches; its share of @pending goes with it
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_client_wait(struct nswap_io *io)
+{
+	struct nswap_node *node = io->dev->node;
+	struct nswap_client *cl = node->client;
+	int seen = io->seen;
+	bool first = !io->waited;
+	unsigned long flags;
+
+	io->waited = true;
+	spin_lock_irqsave(&cl->wait_lock, flags);
+	list_add_tail(&io->link, &cl->waiting);
+	spin_unlock_irqrestore(&cl->wait_lock, flags);
+	if (first)
+		nswap_client_tick_now(node);
+	/* pairs with nswap_client_kick(): one of the two sees the other */
+	smp_mb();
+	if (atomic_read(&cl->changes) != seen)
+		queue_work(nswap_io_wq, &cl->kick);
+}
+
+/**
+ * nswap_request_kick_work() - try the waiting requests again
+ * @work: of a client
+ *
+ * Context: the module's work queue; does not allocate or wait.
+ */
+void nswap_request_kick_work(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(work, struct nswap_client, kick);
+	struct nswap_io *io, *next;
+	LIST_HEAD(ready);
+
+	spin_lock_irq(&cl->wait_lock);
+	list_splice_init(&cl->waiting, &ready);
+	spin_unlock_irq(&cl->wait_lock);
+	list_for_each_entry_safe(io, next, &ready, link) {
+		list_del_init(&io->link);
+		dispatch(io);
+	}
+}
+
+/**
+ * nswap_client_fail() - the bios of some slots will end with an error
+ * @io: request
+ * @first: first slot, counted from the request's
+ * @nr: slots
+ *
+ * Context: any.
+ */
+void nswap_client_fail(struct nswap_io *io, unsigned int first, unsigned int nr)
+{
+	while (nr--)
+		set_bit(first++, &io->failed);
+}
+
+/* merged bios are innocent of each other: each gets its own outcome */
+static void end_request(struct nswap_io *io)
+{
+	struct request *rq = blk_mq_rq_from_pdu(io);
+	unsigned int i, end;
+
+	for (i = 0; io->failed && i < io->nr; i = end) {
+		bool failed = io->failed & BIT(i);
+
+		end = failed ? find_next_zero_bit(&io->failed, io->nr, i) :
+			       find_next_bit(&io->failed, io->nr, i);
+		blk_update_request(rq, failed ? BLK_STS_IOERR : BLK_STS_OK,
+				   (end - i) * PAGE_SIZE);
+	}
+	if (io->failed)
+		__blk_mq_end_request(rq, BLK_STS_OK);
+	else
+		blk_mq_end_request(rq, BLK_STS_OK);
+}
+
+/**
+ * nswap_client_own() - is the submit that this is inside, if any, its request's?
+ * @io: request the caller dispatches
+ *
+ * Who waits for a tag runs the queue first, with other tasks' requests, and sleeps
+ * then, unless there is a tag after all. One that is free now may be gone by then.
+ * That delays a page-in or what swap pages out, but no page-in waits for another, nor
+ * a page-out of swap's. All other writes may wait for one, of the same slot; so for it
+ * SPARE_TAGS have to be free. With a scheduler, who waits is who comes here.
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: false if it may be another's.
+ */
+bool nswap_client_own(struct nswap_io *io)
+{
+	struct request *rq = blk_mq_rq_from_pdu(io);
+	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
+	unsigned int spare = io->write && !(rq->cmd_flags & REQ_SWAP) ?
+			     SPARE_TAGS : 1;
+
+	return !rq->q->elevator && sbitmap_weight(tags) + spare <= tags->depth;
+}
+
+/**
+ * nswap_client_op() - the part of a request that a block device reads or writes
+ * @io: request the caller dispatches
+ * @first: first slot, counted from the request's
+ * @nr: slots
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: it; where, and what to do at the end, is the caller's to say.
+ */
+struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
+				 unsigned int nr)
+{
+	struct nswap_op *op = &io->op[first];
+
+	op->io = io;
+	op->peer = NULL;
+	op->flash = NSWAP_FLASH_NONE;
+	op->first = first;
+	op->nr = nr;
+	nswap_home_set_pages(&op->h, &io->chain[first], &io->page[first], nr);
+	op->h.write = io->write;
+	op->h.anywhere = false;
+	return op;
+}
+
+/**
+ * nswap_client_io_put() - one share of @pending is over
+ * @io: request; not to be touched afterwards
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_client_io_put(struct nswap_io *io)
+{
+	struct nswap_node *node = io->dev->node;
+	bool write = io->write;
+
+	if (!atomic_dec_and_test(&io->pending))
+		return;
+	if (READ_ONCE(io->retry)) {
+		atomic_set(&io->pending, 1);
+		nswap_client_wait(io);
+		nswap_client_kick(node);
+		return;
+	}
+	end_request(io);
+	if (write)
+		nswap_client_kick(node);
+}
+
+/**
+ * nswap_client_op_end() - a message, or a read or write of home, is over
+ * @op: it; not to be touched afterwards
+ * @again: slots of the request that are to be tried again. They are published
+ *	last: from then on the dispatcher may use the message anew.
+ *
+ * Context: any without @peer, else process; does not sleep, on the page-out path.
+ */
+void nswap_client_op_end(struct nswap_op *op, unsigned long again)
+{
+	struct nswap_peer *peer = op->peer;
+	struct nswap_io *io = op->io;
+	unsigned int i;
+
+	nswap_meter_end(op, again);
+	for_each_set_bit(i, &again, NSWAP_REQ_SLOTS)
+		set_bit(i, &io->retry);
+	if (peer)
+		nswap_peer_put(peer);
+	nswap_client_io_put(io);
+}

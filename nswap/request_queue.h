@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A request from the block layer to its end; the waiting list.
+ */
+#ifndef NSWAP_REQUEST_QUEUE_H
+#define NSWAP_REQUEST_QUEUE_H
+
+#include "request.h"
+
+void nswap_client_submit(struct nswap_io *io);
+void nswap_client_wait(struct nswap_io *io);
+void nswap_client_io_put(struct nswap_io *io);
+bool nswap_client_own(struct nswap_io *io);
+struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
+				 unsigned int nr);
+void nswap_client_op_end(struct nswap_op *op, unsigned long again);
+void nswap_client_fail(struct nswap_io *io, unsigned int first,
+		       unsigned int nr);
+void nswap_request_kick_work(struct work_struct *work);
+
+#endif

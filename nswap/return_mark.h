@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Return marks: slots to whose places at home an older page may be on its way.
+ */
+#ifndef NSWAP_RETURN_MARK_H
+#define NSWAP_RETURN_MARK_H
+
+#include "device.h"
+
+bool nswap_return_mark(struct nswap_device *dev, u64 slot);
+void nswap_return_unmark(struct nswap_device *dev, u64 slot);
+void nswap_return_put_use(struct nswap_device *dev);
+
+/**
+ * nswap_return_under_way() - is a page being written to a slot's place at home?
+ * @dev: device
+ * @slot: slot; its entry has been read before
+ *
+ * Context: any; does not sleep, on the page-out path.
+ * Return: true if a page-out of the slot has to wait for the next kick.
+ */
+static inline bool nswap_return_under_way(struct nswap_device *dev, u64 slot)
+{
+	/* pairs with nswap_return_mark(): an entry that came after the mark shows it */
+	smp_rmb();
+	return dev->returning && test_bit(slot, dev->returning);
+}
+
+#endif

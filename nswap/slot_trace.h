@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Slot trace: which slots were paged out and in.
+ */
+#ifndef NSWAP_SLOT_TRACE_H
+#define NSWAP_SLOT_TRACE_H
+
+#include "meter.h"
+
+struct nswap_slot_trace *nswap_slot_trace_alloc(void);
+void nswap_slot_trace_enter(struct nswap_slot_trace *t,
+			    struct nswap_trace_view *v);
+
+#endif

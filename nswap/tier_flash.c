@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-outs to flash and page-ins from there.
+ *
+ *   no room at any peer:  WRITING(nobody) -> flash -> FLASH
+ *   a slot with a flash slot, whatever its state: page-in from flash
+ *
+ * Invariants:
+ *  - A flash slot may be given to another page while a page-in reads it. So
+ *    what was read counts only if the slot still has that generation and that
+ *    flash slot afterwards, and had it all the time: no copy of a page that
+ *    lives on was given up meanwhile (nswap_flash_links()), else it may have
+ *    come back after another page. If not, the page-in starts anew.
+ *  - Adjacent slots go in one read or write. When that fails they are tried one
+ *    by one; a page that flash fails alone goes, or is read, elsewhere.
+ *  - A flash device may be removed. Between seeing one of its slots in the slot
+ *    map and holding it for a read nobody leaves rcu_read_lock().
+ *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
+ *  - A page-out owns the flash slots it took until its slot has them.
+ */
+#include "../policy/policy.h"
+#include "bits.h"
+#include "device.h"
+#include "devices.h"
+#include "flash.h"
+#include "meter.h"
+#include "node.h"
+#include "pageout.h"
+#include "read_times.h"
+#include "request.h"
+#include "request_queue.h"
+#include "slot_map.h"
+#include "stats.h"
+#include "tier_flash.h"
+
+static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
+		  u32 flash, void (*end)(struct nswap_home_io *h))
+{
+	struct nswap_op *op = nswap_client_op(io, first, nr);
+
+	op->flash = flash;
+	op->h.end = end;
+	op->h.own = nswap_client_own(io);
+	op->h.anywhere = true;
+	nswap_meter_begin(op);
+	if (!io->write)
+		op->read_began = nswap_read_began(&io->dev->times,
+						  NSWAP_READ_FLASH, nr);
+	atomic_inc(&io->pending);
+	nswap_flash_submit(io->dev->flash, flash, &op->h);
+}
+
+static void put_back(struct nswap_op *op)
+{
+	unsigned int i;
+
+	for (i = 0; i < op->nr; i++)
+		nswap_flash_put(op->io->dev->flash, op->flash + i);
+}
+
+static void store_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	nswap_flash_ended(io->dev->flash, op->flash, h->failed);
+	if (!h->failed) {
+		for (i = 0; i < op->nr; i++)
+			nswap_client_at_flash(io, op->first + i, op->flash + i);
+		nswap_stat_add(io->dev->node, pages_flash_out, op->nr);
+	} else {
+		put_back(op);
+		again = nswap_op_slots(op);
+		if (op->nr > 1) {
+			WRITE_ONCE(io->one_by_one, true);
+		} else {
+			nswap_device_complain(io->dev, h,
+					      "its page goes elsewhere");
+			set_bit(op->first, &io->no_flash);
+		}
+	}
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_to_flash() - bring slots that are to be placed to flash
+ * @io: page-out the caller dispatches; its device has flash. Slots that flash
+ *	has no room for, or has failed, stay to be placed.
+ * @slots: which of them
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ * Return: 0, or -ENOSPC if some stay.
+ */
+int nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
+{
+	unsigned long may = io->todo & slots & ~READ_ONCE(io->no_flash);
+	unsigned int first, nr;
+	u32 flash;
+
+	while (may) {
+		nswap_meter_turn(io);
+		first = __ffs(may);
+		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
+		nr = nswap_flash_take(io->dev->flash, nr, &flash);
+		if (!nr)
+			break;
+		may &= ~GENMASK(first + nr - 1, first);
+		io->todo &= ~GENMASK(first + nr - 1, first);
+		nswap_flash_hold(io->dev->flash, flash);
+		start(io, first, nr, flash, store_ended);
+	}
+	return io->todo & slots ? -ENOSPC : 0;
+}
+
+/* is what was read what the slot has? */
+static bool still_there(struct nswap_op *op, unsigned int i)
+{
+	struct nswap_io *io = op->io;
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	return s.flash == op->flash + i - op->first &&
+	       s.gen == le32_to_cpu(io->gen[i]) &&
+	       nswap_flash_links(io->dev->flash) == op->links;
+}
+
+static void load_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	unsigned int i, n = 0, end = op->first + op->nr;
+	unsigned long again = 0;
+
+	nswap_flash_ended(io->dev->flash, op->flash, h->failed);
+	nswap_read_ended(&io->dev->times, NSWAP_READ_FLASH, op->nr,
+			 op->read_began, !h->failed);
+	if (h->failed && op->nr > 1)
+		WRITE_ONCE(io->one_by_one, true);
+	for (i = op->first; i < end; i++) {
+		if (h->failed || !still_there(op, i)) {
+			again |= BIT(i);
+			continue;
+		}
+		if (!io->ahead)
+			nswap_slot_reference(&io->dev->map, io->slot + i,
+					     le32_to_cpu(io->gen[i]));
+		if (nswap_flash_hit(io->dev->flash, op->flash + i - op->first))
+			nswap_stat_inc(io->dev->node, prefetch_hits);
+		n++;
+	}
+	if (h->failed && op->nr == 1 && still_there(op, op->first)) {
+		nswap_device_complain(io->dev, h, "another copy is looked for");
+		set_bit(op->first, &io->no_flash);
+	}
+	nswap_stat_add(io->dev->node, pages_flash_in, n);
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_from_flash() - page in from flash
+ * @io: page-in the caller dispatches
+ * @first: a slot with a copy on flash, counted from the request's
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ * Return: how many slots from @first on are under way; 0 if @first has no copy
+ * on flash any more.
+ */
+unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
+{
+	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
+	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
+			     nswap_run_of(todo, first);
+	u32 links = nswap_flash_links(io->dev->flash);
+	u32 flash = 0;
+
+	rcu_read_lock();
+	for (i = first; i < first + nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (!s.flash || (flash && s.flash != flash + i - first))
+			break;
+		if (!flash) {
+			flash = s.flash;
+			nr = min(nr, nswap_flash_run(io->dev->flash, flash));
+		}
+		io->gen[i] = cpu_to_le32(s.gen);
+	}
+	nr = i - first;
+	if (nr)
+		nswap_flash_hold(io->dev->flash, flash);
+	rcu_read_unlock();
+	if (nr) {
+		io->op[first].links = links;
+		start(io, first, nr, flash, load_ended);
+	}
+	return nr;
+}

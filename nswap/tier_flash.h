@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page-outs to flash, and page-ins from it.
+ */
+#ifndef NSWAP_TIER_FLASH_H
+#define NSWAP_TIER_FLASH_H
+
+#include "request.h"
+
+int nswap_client_to_flash(struct nswap_io *io, unsigned long slots);
+unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-outs to home and page-ins from there.
+ *
+ *   no room at any peer:  WRITING(nobody) -> home -> HOME, or LOST
+ *   HOME, or MOVING away from home: page-in from home
+ *
+ * Invariants:
+ *  - Adjacent slots go in one read or write. When that fails they are tried one
+ *    by one: a bad sector takes one page with it, not its neighbours.
+ *  - A page-out that home failed leaves LOST, and its page stays in RAM. A
+ *    page-in that home failed leaves HOME: the next may succeed.
+ *  - A slot is WRITING while its page-out is under way, so no reader and no
+ *    second page-out gets to its place at home meanwhile.
+ *  - What has succeeded ends wherever home says so, in a hard interrupt too.
+ *  - A page-in that failed is started anew if the slot has changed since.
+ */
+#include "bits.h"
+#include "device.h"
+#include "devices.h"
+#include "home.h"
+#include "meter.h"
+#include "node.h"
+#include "pageout.h"
+#include "request.h"
+#include "request_queue.h"
+#include "return_mark.h"
+#include "returned.h"
+#include "slot_map.h"
+#include "stats.h"
+#include "tier_home.h"
+#include "types.h"
+
+static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
+		  void (*end)(struct nswap_home_io *h))
+{
+	struct nswap_op *op = nswap_client_op(io, first, nr);
+
+	op->h.slot = io->slot + first;
+	op->h.end = end;
+	op->h.own = nswap_client_own(io);
+	op->h.anywhere = true;
+	nswap_meter_begin(op);
+	atomic_inc(&io->pending);
+	nswap_home_submit(io->dev->home, &op->h);
+}
+
+static void store_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	if (!h->failed) {
+		for (i = 0; i < op->nr; i++)
+			nswap_client_at_home(io, op->first + i);
+		nswap_stat_add(io->dev->node, pages_home_out, op->nr);
+	} else if (op->nr > 1) {
+		WRITE_ONCE(io->one_by_one, true);
+		again = nswap_op_slots(op);
+	} else {
+		nswap_device_complain(io->dev, h, "its page stays in RAM");
+		nswap_client_write_failed(io, op->first);
+	}
+	nswap_client_op_end(op, again);
+}
+
+/* slots to whose places an older page may be on its way */
+static unsigned long marked(const struct nswap_io *io)
+{
+	unsigned long found = 0;
+	unsigned int i;
+
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
+		if (nswap_return_under_way(io->dev, io->slot + i))
+			found |= BIT(i);
+	return found;
+}
+
+/**
+ * nswap_client_to_home() - bring slots that are to be placed home
+ * @io: page-out the caller dispatches; its device has a home
+ * @slots: which of them
+ *
+ * Those that were marked at the very moment they were claimed (returned.c) stay
+ * to be done: the end of the mark is a kick.
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ * Return: 0, or -EAGAIN if some stay.
+ */
+int nswap_client_to_home(struct nswap_io *io, unsigned long slots)
+{
+	unsigned long may = io->todo & slots & ~marked(io);
+	unsigned int first, nr;
+
+	while (may) {
+		nswap_meter_turn(io);
+		first = __ffs(may);
+		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
+		may &= ~GENMASK(first + nr - 1, first);
+		io->todo &= ~GENMASK(first + nr - 1, first);
+		start(io, first, nr, store_ended);
+	}
+	return io->todo & slots ? -EAGAIN : 0;
+}
+
+/* what this page-in asked home for is not there any more */
+static bool has_changed(struct nswap_io *io, unsigned int i)
+{
+	u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+	struct nswap_slot s = nswap_slot_unpack(word);
+
+	return !nswap_slot_at_home(&s) || s.gen != le32_to_cpu(io->gen[i]);
+}
+
+static void load_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_io *io = op->io;
+	struct nswap_device *dev = io->dev;
+	unsigned int i, first = op->first;
+	unsigned long again = 0;
+
+	if (!h->failed) {
+		for (i = first; !io->ahead && i < first + op->nr; i++)
+			nswap_slot_reference(&dev->map, io->slot + i,
+					     le32_to_cpu(io->gen[i]));
+		nswap_stat_add(dev->node, pages_home_in, op->nr);
+	} else if (op->nr > 1) {
+		WRITE_ONCE(io->one_by_one, true);
+		again = nswap_op_slots(op);
+	} else if (has_changed(io, first)) {
+		again = BIT(first);
+	} else {
+		nswap_device_complain(dev, h, "its page cannot be had");
+		if (!io->ahead)
+			nswap_stat_inc(dev->node, read_errors);
+		nswap_client_fail(io, first, 1);
+	}
+	nswap_client_op_end(op, again);
+}
+
+/**
+ * nswap_client_from_home() - page in from home
+ * @io: page-in the caller dispatches
+ * @first: a slot that is at home, counted from the request's
+ *
+ * Context: process, page-in path: does not allocate, does not wait.
+ * Return: how many slots from @first on are under way; 0 if @first is not at
+ * home any more.
+ */
+unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first)
+{
+	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
+			     nswap_run_of(io->todo, first);
+
+	for (i = first; i < first + nr; i++) {
+		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
+		struct nswap_slot s = nswap_slot_unpack(word);
+
+		if (!nswap_slot_at_home(&s))
+			break;
+		io->gen[i] = cpu_to_le32(s.gen);
+	}
+	nr = i - first;
+	if (nr)
+		start(io, first, nr, load_ended);
+	return nr;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page-outs to home, and page-ins from it.
+ */
+#ifndef NSWAP_TIER_HOME_H
+#define NSWAP_TIER_HOME_H
+
+#include "request.h"
+
+int nswap_client_to_home(struct nswap_io *io, unsigned long slots);
+unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tiers: the table of them, in the order of rank, and what each holds.
+ *
+ * Invariants: the table is constant. The rank of a tier is its place in it, and
+ * its number where page-outs and page-ins are measured. Numbers of pages are
+ * those of the slot map: a page that is being moved is counted nowhere.
+ */
+#include "device.h"
+#include "flash.h"
+#include "free.h"
+#include "pagein.h"
+#include "pageout.h"
+#include "slot_map.h"
+#include "steps.h"
+#include "tier.h"
+#include "tier_flash.h"
+#include "tier_home.h"
+
+#define FLASH_AFTER_MS	20
+#define HOME_AFTER_MS	250
+
+static void ram_stat(struct nswap_device *dev, struct nswap_tier_view *v)
+{
+	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	v->used = v->pages;
+}
+
+static bool flash_there(const struct nswap_device *dev)
+{
+	return dev->flash;
+}
+
+static void flash_stat(struct nswap_device *dev, struct nswap_tier_view *v)
+{
+	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
+	v->slots = nswap_flash_total(dev->flash);
+	v->used = nswap_flash_used(dev->flash);
+	nswap_flash_names(dev->flash, v->names, sizeof(v->names));
+}
+
+static bool home_there(const struct nswap_device *dev)
+{
+	return dev->home;
+}
+
+static void home_stat(struct nswap_device *dev, struct nswap_tier_view *v)
+{
+	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_HOME]);
+	v->used = v->pages;
+	v->slots = dev->map.nr;
+	strscpy(v->names, dev->home->name, sizeof(v->names));
+}
+
+static const struct nswap_tier_ops ram = {
+	.class = "ram",
+	.store = nswap_client_to_peers,
+	.load = nswap_client_from_peers,
+	.discard = nswap_free_told,
+	.stat = ram_stat,
+};
+
+static const struct nswap_tier_ops flash = {
+	.class = "flash",
+	.patience_ms = FLASH_AFTER_MS,
+	.there = flash_there,
+	.store = nswap_client_to_flash,
+	.load = nswap_client_from_flash,
+	.stat = flash_stat,
+};
+
+static const struct nswap_tier_ops home = {
+	.class = "disk",
+	.patience_ms = HOME_AFTER_MS,
+	.there = home_there,
+	.store = nswap_client_to_home,
+	.load = nswap_client_from_home,
+	.stat = home_stat,
+};
+
+const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS] = {
+	[NSWAP_TIER_REMOTE] = &ram,
+	[NSWAP_TIER_FLASH] = &flash,
+	[NSWAP_TIER_HOME] = &home,
+};
+
+/**
+ * nswap_tier_of() - the tier that holds the first copy of a slot's page
+ * @s: its entry
+ *
+ * Context: any.
+ * Return: tier, or NULL if no tier has it: it was never written, is being
+ * written, was freed, or is lost.
+ */
+const struct nswap_tier_ops *nswap_tier_of(const struct nswap_slot *s)
+{
+	if (nswap_slot_at_peer(s))
+		return &ram;
+	if (nswap_slot_at_home(s))
+		return &home;
+	return s->state == NSWAP_SLOT_FLASH ? &flash : NULL;
+}
+
+/**
+ * nswap_tier_there() - has a device got a tier?
+ * @dev: device
+ * @tier: tier
+ *
+ * Context: any; on the page-out path.
+ * Return: true if pages can be there.
+ */
+bool nswap_tier_there(const struct nswap_device *dev, enum nswap_tier tier)
+{
+	const struct nswap_tier_ops *t = nswap_tiers[tier];
+
+	return !t->there || t->there(dev);
+}
+
+/**
+ * nswap_tier_look() - what a device has in a tier
+ * @dev: device
+ * @tier: tier; one that the device has not got is empty
+ * @v: result
+ *
+ * Context: process.
+ */
+void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
+		     struct nswap_tier_view *v)
+{
+	memset(v, 0, sizeof(*v));
+	v->class = nswap_tiers[tier]->class;
+	v->rank = tier;
+	v->there = nswap_tier_there(dev, tier);
+	if (v->there)
+		nswap_tiers[tier]->stat(dev, v);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tick: everything of the client that is due to time passing.
+ *
+ *   every TICK_MS, WAIT_MS while requests wait, REST_MS while no peer holds
+ *   anything and nothing is to be sent, for each peer
+ *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
+ *             page-ins unanswered for dead_after_ms: failed
+ *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
+ *             both know of the other's death
+ *             a ping has had no answer for PONG_MS, and nothing was heard for
+ *             SILENT_MS: break the session; that is after 8 s at most if the
+ *             peer holds nothing, else after 5
+ *             no grant left, room there and page-outs to anybody: ask
+ *             no page-out to it for IDLE_MS: give back its grants, but for
+ *             a few while there are page-outs to others; all if it shrinks
+ *             comparison due: compare
+ *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
+ *     always  parked page-ins older than dead_after_ms fail
+ *   then      requests that wait, frees that wait, pages at home that may go out,
+ *             flash that is nearly full of copies
+ *
+ * Invariant: runs on the module's own work queue and never allocates or waits
+ * for the network: page-outs depend on it for going elsewhere.
+ */
+#include "client_state.h"
+#include "clock.h"
+#include "conn.h"
+#include "ctl.h"
+#include "device.h"
+#include "free.h"
+#include "home_out.h"
+#include "hooks.h"
+#include "ip_table.h"
+#include "log.h"
+#include "node.h"
+#include "pagein.h"
+#include "peer.h"
+#include "place.h"
+#include "prefetcher.h"
+#include "reconcile.h"
+#include "session.h"
+#include "timers.h"
+#include "views.h"
+#include "wire.h"
+#include "workqueues.h"
+
+#define TICK_MS		250
+#define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */
+#define REST_MS		1000u	/* so that doing nothing costs nothing */
+#define PING_MS		1000
+#define IDLE_PING_MS	3000u	/* likewise; a server may wait 5 s for one */
+#define PONG_MS		3000
+#define SILENT_MS	4000
+#define IDLE_MS		2000
+#define ASK_PAGES	256
+#define STUCK_AFTER	4	/* store time-outs with a message half sent */
+
+static bool past(unsigned long since, unsigned int ms)
+{
+	return time_after(jiffies, since + msecs_to_jiffies(ms));
+}
+
+static void overdue_stores(struct nswap_peer *peer)
+{
+	struct nswap_conn *c = nswap_session_store_conn(peer);
+	u32 ms = nswap_knob(peer->node, store_timeout_ms);
+	unsigned long since = jiffies - msecs_to_jiffies(ms);
+	struct nswap_msg *m;
+	bool unsent;
+
+	while ((m = nswap_conn_overdue(c, since, &unsent)))
+		m->overdue(m, unsent);
+	if (nswap_conn_stuck(c, jiffies - msecs_to_jiffies(ms * STUCK_AFTER)))
+		nswap_session_break(peer);
+}
+
+static void overdue_loads(struct nswap_peer *peer)
+{
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
+	unsigned long since = jiffies - msecs_to_jiffies(ms);
+	struct nswap_msg *m;
+	bool unsent;
+	u32 i;
+
+	for (i = 0; i < peer->nr_conns - 1; i++) {
+		while ((m = nswap_conn_overdue(&peer->conn[i], since, &unsent)))
+			m->lost(m);
+		if (nswap_conn_stuck(&peer->conn[i], since))
+			nswap_session_break(peer);
+	}
+}
+
+/* that nobody asked is no silence */
+static bool unanswered(const struct nswap_peer *peer)
+{
+	unsigned long asked = READ_ONCE(peer->asked);
+
+	return asked && past(asked, PONG_MS);
+}
+
+static void ping(struct nswap_peer *peer)
+{
+	/* heard of in time, or no page-out is sent to it */
+	u32 every = atomic64_read(&peer->slots) ? PING_MS :
+		    min(IDLE_PING_MS, nswap_knob(peer->node, silent_ms) / 2);
+
+	if (unanswered(peer) && past(READ_ONCE(peer->heard), SILENT_MS))
+		nswap_session_break(peer);
+	else if (past(READ_ONCE(peer->pinged), every) &&
+		 nswap_ctl_claim(&peer->ping))
+		nswap_ctl_ping(peer);
+}
+
+static void grants(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	bool active = !past(READ_ONCE(node->client->used), IDLE_MS) ||
+		      !list_empty_careful(&node->client->waiting);
+	bool idle = past(READ_ONCE(peer->used), IDLE_MS);
+	u32 n;
+
+	/* a peer without grants is never used: that is no reason not to ask */
+	if (active && nswap_place_wants(node, peer->index)) {
+		if (nswap_ctl_claim(&peer->ask))
+			nswap_ctl_send(&peer->ask, NSWAP_GRANT_ASK, ASK_PAGES);
+		return;
+	}
+	if (!idle || !nswap_ctl_claim(&peer->back))
+		return;
+	n = nswap_place_give_back(node, peer->index, active ? ASK_PAGES : 0);
+	if (n)
+		nswap_ctl_send(&peer->back, NSWAP_GRANT_RETURN, n);
+	else
+		nswap_ctl_release(&peer->back);
+}
+
+static void eligible(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	struct nswap_ipt_entry e;
+	bool fresh, ok, resting;
+
+	spin_lock_irq(&node->ipt_lock);
+	e = node->ipt.entry[peer->index];
+	spin_unlock_irq(&node->ipt_lock);
+	fresh = nswap_ipt_fresh(&e, nswap_now_ms(),
+				nswap_knob(node, silent_ms)) ||
+		!past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
+	spin_lock(&peer->lock);
+	ok = peer->state == NSWAP_PEER_UP && fresh &&
+	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE;
+	resting = time_before(jiffies, peer->refraction);
+	spin_unlock(&peer->lock);
+	nswap_place_eligible(node, peer->index, ok);
+	nswap_place_rest(node, peer->index, resting);
+	nswap_place_shrinks(node, peer->index, e.shrinking);
+	nswap_place_forget(node, peer->index);
+}
+
+static void compare(struct nswap_peer *peer)
+{
+	if (!time_before(jiffies, READ_ONCE(peer->reconcile.due)))
+		nswap_reconcile_start(peer);
+}
+
+static void declare_dead(struct nswap_peer *peer)
+{
+	bool dead = false;
+
+	spin_lock(&peer->lock);
+	if (peer->state == NSWAP_PEER_SILENT &&
+	    past(peer->heard, nswap_knob(peer->node, dead_after_ms))) {
+		peer->state = NSWAP_PEER_DEAD;
+		dead = true;
+	}
+	spin_unlock(&peer->lock);
+	if (!dead)
+		return;
+	nswap_warn(peer->node, "peer %s has been silent for %u s: page-ins of the %lld pages it holds fail until it is back",
+		   peer->name, nswap_knob(peer->node, dead_after_ms) / 1000,
+		   atomic64_read(&peer->slots));
+	nswap_session_fail_parked(peer);
+}
+
+static void overdue_parked(struct nswap_peer *peer)
+{
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
+	struct nswap_msg *m, *next;
+	LIST_HEAD(overdue);
+
+	spin_lock(&peer->lock);
+	list_for_each_entry_safe(m, next, &peer->parked, link)
+		if (nswap_client_load_waited(m, ms))
+			list_move_tail(&m->link, &overdue);
+	spin_unlock(&peer->lock);
+	list_for_each_entry_safe(m, next, &overdue, link) {
+		list_del_init(&m->link);
+		nswap_client_load_failed(m);
+	}
+}
+
+static void tick_peer(struct nswap_peer *peer)
+{
+	overdue_parked(peer);
+	if (READ_ONCE(peer->state) != NSWAP_PEER_UP) {
+		declare_dead(peer);
+		return;
+	}
+	overdue_stores(peer);
+	overdue_loads(peer);
+	ping(peer);
+	eligible(peer);
+	grants(peer);
+	compare(peer);
+	if (!list_empty_careful(&peer->parked))
+		nswap_session_resend(peer);
+}
+
+static bool frees_wait(struct nswap_client *cl)
+{
+	struct nswap_device *dev;
+	bool wait = READ_ONCE(cl->nr_orphans);
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &cl->node->devices, link)
+		wait = wait || atomic64_read(&dev->nr_dirty);
+	rcu_read_unlock();
+	return wait;
+}
+
+/* has nobody a page of ours, and is nothing to be sent? */
+static bool rests(struct nswap_client *cl)
+{
+	return past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&
+	       !work_busy(&cl->kick);
+}
+
+static void tick_devices(struct nswap_client *cl)
+{
+	struct nswap_device *dev;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &cl->node->devices, link) {
+		if (nswap_hooks.tick_device(dev))
+			nswap_client_used(cl->node);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * nswap_timers_tick() - one tick
+ * @work: of a client
+ *
+ * Context: the module's work queue; does not allocate or wait.
+ */
+void nswap_timers_tick(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(to_delayed_work(work),
+					       struct nswap_client, tick);
+	struct nswap_node *node = cl->node;
+	unsigned int i, ms = TICK_MS;
+	struct nswap_peer *peer;
+	u64 slots = 0;
+
+	nswap_for_each_peer(node, i, peer) {
+		tick_peer(peer);
+		slots += atomic64_read(&peer->slots);
+		nswap_peer_put(peer);
+	}
+	if (!list_empty_careful(&cl->waiting))
+		ms = WAIT_MS;
+	else if (!slots && rests(cl))
+		ms = min(REST_MS, nswap_knob(node, silent_ms) / 2);
+	nswap_client_kick(node);
+	if (frees_wait(cl))
+		nswap_free_kick(node, 0);
+	tick_devices(cl);
+	if (!READ_ONCE(node->going))
+		queue_delayed_work(nswap_io_wq, &cl->tick, msecs_to_jiffies(ms));
+}
