@@ -211,39 +211,6 @@ static void announce_round(struct nswap_announcer *a, bool leaving)
 	a->answers = MAX_ANSWERS;
 }
 
-static bool is_listed(struct nswap_node *node, const struct nswap_addr *addr)
-{
-	struct nswap_addr a = *addr;
-	unsigned long flags;
-	unsigned int i;
-	bool found = false;
-
-	spin_lock_irqsave(&node->ipt_lock, flags);
-	for (i = 1; i <= node->ipt.top && !found; i++) {
-		const struct nswap_ipt_entry *e = &node->ipt.entry[i];
-
-		a.port = e->addr.port;
-		found = e->state != NSWAP_IPT_UNUSED && e->listed &&
-			nswap_addr_equal(&e->addr, &a);
-	}
-	spin_unlock_irqrestore(&node->ipt_lock, flags);
-	return found;
-}
-
-/**
- * nswap_announce_acceptable() - may this address be a peer's?
- * @node: the node
- * @addr: the address; its port does not count
- *
- * Context: process context; does not sleep.
- * Return: true if it is listed or in a subnet of the node's interface.
- */
-bool nswap_announce_acceptable(struct nswap_node *node,
-			       const struct nswap_addr *addr)
-{
-	return nswap_subnet_has(node, addr) || is_listed(node, addr);
-}
-
 /* a datagram of @len bytes from @ss is in @a->in */
 static void take_in(struct nswap_announcer *a, int len,
 		    const struct sockaddr_storage *ss)
@@ -266,7 +233,7 @@ static void take_in(struct nswap_announcer *a, int len,
 	from.port = heard.addr.port;
 	if (!nswap_addr_equal(&from, &heard.addr) ||
 	    heard.id != nswap_addr_id(&heard.addr) ||
-	    !nswap_announce_acceptable(node, &from)) {
+	    !nswap_subnet_accepts(node, &from)) {
 		nswap_stat_inc(node, announce_rejected);
 		return;
 	}

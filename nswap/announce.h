@@ -13,7 +13,5 @@ struct netlink_ext_ack;
 int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext);
 void nswap_announce_stop(struct nswap_node *node);
 void nswap_announce_now(struct nswap_node *node);
-bool nswap_announce_acceptable(struct nswap_node *node,
-			       const struct nswap_addr *addr);
 
 #endif

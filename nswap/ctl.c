@@ -14,7 +14,6 @@
 #include "ctl.h"
 #include "grants.h"
 #include "hooks.h"
-#include "moved.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"

@@ -30,7 +30,6 @@
 #include "client_state.h"
 #include "conn.h"
 #include "device.h"
-#include "home_out.h"
 #include "inject.h"
 #include "log.h"
 #include "meter.h"

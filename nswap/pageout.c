@@ -42,7 +42,6 @@
 #include "request.h"
 #include "request_queue.h"
 #include "return_mark.h"
-#include "returned.h"
 #include "session.h"
 #include "slot_map.h"
 #include "slot_update.h"

@@ -17,7 +17,7 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "announce.h"
+#include "subnet.h"
 #include "cache.h"
 #include "follow.h"
 #include "held.h"
@@ -240,7 +240,7 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	struct nswap_addr from;
 
 	if (a->t->peer_addr(l, &from) ||
-	    !nswap_announce_acceptable(a->node, &from))
+	    !nswap_subnet_accepts(a->node, &from))
 		return -EACCES;
 	if (crowded(a, &from))
 		return -EMFILE;

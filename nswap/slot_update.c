@@ -15,11 +15,9 @@
 
 #include "device.h"
 #include "flash.h"
-#include "home_out.h"
 #include "inject.h"
 #include "node.h"
 #include "page_tag.h"
-#include "peer.h"
 #include "slot_map.h"
 #include "slot_update.h"
 

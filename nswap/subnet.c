@@ -161,3 +161,36 @@ unsigned int nswap_subnet_all(const struct nswap_node *node,
 	rcu_read_unlock();
 	return nr;
 }
+
+static bool subnet_is_listed(struct nswap_node *node, const struct nswap_addr *addr)
+{
+	struct nswap_addr a = *addr;
+	unsigned long flags;
+	unsigned int i;
+	bool found = false;
+
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	for (i = 1; i <= node->ipt.top && !found; i++) {
+		const struct nswap_ipt_entry *e = &node->ipt.entry[i];
+
+		a.port = e->addr.port;
+		found = e->state != NSWAP_IPT_UNUSED && e->listed &&
+			nswap_addr_equal(&e->addr, &a);
+	}
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	return found;
+}
+
+/**
+ * nswap_subnet_accepts() - may this address be a peer's?
+ * @node: the node
+ * @addr: the address; its port does not count
+ *
+ * Context: process context; does not sleep.
+ * Return: true if it is listed or in a subnet of the node's interface.
+ */
+bool nswap_subnet_accepts(struct nswap_node *node,
+			  const struct nswap_addr *addr)
+{
+	return nswap_subnet_has(node, addr) || subnet_is_listed(node, addr);
+}

@@ -12,5 +12,7 @@ bool nswap_subnet_has(const struct nswap_node *node,
 		      const struct nswap_addr *a);
 unsigned int nswap_subnet_all(const struct nswap_node *node,
 			      struct nswap_addr *to, unsigned int max);
+bool nswap_subnet_accepts(struct nswap_node *node,
+			  const struct nswap_addr *addr);
 
 #endif

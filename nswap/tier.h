@@ -78,9 +78,42 @@ struct nswap_tier_ops {
 
 extern const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS];
 
-const struct nswap_tier_ops *nswap_tier_of(const struct nswap_slot *s);
-bool nswap_tier_there(const struct nswap_device *dev, enum nswap_tier tier);
 void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
 		     struct nswap_tier_view *v);
+
+/**
+ * nswap_tier_of() - the tier that holds the first copy of a slot's page
+ * @s: its entry
+ *
+ * Context: any.
+ * Return: tier, or NULL if no tier has it: it was never written, is being
+ * written, was freed, or is lost.
+ */
+static inline const struct nswap_tier_ops *
+nswap_tier_of(const struct nswap_slot *s)
+{
+	if (nswap_slot_at_peer(s))
+		return nswap_tiers[NSWAP_TIER_REMOTE];
+	if (nswap_slot_at_home(s))
+		return nswap_tiers[NSWAP_TIER_HOME];
+	return s->state == NSWAP_SLOT_FLASH ? nswap_tiers[NSWAP_TIER_FLASH] :
+					      NULL;
+}
+
+/**
+ * nswap_tier_there() - has a device got a tier?
+ * @dev: device
+ * @tier: tier
+ *
+ * Context: any; on the page-out path.
+ * Return: true if pages can be there.
+ */
+static inline bool nswap_tier_there(const struct nswap_device *dev,
+				    enum nswap_tier tier)
+{
+	const struct nswap_tier_ops *t = nswap_tiers[tier];
+
+	return !t->there || t->there(dev);
+}
 
 #endif

@@ -25,7 +25,6 @@
 #include "request.h"
 #include "request_queue.h"
 #include "return_mark.h"
-#include "returned.h"
 #include "slot_map.h"
 #include "stats.h"
 #include "tier_home.h"

@@ -85,38 +85,6 @@ const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS] = {
 };
 
 /**
- * nswap_tier_of() - the tier that holds the first copy of a slot's page
- * @s: its entry
- *
- * Context: any.
- * Return: tier, or NULL if no tier has it: it was never written, is being
- * written, was freed, or is lost.
- */
-const struct nswap_tier_ops *nswap_tier_of(const struct nswap_slot *s)
-{
-	if (nswap_slot_at_peer(s))
-		return &ram;
-	if (nswap_slot_at_home(s))
-		return &home;
-	return s->state == NSWAP_SLOT_FLASH ? &flash : NULL;
-}
-
-/**
- * nswap_tier_there() - has a device got a tier?
- * @dev: device
- * @tier: tier
- *
- * Context: any; on the page-out path.
- * Return: true if pages can be there.
- */
-bool nswap_tier_there(const struct nswap_device *dev, enum nswap_tier tier)
-{
-	const struct nswap_tier_ops *t = nswap_tiers[tier];
-
-	return !t->there || t->there(dev);
-}
-
-/**
  * nswap_tier_look() - what a device has in a tier
  * @dev: device
  * @tier: tier; one that the device has not got is empty
