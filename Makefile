@@ -35,7 +35,7 @@ KARGS = $(if $(UM),ARCH=um) $(if $(INJECT),NSWAP_INJECT=1) \
 OUT = build/$(RELEASE)$(if $(INJECT),-inject)
 
 # -- building ---------------------------------------------------------------
-SOURCES := Kbuild $(wildcard nswap/*.[ch] policy/*.[ch] prefetch/*.[ch] proc/*.[ch] \
+SOURCES := Kbuild $(wildcard nswap/*.[ch] nswap/*/*.[ch] policy/*.[ch] prefetch/*.[ch] proc/*.[ch] \
 	compat/*.[ch] compat/Kbuild.include compat/include/*/*.h \
 	include/uapi/linux/*.h tests/kunit/*.[ch])
 

@@ -9,9 +9,9 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
-#include "../prefetch/prefetch.h"
 #include "flash.h"
 #include "home.h"
+#include "prefetch/prefetch.h"
 #include "read_times.h"
 #include "slot_map.h"
 #include "views.h"

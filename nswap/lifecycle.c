@@ -21,8 +21,6 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "../policy/policy.h"
-#include "../prefetch/prefetch.h"
 #include "announce.h"
 #include "cache.h"
 #include "cache_life.h"
@@ -42,7 +40,9 @@
 #include "peer.h"
 #include "pending.h"
 #include "place.h"
+#include "policy/policy.h"
 #include "policy_select.h"
+#include "prefetch/prefetch.h"
 #include "prefetcher.h"
 #include "profile.h"
 #include "rebalance.h"

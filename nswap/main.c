@@ -7,9 +7,6 @@
  */
 #include <linux/module.h>
 
-#include "../policy/policy.h"
-#include "../prefetch/prefetch.h"
-#include "../proc/proc.h"
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_shrink.h"
@@ -19,6 +16,9 @@
 #include "lifecycle.h"
 #include "netlink.h"
 #include "node.h"
+#include "policy/policy.h"
+#include "prefetch/prefetch.h"
+#include "proc/proc.h"
 #include "workqueues.h"
 
 static int __init nswap_init(void)

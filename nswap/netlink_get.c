@@ -12,13 +12,13 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
-#include "../policy/policy.h"
-#include "../prefetch/prefetch.h"
 #include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
 #include "nodes.h"
+#include "policy/policy.h"
+#include "prefetch/prefetch.h"
 #include "views.h"
 
 /* answer a request about one node: the node, and what @more puts */

@@ -15,9 +15,9 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "../policy/policy.h"
-#include "../prefetch/prefetch.h"
 #include "ip_table.h"
+#include "policy/policy.h"
+#include "prefetch/prefetch.h"
 #include "stats.h"
 
 struct net;

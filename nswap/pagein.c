@@ -25,7 +25,6 @@
  */
 #include <linux/highmem.h>
 
-#include "../policy/policy.h"
 #include "bits.h"
 #include "client_state.h"
 #include "conn.h"
@@ -37,6 +36,7 @@
 #include "page_tag.h"
 #include "pagein.h"
 #include "peer.h"
+#include "policy/policy.h"
 #include "read_times.h"
 #include "request.h"
 #include "request_queue.h"

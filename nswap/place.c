@@ -21,9 +21,9 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "../policy/policy.h"
 #include "node.h"
 #include "place.h"
+#include "policy/policy.h"
 #include "types.h"
 
 #define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */

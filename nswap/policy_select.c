@@ -7,12 +7,12 @@
  * next decision on. Changes come one after another, under the node's control
  * lock.
  */
-#include "../policy/policy.h"
-#include "../prefetch/prefetch.h"
 #include "cache.h"
 #include "cache_size.h"
 #include "node.h"
+#include "policy/policy.h"
 #include "policy_select.h"
+#include "prefetch/prefetch.h"
 #include "prefetcher.h"
 #include "sizing.h"
 

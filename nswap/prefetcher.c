@@ -34,8 +34,6 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "../policy/policy.h"
-#include "../prefetch/prefetch.h"
 #include "device.h"
 #include "evict.h"
 #include "flash.h"
@@ -43,6 +41,8 @@
 #include "memview.h"
 #include "node.h"
 #include "page_tag.h"
+#include "policy/policy.h"
+#include "prefetch/prefetch.h"
 #include "prefetcher.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"

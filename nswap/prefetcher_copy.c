@@ -19,12 +19,12 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 
-#include "../prefetch/prefetch.h"
 #include "device.h"
 #include "flash.h"
 #include "free.h"
 #include "home.h"
 #include "node.h"
+#include "prefetch/prefetch.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"
 #include "slot_map.h"

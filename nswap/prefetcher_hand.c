@@ -13,8 +13,8 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
-#include "../prefetch/prefetch.h"
 #include "device.h"
+#include "prefetch/prefetch.h"
 #include "prefetcher_hand.h"
 #include "slot_map.h"
 #include "types.h"

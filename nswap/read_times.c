@@ -9,8 +9,8 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
-#include "../policy/policy.h"
-#include "../policy/read_line.h"
+#include "policy/policy.h"
+#include "policy/read_line.h"
 #include "read_times.h"
 
 #define PART	8		/* a sample counts an eighth */

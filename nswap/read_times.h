@@ -8,8 +8,8 @@
 
 #include <linux/atomic.h>
 
-#include "../policy/policy.h"
-#include "../policy/read_line.h"
+#include "policy/policy.h"
+#include "policy/read_line.h"
 
 /**
  * struct nswap_read_times - measurements of one device

@@ -14,12 +14,12 @@
  *    a surplus nothing is handed on.
  *  - Two rounds between decisions: what was handed on before is announced.
  */
-#include "../policy/policy.h"
 #include "cache.h"
 #include "clock.h"
 #include "ip_table.h"
 #include "mover.h"
 #include "node.h"
+#include "policy/policy.h"
 #include "rebalance.h"
 #include "views.h"
 

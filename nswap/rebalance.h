@@ -7,7 +7,7 @@
 
 #include <linux/workqueue.h>
 
-#include "../policy/policy.h"
+#include "policy/policy.h"
 
 struct nswap_node;
 

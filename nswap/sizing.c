@@ -17,7 +17,6 @@
  */
 #include <linux/slab.h>
 
-#include "../policy/policy.h"
 #include "cache.h"
 #include "cache_shrink.h"
 #include "cache_size.h"
@@ -25,6 +24,7 @@
 #include "hooks.h"
 #include "memview.h"
 #include "node.h"
+#include "policy/policy.h"
 #include "sizing.h"
 #include "views.h"
 #include "workqueues.h"

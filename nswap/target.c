@@ -6,10 +6,10 @@
  * entry may come to mean another node at once, so who uses a target compares
  * ids and epochs.
  */
-#include "../policy/policy.h"
 #include "clock.h"
 #include "ip_table.h"
 #include "node.h"
+#include "policy/policy.h"
 #include "rebalance.h"
 #include "target.h"
 #include "types.h"

@@ -18,7 +18,6 @@
  *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
-#include "../policy/policy.h"
 #include "bits.h"
 #include "device.h"
 #include "devices.h"
@@ -26,6 +25,7 @@
 #include "meter.h"
 #include "node.h"
 #include "pageout.h"
+#include "policy/policy.h"
 #include "read_times.h"
 #include "request.h"
 #include "request_queue.h"
