@@ -32,14 +32,14 @@
 #include <net/sock.h>
 
 #include "announce.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "base/stats.h"
+#include "base/views.h"
 #include "ip_table.h"
 #include "node.h"
 #include "peer.h"
 #include "sockaddr.h"
-#include "stats.h"
 #include "subnet.h"
-#include "views.h"
 #include "wire.h"
 
 #define FIRST_ROUNDS	3	/* that ask everybody for an answer */

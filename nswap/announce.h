@@ -6,7 +6,7 @@
 #ifndef NSWAP_ANNOUNCE_H
 #define NSWAP_ANNOUNCE_H
 
-#include "types.h"
+#include "base/types.h"
 
 struct netlink_ext_ack;
 

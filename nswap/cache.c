@@ -17,12 +17,12 @@
  */
 #include <linux/slab.h>
 
+#include "base/types.h"
+#include "base/views.h"
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
 #include "node.h"
-#include "types.h"
-#include "views.h"
 
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
 

@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 
+#include "base/views.h"
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_life.h"
@@ -11,7 +12,6 @@
 #include "node.h"
 #include "owner.h"
 #include "pick.h"
-#include "views.h"
 
 /**
  * nswap_cache_start() - make the Nswap Cache of a node

@@ -29,16 +29,16 @@
 #include <linux/sched.h>
 #include <linux/shrinker.h>
 
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/stats.h"
+#include "base/views.h"
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_shrink.h"
 #include "cache_size.h"
-#include "clock.h"
-#include "hooks.h"
 #include "node.h"
 #include "sizing.h"
-#include "stats.h"
-#include "views.h"
 
 #define CUT		16	/* part of the target that one call costs */
 #define OOM_POLL	(HZ / 50)

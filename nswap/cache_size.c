@@ -26,15 +26,15 @@
  * Lock order: owner->lock -> cache->lock. What is called from reclaim takes
  * cache->lock only, which is never held over an allocation.
  */
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/stats.h"
+#include "base/views.h"
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
-#include "clock.h"
-#include "hooks.h"
 #include "node.h"
-#include "stats.h"
 #include "trace.h"
-#include "views.h"
 
 #define TRIM_CHUNK	1024	/* pages freed before others may run */
 #define POOL_PAGES	4096u	/* 16 MiB: unfilled pages of an adaptive node */

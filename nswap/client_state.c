@@ -3,9 +3,9 @@
  * What wakes the client role: waiting requests are tried again, a tick comes
  * early.
  */
+#include "base/workqueues.h"
 #include "client_state.h"
 #include "node.h"
-#include "workqueues.h"
 
 #define CLIENT_IDLE_MS	2000
 

@@ -8,7 +8,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "types.h"
+#include "base/types.h"
 
 /**
  * struct nswap_orphan - an obsolete copy its peer has to be told to drop

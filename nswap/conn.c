@@ -22,11 +22,11 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
+#include "base/timestamp.h"
+#include "base/workqueues.h"
 #include "conn.h"
-#include "stamp.h"
 #include "transport.h"
 #include "wire.h"
-#include "workqueues.h"
 
 /* a link without room is tried again after this, even if nobody says so */
 #define TX_AGAIN	msecs_to_jiffies(20)

@@ -9,11 +9,11 @@
 #include <linux/bitops.h>
 #include <linux/slab.h>
 
+#include "base/hooks.h"
 #include "client_state.h"
 #include "conn.h"
 #include "ctl.h"
 #include "grants.h"
-#include "hooks.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"

@@ -9,12 +9,12 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
+#include "base/views.h"
 #include "flash.h"
 #include "home.h"
 #include "prefetch/prefetch.h"
 #include "read_times.h"
 #include "slot_map.h"
-#include "views.h"
 
 struct nswap_home_out;
 struct nswap_prefetcher;

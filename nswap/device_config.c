@@ -15,14 +15,14 @@
 #include <linux/err.h>
 #include <linux/netlink.h>
 
+#include "base/types.h"
+#include "base/views.h"
 #include "device.h"
 #include "device_config.h"
 #include "device_disk.h"
 #include "flash.h"
 #include "home.h"
 #include "node.h"
-#include "types.h"
-#include "views.h"
 
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
 

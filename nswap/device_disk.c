@@ -18,16 +18,16 @@
 #include <linux/blkdev.h>
 #include <linux/highmem.h>
 
+#include "base/log.h"
+#include "base/types.h"
 #include "device.h"
 #include "device_disk.h"
 #include "flash.h"
 #include "free.h"
-#include "log.h"
 #include "node.h"
 #include "pagein.h"
 #include "pageout.h"
 #include "request_queue.h"
-#include "types.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */

@@ -20,6 +20,10 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "base/latency_steps.h"
+#include "base/log.h"
+#include "base/types.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "ctl.h"
 #include "device.h"
@@ -30,7 +34,6 @@
 #include "flash.h"
 #include "home.h"
 #include "home_out.h"
-#include "log.h"
 #include "meter.h"
 #include "node.h"
 #include "peer.h"
@@ -39,10 +42,7 @@
 #include "reconcile.h"
 #include "returned.h"
 #include "slot_map.h"
-#include "steps.h"
 #include "tier.h"
-#include "types.h"
-#include "views.h"
 #include "wire.h"
 
 #define FORGET_WAIT	(2 * HZ)

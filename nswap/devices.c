@@ -4,10 +4,10 @@
  */
 #include <linux/rculist.h>
 
+#include "base/types.h"
 #include "device.h"
 #include "devices.h"
 #include "node.h"
-#include "types.h"
 
 /**
  * nswap_device_find() - the device of an instance

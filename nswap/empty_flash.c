@@ -28,7 +28,9 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "bits.h"
+#include "base/bits.h"
+#include "base/types.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "device.h"
 #include "devices.h"
@@ -45,8 +47,6 @@
 #include "returned.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "types.h"
-#include "views.h"
 
 #define ROUND		(HZ / 4)
 #define PATIENCE	(5 * HZ)	/* with peers that may have room soon */

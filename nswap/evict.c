@@ -21,6 +21,8 @@
  */
 #include <linux/sched.h>
 
+#include "base/stats.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "device.h"
 #include "evict.h"
@@ -29,8 +31,6 @@
 #include "peer.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stats.h"
-#include "views.h"
 
 #define LOOK	65536		/* slots looked at in one search */
 #define SPARED	8		/* part of flash left for page-outs */

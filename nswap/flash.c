@@ -27,10 +27,10 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "base/types.h"
 #include "flash.h"
 #include "flash_map.h"
 #include "home.h"
-#include "types.h"
 
 #define FAILED_AT	16
 #define RETRY		HZ

@@ -13,6 +13,9 @@
  *  - One FREE per peer is under way; its answer sends the next.
  *  - Obsolete copies wait in a ring; when it is full the comparison does it.
  */
+#include "base/stats.h"
+#include "base/views.h"
+#include "base/workqueues.h"
 #include "client_state.h"
 #include "ctl.h"
 #include "device.h"
@@ -24,11 +27,8 @@
 #include "reconcile.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stats.h"
 #include "tier.h"
-#include "views.h"
 #include "wire.h"
-#include "workqueues.h"
 
 #define BATCH_MS	20	/* frees wait this long for company */
 

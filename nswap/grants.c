@@ -3,12 +3,12 @@
  * Grants of a peer, as its answers tell of them: pages it sets aside for this
  * node, and that it has none.
  */
+#include "base/stats.h"
 #include "client_state.h"
 #include "grants.h"
 #include "ip_table.h"
 #include "node.h"
 #include "place.h"
-#include "stats.h"
 
 /**
  * nswap_peer_granted() - a peer set pages aside and told what is free

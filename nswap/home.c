@@ -47,10 +47,10 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "base/timestamp.h"
+#include "base/types.h"
+#include "base/workqueues.h"
 #include "home.h"
-#include "stamp.h"
-#include "types.h"
-#include "workqueues.h"
 
 #define LOG_EVERY	(5 * HZ)
 #define OVERTAKE	16	/* page-ins that may go before a page-out */

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "types.h"
+#include "base/types.h"
 
 struct nswap_home;
 

@@ -34,6 +34,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
+#include "base/types.h"
 #include "client_state.h"
 #include "device.h"
 #include "home.h"
@@ -45,7 +46,6 @@
 #include "prefetcher.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "types.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
 #define LOOK_AT		262144u	/* slots, in one search */

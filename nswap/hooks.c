@@ -3,9 +3,9 @@
  * The table of calls that go up, see hooks.h.
  */
 #include "announce.h"
+#include "base/hooks.h"
 #include "free.h"
 #include "home_out.h"
-#include "hooks.h"
 #include "late.h"
 #include "moved.h"
 #include "mover.h"

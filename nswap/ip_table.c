@@ -29,8 +29,8 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
+#include "base/types.h"
 #include "ip_table.h"
-#include "types.h"
 
 /* part of every node's id, so it is as fixed as the wire protocol */
 static const siphash_key_t id_key = {

@@ -10,13 +10,13 @@
 #include <linux/suspend.h>
 
 #include "announce.h"
+#include "base/log.h"
+#include "base/views.h"
 #include "device.h"
 #include "device_life.h"
 #include "leave.h"
-#include "log.h"
 #include "node.h"
 #include "nodes.h"
-#include "views.h"
 
 static void announce_leaving(const char *what)
 {

@@ -22,6 +22,10 @@
 #include <net/net_namespace.h>
 
 #include "announce.h"
+#include "base/log.h"
+#include "base/types.h"
+#include "base/views.h"
+#include "base/workqueues.h"
 #include "cache.h"
 #include "cache_life.h"
 #include "cache_size.h"
@@ -30,7 +34,6 @@
 #include "ip_table.h"
 #include "knobs.h"
 #include "lifecycle.h"
-#include "log.h"
 #include "memview.h"
 #include "meter.h"
 #include "mover.h"
@@ -49,9 +52,6 @@
 #include "server.h"
 #include "sizing.h"
 #include "sockaddr.h"
-#include "types.h"
-#include "views.h"
-#include "workqueues.h"
 
 #define DEFAULT_CONNS	3
 #define SWEEP_EVERY	(5 * HZ)

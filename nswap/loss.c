@@ -12,15 +12,15 @@
  */
 #include <linux/sched.h>
 
+#include "base/log.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "device.h"
-#include "log.h"
 #include "loss.h"
 #include "node.h"
 #include "peer.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "views.h"
 
 /* @index: of the peer that has nothing any more, 0 for all that are LOST */
 static u64 lose_slots(struct nswap_device *dev, u16 index)

@@ -7,6 +7,7 @@
  */
 #include <linux/module.h>
 
+#include "base/workqueues.h"
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_shrink.h"
@@ -19,7 +20,6 @@
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
 #include "proc/proc.h"
-#include "workqueues.h"
 
 static int __init nswap_init(void)
 {

@@ -5,7 +5,7 @@
 #ifndef NSWAP_MEMVIEW_H
 #define NSWAP_MEMVIEW_H
 
-#include "types.h"
+#include "base/types.h"
 
 /**
  * struct nswap_mem_view - memory of the machine as a node sees it, in pages

@@ -19,7 +19,10 @@
  */
 #include <linux/slab.h>
 
-#include "bits.h"
+#include "base/bits.h"
+#include "base/latency_steps.h"
+#include "base/timestamp.h"
+#include "base/views.h"
 #include "device.h"
 #include "meter.h"
 #include "node.h"
@@ -27,10 +30,7 @@
 #include "profile.h"
 #include "request.h"
 #include "slot_trace.h"
-#include "stamp.h"
-#include "steps.h"
 #include "trace.h"
-#include "views.h"
 
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
 

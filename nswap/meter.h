@@ -10,10 +10,10 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "base/latency_steps.h"
+#include "base/timestamp.h"
+#include "base/views.h"
 #include "request.h"
-#include "stamp.h"
-#include "steps.h"
-#include "views.h"
 #include "wire.h"
 
 /**

@@ -17,7 +17,9 @@
  *    needs. A peer that does not answer has store_timeout_ms.
  *  - Memory is made with the batch.
  */
-#include "bits.h"
+#include "base/bits.h"
+#include "base/stats.h"
+#include "base/types.h"
 #include "conn.h"
 #include "device.h"
 #include "flash.h"
@@ -34,9 +36,7 @@
 #include "session.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stats.h"
 #include "transport.h"
-#include "types.h"
 #include "wire.h"
 
 static struct nswap_move_out *of_op(struct nswap_op *op)

@@ -19,6 +19,9 @@
  *  - The device is looked up anew after every wait; an instance is never used
  *    again.
  */
+#include "base/stats.h"
+#include "base/types.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "ctl.h"
 #include "device.h"
@@ -33,10 +36,7 @@
 #include "reconcile.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stats.h"
 #include "transport.h"
-#include "types.h"
-#include "views.h"
 #include "wire.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */

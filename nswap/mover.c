@@ -26,6 +26,8 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
+#include "base/stats.h"
+#include "base/types.h"
 #include "cache.h"
 #include "inject.h"
 #include "move_link.h"
@@ -34,11 +36,9 @@
 #include "owner.h"
 #include "pick.h"
 #include "rebalance.h"
-#include "stats.h"
 #include "target.h"
 #include "trace.h"
 #include "transport.h"
-#include "types.h"
 #include "wire.h"
 
 #define NSWAP_MOVERS	4

@@ -16,6 +16,8 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
+#include "base/types.h"
+#include "base/views.h"
 #include "empty_flash.h"
 #include "knobs.h"
 #include "lifecycle.h"
@@ -24,8 +26,6 @@
 #include "node.h"
 #include "nodes.h"
 #include "policy_select.h"
-#include "types.h"
-#include "views.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
 

@@ -9,9 +9,9 @@
 
 #include <net/genetlink.h>
 
+#include "base/views.h"
 #include "knobs.h"
 #include "node.h"
-#include "views.h"
 
 #define NSWAP_NL_PREFETCH "prefetch-"	/* before its kinds, as kinds of policies */
 

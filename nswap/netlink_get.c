@@ -12,6 +12,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+#include "base/views.h"
 #include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
@@ -19,7 +20,6 @@
 #include "nodes.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
-#include "views.h"
 
 /* answer a request about one node: the node, and what @more puts */
 static int reply_node(struct genl_info *info, u8 cmd,

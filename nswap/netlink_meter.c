@@ -5,9 +5,9 @@
  * Invariant: what is put is a snapshot; each kind is one nest, and what does
  * not fit is left for the caller to cancel.
  */
+#include "base/latency_steps.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "steps.h"
 
 /* the pad attribute is the first of each of these sets */
 #define PAD	1

@@ -6,14 +6,14 @@
  * is held here. Each kind is one nest; what does not fit is left for the
  * caller to cancel. Every counter of nswap_stats has its attribute.
  */
+#include "base/latency_steps.h"
+#include "base/stats.h"
+#include "base/types.h"
+#include "base/views.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "node.h"
 #include "nodes.h"
-#include "stats.h"
-#include "steps.h"
-#include "types.h"
-#include "views.h"
 
 /* one counter: where it is and the attribute that carries it */
 struct stat_attr {

@@ -15,10 +15,10 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "base/stats.h"
 #include "ip_table.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
-#include "stats.h"
 
 struct net;
 struct socket;

@@ -22,14 +22,14 @@
  */
 #include <linux/slab.h>
 
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/types.h"
 #include "cache.h"
 #include "held.h"
-#include "log.h"
 #include "node.h"
 #include "owner.h"
 #include "server.h"
-#include "stats.h"
-#include "types.h"
 #include "wire.h"
 
 static struct nswap_owner *find(struct nswap_cache *c, u64 id)

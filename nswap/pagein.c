@@ -25,12 +25,16 @@
  */
 #include <linux/highmem.h>
 
-#include "bits.h"
+#include "base/bits.h"
+#include "base/latency_steps.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/timestamp.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "conn.h"
 #include "device.h"
 #include "inject.h"
-#include "log.h"
 #include "meter.h"
 #include "node.h"
 #include "page_tag.h"
@@ -43,12 +47,8 @@
 #include "session.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stamp.h"
-#include "stats.h"
-#include "steps.h"
 #include "tier.h"
 #include "transport.h"
-#include "views.h"
 #include "wire.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,

@@ -26,14 +26,18 @@
  *  - The old copy is freed only after the new one is acknowledged or the write
  *    has failed; failed writes leave LOST, never the old page.
  */
-#include "bits.h"
+#include "base/bits.h"
+#include "base/latency_steps.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/timestamp.h"
+#include "base/types.h"
 #include "client_state.h"
 #include "conn.h"
 #include "device.h"
 #include "flash.h"
 #include "free.h"
 #include "grants.h"
-#include "log.h"
 #include "meter.h"
 #include "node.h"
 #include "pageout.h"
@@ -45,12 +49,8 @@
 #include "session.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stamp.h"
-#include "stats.h"
-#include "steps.h"
 #include "tier.h"
 #include "transport.h"
-#include "types.h"
 #include "wire.h"
 
 /* waited this many store time-outs in all: tell the block layer */

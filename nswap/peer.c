@@ -18,18 +18,18 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/types.h"
+#include "base/views.h"
 #include "client_state.h"
-#include "clock.h"
 #include "conn.h"
 #include "ctl.h"
 #include "ip_table.h"
-#include "log.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
 #include "session.h"
-#include "types.h"
-#include "views.h"
 #include "wire.h"
 
 static const char *const state_names[NSWAP_PEER_STATES] = {

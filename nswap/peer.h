@@ -9,9 +9,9 @@
 #include <linux/kref.h>
 #include <linux/wait.h>
 
+#include "base/views.h"
 #include "conn.h"
 #include "ip_table.h"
-#include "views.h"
 
 struct nswap_client;
 

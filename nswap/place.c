@@ -21,10 +21,10 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "base/types.h"
 #include "node.h"
 #include "place.h"
 #include "policy/policy.h"
-#include "types.h"
 
 #define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */
 #define STORE_FORGET	8	/* this part goes with every tick without a page-out */

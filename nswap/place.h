@@ -5,7 +5,7 @@
 #ifndef NSWAP_PLACE_H
 #define NSWAP_PLACE_H
 
-#include "types.h"
+#include "base/types.h"
 
 int nswap_place_init(struct nswap_node *node);
 void nswap_place_exit(struct nswap_node *node);

@@ -34,6 +34,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "base/stats.h"
 #include "device.h"
 #include "evict.h"
 #include "flash.h"
@@ -48,7 +49,6 @@
 #include "prefetcher_hand.h"
 #include "read_times.h"
 #include "slot_map.h"
-#include "stats.h"
 
 #define MOST	2048		/* pages in one wake-up */
 #define BUSY	16		/* reads and writes of flash under way */

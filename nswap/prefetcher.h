@@ -6,7 +6,7 @@
 #ifndef NSWAP_PREFETCHER_H
 #define NSWAP_PREFETCHER_H
 
-#include "types.h"
+#include "base/types.h"
 
 struct nswap_node;
 

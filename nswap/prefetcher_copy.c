@@ -19,6 +19,8 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 
+#include "base/stats.h"
+#include "base/types.h"
 #include "device.h"
 #include "flash.h"
 #include "free.h"
@@ -29,8 +31,6 @@
 #include "prefetcher_hand.h"
 #include "slot_map.h"
 #include "slot_update.h"
-#include "stats.h"
-#include "types.h"
 
 /**
  * struct slot_copy - one page of a batch

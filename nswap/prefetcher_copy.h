@@ -5,7 +5,7 @@
 #ifndef NSWAP_PREFETCHER_COPY_H
 #define NSWAP_PREFETCHER_COPY_H
 
-#include "types.h"
+#include "base/types.h"
 
 #define NSWAP_COPY_BATCH	2	/* read at once: page-ins wait behind them */
 

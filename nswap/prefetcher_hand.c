@@ -13,11 +13,11 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
+#include "base/types.h"
 #include "device.h"
 #include "prefetch/prefetch.h"
 #include "prefetcher_hand.h"
 #include "slot_map.h"
-#include "types.h"
 
 #define LOOK	65536		/* slots looked at in one wake-up */
 

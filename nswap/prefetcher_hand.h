@@ -5,7 +5,7 @@
 #ifndef NSWAP_PREFETCHER_HAND_H
 #define NSWAP_PREFETCHER_HAND_H
 
-#include "types.h"
+#include "base/types.h"
 
 struct nswap_which_ops;
 

@@ -11,12 +11,12 @@
  *  - What has ended is read before what has started: a sample may count a page
  *    that ends in between, and is never negative.
  */
+#include "base/latency_steps.h"
+#include "base/views.h"
 #include "device.h"
 #include "meter.h"
 #include "node.h"
 #include "profile.h"
-#include "steps.h"
-#include "views.h"
 
 static u64 under_way(const struct nswap_meter *m, u8 tier, u8 op)
 {

@@ -14,14 +14,14 @@
  *    a surplus nothing is handed on.
  *  - Two rounds between decisions: what was handed on before is announced.
  */
+#include "base/clock.h"
+#include "base/views.h"
 #include "cache.h"
-#include "clock.h"
 #include "ip_table.h"
 #include "mover.h"
 #include "node.h"
 #include "policy/policy.h"
 #include "rebalance.h"
-#include "views.h"
 
 #define LEAST_MS	2000
 

@@ -16,6 +16,7 @@
  *    flash that is being emptied: it counts as such.
  *  - Everything is in the peer's own two messages; one comparison at a time.
  */
+#include "base/stats.h"
 #include "ctl.h"
 #include "device.h"
 #include "devices.h"
@@ -25,7 +26,6 @@
 #include "peer.h"
 #include "reconcile.h"
 #include "slot_map.h"
-#include "stats.h"
 #include "transport.h"
 #include "wire.h"
 

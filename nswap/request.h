@@ -8,9 +8,9 @@
 #include <linux/bits.h>
 #include <linux/bvec.h>
 
+#include "base/types.h"
 #include "conn.h"
 #include "home.h"
-#include "types.h"
 
 struct nswap_io;
 

@@ -19,18 +19,18 @@
  */
 #include <linux/slab.h>
 
+#include "base/log.h"
+#include "base/types.h"
+#include "base/workqueues.h"
 #include "client_state.h"
 #include "device.h"
 #include "flash.h"
 #include "home.h"
-#include "log.h"
 #include "meter.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
 #include "request_queue.h"
-#include "types.h"
-#include "workqueues.h"
 
 #define SPARE_TAGS	64	/* more than are taken while a task runs the queue */
 

@@ -33,7 +33,10 @@
  */
 #include <linux/slab.h>
 
-#include "bits.h"
+#include "base/bits.h"
+#include "base/stats.h"
+#include "base/types.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "devices.h"
 #include "flash.h"
@@ -44,9 +47,6 @@
 #include "return_mark.h"
 #include "returned.h"
 #include "slot_map.h"
-#include "stats.h"
-#include "types.h"
-#include "views.h"
 #include "wire.h"
 
 #define ROOMS		4	/* RETURNs of a device that are carried out at once */

@@ -13,15 +13,15 @@
  */
 #include <linux/err.h>
 
+#include "base/hooks.h"
+#include "base/stats.h"
 #include "cache.h"
 #include "held.h"
-#include "hooks.h"
 #include "inject.h"
 #include "inject_entry.h"
 #include "node.h"
 #include "serve.h"
 #include "server.h"
-#include "stats.h"
 #include "transport.h"
 #include "wire.h"
 

@@ -13,6 +13,7 @@
  *    pages in its own memory: it decides and says, page by page, whether the
  *    mover may drop its copy.
  */
+#include "base/stats.h"
 #include "cache.h"
 #include "inject.h"
 #include "moved.h"
@@ -23,7 +24,6 @@
 #include "serve.h"
 #include "serve_move.h"
 #include "server.h"
-#include "stats.h"
 #include "transport.h"
 #include "wire.h"
 

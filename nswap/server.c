@@ -17,19 +17,19 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "subnet.h"
+#include "base/hooks.h"
+#include "base/log.h"
+#include "base/types.h"
 #include "cache.h"
 #include "follow.h"
 #include "held.h"
-#include "hooks.h"
-#include "log.h"
 #include "node.h"
 #include "owner.h"
 #include "serve.h"
 #include "server.h"
 #include "spare.h"
+#include "subnet.h"
 #include "transport.h"
-#include "types.h"
 #include "wire.h"
 
 #define HELLO_MS	5000

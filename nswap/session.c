@@ -27,20 +27,20 @@
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
 
+#include "base/hooks.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/views.h"
 #include "client_state.h"
 #include "conn.h"
 #include "follow.h"
-#include "hooks.h"
 #include "inject.h"
-#include "log.h"
 #include "loss.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
 #include "session.h"
-#include "stats.h"
 #include "transport.h"
-#include "views.h"
 #include "wire.h"
 
 #define CONNECT_MS	1000

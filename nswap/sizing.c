@@ -17,17 +17,17 @@
  */
 #include <linux/slab.h>
 
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/views.h"
+#include "base/workqueues.h"
 #include "cache.h"
 #include "cache_shrink.h"
 #include "cache_size.h"
-#include "clock.h"
-#include "hooks.h"
 #include "memview.h"
 #include "node.h"
 #include "policy/policy.h"
 #include "sizing.h"
-#include "views.h"
-#include "workqueues.h"
 
 #define SOON_MS		100	/* between decisions that reclaim asks for */
 

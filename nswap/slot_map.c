@@ -35,8 +35,8 @@
 #include <linux/bug.h>
 #include <linux/vmalloc.h>
 
+#include "base/types.h"
 #include "slot_map.h"
-#include "types.h"
 
 #define STATE_BITS	4
 #define REF_BITS	1

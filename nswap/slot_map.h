@@ -13,7 +13,7 @@
 
 #include <linux/atomic.h>
 
-#include "types.h"
+#include "base/types.h"
 
 /**
  * enum nswap_slot_state - where the newest copy of a slot's page is

@@ -10,10 +10,10 @@
  */
 #include <linux/slab.h>
 
+#include "base/views.h"
 #include "meter.h"
 #include "node.h"
 #include "slot_trace.h"
-#include "views.h"
 
 /**
  * nswap_slot_trace_alloc() - an empty ring

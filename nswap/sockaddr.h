@@ -8,7 +8,7 @@
 
 #include <linux/socket.h>
 
-#include "types.h"
+#include "base/types.h"
 
 int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss);
 int nswap_from_sockaddr(const struct sockaddr_storage *ss,

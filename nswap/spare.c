@@ -17,11 +17,11 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
+#include "base/types.h"
 #include "memview.h"
 #include "node.h"
 #include "spare.h"
 #include "transport.h"
-#include "types.h"
 #include "wire.h"
 
 /* one session as large as they get */

@@ -6,7 +6,7 @@
 #ifndef NSWAP_SUBNET_H
 #define NSWAP_SUBNET_H
 
-#include "types.h"
+#include "base/types.h"
 
 bool nswap_subnet_has(const struct nswap_node *node,
 		      const struct nswap_addr *a);

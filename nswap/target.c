@@ -6,13 +6,13 @@
  * entry may come to mean another node at once, so who uses a target compares
  * ids and epochs.
  */
-#include "clock.h"
+#include "base/clock.h"
+#include "base/types.h"
 #include "ip_table.h"
 #include "node.h"
 #include "policy/policy.h"
 #include "rebalance.h"
 #include "target.h"
-#include "types.h"
 
 static void set_target(struct nswap_target *to, u16 index,
 		       const struct nswap_ipt_entry *e)

@@ -5,7 +5,7 @@
 #ifndef NSWAP_TARGET_H
 #define NSWAP_TARGET_H
 
-#include "types.h"
+#include "base/types.h"
 
 /**
  * struct nswap_target - where a batch goes

@@ -42,8 +42,8 @@
 #ifndef NSWAP_TIER_H
 #define NSWAP_TIER_H
 
+#include "base/views.h"
 #include "slot_map.h"
-#include "views.h"
 
 struct nswap_device;
 struct nswap_io;

@@ -18,7 +18,8 @@
  *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
-#include "bits.h"
+#include "base/bits.h"
+#include "base/stats.h"
 #include "device.h"
 #include "devices.h"
 #include "flash.h"
@@ -30,7 +31,6 @@
 #include "request.h"
 #include "request_queue.h"
 #include "slot_map.h"
-#include "stats.h"
 #include "tier_flash.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,

@@ -15,7 +15,9 @@
  *  - What has succeeded ends wherever home says so, in a hard interrupt too.
  *  - A page-in that failed is started anew if the slot has changed since.
  */
-#include "bits.h"
+#include "base/bits.h"
+#include "base/stats.h"
+#include "base/types.h"
 #include "device.h"
 #include "devices.h"
 #include "home.h"
@@ -26,9 +28,7 @@
 #include "request_queue.h"
 #include "return_mark.h"
 #include "slot_map.h"
-#include "stats.h"
 #include "tier_home.h"
-#include "types.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
 		  void (*end)(struct nswap_home_io *h))

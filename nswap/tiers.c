@@ -6,13 +6,13 @@
  * its number where page-outs and page-ins are measured. Numbers of pages are
  * those of the slot map: a page that is being moved is counted nowhere.
  */
+#include "base/latency_steps.h"
 #include "device.h"
 #include "flash.h"
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"
 #include "slot_map.h"
-#include "steps.h"
 #include "tier.h"
 #include "tier_flash.h"
 #include "tier_home.h"

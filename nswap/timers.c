@@ -23,15 +23,17 @@
  * Invariant: runs on the module's own work queue and never allocates or waits
  * for the network: page-outs depend on it for going elsewhere.
  */
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/log.h"
+#include "base/views.h"
+#include "base/workqueues.h"
 #include "client_state.h"
-#include "clock.h"
 #include "conn.h"
 #include "ctl.h"
 #include "device.h"
 #include "free.h"
-#include "hooks.h"
 #include "ip_table.h"
-#include "log.h"
 #include "node.h"
 #include "pagein.h"
 #include "peer.h"
@@ -39,9 +41,7 @@
 #include "reconcile.h"
 #include "session.h"
 #include "timers.h"
-#include "views.h"
 #include "wire.h"
-#include "workqueues.h"
 
 #define TICK_MS		250
 #define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */

@@ -10,7 +10,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "views.h"
+#include "base/views.h"
 
 int nswap_meter_trace_reg(void);
 void nswap_meter_trace_unreg(void);

@@ -10,7 +10,7 @@
 
 #include <linux/uio.h>
 
-#include "types.h"
+#include "base/types.h"
 
 struct net;
 struct nswap_link;

@@ -10,8 +10,8 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
+#include "base/types.h"
 #include "slot_map.h"
-#include "types.h"
 #include "wire.h"
 
 /**

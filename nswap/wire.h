@@ -9,7 +9,7 @@
 #ifndef NSWAP_WIRE_H
 #define NSWAP_WIRE_H
 
-#include "types.h"
+#include "base/types.h"
 
 #define NSWAP_WIRE_MAGIC	0x5057534eu	/* "NSWP" on the wire */
 #define NSWAP_WIRE_VERSION	1

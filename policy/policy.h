@@ -10,7 +10,7 @@
 #ifndef NSWAP_POLICY_H
 #define NSWAP_POLICY_H
 
-#include "../nswap/types.h"
+#include "../nswap/base/types.h"
 
 #define NSWAP_POLICY_NAME	20	/* longest name, with its end */
 #define NSWAP_POLICY_LIST	60	/* all names of one kind, with its end */

@@ -17,7 +17,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
-#include "../nswap/types.h"
+#include "../nswap/base/types.h"
 
 #define NSWAP_READ_MOST_US	1000000	/* longer is no measure of a tier */
 #define NSWAP_READ_SHIFT	4

@@ -21,7 +21,7 @@
 
 #include <linux/container_of.h>
 
-#include "../nswap/types.h"
+#include "../nswap/base/types.h"
 
 #define NSWAP_PREFETCH_NAME	20	/* longest name, with its end */
 #define NSWAP_PREFETCH_LIST	60	/* all names of one kind, with its end */

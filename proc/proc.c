@@ -19,12 +19,12 @@
 #include <linux/seq_file_net.h>
 #include <net/net_namespace.h>
 
+#include "../nswap/base/latency_steps.h"
+#include "../nswap/base/stats.h"
+#include "../nswap/base/views.h"
 #include "../nswap/knobs.h"
 #include "../nswap/node.h"
 #include "../nswap/nodes.h"
-#include "../nswap/stats.h"
-#include "../nswap/steps.h"
-#include "../nswap/views.h"
 #include "proc.h"
 
 #define PROC_DIR	"nswap"

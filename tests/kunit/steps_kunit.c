@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#include "../../nswap/steps.c"
+#include "../../nswap/base/latency_steps.c"
 
 struct row {
 	const char *desc;

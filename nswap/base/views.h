@@ -6,7 +6,7 @@
 #ifndef NSWAP_VIEWS_H
 #define NSWAP_VIEWS_H
 
-#include "steps.h"
+#include "latency_steps.h"
 #include "types.h"
 
 /**

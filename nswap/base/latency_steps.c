@@ -14,7 +14,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "steps.h"
+#include "latency_steps.h"
 
 static const char *const step_names[NSWAP_STEPS] = {
 	[NSWAP_STEP_QUEUE] = "queue",
