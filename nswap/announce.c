@@ -35,12 +35,12 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "base/views.h"
-#include "ip_table.h"
 #include "node.h"
 #include "peer.h"
+#include "pure/ip_table.h"
+#include "pure/wire.h"
 #include "sockaddr.h"
 #include "subnet.h"
-#include "wire.h"
 
 #define FIRST_ROUNDS	3	/* that ask everybody for an answer */
 #define MAX_ANSWERS	64	/* between two rounds */

@@ -11,7 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "wire.h"
+#include "pure/wire.h"
 
 #define NSWAP_WINDOW_MAX	2048u	/* pages granted to one owner at most */
 

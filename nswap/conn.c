@@ -25,8 +25,8 @@
 #include "base/timestamp.h"
 #include "base/workqueues.h"
 #include "conn.h"
+#include "pure/wire.h"
 #include "transport.h"
-#include "wire.h"
 
 /* a link without room is tried again after this, even if nobody says so */
 #define TX_AGAIN	msecs_to_jiffies(20)

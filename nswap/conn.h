@@ -10,8 +10,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "pure/wire.h"
 #include "transport.h"
-#include "wire.h"
 
 struct task_struct;
 

@@ -17,8 +17,8 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/wire.h"
 #include "reconcile.h"
-#include "wire.h"
 
 static void ctl_lost(struct nswap_msg *m)
 {

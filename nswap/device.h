@@ -13,8 +13,8 @@
 #include "flash.h"
 #include "home.h"
 #include "prefetch/prefetch.h"
-#include "read_times.h"
-#include "slot_map.h"
+#include "pure/read_latency.h"
+#include "pure/slot_map.h"
 
 struct nswap_home_out;
 struct nswap_prefetcher;

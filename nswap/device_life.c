@@ -39,11 +39,11 @@
 #include "peer.h"
 #include "prefetcher.h"
 #include "profile.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "reconcile.h"
 #include "returned.h"
-#include "slot_map.h"
 #include "tier.h"
-#include "wire.h"
 
 #define FORGET_WAIT	(2 * HZ)
 #define CONNECT_WAIT	(2 * HZ)

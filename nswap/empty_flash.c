@@ -36,16 +36,16 @@
 #include "devices.h"
 #include "empty_flash.h"
 #include "flash.h"
-#include "flash_map.h"
 #include "free.h"
 #include "home.h"
 #include "move_out.h"
 #include "node.h"
 #include "peer.h"
+#include "pure/flash_map.h"
+#include "pure/slot_map.h"
 #include "request.h"
 #include "return_mark.h"
 #include "returned.h"
-#include "slot_map.h"
 #include "slot_update.h"
 
 #define ROUND		(HZ / 4)

@@ -29,7 +29,7 @@
 #include "flash.h"
 #include "node.h"
 #include "peer.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 #include "slot_update.h"
 
 #define LOOK	65536		/* slots looked at in one search */

@@ -29,8 +29,8 @@
 
 #include "base/types.h"
 #include "flash.h"
-#include "flash_map.h"
 #include "home.h"
+#include "pure/flash_map.h"
 
 #define FAILED_AT	16
 #define RETRY		HZ

@@ -8,8 +8,8 @@
 
 #include <linux/workqueue.h>
 
-#include "flash_map.h"
 #include "home.h"
+#include "pure/flash_map.h"
 
 #define NSWAP_FLASH_TAGS	8	/* NSWAP_PREFETCH_ARMS */
 #define NSWAP_FLASH_NONE	0	/* no flash slot in a slot map's entry */

@@ -24,11 +24,11 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "reconcile.h"
-#include "slot_map.h"
 #include "slot_update.h"
 #include "tier.h"
-#include "wire.h"
 
 #define BATCH_MS	20	/* frees wait this long for company */
 

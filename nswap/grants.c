@@ -6,9 +6,9 @@
 #include "base/stats.h"
 #include "client_state.h"
 #include "grants.h"
-#include "ip_table.h"
 #include "node.h"
 #include "place.h"
+#include "pure/ip_table.h"
 
 /**
  * nswap_peer_granted() - a peer set pages aside and told what is free

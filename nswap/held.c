@@ -21,9 +21,9 @@
 #include "inject.h"
 #include "inject_entry.h"
 #include "node.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "server.h"
-#include "slot_map.h"
-#include "wire.h"
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */
 

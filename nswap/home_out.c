@@ -44,7 +44,7 @@
 #include "page_tag.h"
 #include "place.h"
 #include "prefetcher.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 #include "slot_update.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */

@@ -16,7 +16,7 @@
 #include <linux/sysfs.h>
 
 #include "inject.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 
 static atomic64_t taken[NSWAP_SLOT_NR][NSWAP_SLOT_NR];
 static atomic64_t met[NSWAP_MET_NR];

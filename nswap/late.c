@@ -9,9 +9,9 @@
 #include "late.h"
 #include "node.h"
 #include "peer.h"
+#include "pure/wire.h"
 #include "reconcile.h"
 #include "transport.h"
-#include "wire.h"
 
 /* a page-out was given up and yet stored: the copy is obsolete */
 static int late_store(struct nswap_conn *c)

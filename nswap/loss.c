@@ -19,7 +19,7 @@
 #include "loss.h"
 #include "node.h"
 #include "peer.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 #include "slot_update.h"
 
 /* @index: of the peer that has nothing any more, 0 for all that are LOST */

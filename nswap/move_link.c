@@ -12,8 +12,8 @@
 
 #include "move_link.h"
 #include "node.h"
+#include "pure/wire.h"
 #include "transport.h"
-#include "wire.h"
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000

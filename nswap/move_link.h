@@ -7,8 +7,8 @@
 
 #include <linux/bvec.h>
 
+#include "pure/wire.h"
 #include "transport.h"
-#include "wire.h"
 
 /**
  * struct nswap_move_link - one link, to one peer at a time

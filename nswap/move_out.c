@@ -32,12 +32,12 @@
 #include "pageout.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "request_queue.h"
 #include "session.h"
-#include "slot_map.h"
 #include "slot_update.h"
 #include "transport.h"
-#include "wire.h"
 
 static struct nswap_move_out *of_op(struct nswap_op *op)
 {

@@ -29,15 +29,15 @@
 #include "flash.h"
 #include "free.h"
 #include "inject.h"
-#include "ip_table.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
+#include "pure/ip_table.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "reconcile.h"
-#include "slot_map.h"
 #include "slot_update.h"
 #include "transport.h"
-#include "wire.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */
 

@@ -5,7 +5,7 @@
 #ifndef NSWAP_MOVED_H
 #define NSWAP_MOVED_H
 
-#include "wire.h"
+#include "pure/wire.h"
 
 struct nswap_device;
 struct nswap_node;

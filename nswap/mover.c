@@ -35,11 +35,11 @@
 #include "node.h"
 #include "owner.h"
 #include "pick.h"
+#include "pure/wire.h"
 #include "rebalance.h"
 #include "target.h"
 #include "trace.h"
 #include "transport.h"
-#include "wire.h"
 
 #define NSWAP_MOVERS	4
 #define TURN		32	/* batches of one owner */

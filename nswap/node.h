@@ -16,9 +16,9 @@
 #include <linux/workqueue.h>
 
 #include "base/stats.h"
-#include "ip_table.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
+#include "pure/ip_table.h"
 
 struct net;
 struct socket;

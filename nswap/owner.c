@@ -29,8 +29,8 @@
 #include "held.h"
 #include "node.h"
 #include "owner.h"
+#include "pure/wire.h"
 #include "server.h"
-#include "wire.h"
 
 static struct nswap_owner *find(struct nswap_cache *c, u64 id)
 {

@@ -41,15 +41,15 @@
 #include "pagein.h"
 #include "peer.h"
 #include "policy/policy.h"
-#include "read_times.h"
+#include "pure/read_latency.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "request.h"
 #include "request_queue.h"
 #include "session.h"
-#include "slot_map.h"
 #include "slot_update.h"
 #include "tier.h"
 #include "transport.h"
-#include "wire.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 		       const char *peer, const char *why)

@@ -43,15 +43,15 @@
 #include "pageout.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "request.h"
 #include "request_queue.h"
 #include "return_mark.h"
 #include "session.h"
-#include "slot_map.h"
 #include "slot_update.h"
 #include "tier.h"
 #include "transport.h"
-#include "wire.h"
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4

@@ -25,12 +25,12 @@
 #include "client_state.h"
 #include "conn.h"
 #include "ctl.h"
-#include "ip_table.h"
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/ip_table.h"
+#include "pure/wire.h"
 #include "session.h"
-#include "wire.h"
 
 static const char *const state_names[NSWAP_PEER_STATES] = {
 	[NSWAP_PEER_NEW] = "new",

@@ -11,7 +11,7 @@
 
 #include "base/views.h"
 #include "conn.h"
-#include "ip_table.h"
+#include "pure/ip_table.h"
 
 struct nswap_client;
 

@@ -19,9 +19,9 @@
 #include "held.h"
 #include "owner.h"
 #include "pending.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "server.h"
-#include "slot_map.h"
-#include "wire.h"
 
 #define PENDING_MS	10000	/* an owner claims within one session's time-out */
 

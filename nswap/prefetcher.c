@@ -47,8 +47,8 @@
 #include "prefetcher.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"
-#include "read_times.h"
-#include "slot_map.h"
+#include "pure/read_latency.h"
+#include "pure/slot_map.h"
 
 #define MOST	2048		/* pages in one wake-up */
 #define BUSY	16		/* reads and writes of flash under way */

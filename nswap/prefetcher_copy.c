@@ -29,7 +29,7 @@
 #include "prefetch/prefetch.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 #include "slot_update.h"
 
 /**

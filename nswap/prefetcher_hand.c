@@ -17,7 +17,7 @@
 #include "device.h"
 #include "prefetch/prefetch.h"
 #include "prefetcher_hand.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 
 #define LOOK	65536		/* slots looked at in one wake-up */
 

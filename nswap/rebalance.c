@@ -17,10 +17,10 @@
 #include "base/clock.h"
 #include "base/views.h"
 #include "cache.h"
-#include "ip_table.h"
 #include "mover.h"
 #include "node.h"
 #include "policy/policy.h"
+#include "pure/ip_table.h"
 #include "rebalance.h"
 
 #define LEAST_MS	2000

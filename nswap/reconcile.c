@@ -24,10 +24,10 @@
 #include "grants.h"
 #include "node.h"
 #include "peer.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "reconcile.h"
-#include "slot_map.h"
 #include "transport.h"
-#include "wire.h"
 
 static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
 		     u64 slot, u32 gen)

@@ -44,10 +44,10 @@
 #include "moved.h"
 #include "node.h"
 #include "peer.h"
+#include "pure/slot_map.h"
+#include "pure/wire.h"
 #include "return_mark.h"
 #include "returned.h"
-#include "slot_map.h"
-#include "wire.h"
 
 #define ROOMS		4	/* RETURNs of a device that are carried out at once */
 #define ROOM_WAIT	(2 * HZ)

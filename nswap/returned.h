@@ -9,7 +9,7 @@
 #include <linux/completion.h>
 
 #include "device.h"
-#include "wire.h"
+#include "pure/wire.h"
 
 struct nswap_return;
 struct nswap_returns;

@@ -20,10 +20,10 @@
 #include "inject.h"
 #include "inject_entry.h"
 #include "node.h"
+#include "pure/wire.h"
 #include "serve.h"
 #include "server.h"
 #include "transport.h"
-#include "wire.h"
 
 /**
  * nswap_serve_head() - begin the answer to the message being handled

@@ -20,12 +20,12 @@
 #include "node.h"
 #include "owner.h"
 #include "pending.h"
+#include "pure/wire.h"
 #include "returned.h"
 #include "serve.h"
 #include "serve_move.h"
 #include "server.h"
 #include "transport.h"
-#include "wire.h"
 
 #define PAGES_MS	4000	/* without a byte of the pages of a RETURN */
 

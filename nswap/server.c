@@ -25,12 +25,12 @@
 #include "held.h"
 #include "node.h"
 #include "owner.h"
+#include "pure/wire.h"
 #include "serve.h"
 #include "server.h"
 #include "spare.h"
 #include "subnet.h"
 #include "transport.h"
-#include "wire.h"
 
 #define HELLO_MS	5000
 #define SILENT_S	60u

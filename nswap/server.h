@@ -8,8 +8,8 @@
 #include <linux/bvec.h>
 
 #include "cache.h"
+#include "pure/wire.h"
 #include "transport.h"
-#include "wire.h"
 
 struct netlink_ext_ack;
 struct task_struct;

@@ -39,9 +39,9 @@
 #include "node.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/wire.h"
 #include "session.h"
 #include "transport.h"
-#include "wire.h"
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000

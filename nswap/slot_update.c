@@ -18,7 +18,7 @@
 #include "inject.h"
 #include "node.h"
 #include "page_tag.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 #include "slot_update.h"
 
 /* is it the same page, which can still be had? */

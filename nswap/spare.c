@@ -20,9 +20,9 @@
 #include "base/types.h"
 #include "memview.h"
 #include "node.h"
+#include "pure/wire.h"
 #include "spare.h"
 #include "transport.h"
-#include "wire.h"
 
 /* one session as large as they get */
 #define NR_SPARES	NSWAP_MAX_CONNS

@@ -12,8 +12,8 @@
 #include <linux/string.h>
 #include <net/addrconf.h>
 
-#include "ip_table.h"
 #include "node.h"
+#include "pure/ip_table.h"
 #include "sockaddr.h"
 #include "subnet.h"
 

@@ -8,9 +8,9 @@
  */
 #include "base/clock.h"
 #include "base/types.h"
-#include "ip_table.h"
 #include "node.h"
 #include "policy/policy.h"
+#include "pure/ip_table.h"
 #include "rebalance.h"
 #include "target.h"
 

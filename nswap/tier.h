@@ -43,7 +43,7 @@
 #define NSWAP_TIER_H
 
 #include "base/views.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 
 struct nswap_device;
 struct nswap_io;

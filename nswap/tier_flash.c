@@ -27,10 +27,10 @@
 #include "node.h"
 #include "pageout.h"
 #include "policy/policy.h"
-#include "read_times.h"
+#include "pure/read_latency.h"
+#include "pure/slot_map.h"
 #include "request.h"
 #include "request_queue.h"
-#include "slot_map.h"
 #include "tier_flash.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,

@@ -24,10 +24,10 @@
 #include "meter.h"
 #include "node.h"
 #include "pageout.h"
+#include "pure/slot_map.h"
 #include "request.h"
 #include "request_queue.h"
 #include "return_mark.h"
-#include "slot_map.h"
 #include "tier_home.h"
 
 static void start(struct nswap_io *io, unsigned int first, unsigned int nr,

@@ -12,7 +12,7 @@
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"
-#include "slot_map.h"
+#include "pure/slot_map.h"
 #include "tier.h"
 #include "tier_flash.h"
 #include "tier_home.h"

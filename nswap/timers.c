@@ -33,15 +33,15 @@
 #include "ctl.h"
 #include "device.h"
 #include "free.h"
-#include "ip_table.h"
 #include "node.h"
 #include "pagein.h"
 #include "peer.h"
 #include "place.h"
+#include "pure/ip_table.h"
+#include "pure/wire.h"
 #include "reconcile.h"
 #include "session.h"
 #include "timers.h"
-#include "wire.h"
 
 #define TICK_MS		250
 #define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#include "../../nswap/flash_map.c"
+#include "../../nswap/pure/flash_map.c"
 
 #define CHUNK	NSWAP_FLASH_CHUNK
 #define NR	(4 * CHUNK)

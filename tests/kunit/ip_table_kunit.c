@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#include "../../nswap/ip_table.c"
+#include "../../nswap/pure/ip_table.c"
 
 static struct nswap_addr addr(u16 n)
 {

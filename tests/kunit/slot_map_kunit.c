@@ -4,7 +4,7 @@
 #include <linux/bitops.h>
 #include <linux/prandom.h>
 
-#include "../../nswap/slot_map.c"
+#include "../../nswap/pure/slot_map.c"
 
 #define PEER_MAX	((1u << PEER_BITS) - 1)
 #define FLASH_MAX	((1u << FLASH_BITS) - 1)

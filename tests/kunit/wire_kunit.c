@@ -8,7 +8,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#include "../../nswap/wire.c"
+#include "../../nswap/pure/wire.c"
 
 #define STORE_EACH	(4096 + 4)
 #define RUN		24

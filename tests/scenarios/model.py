@@ -17,7 +17,7 @@ NEEDS = ("spin", "gcc")
 TIMEOUT = 1200
 
 MODEL = ROOT / "tests/model/move.pml"
-HEADER = ROOT / "nswap/slot_map.h"
+HEADER = ROOT / "nswap/pure/slot_map.h"
 
 CONFIGURATIONS = {
     "bounce": "READS MOVES=3 ASKS=1",

@@ -11,7 +11,7 @@
 
 #include "policy/policy.h"
 #include "policy/read_line.h"
-#include "read_times.h"
+#include "read_latency.h"
 
 #define PART	8		/* a sample counts an eighth */
 #define OLD	(HZ / 10)	/* where none was for so long, */
