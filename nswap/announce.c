@@ -39,8 +39,8 @@
 #include "peer.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
-#include "sockaddr.h"
 #include "subnet.h"
+#include "transport/sockaddr.h"
 
 #define FIRST_ROUNDS	3	/* that ask everybody for an answer */
 #define MAX_ANSWERS	64	/* between two rounds */

@@ -11,7 +11,6 @@
 
 #include "base/hooks.h"
 #include "client_state.h"
-#include "conn.h"
 #include "ctl.h"
 #include "grants.h"
 #include "node.h"
@@ -19,6 +18,7 @@
 #include "place.h"
 #include "pure/wire.h"
 #include "reconcile.h"
+#include "transport/conn.h"
 
 static void ctl_lost(struct nswap_msg *m)
 {

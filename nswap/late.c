@@ -2,7 +2,6 @@
 /*
  * Late answers: those to messages that were taken back, unanswered.
  */
-#include "conn.h"
 #include "devices.h"
 #include "free.h"
 #include "grants.h"
@@ -11,7 +10,8 @@
 #include "peer.h"
 #include "pure/wire.h"
 #include "reconcile.h"
-#include "transport.h"
+#include "transport/conn.h"
+#include "transport/transport.h"
 
 /* a page-out was given up and yet stored: the copy is obsolete */
 static int late_store(struct nswap_conn *c)

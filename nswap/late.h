@@ -5,7 +5,7 @@
 #ifndef NSWAP_LATE_H
 #define NSWAP_LATE_H
 
-#include "conn.h"
+#include "transport/conn.h"
 
 int nswap_late_answer(struct nswap_conn *c);
 

@@ -51,7 +51,7 @@
 #include "rebalance.h"
 #include "server.h"
 #include "sizing.h"
-#include "sockaddr.h"
+#include "transport/sockaddr.h"
 
 #define DEFAULT_CONNS	3
 #define SWEEP_EVERY	(5 * HZ)

@@ -13,7 +13,7 @@
 #include "move_link.h"
 #include "node.h"
 #include "pure/wire.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000

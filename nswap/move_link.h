@@ -8,7 +8,7 @@
 #include <linux/bvec.h>
 
 #include "pure/wire.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 /**
  * struct nswap_move_link - one link, to one peer at a time

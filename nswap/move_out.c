@@ -20,7 +20,6 @@
 #include "base/bits.h"
 #include "base/stats.h"
 #include "base/types.h"
-#include "conn.h"
 #include "device.h"
 #include "flash.h"
 #include "free.h"
@@ -37,7 +36,8 @@
 #include "request_queue.h"
 #include "session.h"
 #include "slot_update.h"
-#include "transport.h"
+#include "transport/conn.h"
+#include "transport/transport.h"
 
 static struct nswap_move_out *of_op(struct nswap_op *op)
 {

@@ -37,7 +37,7 @@
 #include "pure/wire.h"
 #include "reconcile.h"
 #include "slot_update.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */
 

@@ -39,7 +39,7 @@
 #include "rebalance.h"
 #include "target.h"
 #include "trace.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 #define NSWAP_MOVERS	4
 #define TURN		32	/* batches of one owner */

@@ -32,7 +32,6 @@
 #include "base/timestamp.h"
 #include "base/views.h"
 #include "client_state.h"
-#include "conn.h"
 #include "device.h"
 #include "inject.h"
 #include "meter.h"
@@ -49,7 +48,8 @@
 #include "session.h"
 #include "slot_update.h"
 #include "tier.h"
-#include "transport.h"
+#include "transport/conn.h"
+#include "transport/transport.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 		       const char *peer, const char *why)

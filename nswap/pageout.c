@@ -33,7 +33,6 @@
 #include "base/timestamp.h"
 #include "base/types.h"
 #include "client_state.h"
-#include "conn.h"
 #include "device.h"
 #include "flash.h"
 #include "free.h"
@@ -51,7 +50,8 @@
 #include "session.h"
 #include "slot_update.h"
 #include "tier.h"
-#include "transport.h"
+#include "transport/conn.h"
+#include "transport/transport.h"
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4

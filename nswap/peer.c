@@ -23,7 +23,6 @@
 #include "base/types.h"
 #include "base/views.h"
 #include "client_state.h"
-#include "conn.h"
 #include "ctl.h"
 #include "node.h"
 #include "peer.h"
@@ -31,6 +30,7 @@
 #include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "session.h"
+#include "transport/conn.h"
 
 static const char *const state_names[NSWAP_PEER_STATES] = {
 	[NSWAP_PEER_NEW] = "new",

@@ -10,8 +10,8 @@
 #include <linux/wait.h>
 
 #include "base/views.h"
-#include "conn.h"
 #include "pure/ip_table.h"
+#include "transport/conn.h"
 
 struct nswap_client;
 

@@ -27,7 +27,7 @@
 #include "pure/slot_map.h"
 #include "pure/wire.h"
 #include "reconcile.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
 		     u64 slot, u32 gen)

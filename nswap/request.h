@@ -9,8 +9,8 @@
 #include <linux/bvec.h>
 
 #include "base/types.h"
-#include "conn.h"
 #include "home.h"
+#include "transport/conn.h"
 
 struct nswap_io;
 

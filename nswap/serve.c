@@ -23,7 +23,7 @@
 #include "pure/wire.h"
 #include "serve.h"
 #include "server.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 /**
  * nswap_serve_head() - begin the answer to the message being handled

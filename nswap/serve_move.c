@@ -25,7 +25,7 @@
 #include "serve.h"
 #include "serve_move.h"
 #include "server.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 #define PAGES_MS	4000	/* without a byte of the pages of a RETURN */
 

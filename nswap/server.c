@@ -21,7 +21,6 @@
 #include "base/log.h"
 #include "base/types.h"
 #include "cache.h"
-#include "follow.h"
 #include "held.h"
 #include "node.h"
 #include "owner.h"
@@ -30,7 +29,8 @@
 #include "server.h"
 #include "spare.h"
 #include "subnet.h"
-#include "transport.h"
+#include "transport/rx_affinity.h"
+#include "transport/transport.h"
 
 #define HELLO_MS	5000
 #define SILENT_S	60u

@@ -9,7 +9,7 @@
 
 #include "cache.h"
 #include "pure/wire.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 struct netlink_ext_ack;
 struct task_struct;

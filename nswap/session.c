@@ -32,8 +32,6 @@
 #include "base/stats.h"
 #include "base/views.h"
 #include "client_state.h"
-#include "conn.h"
-#include "follow.h"
 #include "inject.h"
 #include "loss.h"
 #include "node.h"
@@ -41,7 +39,9 @@
 #include "place.h"
 #include "pure/wire.h"
 #include "session.h"
-#include "transport.h"
+#include "transport/conn.h"
+#include "transport/rx_affinity.h"
+#include "transport/transport.h"
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000

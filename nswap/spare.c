@@ -22,7 +22,7 @@
 #include "node.h"
 #include "pure/wire.h"
 #include "spare.h"
-#include "transport.h"
+#include "transport/transport.h"
 
 /* one session as large as they get */
 #define NR_SPARES	NSWAP_MAX_CONNS

@@ -14,8 +14,8 @@
 
 #include "node.h"
 #include "pure/ip_table.h"
-#include "sockaddr.h"
 #include "subnet.h"
+#include "transport/sockaddr.h"
 
 static __be32 ip4(const struct nswap_addr *a)
 {

@@ -29,7 +29,6 @@
 #include "base/views.h"
 #include "base/workqueues.h"
 #include "client_state.h"
-#include "conn.h"
 #include "ctl.h"
 #include "device.h"
 #include "free.h"
@@ -42,6 +41,7 @@
 #include "reconcile.h"
 #include "session.h"
 #include "timers.h"
+#include "transport/conn.h"
 
 #define TICK_MS		250
 #define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */

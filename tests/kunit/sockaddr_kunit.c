@@ -2,7 +2,7 @@
 /* Addresses to and from the socket layer. */
 #include <kunit/test.h>
 
-#include "../../nswap/sockaddr.c"
+#include "../../nswap/transport/sockaddr.c"
 
 static void round_trip(struct kunit *test)
 {

@@ -9,7 +9,7 @@
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
 
-#include "follow.h"
+#include "rx_affinity.h"
 
 #define TIMES	16
 
