@@ -9,9 +9,9 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/views.h"
-#include "flash.h"
-#include "home.h"
 #include "prefetch/prefetch.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"

@@ -15,13 +15,13 @@
 #include <linux/err.h>
 #include <linux/netlink.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/types.h"
 #include "base/views.h"
 #include "device.h"
 #include "device_config.h"
 #include "device_disk.h"
-#include "flash.h"
-#include "home.h"
 #include "node.h"
 
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */

@@ -18,11 +18,11 @@
 #include <linux/blkdev.h>
 #include <linux/highmem.h>
 
+#include "backing/flash.h"
 #include "base/log.h"
 #include "base/types.h"
 #include "device.h"
 #include "device_disk.h"
-#include "flash.h"
 #include "free.h"
 #include "node.h"
 #include "pagein.h"

@@ -20,6 +20,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/latency_steps.h"
 #include "base/log.h"
 #include "base/types.h"
@@ -31,8 +33,6 @@
 #include "device_disk.h"
 #include "device_life.h"
 #include "devices.h"
-#include "flash.h"
-#include "home.h"
 #include "home_out.h"
 #include "meter.h"
 #include "node.h"

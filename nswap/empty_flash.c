@@ -28,6 +28,8 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/bits.h"
 #include "base/types.h"
 #include "base/views.h"
@@ -35,9 +37,7 @@
 #include "device.h"
 #include "devices.h"
 #include "empty_flash.h"
-#include "flash.h"
 #include "free.h"
-#include "home.h"
 #include "move_out.h"
 #include "node.h"
 #include "peer.h"

@@ -21,12 +21,12 @@
  */
 #include <linux/sched.h>
 
+#include "backing/flash.h"
 #include "base/stats.h"
 #include "base/views.h"
 #include "client_state.h"
 #include "device.h"
 #include "evict.h"
-#include "flash.h"
 #include "node.h"
 #include "peer.h"
 #include "pure/slot_map.h"

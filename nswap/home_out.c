@@ -34,10 +34,10 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
+#include "backing/home.h"
 #include "base/types.h"
 #include "client_state.h"
 #include "device.h"
-#include "home.h"
 #include "home_out.h"
 #include "move_out.h"
 #include "node.h"

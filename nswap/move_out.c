@@ -17,11 +17,11 @@
  *    needs. A peer that does not answer has store_timeout_ms.
  *  - Memory is made with the batch.
  */
+#include "backing/flash.h"
 #include "base/bits.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "device.h"
-#include "flash.h"
 #include "free.h"
 #include "grants.h"
 #include "home_out.h"

@@ -19,6 +19,7 @@
  *  - The device is looked up anew after every wait; an instance is never used
  *    again.
  */
+#include "backing/flash.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "base/views.h"
@@ -26,7 +27,6 @@
 #include "ctl.h"
 #include "device.h"
 #include "devices.h"
-#include "flash.h"
 #include "free.h"
 #include "inject.h"
 #include "moved.h"

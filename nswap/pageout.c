@@ -26,6 +26,7 @@
  *  - The old copy is freed only after the new one is acknowledged or the write
  *    has failed; failed writes leave LOST, never the old page.
  */
+#include "backing/flash.h"
 #include "base/bits.h"
 #include "base/latency_steps.h"
 #include "base/log.h"
@@ -34,7 +35,6 @@
 #include "base/types.h"
 #include "client_state.h"
 #include "device.h"
-#include "flash.h"
 #include "free.h"
 #include "grants.h"
 #include "meter.h"

@@ -34,10 +34,10 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "backing/flash.h"
 #include "base/stats.h"
 #include "device.h"
 #include "evict.h"
-#include "flash.h"
 #include "home_out.h"
 #include "memview.h"
 #include "node.h"

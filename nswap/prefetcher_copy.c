@@ -19,12 +19,12 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "device.h"
-#include "flash.h"
 #include "free.h"
-#include "home.h"
 #include "node.h"
 #include "prefetch/prefetch.h"
 #include "prefetcher_copy.h"

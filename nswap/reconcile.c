@@ -16,11 +16,11 @@
  *    flash that is being emptied: it counts as such.
  *  - Everything is in the peer's own two messages; one comparison at a time.
  */
+#include "backing/flash.h"
 #include "base/stats.h"
 #include "ctl.h"
 #include "device.h"
 #include "devices.h"
-#include "flash.h"
 #include "grants.h"
 #include "node.h"
 #include "peer.h"

@@ -8,8 +8,8 @@
 #include <linux/bits.h>
 #include <linux/bvec.h>
 
+#include "backing/home.h"
 #include "base/types.h"
-#include "home.h"
 #include "transport/conn.h"
 
 struct nswap_io;

@@ -19,13 +19,13 @@
  */
 #include <linux/slab.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/log.h"
 #include "base/types.h"
 #include "base/workqueues.h"
 #include "client_state.h"
 #include "device.h"
-#include "flash.h"
-#include "home.h"
 #include "meter.h"
 #include "node.h"
 #include "peer.h"

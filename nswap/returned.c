@@ -33,14 +33,14 @@
  */
 #include <linux/slab.h>
 
+#include "backing/flash.h"
+#include "backing/home.h"
 #include "base/bits.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "base/views.h"
 #include "client_state.h"
 #include "devices.h"
-#include "flash.h"
-#include "home.h"
 #include "moved.h"
 #include "node.h"
 #include "peer.h"

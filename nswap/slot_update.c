@@ -13,8 +13,8 @@
  */
 #include <linux/sched.h>
 
+#include "backing/flash.h"
 #include "device.h"
-#include "flash.h"
 #include "inject.h"
 #include "node.h"
 #include "page_tag.h"

@@ -18,11 +18,11 @@
  *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
+#include "backing/flash.h"
 #include "base/bits.h"
 #include "base/stats.h"
 #include "device.h"
 #include "devices.h"
-#include "flash.h"
 #include "meter.h"
 #include "node.h"
 #include "pageout.h"

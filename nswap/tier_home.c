@@ -15,12 +15,12 @@
  *  - What has succeeded ends wherever home says so, in a hard interrupt too.
  *  - A page-in that failed is started anew if the slot has changed since.
  */
+#include "backing/home.h"
 #include "base/bits.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "device.h"
 #include "devices.h"
-#include "home.h"
 #include "meter.h"
 #include "node.h"
 #include "pageout.h"

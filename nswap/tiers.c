@@ -6,9 +6,9 @@
  * its number where page-outs and page-ins are measured. Numbers of pages are
  * those of the slot map: a page that is being moved is counted nowhere.
  */
+#include "backing/flash.h"
 #include "base/latency_steps.h"
 #include "device.h"
-#include "flash.h"
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"
