@@ -35,11 +35,11 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "base/views.h"
-#include "node.h"
+#include "core/node.h"
+#include "core/subnet.h"
 #include "peer.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
-#include "subnet.h"
 #include "transport/sockaddr.h"
 
 #define FIRST_ROUNDS	3	/* that ask everybody for an answer */

@@ -22,7 +22,7 @@
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
-#include "node.h"
+#include "core/node.h"
 
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
 

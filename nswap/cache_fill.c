@@ -16,8 +16,8 @@
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
-#include "memview.h"
-#include "node.h"
+#include "core/meminfo.h"
+#include "core/node.h"
 
 #define FILL_CHUNK	1024	/* pages set aside before others may run */
 #define FILL_FLOOR	20	/* leave this node's programs a 20th of RAM */

@@ -9,7 +9,7 @@
 #include "cache_fill.h"
 #include "cache_life.h"
 #include "cache_size.h"
-#include "node.h"
+#include "core/node.h"
 #include "owner.h"
 #include "pick.h"
 

@@ -37,7 +37,7 @@
 #include "cache_fill.h"
 #include "cache_shrink.h"
 #include "cache_size.h"
-#include "node.h"
+#include "core/node.h"
 #include "sizing.h"
 
 #define CUT		16	/* part of the target that one call costs */

@@ -33,7 +33,7 @@
 #include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
-#include "node.h"
+#include "core/node.h"
 #include "trace.h"
 
 #define TRIM_CHUNK	1024	/* pages freed before others may run */

@@ -5,10 +5,10 @@
 #include <linux/slab.h>
 
 #include "client_start.h"
-#include "client_state.h"
+#include "core/client_state.h"
+#include "core/node.h"
 #include "free.h"
 #include "loss.h"
-#include "node.h"
 #include "request_queue.h"
 #include "timers.h"
 

@@ -10,10 +10,10 @@
 #include <linux/slab.h>
 
 #include "base/hooks.h"
-#include "client_state.h"
+#include "core/client_state.h"
+#include "core/node.h"
 #include "ctl.h"
 #include "grants.h"
-#include "node.h"
 #include "peer.h"
 #include "place.h"
 #include "pure/wire.h"

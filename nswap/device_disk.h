@@ -5,7 +5,7 @@
 #ifndef NSWAP_DEVICE_DISK_H
 #define NSWAP_DEVICE_DISK_H
 
-#include "device.h"
+#include "core/device.h"
 
 int nswap_device_init(void);
 void nswap_device_exit(void);

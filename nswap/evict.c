@@ -24,13 +24,13 @@
 #include "backing/flash.h"
 #include "base/stats.h"
 #include "base/views.h"
-#include "client_state.h"
-#include "device.h"
+#include "core/client_state.h"
+#include "core/device.h"
+#include "core/node.h"
+#include "core/slot_update.h"
 #include "evict.h"
-#include "node.h"
 #include "peer.h"
 #include "pure/slot_map.h"
-#include "slot_update.h"
 
 #define LOOK	65536		/* slots looked at in one search */
 #define SPARED	8		/* part of flash left for page-outs */

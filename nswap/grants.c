@@ -4,9 +4,9 @@
  * node, and that it has none.
  */
 #include "base/stats.h"
-#include "client_state.h"
+#include "core/client_state.h"
+#include "core/node.h"
 #include "grants.h"
-#include "node.h"
 #include "place.h"
 #include "pure/ip_table.h"
 

@@ -17,10 +17,10 @@
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
  */
 #include "cache.h"
+#include "core/inject.h"
+#include "core/node.h"
 #include "held.h"
-#include "inject.h"
 #include "inject_entry.h"
-#include "node.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
 #include "server.h"

@@ -36,16 +36,16 @@
 
 #include "backing/home.h"
 #include "base/types.h"
-#include "client_state.h"
-#include "device.h"
+#include "core/client_state.h"
+#include "core/device.h"
+#include "core/node.h"
+#include "core/page_tag.h"
+#include "core/slot_update.h"
 #include "home_out.h"
 #include "move_out.h"
-#include "node.h"
-#include "page_tag.h"
 #include "place.h"
 #include "prefetcher.h"
 #include "pure/slot_map.h"
-#include "slot_update.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
 #define LOOK_AT		262144u	/* slots, in one search */

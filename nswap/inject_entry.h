@@ -11,7 +11,7 @@
 #include <linux/highmem.h>
 
 #include "cache.h"
-#include "inject.h"
+#include "core/inject.h"
 
 #ifdef NSWAP_INJECT
 /**

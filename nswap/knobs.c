@@ -7,9 +7,9 @@
  *    old value for a moment.
  *  - They are turned one after another, under the node's control lock.
  */
+#include "core/node.h"
 #include "knobs.h"
 #include "meter.h"
-#include "node.h"
 #include "prefetcher.h"
 #include "rebalance.h"
 #include "sizing.h"

@@ -5,7 +5,7 @@
 #ifndef NSWAP_KNOBS_H
 #define NSWAP_KNOBS_H
 
-#include "node.h"
+#include "core/node.h"
 
 struct netlink_ext_ack;
 

@@ -2,11 +2,11 @@
 /*
  * Late answers: those to messages that were taken back, unanswered.
  */
-#include "devices.h"
+#include "core/devices.h"
+#include "core/node.h"
 #include "free.h"
 #include "grants.h"
 #include "late.h"
-#include "node.h"
 #include "peer.h"
 #include "pure/wire.h"
 #include "reconcile.h"

@@ -12,11 +12,11 @@
 #include "announce.h"
 #include "base/log.h"
 #include "base/views.h"
-#include "device.h"
+#include "core/device.h"
+#include "core/node.h"
+#include "core/nodes.h"
 #include "device_life.h"
 #include "leave.h"
-#include "node.h"
-#include "nodes.h"
 
 static void announce_leaving(const char *what)
 {

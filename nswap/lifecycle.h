@@ -5,7 +5,7 @@
 #ifndef NSWAP_LIFECYCLE_H
 #define NSWAP_LIFECYCLE_H
 
-#include "node.h"
+#include "core/node.h"
 
 struct net;
 struct netlink_ext_ack;

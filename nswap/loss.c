@@ -14,13 +14,13 @@
 
 #include "base/log.h"
 #include "base/views.h"
-#include "client_state.h"
-#include "device.h"
+#include "core/client_state.h"
+#include "core/device.h"
+#include "core/node.h"
+#include "core/slot_update.h"
 #include "loss.h"
-#include "node.h"
 #include "peer.h"
 #include "pure/slot_map.h"
-#include "slot_update.h"
 
 /* @index: of the peer that has nothing any more, 0 for all that are LOST */
 static u64 lose_slots(struct nswap_device *dev, u16 index)

@@ -13,8 +13,8 @@
 #include "base/latency_steps.h"
 #include "base/timestamp.h"
 #include "base/views.h"
+#include "core/request.h"
 #include "pure/wire.h"
-#include "request.h"
 
 /**
  * struct nswap_flow - pages given to a tier and pages back from it; per CPU

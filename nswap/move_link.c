@@ -10,8 +10,8 @@
  */
 #include <linux/err.h>
 
+#include "core/node.h"
 #include "move_link.h"
-#include "node.h"
 #include "pure/wire.h"
 #include "transport/transport.h"
 

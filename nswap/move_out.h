@@ -8,7 +8,7 @@
 
 #include <linux/completion.h>
 
-#include "request.h"
+#include "core/request.h"
 
 /**
  * struct nswap_move_out - a batch

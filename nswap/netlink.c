@@ -18,13 +18,13 @@
 
 #include "base/types.h"
 #include "base/views.h"
+#include "core/node.h"
+#include "core/nodes.h"
 #include "empty_flash.h"
 #include "knobs.h"
 #include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "node.h"
-#include "nodes.h"
 #include "policy_select.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);

@@ -10,8 +10,8 @@
 #include <net/genetlink.h>
 
 #include "base/views.h"
+#include "core/node.h"
 #include "knobs.h"
-#include "node.h"
 
 #define NSWAP_NL_PREFETCH "prefetch-"	/* before its kinds, as kinds of policies */
 

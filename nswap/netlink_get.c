@@ -13,11 +13,11 @@
 #include <net/sock.h>
 
 #include "base/views.h"
+#include "core/node.h"
+#include "core/nodes.h"
 #include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "node.h"
-#include "nodes.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
 

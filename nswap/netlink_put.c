@@ -10,10 +10,10 @@
 #include "base/stats.h"
 #include "base/types.h"
 #include "base/views.h"
+#include "core/node.h"
+#include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "node.h"
-#include "nodes.h"
 
 /* one counter: where it is and the attribute that carries it */
 struct stat_attr {

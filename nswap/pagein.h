@@ -5,7 +5,7 @@
 #ifndef NSWAP_PAGEIN_H
 #define NSWAP_PAGEIN_H
 
-#include "request.h"
+#include "core/request.h"
 
 void nswap_client_read(struct nswap_io *io);
 unsigned int nswap_client_from_peers(struct nswap_io *io, unsigned int first);

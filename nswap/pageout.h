@@ -5,7 +5,7 @@
 #ifndef NSWAP_PAGEOUT_H
 #define NSWAP_PAGEOUT_H
 
-#include "request.h"
+#include "core/request.h"
 
 void nswap_client_write(struct nswap_io *io);
 int nswap_client_to_peers(struct nswap_io *io, unsigned long slots);

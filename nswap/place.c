@@ -22,7 +22,7 @@
 #include <linux/slab.h>
 
 #include "base/types.h"
-#include "node.h"
+#include "core/node.h"
 #include "place.h"
 #include "policy/policy.h"
 

@@ -9,7 +9,7 @@
  */
 #include "cache.h"
 #include "cache_size.h"
-#include "node.h"
+#include "core/node.h"
 #include "policy/policy.h"
 #include "policy_select.h"
 #include "prefetch/prefetch.h"

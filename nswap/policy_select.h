@@ -5,7 +5,7 @@
 #ifndef NSWAP_POLICY_SELECT_H
 #define NSWAP_POLICY_SELECT_H
 
-#include "node.h"
+#include "core/node.h"
 
 struct netlink_ext_ack;
 

@@ -23,14 +23,14 @@
 #include "backing/home.h"
 #include "base/stats.h"
 #include "base/types.h"
-#include "device.h"
+#include "core/device.h"
+#include "core/node.h"
+#include "core/slot_update.h"
 #include "free.h"
-#include "node.h"
 #include "prefetch/prefetch.h"
 #include "prefetcher_copy.h"
 #include "prefetcher_hand.h"
 #include "pure/slot_map.h"
-#include "slot_update.h"
 
 /**
  * struct slot_copy - one page of a batch

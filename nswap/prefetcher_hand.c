@@ -14,7 +14,7 @@
 #include <linux/sched.h>
 
 #include "base/types.h"
-#include "device.h"
+#include "core/device.h"
 #include "prefetch/prefetch.h"
 #include "prefetcher_hand.h"
 #include "pure/slot_map.h"

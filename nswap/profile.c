@@ -13,9 +13,9 @@
  */
 #include "base/latency_steps.h"
 #include "base/views.h"
-#include "device.h"
+#include "core/device.h"
+#include "core/node.h"
 #include "meter.h"
-#include "node.h"
 #include "profile.h"
 
 static u64 under_way(const struct nswap_meter *m, u8 tier, u8 op)

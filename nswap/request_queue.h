@@ -5,7 +5,7 @@
 #ifndef NSWAP_REQUEST_QUEUE_H
 #define NSWAP_REQUEST_QUEUE_H
 
-#include "request.h"
+#include "core/request.h"
 
 void nswap_client_submit(struct nswap_io *io);
 void nswap_client_wait(struct nswap_io *io);

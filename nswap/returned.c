@@ -39,14 +39,14 @@
 #include "base/stats.h"
 #include "base/types.h"
 #include "base/views.h"
-#include "client_state.h"
-#include "devices.h"
+#include "core/client_state.h"
+#include "core/devices.h"
+#include "core/node.h"
+#include "core/return_mark.h"
 #include "moved.h"
-#include "node.h"
 #include "peer.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
-#include "return_mark.h"
 #include "returned.h"
 
 #define ROOMS		4	/* RETURNs of a device that are carried out at once */

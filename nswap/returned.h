@@ -8,7 +8,7 @@
 
 #include <linux/completion.h>
 
-#include "device.h"
+#include "core/device.h"
 #include "pure/wire.h"
 
 struct nswap_return;

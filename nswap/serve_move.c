@@ -15,9 +15,9 @@
  */
 #include "base/stats.h"
 #include "cache.h"
-#include "inject.h"
+#include "core/inject.h"
+#include "core/node.h"
 #include "moved.h"
-#include "node.h"
 #include "owner.h"
 #include "pending.h"
 #include "pure/wire.h"

@@ -24,8 +24,8 @@
 #include "cache.h"
 #include "cache_shrink.h"
 #include "cache_size.h"
-#include "memview.h"
-#include "node.h"
+#include "core/meminfo.h"
+#include "core/node.h"
 #include "policy/policy.h"
 #include "sizing.h"
 

@@ -11,8 +11,8 @@
 #include <linux/slab.h>
 
 #include "base/views.h"
+#include "core/node.h"
 #include "meter.h"
-#include "node.h"
 #include "slot_trace.h"
 
 /**

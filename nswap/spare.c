@@ -18,8 +18,8 @@
 #include <linux/slab.h>
 
 #include "base/types.h"
-#include "memview.h"
-#include "node.h"
+#include "core/meminfo.h"
+#include "core/node.h"
 #include "pure/wire.h"
 #include "spare.h"
 #include "transport/transport.h"

@@ -8,7 +8,7 @@
  */
 #include "base/clock.h"
 #include "base/types.h"
-#include "node.h"
+#include "core/node.h"
 #include "policy/policy.h"
 #include "pure/ip_table.h"
 #include "rebalance.h"

@@ -5,7 +5,7 @@
 #ifndef NSWAP_TIER_HOME_H
 #define NSWAP_TIER_HOME_H
 
-#include "request.h"
+#include "core/request.h"
 
 int nswap_client_to_home(struct nswap_io *io, unsigned long slots);
 unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);

@@ -8,7 +8,7 @@
  */
 #include "backing/flash.h"
 #include "base/latency_steps.h"
-#include "device.h"
+#include "core/device.h"
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"

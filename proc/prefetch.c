@@ -16,9 +16,9 @@
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
+#include "../nswap/core/node.h"
+#include "../nswap/core/nodes.h"
 #include "../nswap/knobs.h"
-#include "../nswap/node.h"
-#include "../nswap/nodes.h"
 #include "../nswap/policy_select.h"
 #include "../prefetch/prefetch.h"
 #include "proc.h"

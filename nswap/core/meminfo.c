@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <linux/vmstat.h>
 
-#include "memview.h"
+#include "meminfo.h"
 #include "node.h"
 
 #define FED_LOW		64	/* part of RAM, of a machine that is fed */
