@@ -8,7 +8,7 @@
 #include "core/client_state.h"
 #include "core/node.h"
 #include "free.h"
-#include "loss.h"
+#include "peers/loss.h"
 #include "request_queue.h"
 #include "timers.h"
 

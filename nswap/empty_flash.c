@@ -43,7 +43,7 @@
 #include "empty_flash.h"
 #include "free.h"
 #include "move_out.h"
-#include "peer.h"
+#include "peers/peer.h"
 #include "pure/flash_map.h"
 #include "pure/slot_map.h"
 #include "returned.h"

@@ -29,7 +29,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "evict.h"
-#include "peer.h"
+#include "peers/peer.h"
 #include "pure/slot_map.h"
 
 #define LOOK	65536		/* slots looked at in one search */

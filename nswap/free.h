@@ -5,7 +5,7 @@
 #ifndef NSWAP_FREE_H
 #define NSWAP_FREE_H
 
-#include "peer.h"
+#include "peers/peer.h"
 
 int nswap_free_init(struct nswap_peer *peer);
 void nswap_free_slot(struct nswap_device *dev, u64 slot);

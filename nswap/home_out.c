@@ -43,7 +43,7 @@
 #include "core/slot_update.h"
 #include "home_out.h"
 #include "move_out.h"
-#include "place.h"
+#include "peers/place.h"
 #include "prefetcher.h"
 #include "pure/slot_map.h"
 

@@ -27,7 +27,7 @@
 #include "core/node.h"
 #include "core/request.h"
 #include "meter.h"
-#include "peer.h"
+#include "peers/peer.h"
 #include "profile.h"
 #include "slot_trace.h"
 #include "trace.h"

@@ -29,14 +29,14 @@
 #include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_update.h"
-#include "ctl.h"
 #include "free.h"
 #include "moved.h"
-#include "peer.h"
+#include "peers/ctl.h"
+#include "peers/peer.h"
+#include "peers/reconcile.h"
 #include "pure/ip_table.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
-#include "reconcile.h"
 #include "transport/transport.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */

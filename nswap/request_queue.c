@@ -28,8 +28,8 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "meter.h"
-#include "peer.h"
-#include "place.h"
+#include "peers/peer.h"
+#include "peers/place.h"
 #include "request_queue.h"
 
 #define SPARE_TAGS	64	/* more than are taken while a task runs the queue */

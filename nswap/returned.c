@@ -44,7 +44,7 @@
 #include "core/node.h"
 #include "core/return_mark.h"
 #include "moved.h"
-#include "peer.h"
+#include "peers/peer.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
 #include "returned.h"
