@@ -34,7 +34,7 @@
 #include "cache_fill.h"
 #include "cache_size.h"
 #include "core/node.h"
-#include "trace.h"
+#include "observe/trace.h"
 
 #define TRIM_CHUNK	1024	/* pages freed before others may run */
 #define POOL_PAGES	4096u	/* 16 MiB: unfilled pages of an adaptive node */

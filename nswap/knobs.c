@@ -9,7 +9,7 @@
  */
 #include "core/node.h"
 #include "knobs.h"
-#include "meter.h"
+#include "observe/meter.h"
 #include "prefetcher.h"
 #include "rebalance.h"
 #include "sizing.h"

@@ -33,12 +33,12 @@
 #include "core/node.h"
 #include "move_link.h"
 #include "mover.h"
+#include "observe/trace.h"
 #include "owner.h"
 #include "pick.h"
 #include "pure/wire.h"
 #include "rebalance.h"
 #include "target.h"
-#include "trace.h"
 #include "transport/transport.h"
 
 #define NSWAP_MOVERS	4

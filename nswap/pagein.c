@@ -38,7 +38,7 @@
 #include "core/page_tag.h"
 #include "core/request.h"
 #include "core/slot_update.h"
-#include "meter.h"
+#include "observe/meter.h"
 #include "pagein.h"
 #include "peers/peer.h"
 #include "peers/session.h"

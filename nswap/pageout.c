@@ -40,7 +40,7 @@
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "free.h"
-#include "meter.h"
+#include "observe/meter.h"
 #include "pageout.h"
 #include "peers/grants.h"
 #include "peers/peer.h"

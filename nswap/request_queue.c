@@ -27,7 +27,7 @@
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "meter.h"
+#include "observe/meter.h"
 #include "peers/peer.h"
 #include "peers/place.h"
 #include "request_queue.h"

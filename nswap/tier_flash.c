@@ -25,7 +25,7 @@
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/request.h"
-#include "meter.h"
+#include "observe/meter.h"
 #include "pageout.h"
 #include "policy/policy.h"
 #include "pure/read_latency.h"

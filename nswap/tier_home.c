@@ -24,7 +24,7 @@
 #include "core/node.h"
 #include "core/request.h"
 #include "core/return_mark.h"
-#include "meter.h"
+#include "observe/meter.h"
 #include "pageout.h"
 #include "pure/slot_map.h"
 #include "request_queue.h"

@@ -18,7 +18,7 @@
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
 # nswap/stats.[ch] is one list expanded several times, which checkpatch takes
 # for careless macros (COMPLEX_MACRO and its kin); so are the tables of
-# policy/policy.[ch], and nswap/trace.h, laid out as all tracepoints are.
+# policy/policy.[ch], and nswap/observe/trace.h, laid out as all tracepoints are.
 # Programs of user space are read for layout only: the rest of checkpatch's
 # advice (u64, ARRAY_SIZE, strscpy, volatile) is about the kernel.
 set -uo pipefail
@@ -50,7 +50,7 @@ files()
 	mapfile -t shims < <(list compat)
 	mapfile -t tools < <(list tools tests bench | grep -vE '^tests/(kunit|model_dev)/')
 	checkpatch --strict --ignore "$always" -f "${kernel[@]}" || bad=1
-	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] nswap/trace.h \
+	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] nswap/observe/trace.h \
 		policy/policy.[ch] || bad=1
 	checkpatch --strict --ignore "$compat" -f "${shims[@]}" || bad=1
 	[ ${#tools[@]} -eq 0 ] ||
