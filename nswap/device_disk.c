@@ -21,13 +21,13 @@
 #include "backing/flash.h"
 #include "base/log.h"
 #include "base/types.h"
+#include "client/free.h"
+#include "client/pagein.h"
+#include "client/pageout.h"
+#include "client/request_queue.h"
 #include "core/device.h"
 #include "core/node.h"
 #include "device_disk.h"
-#include "free.h"
-#include "pagein.h"
-#include "pageout.h"
-#include "request_queue.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */

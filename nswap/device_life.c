@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/types.h"
 #include "base/views.h"
+#include "client/tier.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/devices.h"
@@ -43,7 +44,6 @@
 #include "pure/slot_map.h"
 #include "pure/wire.h"
 #include "returned.h"
-#include "tier.h"
 
 #define FORGET_WAIT	(2 * HZ)
 #define CONNECT_WAIT	(2 * HZ)

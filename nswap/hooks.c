@@ -4,12 +4,12 @@
  */
 #include "announce.h"
 #include "base/hooks.h"
-#include "free.h"
+#include "client/free.h"
+#include "client/late.h"
+#include "client/pagein.h"
 #include "home_out.h"
-#include "late.h"
 #include "moved.h"
 #include "mover.h"
-#include "pagein.h"
 #include "prefetcher.h"
 #include "serve_move.h"
 

@@ -29,7 +29,7 @@
 #include "cache.h"
 #include "cache_life.h"
 #include "cache_size.h"
-#include "client_start.h"
+#include "client/start.h"
 #include "core/device.h"
 #include "core/meminfo.h"
 #include "core/node.h"

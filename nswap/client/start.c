@@ -4,12 +4,12 @@
  */
 #include <linux/slab.h>
 
-#include "client_start.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "free.h"
 #include "peers/loss.h"
 #include "request_queue.h"
+#include "start.h"
 #include "timers.h"
 
 /**
