@@ -12,7 +12,7 @@
 #include "observe/meter.h"
 #include "prefetcher.h"
 #include "rebalance.h"
-#include "sizing.h"
+#include "server/sizing.h"
 
 #define KNOB(field, lo, hi, d, text) \
 	{ .name = #field, .help = text, .min = lo, .max = hi, .def = d, \

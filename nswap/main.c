@@ -8,9 +8,6 @@
 #include <linux/module.h>
 
 #include "base/workqueues.h"
-#include "cache.h"
-#include "cache_fill.h"
-#include "cache_shrink.h"
 #include "core/device.h"
 #include "core/node.h"
 #include "device_disk.h"
@@ -20,6 +17,9 @@
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
 #include "proc/proc.h"
+#include "server/cache.h"
+#include "server/cache_fill.h"
+#include "server/cache_shrink.h"
 
 static int __init nswap_init(void)
 {

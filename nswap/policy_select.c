@@ -7,14 +7,14 @@
  * next decision on. Changes come one after another, under the node's control
  * lock.
  */
-#include "cache.h"
-#include "cache_size.h"
 #include "core/node.h"
 #include "policy/policy.h"
 #include "policy_select.h"
 #include "prefetch/prefetch.h"
 #include "prefetcher.h"
-#include "sizing.h"
+#include "server/cache.h"
+#include "server/cache_size.h"
+#include "server/sizing.h"
 
 /**
  * nswap_node_set_place() - change the placement policy

@@ -16,12 +16,12 @@
  */
 #include "base/clock.h"
 #include "base/views.h"
-#include "cache.h"
 #include "core/node.h"
 #include "mover.h"
 #include "policy/policy.h"
 #include "pure/ip_table.h"
 #include "rebalance.h"
+#include "server/cache.h"
 
 #define LEAST_MS	2000
 

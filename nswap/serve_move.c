@@ -14,17 +14,17 @@
  *    mover may drop its copy.
  */
 #include "base/stats.h"
-#include "cache.h"
 #include "core/inject.h"
 #include "core/node.h"
 #include "moved.h"
-#include "owner.h"
-#include "pending.h"
 #include "pure/wire.h"
 #include "returned.h"
-#include "serve.h"
 #include "serve_move.h"
-#include "server.h"
+#include "server/cache.h"
+#include "server/owner.h"
+#include "server/pending.h"
+#include "server/serve.h"
+#include "server/server.h"
 #include "transport/transport.h"
 
 #define PAGES_MS	4000	/* without a byte of the pages of a RETURN */

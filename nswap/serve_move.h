@@ -5,7 +5,7 @@
 #ifndef NSWAP_SERVE_MOVE_H
 #define NSWAP_SERVE_MOVE_H
 
-#include "server.h"
+#include "server/server.h"
 
 int nswap_serve_moves(struct nswap_srv_conn *conn);
 

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/types.h"
 #include "cache.h"
+#include "conn_pool.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "held.h"
@@ -28,7 +29,6 @@
 #include "pure/wire.h"
 #include "serve.h"
 #include "server.h"
-#include "spare.h"
 #include "transport/rx_affinity.h"
 #include "transport/transport.h"
 

@@ -18,10 +18,10 @@
 #include <linux/slab.h>
 
 #include "base/types.h"
+#include "conn_pool.h"
 #include "core/meminfo.h"
 #include "core/node.h"
 #include "pure/wire.h"
-#include "spare.h"
 #include "transport/transport.h"
 
 /* one session as large as they get */
