@@ -35,6 +35,7 @@
 #include "device_disk.h"
 #include "device_life.h"
 #include "home_out.h"
+#include "migrate/returned.h"
 #include "observe/meter.h"
 #include "observe/profile.h"
 #include "peers/ctl.h"
@@ -43,7 +44,6 @@
 #include "prefetcher.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
-#include "returned.h"
 
 #define FORGET_WAIT	(2 * HZ)
 #define CONNECT_WAIT	(2 * HZ)

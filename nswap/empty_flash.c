@@ -42,11 +42,11 @@
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "empty_flash.h"
+#include "migrate/returned.h"
 #include "move_out.h"
 #include "peers/peer.h"
 #include "pure/flash_map.h"
 #include "pure/slot_map.h"
-#include "returned.h"
 
 #define ROUND		(HZ / 4)
 #define PATIENCE	(5 * HZ)	/* with peers that may have room soon */

@@ -8,10 +8,10 @@
 #include "client/late.h"
 #include "client/pagein.h"
 #include "home_out.h"
-#include "moved.h"
-#include "mover.h"
+#include "migrate/moved.h"
+#include "migrate/mover.h"
+#include "migrate/serve_move.h"
 #include "prefetcher.h"
-#include "serve_move.h"
 
 static int hook_peer_made(struct nswap_peer *peer)
 {

@@ -9,9 +9,9 @@
  */
 #include "core/node.h"
 #include "knobs.h"
+#include "migrate/rebalance.h"
 #include "observe/meter.h"
 #include "prefetcher.h"
-#include "rebalance.h"
 #include "server/sizing.h"
 
 #define KNOB(field, lo, hi, d, text) \
