@@ -34,16 +34,16 @@
 #include "device_config.h"
 #include "device_disk.h"
 #include "device_life.h"
-#include "home_out.h"
 #include "migrate/returned.h"
 #include "observe/meter.h"
 #include "observe/profile.h"
 #include "peers/ctl.h"
 #include "peers/peer.h"
 #include "peers/reconcile.h"
-#include "prefetcher.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
+#include "tiering/prefetcher.h"
+#include "tiering/promote.h"
 
 #define FORGET_WAIT	(2 * HZ)
 #define CONNECT_WAIT	(2 * HZ)

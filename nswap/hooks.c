@@ -7,11 +7,11 @@
 #include "client/free.h"
 #include "client/late.h"
 #include "client/pagein.h"
-#include "home_out.h"
 #include "migrate/moved.h"
 #include "migrate/mover.h"
 #include "migrate/serve_move.h"
-#include "prefetcher.h"
+#include "tiering/prefetcher.h"
+#include "tiering/promote.h"
 
 static int hook_peer_made(struct nswap_peer *peer)
 {

@@ -11,8 +11,8 @@
 #include "knobs.h"
 #include "migrate/rebalance.h"
 #include "observe/meter.h"
-#include "prefetcher.h"
 #include "server/sizing.h"
+#include "tiering/prefetcher.h"
 
 #define KNOB(field, lo, hi, d, text) \
 	{ .name = #field, .help = text, .min = lo, .max = hi, .def = d, \

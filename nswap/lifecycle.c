@@ -42,7 +42,6 @@
 #include "policy/policy.h"
 #include "policy_select.h"
 #include "prefetch/prefetch.h"
-#include "prefetcher.h"
 #include "pure/ip_table.h"
 #include "server/cache.h"
 #include "server/cache_life.h"
@@ -51,6 +50,7 @@
 #include "server/pending.h"
 #include "server/server.h"
 #include "server/sizing.h"
+#include "tiering/prefetcher.h"
 #include "transport/sockaddr.h"
 
 #define DEFAULT_CONNS	3

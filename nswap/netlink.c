@@ -20,12 +20,12 @@
 #include "base/views.h"
 #include "core/node.h"
 #include "core/nodes.h"
-#include "empty_flash.h"
 #include "knobs.h"
 #include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "policy_select.h"
+#include "tiering/evacuate.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
 

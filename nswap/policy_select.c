@@ -11,10 +11,10 @@
 #include "policy/policy.h"
 #include "policy_select.h"
 #include "prefetch/prefetch.h"
-#include "prefetcher.h"
 #include "server/cache.h"
 #include "server/cache_size.h"
 #include "server/sizing.h"
+#include "tiering/prefetcher.h"
 
 /**
  * nswap_node_set_place() - change the placement policy

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The contract between prefetch policies and the mechanism that carries them
- * out: nswap/prefetcher.c, which brings pages that peers hold to flash as well,
+ * out: nswap/tiering/prefetcher.c, which brings pages that peers hold to flash as well,
  * or pages at home to peers.
  *
  * A policy decides on a snapshot and touches nothing: no lock of the core, no

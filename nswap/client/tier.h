@@ -37,7 +37,7 @@
  *    Copies that were replaced or given up are not freed slots: see
  *    nswap_free_orphan(), whose time and generation the caller knows.
  *  - Moves between tiers are two-phase, each of its own kind: moved.c,
- *    move_out.c, returned.c, empty_flash.c, prefetcher_copy.c.
+ *    move_batch.c, returned.c, evacuate.c, prefetch_copy.c.
  */
 #ifndef NSWAP_TIER_H
 #define NSWAP_TIER_H

@@ -7,8 +7,8 @@
  *                                |              disk to ram: move out --+
  *                                +--------------------------------------+
  *
- * Its hand picks the pages (prefetcher_hand.c). What is brought to flash goes
- * there by its copier (prefetcher_copy.c), what leaves home by home_out.c: this
+ * Its hand picks the pages (prefetch_scan.c). What is brought to flash goes
+ * there by its copier (prefetch_copy.c), what leaves home by promote.c: this
  * file says when, how many and how long.
  *
  * Invariants:
@@ -41,12 +41,12 @@
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "evict.h"
-#include "home_out.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
+#include "prefetch_copy.h"
+#include "prefetch_scan.h"
 #include "prefetcher.h"
-#include "prefetcher_copy.h"
-#include "prefetcher_hand.h"
+#include "promote.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 

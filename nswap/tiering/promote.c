@@ -41,10 +41,10 @@
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
-#include "home_out.h"
-#include "move_out.h"
+#include "move_batch.h"
 #include "peers/place.h"
 #include "prefetcher.h"
+#include "promote.h"
 #include "pure/slot_map.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */

@@ -28,8 +28,8 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "prefetch/prefetch.h"
-#include "prefetcher_copy.h"
-#include "prefetcher_hand.h"
+#include "prefetch_copy.h"
+#include "prefetch_scan.h"
 #include "pure/slot_map.h"
 
 /**

@@ -16,7 +16,7 @@
 #include "base/types.h"
 #include "core/device.h"
 #include "prefetch/prefetch.h"
-#include "prefetcher_hand.h"
+#include "prefetch_scan.h"
 #include "pure/slot_map.h"
 
 #define LOOK	65536		/* slots looked at in one wake-up */
