@@ -15,7 +15,7 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "core/nodes.h"
-#include "device_life.h"
+#include "device/life.h"
 #include "leave.h"
 
 static void announce_leaving(const char *what)

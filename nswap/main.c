@@ -10,7 +10,7 @@
 #include "base/workqueues.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "device_disk.h"
+#include "device/disk.h"
 #include "leave.h"
 #include "lifecycle.h"
 #include "netlink.h"

@@ -27,7 +27,7 @@
 #include "client/request_queue.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "device_disk.h"
+#include "disk.h"
 
 #define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */

@@ -19,10 +19,10 @@
 #include "backing/home.h"
 #include "base/types.h"
 #include "base/views.h"
+#include "config.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "device_config.h"
-#include "device_disk.h"
+#include "disk.h"
 
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Life of a device: how one comes and goes. What the block layer sees of it is
- * in device_disk.c, what lies behind it in device_config.c.
+ * in disk.c, what lies behind it in config.c.
  *
  * Invariants:
  *  - A device goes only when nobody has it open; until its disk is gone,
@@ -27,13 +27,13 @@
 #include "base/types.h"
 #include "base/views.h"
 #include "client/tier.h"
+#include "config.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
-#include "device_config.h"
-#include "device_disk.h"
-#include "device_life.h"
+#include "disk.h"
+#include "life.h"
 #include "migrate/returned.h"
 #include "observe/meter.h"
 #include "observe/profile.h"
