@@ -8,12 +8,12 @@
 #include <linux/module.h>
 
 #include "base/workqueues.h"
+#include "control/lifecycle.h"
+#include "control/netlink.h"
+#include "control/reboot.h"
 #include "core/device.h"
 #include "core/node.h"
 #include "device/disk.h"
-#include "leave.h"
-#include "lifecycle.h"
-#include "netlink.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
 #include "proc/proc.h"

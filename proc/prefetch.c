@@ -16,10 +16,10 @@
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
+#include "../nswap/control/knobs.h"
+#include "../nswap/control/policy_select.h"
 #include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
-#include "../nswap/knobs.h"
-#include "../nswap/policy_select.h"
 #include "../prefetch/prefetch.h"
 #include "proc.h"
 

@@ -22,9 +22,9 @@
 #include "../nswap/base/latency_steps.h"
 #include "../nswap/base/stats.h"
 #include "../nswap/base/views.h"
+#include "../nswap/control/knobs.h"
 #include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
-#include "../nswap/knobs.h"
 #include "proc.h"
 
 #define PROC_DIR	"nswap"

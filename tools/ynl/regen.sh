@@ -48,11 +48,11 @@ make_one() {
 }
 
 make_one uapi header include/uapi/linux/nswap.h
-make_one kernel header nswap/netlink_gen.h
-make_one kernel source nswap/netlink_gen.c
+make_one kernel header nswap/control/netlink_gen.h
+make_one kernel source nswap/control/netlink_gen.c
 
 status=0
-for f in include/uapi/linux/nswap.h nswap/netlink_gen.h nswap/netlink_gen.c; do
+for f in include/uapi/linux/nswap.h nswap/control/netlink_gen.h nswap/control/netlink_gen.c; do
 	if [ -n "$check" ]; then
 		diff -u --label "$f" --label "$f (from the spec)" \
 			"$top/$f" "$tmp/$f" || status=1

@@ -16,7 +16,7 @@
 #include "core/node.h"
 #include "core/nodes.h"
 #include "device/life.h"
-#include "leave.h"
+#include "reboot.h"
 
 static void announce_leaving(const char *what)
 {
