@@ -43,7 +43,7 @@ static int __init nswap_init(void)
 	ret = nswap_proc_init();
 	if (ret)
 		goto exit_device;
-	ret = nswap_leave_init();
+	ret = nswap_reboot_init();
 	if (ret)
 		goto exit_proc;
 	ret = nswap_netlink_init();
@@ -52,7 +52,7 @@ static int __init nswap_init(void)
 	return 0;
 
 exit_leave:
-	nswap_leave_exit();
+	nswap_reboot_exit();
 exit_proc:
 	nswap_proc_exit();
 exit_device:
@@ -69,7 +69,7 @@ destroy_wq:
 static void __exit nswap_exit(void)
 {
 	nswap_netlink_exit();
-	nswap_leave_exit();
+	nswap_reboot_exit();
 	nswap_proc_exit();
 	nswap_node_exit();
 	nswap_device_exit();

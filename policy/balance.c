@@ -18,7 +18,7 @@
 
 #define SHARE		10000ull
 
-static u64 share(u64 used, u64 lent)
+static u64 balance_share(u64 used, u64 lent)
 {
 	return lent ? div64_u64(min(used, lent) * SHARE, lent) : 0;
 }
@@ -45,8 +45,8 @@ static u64 pages_a_unit(u64 l, u64 others)
  */
 u64 nswap_balance(const struct nswap_balance_view *v)
 {
-	u64 mine = share(v->used, v->lent);
-	u64 theirs = share(v->others_used, v->others_lent);
+	u64 mine = balance_share(v->used, v->lent);
+	u64 theirs = balance_share(v->others_used, v->others_lent);
 	u64 pct = v->pct * SHARE / 100, over;
 
 	if (!v->pct || !v->lent || !v->others_lent ||
@@ -69,6 +69,6 @@ u64 nswap_balance(const struct nswap_balance_view *v)
  */
 bool nswap_balance_takes(const struct nswap_balance_view *v, u64 lent, u64 used)
 {
-	return lent && share(v->used, v->lent) >
-		       share(used, lent) + v->pct * SHARE / 200;
+	return lent && balance_share(v->used, v->lent) >
+		       balance_share(used, lent) + v->pct * SHARE / 200;
 }

@@ -15,8 +15,8 @@
 
 #define LONG	(2 * NSWAP_REQ_SLOTS)	/* pages */
 
-static bool shorter(const struct nswap_place_peer *a,
-		    const struct nswap_place_peer *b)
+static bool burst_shorter(const struct nswap_place_peer *a,
+			  const struct nswap_place_peer *b)
 {
 	if (a->inflight != b->inflight)
 		return a->inflight < b->inflight;
@@ -32,7 +32,7 @@ static int burst_pick(const struct nswap_place_view *view, unsigned int pages)
 		if (n == view->nr)
 			n = 0;
 		if (nswap_place_usable(&view->peer[n]) &&
-		    (best < 0 || shorter(&view->peer[n], &view->peer[best])))
+		    (best < 0 || burst_shorter(&view->peer[n], &view->peer[best])))
 			best = n;
 	}
 	if (!view->flash)

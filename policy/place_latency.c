@@ -22,7 +22,7 @@
 #define MOST_NS		(1ull << 33)
 #define UNKNOWN_NS	(1ull << 47)
 
-static u64 cost(const struct nswap_place_peer *p, unsigned int pages)
+static u64 latency_cost(const struct nswap_place_peer *p, unsigned int pages)
 {
 	u64 ns = min(p->store_ns, MOST_NS);
 
@@ -42,9 +42,9 @@ static int latency_pick(const struct nswap_place_view *view, unsigned int pages)
 		const struct nswap_place_peer *p = &view->peer[at];
 
 		if (!nswap_place_usable(p) ||
-		    (best >= 0 && cost(p, pages) >= least))
+		    (best >= 0 && latency_cost(p, pages) >= least))
 			continue;
-		least = cost(p, pages);
+		least = latency_cost(p, pages);
 		best = at;
 	}
 	return best;

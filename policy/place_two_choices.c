@@ -22,8 +22,8 @@ static unsigned int nth_usable(const struct nswap_place_view *view,
 	return i;
 }
 
-static bool better(const struct nswap_place_peer *a,
-		   const struct nswap_place_peer *b)
+static bool two_choices_better(const struct nswap_place_peer *a,
+			       const struct nswap_place_peer *b)
 {
 	if (a->inflight != b->inflight)
 		return a->inflight < b->inflight;
@@ -47,7 +47,7 @@ static int two_choices_pick(const struct nswap_place_view *view,
 		other++;
 	one = nth_usable(view, one);
 	other = nth_usable(view, other);
-	return better(&view->peer[other], &view->peer[one]) ? other : one;
+	return two_choices_better(&view->peer[other], &view->peer[one]) ? other : one;
 }
 
 const struct nswap_place_ops nswap_place_two_choices_ops = {

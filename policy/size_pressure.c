@@ -16,7 +16,7 @@
 #define PSI_LIMIT	500	/* 5 % of the time */
 #define NOISE		8192	/* part of RAM a second that means nothing */
 
-static bool felt(const struct nswap_size_view *v)
+static bool pressure_felt(const struct nswap_size_view *v)
 {
 	u64 noise = v->total / NOISE * v->elapsed_ms;
 
@@ -30,7 +30,7 @@ static u64 pressure_lend(const struct nswap_size_view *view)
 	u64 keep = nswap_size_percent(view, KEEP_PCT);
 	u64 room = there > keep ? there - keep : 0;
 
-	if (felt(view))
+	if (pressure_felt(view))
 		room = min(room, view->target * 3 / 4);
 	return nswap_size_bound(view, nswap_size_follow(view, room));
 }

@@ -15,7 +15,7 @@
 #define SLOWER		4	/* flash may take a 4th longer than peers */
 
 /* over all policies */
-static void total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
+static void learned_total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
 {
 	unsigned int i;
 
@@ -43,7 +43,7 @@ static void total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
 bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 			  u64 *hits)
 {
-	total(&view->learned, put, hits);
+	learned_total(&view->learned, put, hits);
 	return *put >= ENOUGH && view->learned.ins >= view->used;
 }
 
@@ -69,14 +69,14 @@ void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
 	l->ins += ins;
 	for (i = 0; i < NSWAP_PREFETCH_ARMS; i++)
 		l->hits[i] += hits[i];
-	total(l, &all_put, &all_hits);
+	learned_total(l, &all_put, &all_hits);
 	while (all_put > MOST || all_hits > MOST * 64) {
 		for (i = 0; i < NSWAP_PREFETCH_ARMS; i++) {
 			l->put[i] /= 2;
 			l->hits[i] /= 2;
 		}
 		l->ins /= 2;
-		total(l, &all_put, &all_hits);
+		learned_total(l, &all_put, &all_hits);
 	}
 }
 

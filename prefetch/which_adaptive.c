@@ -21,7 +21,7 @@ static const struct nswap_which_ops *const others[] = {
 };
 
 /* reads per page of @a above those of @b? */
-static bool better(const struct nswap_prefetch_learned *l, u8 a, u8 b)
+static bool adaptive_better(const struct nswap_prefetch_learned *l, u8 a, u8 b)
 {
 	return (l->hits[a] + 1) * (l->put[b] + 1) >
 	       (l->hits[b] + 1) * (l->put[a] + 1);
@@ -37,7 +37,7 @@ adaptive_choose(const struct nswap_prefetch_view *view)
 	if (l->wakeups % EXPLORE == 0)
 		return others[l->wakeups / EXPLORE % ARRAY_SIZE(others)];
 	for (i = 1; i < ARRAY_SIZE(others); i++)
-		if (better(l, others[i]->arm, best->arm))
+		if (adaptive_better(l, others[i]->arm, best->arm))
 			best = others[i];
 	return best;
 }

@@ -67,8 +67,8 @@ static struct nswap_node *node_to_change(struct file *file)
 	return node ?: ERR_PTR(-ENODEV);
 }
 
-static int written(struct nswap_node *node, const char *name, int ret,
-		   const struct netlink_ext_ack *ext)
+static int prefetch_proc_written(struct nswap_node *node, const char *name, int ret,
+				 const struct netlink_ext_ack *ext)
 {
 	if (ret)
 		pr_info_ratelimited("node %u: %s: %s\n", node->number, name,
@@ -88,7 +88,7 @@ static int write_choice(struct file *file, char *text, size_t len)
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	ret = nswap_node_set_prefetch(node, name, strim(text), &ext);
-	return written(node, name, ret, &ext);
+	return prefetch_proc_written(node, name, ret, &ext);
 }
 
 static int write_period(struct file *file, char *text, size_t len)
@@ -105,7 +105,7 @@ static int write_period(struct file *file, char *text, size_t len)
 		NL_SET_ERR_MSG(&ext, "a number of milliseconds is wanted");
 	else
 		ret = nswap_node_set_knob(node, PERIOD, value, &ext);
-	return written(node, "period_ms", ret, &ext);
+	return prefetch_proc_written(node, "period_ms", ret, &ext);
 }
 
 /**

@@ -44,13 +44,13 @@ static struct nswap_flash_dev *dev_of(const struct nswap_flash *f, u32 slot)
 	return (struct nswap_flash_dev *)&f->dev[i];
 }
 
-static bool works(const struct nswap_flash_dev *d)
+static bool flash_works(const struct nswap_flash_dev *d)
 {
 	return atomic_read(&d->failures) < FAILED_AT;
 }
 
 /* so much that it gets no new page, for a while */
-static bool fails(const struct nswap_flash_dev *d)
+static bool flash_fails(const struct nswap_flash_dev *d)
 {
 	return atomic_read(&d->failures) >= FAILED_AT &&
 	       (atomic_read(&d->inflight) ||
@@ -210,7 +210,7 @@ bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 {
 	const struct nswap_flash_dev *d = dev_of(f, slot);
 
-	return works(d) && !READ_ONCE(d->map.closed);
+	return flash_works(d) && !READ_ONCE(d->map.closed);
 }
 
 /**
@@ -225,7 +225,7 @@ bool nswap_flash_room(const struct nswap_flash *f)
 	unsigned int i;
 
 	for (i = 0; i < f->nr; i++)
-		if (!fails(&f->dev[i]) && !READ_ONCE(f->dev[i].map.closed) &&
+		if (!flash_fails(&f->dev[i]) && !READ_ONCE(f->dev[i].map.closed) &&
 		    READ_ONCE(f->dev[i].map.used) < f->dev[i].map.nr)
 			return true;
 	return false;
@@ -248,7 +248,7 @@ u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first)
 	for (i = 0; i < f->nr; i++) {
 		struct nswap_flash_dev *d = &f->dev[i];
 
-		if (fails(d))
+		if (flash_fails(d))
 			continue;
 		n = nswap_flash_map_take(&d->map, want, &at);
 		if (n) {
@@ -446,7 +446,7 @@ void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used)
 	for (i = 0; i < f->nr; i++) {
 		const struct nswap_flash_dev *d = &f->dev[i];
 
-		if (fails(d) || READ_ONCE(d->map.closed))
+		if (flash_fails(d) || READ_ONCE(d->map.closed))
 			continue;
 		*total += d->map.nr;
 		*used += READ_ONCE(d->map.used);

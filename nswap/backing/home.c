@@ -103,13 +103,13 @@ static void io_done(struct nswap_home_io *h, bool failed)
 }
 
 #ifdef NSWAP_COMPAT_CANNOT_TELL_UNSUPPORTED
-static void notify(unsigned long error, void *context)
+static void home_io_notify(unsigned long error, void *context)
 {
 	io_done(context, error);
 }
 #else
-static void notify(unsigned long error, unsigned long unsupported,
-		   void *context)
+static void home_io_notify(unsigned long error, unsigned long unsupported,
+			   void *context)
 {
 	io_done(context, error || unsupported);
 }
@@ -130,7 +130,7 @@ static void start_one(struct nswap_home_io *h)
 			  (h->direct ? REQ_NOWAIT | REQ_SWAP : 0),
 		.mem.type = DM_IO_PAGE_LIST,
 		.mem.ptr.pl = h->pages,
-		.notify.fn = notify,
+		.notify.fn = home_io_notify,
 		.notify.context = h,
 		.client = h->direct ? home->direct_io : home->io,
 	};
@@ -298,7 +298,7 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 		start_later(h);
 }
 
-static void refuse(int err, const char *what, struct netlink_ext_ack *ext)
+static void home_refuse(int err, const char *what, struct netlink_ext_ack *ext)
 {
 	switch (err) {
 	case -ENOENT:
@@ -336,7 +336,7 @@ static int check_bdev(struct nswap_home *home, const char *what,
 	struct block_device *bdev = home->bdev;
 
 	if (bdev_read_only(bdev)) {
-		refuse(-EROFS, what, ext);
+		home_refuse(-EROFS, what, ext);
 		return -EROFS;
 	}
 	if (bdev_is_zoned(bdev)) {
@@ -369,7 +369,7 @@ static int open_bdev(struct nswap_home *home, const char *path,
 	home->file = bdev_file_open_by_path(path, BLK_OPEN_READ | BLK_OPEN_WRITE,
 					    home, NULL);
 	if (IS_ERR(home->file)) {
-		refuse(PTR_ERR(home->file), what, ext);
+		home_refuse(PTR_ERR(home->file), what, ext);
 		return PTR_ERR(home->file);
 	}
 	home->bdev = file_bdev(home->file);

@@ -2,8 +2,8 @@
 /*
  * Steps of a page-out and a page-in, and histograms of what they take.
  */
-#ifndef NSWAP_STEPS_H
-#define NSWAP_STEPS_H
+#ifndef NSWAP_LATENCY_STEPS_H
+#define NSWAP_LATENCY_STEPS_H
 
 #include "types.h"
 

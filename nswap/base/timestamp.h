@@ -2,8 +2,8 @@
 /*
  * Time stamps of page-outs and page-ins, taken only while somebody measures.
  */
-#ifndef NSWAP_STAMP_H
-#define NSWAP_STAMP_H
+#ifndef NSWAP_TIMESTAMP_H
+#define NSWAP_TIMESTAMP_H
 
 #include <linux/jump_label.h>
 #include <linux/timekeeping.h>

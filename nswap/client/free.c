@@ -176,8 +176,8 @@ static bool pop_orphan(struct nswap_client *cl, struct nswap_orphan *o)
 }
 
 /* into the peer's batch; false: it has to wait for the batch under way */
-static bool tell(struct nswap_node *node, u16 index, u32 instance, u64 slot,
-		 u32 gen)
+static bool free_tell_peer(struct nswap_node *node, u16 index, u32 instance, u64 slot,
+			   u32 gen)
 {
 	struct nswap_peer *peer = nswap_peer_get(node, index);
 	bool told = true;
@@ -197,7 +197,7 @@ static void tell_orphans(struct nswap_client *cl)
 	struct nswap_orphan o;
 
 	while (n-- && pop_orphan(cl, &o)) {
-		if (tell(cl->node, o.peer, o.instance, o.slot, o.gen)) {
+		if (free_tell_peer(cl->node, o.peer, o.instance, o.slot, o.gen)) {
 			nswap_peer_slots(cl->node, o.peer, -1);
 			continue;
 		}
@@ -221,7 +221,7 @@ static bool tell_slot(struct nswap_device *dev, u64 slot)
 	old = nswap_slot_read(&dev->map, slot);
 	s = nswap_slot_unpack(old);
 	if (s.state == NSWAP_SLOT_FREEING) {
-		if (!tell(dev->node, s.peer, dev->instance, slot, s.gen))
+		if (!free_tell_peer(dev->node, s.peer, dev->instance, slot, s.gen))
 			return false;
 		to = (struct nswap_slot){ .gen = s.gen };
 		if (nswap_device_slot_move(dev, slot, old, &to))

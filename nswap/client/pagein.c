@@ -56,7 +56,7 @@ static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 {
 	struct nswap_node *node = io->dev->node;
 
-	nswap_client_fail(io, first, nr);
+	nswap_request_fail(io, first, nr);
 	if (io->ahead)
 		return;
 	nswap_stat_add(node, read_errors, nr);
@@ -140,7 +140,7 @@ static int recv_results(struct nswap_op *op, struct nswap_conn *c,
 }
 
 /* only devices with flash have a choice, so only they are measured */
-static void timed(struct nswap_op *op, bool good)
+static void pagein_timed(struct nswap_op *op, bool good)
 {
 	struct nswap_device *dev = op->io->dev;
 
@@ -166,7 +166,7 @@ static int load_answered(struct nswap_msg *m)
 		return ret;
 	}
 	m->received_ns = nswap_stamp();
-	timed(op, held);
+	pagein_timed(op, held);
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
 
@@ -180,7 +180,7 @@ static int load_answered(struct nswap_msg *m)
 	}
 	if (!io->ahead)
 		nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 	return 0;
 }
 
@@ -217,19 +217,19 @@ static unsigned long moved_on(struct nswap_op *op)
 }
 
 /**
- * nswap_client_load_failed() - a page-in will not be answered any more
+ * nswap_pagein_failed() - a page-in will not be answered any more
  * @m: its message, IDLE and on no list
  *
  * Context: process, page-in path; does not sleep.
  */
-void nswap_client_load_failed(struct nswap_msg *m)
+void nswap_pagein_failed(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	/* who reads ahead does not try again: the slot may be MOVING for long */
 	unsigned long again = op->io->ahead ? 0 : moved_on(op), failed;
 	unsigned int i;
 
-	timed(op, false);
+	pagein_timed(op, false);
 	failed = nswap_op_slots(op) & ~again;
 	for (i = find_first_bit(&failed, BITS_PER_LONG); i < BITS_PER_LONG;
 	     i = find_next_bit(&failed, BITS_PER_LONG, i)) {
@@ -239,18 +239,18 @@ void nswap_client_load_failed(struct nswap_msg *m)
 			   why_failed(op->peer));
 		i += nr;
 	}
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 }
 
 /**
- * nswap_client_load_waited() - has a page-in waited long enough?
+ * nswap_pagein_waited() - has a page-in waited long enough?
  * @m: its message
  * @ms: how long is enough
  *
  * Context: any.
  * Return: true if its request came more than @ms ago.
  */
-bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms)
+bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 
@@ -258,7 +258,7 @@ bool nswap_client_load_waited(struct nswap_msg *m, unsigned int ms)
 }
 
 /* can every page be had without this peer? */
-static bool dispensable(struct nswap_op *op)
+static bool pagein_peer_dispensable(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
 	unsigned int i;
@@ -278,21 +278,21 @@ static void load_lost(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 
-	if (op->io->ahead || dispensable(op) ||
-	    nswap_client_load_waited(m, nswap_knob(op->peer->node,
-						   dead_after_ms)) ||
+	if (op->io->ahead || pagein_peer_dispensable(op) ||
+	    nswap_pagein_waited(m, nswap_knob(op->peer->node,
+					      dead_after_ms)) ||
 	    nswap_session_park(op->peer, m))
-		nswap_client_load_failed(m);
+		nswap_pagein_failed(m);
 }
 
 /**
- * nswap_client_reload() - send a page-in, for the first time or again
+ * nswap_pagein_send() - send a page-in, for the first time or again
  * @peer: its peer
  * @m: its message, IDLE and on no list
  *
  * Context: process, page-in path; does not sleep for the network.
  */
-void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m)
+void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	struct nswap_io *io = op->io;
@@ -314,8 +314,8 @@ void nswap_client_reload(struct nswap_peer *peer, struct nswap_msg *m)
 		load_lost(m);
 }
 
-static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
-		 u16 index)
+static void pagein_load(struct nswap_io *io, unsigned int first, unsigned int nr,
+			u16 index)
 {
 	struct nswap_peer *peer = nswap_peer_get(io->dev->node, index);
 	struct nswap_op *op = &io->op[first];
@@ -338,9 +338,9 @@ static void load(struct nswap_io *io, unsigned int first, unsigned int nr,
 						  NSWAP_READ_PEERS, nr);
 	atomic_inc(&io->pending);
 	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
-		nswap_client_load_failed(&op->m);
+		nswap_pagein_failed(&op->m);
 	else
-		nswap_client_reload(peer, &op->m);
+		nswap_pagein_send(peer, &op->m);
 }
 
 static void read_zeros(struct nswap_io *io, unsigned int i)
@@ -382,7 +382,7 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 }
 
 /**
- * nswap_client_from_peers() - page in from the peer that holds it
+ * nswap_pagein_from_peers() - page in from the peer that holds it
  * @io: page-in the caller dispatches
  * @first: a slot that is at a peer, counted from the request's
  *
@@ -390,19 +390,19 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
  * Return: how many slots from @first on are under way; 0 if @first is not at a
  * peer any more.
  */
-unsigned int nswap_client_from_peers(struct nswap_io *io, unsigned int first)
+unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 {
 	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
 	u16 index = nswap_slot_unpack(word).peer;
 	unsigned int nr = run_at_peer(io, first, index);
 
 	if (nr)
-		load(io, first, nr, index);
+		pagein_load(io, first, nr, index);
 	return nr;
 }
 
 /* may a page that is moved be read where it was? if not, its claim decides */
-static bool usable(struct nswap_node *node, u16 index)
+static bool pagein_peer_usable(struct nswap_node *node, u16 index)
 {
 	enum nswap_peer_state state = nswap_peer_state(node, index);
 
@@ -442,7 +442,7 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		return 0;
 	case NSWAP_SLOT_MOVING:
 		nswap_inject_met(NSWAP_MET_PAGE_IN, 1);
-		if (s.peer && !usable(io->dev->node, s.peer))
+		if (s.peer && !pagein_peer_usable(io->dev->node, s.peer))
 			return 0;
 		break;
 	case NSWAP_SLOT_FLASH:
@@ -456,12 +456,12 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 }
 
 /**
- * nswap_client_read() - bring a page-in as far as it goes now
+ * nswap_pagein() - bring a page-in as far as it goes now
  * @io: request the caller dispatches
  *
  * Context: process, page-in path: does not allocate, does not wait.
  */
-void nswap_client_read(struct nswap_io *io)
+void nswap_pagein(struct nswap_io *io)
 {
 	unsigned int first, nr;
 
@@ -470,14 +470,14 @@ void nswap_client_read(struct nswap_io *io)
 		first = __ffs(io->todo);
 		nr = read_run(io, first);
 		if (!nr && io->ahead) {
-			nswap_client_fail(io, first, 1);
+			nswap_request_fail(io, first, 1);
 			nr = 1;
 		}
 		if (!nr) {
-			nswap_client_wait(io);
+			nswap_request_wait(io);
 			return;
 		}
 		io->todo &= ~GENMASK(first + nr - 1, first);
 	}
-	nswap_client_io_put(io);
+	nswap_request_put(io);
 }

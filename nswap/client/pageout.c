@@ -94,7 +94,7 @@ static bool claim_slot(struct nswap_io *io, unsigned int i)
 }
 
 /* false if some slots are still to be claimed */
-static bool claim(struct nswap_io *io)
+static bool pageout_claim_slots(struct nswap_io *io)
 {
 	while (io->unclaimed) {
 		unsigned int i = __ffs(io->unclaimed);
@@ -107,8 +107,8 @@ static bool claim(struct nswap_io *io)
 }
 
 /* change a slot that this request has claimed; returns what it was */
-static struct nswap_slot change(struct nswap_io *io, unsigned int i, u8 state,
-				u16 peer, u32 flash, bool next_gen)
+static struct nswap_slot pageout_set_slot(struct nswap_io *io, unsigned int i, u8 state,
+					  u16 peer, u32 flash, bool next_gen)
 {
 	struct nswap_device *dev = io->dev;
 	u64 old, slot = io->slot + i;
@@ -150,7 +150,7 @@ static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at
 
 static void slot_stored(struct nswap_io *io, unsigned int i, u16 peer)
 {
-	struct nswap_slot was = change(io, i, NSWAP_SLOT_REMOTE, peer, 0, false);
+	struct nswap_slot was = pageout_set_slot(io, i, NSWAP_SLOT_REMOTE, peer, 0, false);
 
 	forget_old_copy(io, i, peer);
 	if (was.freed)
@@ -159,34 +159,34 @@ static void slot_stored(struct nswap_io *io, unsigned int i, u16 peer)
 
 static void slot_failed(struct nswap_io *io, unsigned int i)
 {
-	change(io, i, NSWAP_SLOT_LOST, 0, 0, false);
+	pageout_set_slot(io, i, NSWAP_SLOT_LOST, 0, 0, false);
 	forget_old_copy(io, i, 0);
 }
 
 /**
- * nswap_client_at_home() - a page-out has reached home
+ * nswap_pageout_at_home() - a page-out has reached home
  * @io: request
  * @i: its slot, counted from the request's
  *
  * Context: any; does not sleep, on the page-out path.
  */
-void nswap_client_at_home(struct nswap_io *io, unsigned int i)
+void nswap_pageout_at_home(struct nswap_io *io, unsigned int i)
 {
-	change(io, i, NSWAP_SLOT_HOME, 0, 0, false);
+	pageout_set_slot(io, i, NSWAP_SLOT_HOME, 0, 0, false);
 	forget_old_copy(io, i, 0);
 }
 
 /**
- * nswap_client_at_flash() - a page-out has reached flash
+ * nswap_pageout_at_flash() - a page-out has reached flash
  * @io: request
  * @i: its slot, counted from the request's
  * @flash: flash slot, the slot's from now on
  *
  * Context: any; does not sleep, on the page-out path.
  */
-void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
+void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 {
-	struct nswap_slot was = change(io, i, NSWAP_SLOT_FLASH, 0, flash, false);
+	struct nswap_slot was = pageout_set_slot(io, i, NSWAP_SLOT_FLASH, 0, flash, false);
 
 	if (was.freed)
 		nswap_flash_put(io->dev->flash, flash);
@@ -194,23 +194,23 @@ void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 }
 
 /**
- * nswap_client_write_failed() - a page-out has failed: its bio gets an error
+ * nswap_pageout_failed() - a page-out has failed: its bio gets an error
  * @io: request
  * @i: its slot, counted from the request's
  *
  * Context: process, page-out path; does not sleep.
  */
-void nswap_client_write_failed(struct nswap_io *io, unsigned int i)
+void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
 	slot_failed(io, i);
-	nswap_client_fail(io, i, 1);
+	nswap_request_fail(io, i, 1);
 	nswap_stat_inc(io->dev->node, write_errors);
 }
 
 /* the peer did not take it, or nobody knows: place it again */
 static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
 {
-	struct nswap_slot was = change(io, i, NSWAP_SLOT_WRITING, 0, 0, true);
+	struct nswap_slot was = pageout_set_slot(io, i, NSWAP_SLOT_WRITING, 0, 0, true);
 
 	if (may_be_held)
 		nswap_free_orphan(io->dev, io->slot + i, was.gen, was.peer);
@@ -255,7 +255,7 @@ static int store_answered(struct nswap_msg *m)
 		nswap_peer_refused(peer, refused);
 	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
 			     le64_to_cpu(c->rx.free));
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 	return 0;
 }
 
@@ -266,7 +266,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++)
 		slot_again(op->io, op->first + i, may_be_held);
-	nswap_client_op_end(op, nswap_op_slots(op));
+	nswap_op_end(op, nswap_op_slots(op));
 }
 
 /* the session broke: comparison will find what the peer holds of it */
@@ -288,12 +288,12 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 }
 
 /**
- * nswap_client_build_store() - make the STORE of some slots
+ * nswap_pageout_build_store() - make the STORE of some slots
  * @op: of a request whose pages and generations are set
  *
  * Context: process, page-out path; does not sleep.
  */
-void nswap_client_build_store(struct nswap_op *op)
+void nswap_pageout_build_store(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
 	struct bio_vec *bv = &io->bv[3 * op->first];
@@ -316,8 +316,8 @@ void nswap_client_build_store(struct nswap_op *op)
 		      sizeof(*h) + bytes);
 }
 
-static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
-		  struct nswap_peer *peer)
+static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int nr,
+			  struct nswap_peer *peer)
 {
 	struct nswap_node *node = io->dev->node;
 	struct nswap_op *op = &io->op[first];
@@ -332,9 +332,9 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	op->m.overdue = store_overdue;
 	nswap_peer_slots(node, peer->index, nr);
 	for (i = first; i < first + nr; i++)
-		io->gen[i] = cpu_to_le32(change(io, i, NSWAP_SLOT_WRITING,
-						peer->index, 0, false).gen);
-	nswap_client_build_store(op);
+		io->gen[i] = cpu_to_le32(pageout_set_slot(io, i, NSWAP_SLOT_WRITING,
+							  peer->index, 0, false).gen);
+	nswap_pageout_build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_client_used(node);
 	nswap_stat_inc(node, store_msgs);
@@ -357,7 +357,7 @@ static int flash_inflight(struct nswap_io *io, unsigned int first)
 }
 
 /**
- * nswap_client_to_peers() - bring slots that are to be placed to peers, or to
+ * nswap_pageout_to_peers() - bring slots that are to be placed to peers, or to
  *	flash, where the placement policy prefers that
  * @io: page-out the caller dispatches
  * @slots: which of them
@@ -365,7 +365,7 @@ static int flash_inflight(struct nswap_io *io, unsigned int first)
  * Context: process, page-out path: does not allocate, does not wait.
  * Return: 0; if some stay, -EAGAIN: grants may come; -ENOSPC: no room anywhere.
  */
-int nswap_client_to_peers(struct nswap_io *io, unsigned long slots)
+int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 {
 	struct nswap_node *node = io->dev->node;
 	bool rather_peers = false;
@@ -398,7 +398,7 @@ int nswap_client_to_peers(struct nswap_io *io, unsigned long slots)
 			continue;
 		}
 		io->todo &= ~GENMASK(first + n - 1, first);
-		store(io, first, n, peer);
+		pageout_store(io, first, n, peer);
 	}
 	return 0;
 }
@@ -408,14 +408,14 @@ static void fail_rest(struct nswap_io *io)
 	unsigned int i, n = hweight_long(io->todo);
 
 	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
-		nswap_client_write_failed(io, i);
+		nswap_pageout_failed(io, i);
 	io->todo = 0;
 	if (n)
 		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
 			   io->dev->disk->disk_name, n);
 }
 
-static bool waited(const struct nswap_io *io, u32 ms)
+static bool pageout_waited(const struct nswap_io *io, u32 ms)
 {
 	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
 }
@@ -424,7 +424,7 @@ static bool waited(const struct nswap_io *io, u32 ms)
  * No peer takes it, or, if @full is not set, none does now: then each tier has
  * its own patience, and what none of them takes waits for grants.
  */
-static void overflow(struct nswap_io *io, bool full)
+static void pageout_overflow(struct nswap_io *io, bool full)
 {
 	int ret = full ? -ENOSPC : -EAGAIN;
 	unsigned int i;
@@ -433,7 +433,7 @@ static void overflow(struct nswap_io *io, bool full)
 		const struct nswap_tier_ops *t = nswap_tiers[i];
 
 		if (nswap_tier_there(io->dev, i) &&
-		    (full || waited(io, t->patience_ms)))
+		    (full || pageout_waited(io, t->patience_ms)))
 			ret = t->store(io, io->todo);
 	}
 	if (full && ret == -ENOSPC)
@@ -441,23 +441,23 @@ static void overflow(struct nswap_io *io, bool full)
 }
 
 /**
- * nswap_client_write() - bring a page-out as far as it goes now
+ * nswap_pageout() - bring a page-out as far as it goes now
  * @io: request the caller dispatches
  *
  * Context: process, page-out path: does not allocate, does not wait.
  */
-void nswap_client_write(struct nswap_io *io)
+void nswap_pageout(struct nswap_io *io)
 {
 	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
-	bool claimed = claim(io);
+	bool claimed = pageout_claim_slots(io);
 	int ret = -ENOSPC;
 
-	if (!waited(io, timeout * GIVE_UP_AFTER))
+	if (!pageout_waited(io, timeout * GIVE_UP_AFTER))
 		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, io->todo);
 	if (ret)
-		overflow(io, ret == -ENOSPC);
+		pageout_overflow(io, ret == -ENOSPC);
 	if (io->todo || !claimed)
-		nswap_client_wait(io);
+		nswap_request_wait(io);
 	else
-		nswap_client_io_put(io);
+		nswap_request_put(io);
 }

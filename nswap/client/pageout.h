@@ -7,11 +7,11 @@
 
 #include "core/request.h"
 
-void nswap_client_write(struct nswap_io *io);
-int nswap_client_to_peers(struct nswap_io *io, unsigned long slots);
-void nswap_client_at_home(struct nswap_io *io, unsigned int i);
-void nswap_client_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
-void nswap_client_write_failed(struct nswap_io *io, unsigned int i);
-void nswap_client_build_store(struct nswap_op *op);
+void nswap_pageout(struct nswap_io *io);
+int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots);
+void nswap_pageout_at_home(struct nswap_io *io, unsigned int i);
+void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
+void nswap_pageout_failed(struct nswap_io *io, unsigned int i);
+void nswap_pageout_build_store(struct nswap_op *op);
 
 #endif

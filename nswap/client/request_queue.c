@@ -34,7 +34,7 @@
 
 #define SPARE_TAGS	64	/* more than are taken while a task runs the queue */
 
-static void dispatch(struct nswap_io *io)
+static void request_dispatch(struct nswap_io *io)
 {
 	io->seen = atomic_read_acquire(&io->dev->node->client->changes);
 	io->todo |= xchg(&io->retry, 0);
@@ -42,12 +42,12 @@ static void dispatch(struct nswap_io *io)
 }
 
 /**
- * nswap_client_submit() - take a request from the block layer
+ * nswap_request_submit() - take a request from the block layer
  * @io: its device, slots, pages, direction and step are set
  *
  * Context: process, page-out path; does not sleep for the network.
  */
-void nswap_client_submit(struct nswap_io *io)
+void nswap_request_submit(struct nswap_io *io)
 {
 	unsigned long all = GENMASK(io->nr - 1, 0);
 	struct nswap_device *dev = io->dev;
@@ -66,16 +66,16 @@ void nswap_client_submit(struct nswap_io *io)
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	atomic_set(&io->pending, 1);
-	dispatch(io);
+	request_dispatch(io);
 }
 
 /**
- * nswap_client_wait() - let a request wait for the next kick
+ * nswap_request_wait() - let a request wait for the next kick
  * @io: a request the caller dispatches; its share of @pending goes with it
  *
  * Context: any; does not sleep, on the page-out path.
  */
-void nswap_client_wait(struct nswap_io *io)
+void nswap_request_wait(struct nswap_io *io)
 {
 	struct nswap_node *node = io->dev->node;
 	struct nswap_client *cl = node->client;
@@ -112,19 +112,19 @@ void nswap_request_kick_work(struct work_struct *work)
 	spin_unlock_irq(&cl->wait_lock);
 	list_for_each_entry_safe(io, next, &ready, link) {
 		list_del_init(&io->link);
-		dispatch(io);
+		request_dispatch(io);
 	}
 }
 
 /**
- * nswap_client_fail() - the bios of some slots will end with an error
+ * nswap_request_fail() - the bios of some slots will end with an error
  * @io: request
  * @first: first slot, counted from the request's
  * @nr: slots
  *
  * Context: any.
  */
-void nswap_client_fail(struct nswap_io *io, unsigned int first, unsigned int nr)
+void nswap_request_fail(struct nswap_io *io, unsigned int first, unsigned int nr)
 {
 	while (nr--)
 		set_bit(first++, &io->failed);
@@ -151,7 +151,7 @@ static void end_request(struct nswap_io *io)
 }
 
 /**
- * nswap_client_own() - is the submit that this is inside, if any, its request's?
+ * nswap_request_own() - is the submit that this is inside, if any, its request's?
  * @io: request the caller dispatches
  *
  * Who waits for a tag runs the queue first, with other tasks' requests, and sleeps
@@ -163,7 +163,7 @@ static void end_request(struct nswap_io *io)
  * Context: process, page-out path; does not sleep.
  * Return: false if it may be another's.
  */
-bool nswap_client_own(struct nswap_io *io)
+bool nswap_request_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
@@ -174,7 +174,7 @@ bool nswap_client_own(struct nswap_io *io)
 }
 
 /**
- * nswap_client_op() - the part of a request that a block device reads or writes
+ * nswap_request_op() - the part of a request that a block device reads or writes
  * @io: request the caller dispatches
  * @first: first slot, counted from the request's
  * @nr: slots
@@ -182,8 +182,8 @@ bool nswap_client_own(struct nswap_io *io)
  * Context: process, page-out path; does not sleep.
  * Return: it; where, and what to do at the end, is the caller's to say.
  */
-struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
-				 unsigned int nr)
+struct nswap_op *nswap_request_op(struct nswap_io *io, unsigned int first,
+				  unsigned int nr)
 {
 	struct nswap_op *op = &io->op[first];
 
@@ -199,12 +199,12 @@ struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
 }
 
 /**
- * nswap_client_io_put() - one share of @pending is over
+ * nswap_request_put() - one share of @pending is over
  * @io: request; not to be touched afterwards
  *
  * Context: any; does not sleep, on the page-out path.
  */
-void nswap_client_io_put(struct nswap_io *io)
+void nswap_request_put(struct nswap_io *io)
 {
 	struct nswap_node *node = io->dev->node;
 	bool write = io->write;
@@ -213,7 +213,7 @@ void nswap_client_io_put(struct nswap_io *io)
 		return;
 	if (READ_ONCE(io->retry)) {
 		atomic_set(&io->pending, 1);
-		nswap_client_wait(io);
+		nswap_request_wait(io);
 		nswap_client_kick(node);
 		return;
 	}
@@ -223,14 +223,14 @@ void nswap_client_io_put(struct nswap_io *io)
 }
 
 /**
- * nswap_client_op_end() - a message, or a read or write of home, is over
+ * nswap_op_end() - a message, or a read or write of home, is over
  * @op: it; not to be touched afterwards
  * @again: slots of the request that are to be tried again. They are published
  *	last: from then on the dispatcher may use the message anew.
  *
  * Context: any without @peer, else process; does not sleep, on the page-out path.
  */
-void nswap_client_op_end(struct nswap_op *op, unsigned long again)
+void nswap_op_end(struct nswap_op *op, unsigned long again)
 {
 	struct nswap_peer *peer = op->peer;
 	struct nswap_io *io = op->io;
@@ -241,5 +241,5 @@ void nswap_client_op_end(struct nswap_op *op, unsigned long again)
 		set_bit(i, &io->retry);
 	if (peer)
 		nswap_peer_put(peer);
-	nswap_client_io_put(io);
+	nswap_request_put(io);
 }

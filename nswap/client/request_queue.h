@@ -7,15 +7,15 @@
 
 #include "core/request.h"
 
-void nswap_client_submit(struct nswap_io *io);
-void nswap_client_wait(struct nswap_io *io);
-void nswap_client_io_put(struct nswap_io *io);
-bool nswap_client_own(struct nswap_io *io);
-struct nswap_op *nswap_client_op(struct nswap_io *io, unsigned int first,
-				 unsigned int nr);
-void nswap_client_op_end(struct nswap_op *op, unsigned long again);
-void nswap_client_fail(struct nswap_io *io, unsigned int first,
-		       unsigned int nr);
+void nswap_request_submit(struct nswap_io *io);
+void nswap_request_wait(struct nswap_io *io);
+void nswap_request_put(struct nswap_io *io);
+bool nswap_request_own(struct nswap_io *io);
+struct nswap_op *nswap_request_op(struct nswap_io *io, unsigned int first,
+				  unsigned int nr);
+void nswap_op_end(struct nswap_op *op, unsigned long again);
+void nswap_request_fail(struct nswap_io *io, unsigned int first,
+			unsigned int nr);
 void nswap_request_kick_work(struct work_struct *work);
 
 #endif

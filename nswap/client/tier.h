@@ -13,7 +13,7 @@
  *    page-in path: they do not sleep for a medium, do not allocate, and take no
  *    lock that is held while a medium is waited for.
  *  - A slot that store() or load() took is the tier's until it ends the part of
- *    the request, with nswap_client_op_end(). That may happen before the call
+ *    the request, with nswap_op_end(). That may happen before the call
  *    returns; the dispatcher's share of @pending keeps the request. Slots to be
  *    placed or looked for anew come back in @retry.
  *  - A stored slot is WRITING, by this request alone, from before store() until

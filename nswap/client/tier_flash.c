@@ -33,14 +33,14 @@
 #include "request_queue.h"
 #include "tier_flash.h"
 
-static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
-		  u32 flash, void (*end)(struct nswap_home_io *h))
+static void flash_io_start(struct nswap_io *io, unsigned int first, unsigned int nr,
+			   u32 flash, void (*end)(struct nswap_home_io *h))
 {
-	struct nswap_op *op = nswap_client_op(io, first, nr);
+	struct nswap_op *op = nswap_request_op(io, first, nr);
 
 	op->flash = flash;
 	op->h.end = end;
-	op->h.own = nswap_client_own(io);
+	op->h.own = nswap_request_own(io);
 	op->h.anywhere = true;
 	nswap_meter_begin(op);
 	if (!io->write)
@@ -68,7 +68,7 @@ static void store_ended(struct nswap_home_io *h)
 	nswap_flash_ended(io->dev->flash, op->flash, h->failed);
 	if (!h->failed) {
 		for (i = 0; i < op->nr; i++)
-			nswap_client_at_flash(io, op->first + i, op->flash + i);
+			nswap_pageout_at_flash(io, op->first + i, op->flash + i);
 		nswap_stat_add(io->dev->node, pages_flash_out, op->nr);
 	} else {
 		put_back(op);
@@ -81,11 +81,11 @@ static void store_ended(struct nswap_home_io *h)
 			set_bit(op->first, &io->no_flash);
 		}
 	}
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 }
 
 /**
- * nswap_client_to_flash() - bring slots that are to be placed to flash
+ * nswap_tier_flash_store() - bring slots that are to be placed to flash
  * @io: page-out the caller dispatches; its device has flash. Slots that flash
  *	has no room for, or has failed, stay to be placed.
  * @slots: which of them
@@ -93,7 +93,7 @@ static void store_ended(struct nswap_home_io *h)
  * Context: process, page-out path: does not allocate, does not wait.
  * Return: 0, or -ENOSPC if some stay.
  */
-int nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
+int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 {
 	unsigned long may = io->todo & slots & ~READ_ONCE(io->no_flash);
 	unsigned int first, nr;
@@ -109,7 +109,7 @@ int nswap_client_to_flash(struct nswap_io *io, unsigned long slots)
 		may &= ~GENMASK(first + nr - 1, first);
 		io->todo &= ~GENMASK(first + nr - 1, first);
 		nswap_flash_hold(io->dev->flash, flash);
-		start(io, first, nr, flash, store_ended);
+		flash_io_start(io, first, nr, flash, store_ended);
 	}
 	return io->todo & slots ? -ENOSPC : 0;
 }
@@ -155,11 +155,11 @@ static void load_ended(struct nswap_home_io *h)
 		set_bit(op->first, &io->no_flash);
 	}
 	nswap_stat_add(io->dev->node, pages_flash_in, n);
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 }
 
 /**
- * nswap_client_from_flash() - page in from flash
+ * nswap_tier_flash_load() - page in from flash
  * @io: page-in the caller dispatches
  * @first: a slot with a copy on flash, counted from the request's
  *
@@ -167,7 +167,7 @@ static void load_ended(struct nswap_home_io *h)
  * Return: how many slots from @first on are under way; 0 if @first has no copy
  * on flash any more.
  */
-unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
+unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
@@ -194,7 +194,7 @@ unsigned int nswap_client_from_flash(struct nswap_io *io, unsigned int first)
 	rcu_read_unlock();
 	if (nr) {
 		io->op[first].links = links;
-		start(io, first, nr, flash, load_ended);
+		flash_io_start(io, first, nr, flash, load_ended);
 	}
 	return nr;
 }

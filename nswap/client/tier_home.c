@@ -30,14 +30,14 @@
 #include "request_queue.h"
 #include "tier_home.h"
 
-static void start(struct nswap_io *io, unsigned int first, unsigned int nr,
-		  void (*end)(struct nswap_home_io *h))
+static void home_io_start(struct nswap_io *io, unsigned int first, unsigned int nr,
+			  void (*end)(struct nswap_home_io *h))
 {
-	struct nswap_op *op = nswap_client_op(io, first, nr);
+	struct nswap_op *op = nswap_request_op(io, first, nr);
 
 	op->h.slot = io->slot + first;
 	op->h.end = end;
-	op->h.own = nswap_client_own(io);
+	op->h.own = nswap_request_own(io);
 	op->h.anywhere = true;
 	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
@@ -53,20 +53,20 @@ static void store_ended(struct nswap_home_io *h)
 
 	if (!h->failed) {
 		for (i = 0; i < op->nr; i++)
-			nswap_client_at_home(io, op->first + i);
+			nswap_pageout_at_home(io, op->first + i);
 		nswap_stat_add(io->dev->node, pages_home_out, op->nr);
 	} else if (op->nr > 1) {
 		WRITE_ONCE(io->one_by_one, true);
 		again = nswap_op_slots(op);
 	} else {
 		nswap_device_complain(io->dev, h, "its page stays in RAM");
-		nswap_client_write_failed(io, op->first);
+		nswap_pageout_failed(io, op->first);
 	}
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 }
 
 /* slots to whose places an older page may be on its way */
-static unsigned long marked(const struct nswap_io *io)
+static unsigned long home_io_marked(const struct nswap_io *io)
 {
 	unsigned long found = 0;
 	unsigned int i;
@@ -78,7 +78,7 @@ static unsigned long marked(const struct nswap_io *io)
 }
 
 /**
- * nswap_client_to_home() - bring slots that are to be placed home
+ * nswap_tier_home_store() - bring slots that are to be placed home
  * @io: page-out the caller dispatches; its device has a home
  * @slots: which of them
  *
@@ -88,9 +88,9 @@ static unsigned long marked(const struct nswap_io *io)
  * Context: process, page-out path: does not allocate, does not wait.
  * Return: 0, or -EAGAIN if some stay.
  */
-int nswap_client_to_home(struct nswap_io *io, unsigned long slots)
+int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 {
-	unsigned long may = io->todo & slots & ~marked(io);
+	unsigned long may = io->todo & slots & ~home_io_marked(io);
 	unsigned int first, nr;
 
 	while (may) {
@@ -99,7 +99,7 @@ int nswap_client_to_home(struct nswap_io *io, unsigned long slots)
 		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
 		may &= ~GENMASK(first + nr - 1, first);
 		io->todo &= ~GENMASK(first + nr - 1, first);
-		start(io, first, nr, store_ended);
+		home_io_start(io, first, nr, store_ended);
 	}
 	return io->todo & slots ? -EAGAIN : 0;
 }
@@ -135,13 +135,13 @@ static void load_ended(struct nswap_home_io *h)
 		nswap_device_complain(dev, h, "its page cannot be had");
 		if (!io->ahead)
 			nswap_stat_inc(dev->node, read_errors);
-		nswap_client_fail(io, first, 1);
+		nswap_request_fail(io, first, 1);
 	}
-	nswap_client_op_end(op, again);
+	nswap_op_end(op, again);
 }
 
 /**
- * nswap_client_from_home() - page in from home
+ * nswap_tier_home_load() - page in from home
  * @io: page-in the caller dispatches
  * @first: a slot that is at home, counted from the request's
  *
@@ -149,7 +149,7 @@ static void load_ended(struct nswap_home_io *h)
  * Return: how many slots from @first on are under way; 0 if @first is not at
  * home any more.
  */
-unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first)
+unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
 			     nswap_run_of(io->todo, first);
@@ -164,6 +164,6 @@ unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first)
 	}
 	nr = i - first;
 	if (nr)
-		start(io, first, nr, load_ended);
+		home_io_start(io, first, nr, load_ended);
 	return nr;
 }

@@ -7,7 +7,7 @@
 
 #include "core/request.h"
 
-int nswap_client_to_home(struct nswap_io *io, unsigned long slots);
-unsigned int nswap_client_from_home(struct nswap_io *io, unsigned int first);
+int nswap_tier_home_store(struct nswap_io *io, unsigned long slots);
+unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first);
 
 #endif

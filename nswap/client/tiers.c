@@ -54,8 +54,8 @@ static void home_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 
 static const struct nswap_tier_ops ram = {
 	.class = "ram",
-	.store = nswap_client_to_peers,
-	.load = nswap_client_from_peers,
+	.store = nswap_pageout_to_peers,
+	.load = nswap_pagein_from_peers,
 	.discard = nswap_free_told,
 	.stat = ram_stat,
 };
@@ -64,8 +64,8 @@ static const struct nswap_tier_ops flash = {
 	.class = "flash",
 	.patience_ms = FLASH_AFTER_MS,
 	.there = flash_there,
-	.store = nswap_client_to_flash,
-	.load = nswap_client_from_flash,
+	.store = nswap_tier_flash_store,
+	.load = nswap_tier_flash_load,
 	.stat = flash_stat,
 };
 
@@ -73,8 +73,8 @@ static const struct nswap_tier_ops home = {
 	.class = "disk",
 	.patience_ms = HOME_AFTER_MS,
 	.there = home_there,
-	.store = nswap_client_to_home,
-	.load = nswap_client_from_home,
+	.store = nswap_tier_home_store,
+	.load = nswap_tier_home_load,
 	.stat = home_stat,
 };
 

@@ -54,7 +54,7 @@
 #define ASK_PAGES	256
 #define STUCK_AFTER	4	/* store time-outs with a message half sent */
 
-static bool past(unsigned long since, unsigned int ms)
+static bool tick_past(unsigned long since, unsigned int ms)
 {
 	return time_after(jiffies, since + msecs_to_jiffies(ms));
 }
@@ -90,32 +90,32 @@ static void overdue_loads(struct nswap_peer *peer)
 }
 
 /* that nobody asked is no silence */
-static bool unanswered(const struct nswap_peer *peer)
+static bool tick_unanswered(const struct nswap_peer *peer)
 {
 	unsigned long asked = READ_ONCE(peer->asked);
 
-	return asked && past(asked, PONG_MS);
+	return asked && tick_past(asked, PONG_MS);
 }
 
-static void ping(struct nswap_peer *peer)
+static void tick_ping(struct nswap_peer *peer)
 {
 	/* heard of in time, or no page-out is sent to it */
 	u32 every = atomic64_read(&peer->slots) ? PING_MS :
 		    min(IDLE_PING_MS, nswap_knob(peer->node, silent_ms) / 2);
 
-	if (unanswered(peer) && past(READ_ONCE(peer->heard), SILENT_MS))
+	if (tick_unanswered(peer) && tick_past(READ_ONCE(peer->heard), SILENT_MS))
 		nswap_session_break(peer);
-	else if (past(READ_ONCE(peer->pinged), every) &&
+	else if (tick_past(READ_ONCE(peer->pinged), every) &&
 		 nswap_ctl_claim(&peer->ping))
 		nswap_ctl_ping(peer);
 }
 
-static void grants(struct nswap_peer *peer)
+static void tick_grants(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
-	bool active = !past(READ_ONCE(node->client->used), IDLE_MS) ||
+	bool active = !tick_past(READ_ONCE(node->client->used), IDLE_MS) ||
 		      !list_empty_careful(&node->client->waiting);
-	bool idle = past(READ_ONCE(peer->used), IDLE_MS);
+	bool idle = tick_past(READ_ONCE(peer->used), IDLE_MS);
 	u32 n;
 
 	/* a peer without grants is never used: that is no reason not to ask */
@@ -133,7 +133,7 @@ static void grants(struct nswap_peer *peer)
 		nswap_ctl_release(&peer->back);
 }
 
-static void eligible(struct nswap_peer *peer)
+static void tick_eligible(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 	struct nswap_ipt_entry e;
@@ -144,7 +144,7 @@ static void eligible(struct nswap_peer *peer)
 	spin_unlock_irq(&node->ipt_lock);
 	fresh = nswap_ipt_fresh(&e, nswap_now_ms(),
 				nswap_knob(node, silent_ms)) ||
-		!past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
+		!tick_past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
 	spin_lock(&peer->lock);
 	ok = peer->state == NSWAP_PEER_UP && fresh &&
 	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE;
@@ -156,7 +156,7 @@ static void eligible(struct nswap_peer *peer)
 	nswap_place_forget(node, peer->index);
 }
 
-static void compare(struct nswap_peer *peer)
+static void tick_compare(struct nswap_peer *peer)
 {
 	if (!time_before(jiffies, READ_ONCE(peer->reconcile.due)))
 		nswap_reconcile_start(peer);
@@ -168,7 +168,7 @@ static void declare_dead(struct nswap_peer *peer)
 
 	spin_lock(&peer->lock);
 	if (peer->state == NSWAP_PEER_SILENT &&
-	    past(peer->heard, nswap_knob(peer->node, dead_after_ms))) {
+	    tick_past(peer->heard, nswap_knob(peer->node, dead_after_ms))) {
 		peer->state = NSWAP_PEER_DEAD;
 		dead = true;
 	}
@@ -189,12 +189,12 @@ static void overdue_parked(struct nswap_peer *peer)
 
 	spin_lock(&peer->lock);
 	list_for_each_entry_safe(m, next, &peer->parked, link)
-		if (nswap_client_load_waited(m, ms))
+		if (nswap_pagein_waited(m, ms))
 			list_move_tail(&m->link, &overdue);
 	spin_unlock(&peer->lock);
 	list_for_each_entry_safe(m, next, &overdue, link) {
 		list_del_init(&m->link);
-		nswap_client_load_failed(m);
+		nswap_pagein_failed(m);
 	}
 }
 
@@ -207,10 +207,10 @@ static void tick_peer(struct nswap_peer *peer)
 	}
 	overdue_stores(peer);
 	overdue_loads(peer);
-	ping(peer);
-	eligible(peer);
-	grants(peer);
-	compare(peer);
+	tick_ping(peer);
+	tick_eligible(peer);
+	tick_grants(peer);
+	tick_compare(peer);
 	if (!list_empty_careful(&peer->parked))
 		nswap_session_resend(peer);
 }
@@ -228,9 +228,9 @@ static bool frees_wait(struct nswap_client *cl)
 }
 
 /* has nobody a page of ours, and is nothing to be sent? */
-static bool rests(struct nswap_client *cl)
+static bool tick_may_rest(struct nswap_client *cl)
 {
-	return past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&
+	return tick_past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&
 	       !work_busy(&cl->kick);
 }
 
@@ -268,7 +268,7 @@ void nswap_timers_tick(struct work_struct *work)
 	}
 	if (!list_empty_careful(&cl->waiting))
 		ms = WAIT_MS;
-	else if (!slots && rests(cl))
+	else if (!slots && tick_may_rest(cl))
 		ms = min(REST_MS, nswap_knob(node, silent_ms) / 2);
 	nswap_client_kick(node);
 	if (frees_wait(cl))

@@ -85,7 +85,7 @@ struct nswap_announcer {
 	struct rcu_head rcu;
 };
 
-static void want(struct nswap_announcer *a, int bit)
+static void announce_want(struct nswap_announcer *a, int bit)
 {
 	set_bit(bit, &a->wanted);
 	wake_up(&a->wait);
@@ -98,12 +98,12 @@ static void data_ready(struct sock *sk)
 	rcu_read_lock();
 	a = rcu_dereference_sk_user_data(sk);
 	if (a)
-		want(a, GOT_DATA);
+		announce_want(a, GOT_DATA);
 	rcu_read_unlock();
 }
 
 /* what there is to say now */
-static void compose(struct nswap_announcer *a, bool leaving)
+static void announce_compose(struct nswap_announcer *a, bool leaving)
 {
 	struct nswap_cache_view v;
 
@@ -198,7 +198,7 @@ static void announce_round(struct nswap_announcer *a, bool leaving)
 	bool ask, ask_all = a->asking;
 	unsigned int nr, index = 0;
 
-	compose(a, leaving);
+	announce_compose(a, leaving);
 	while (next_listed(a->node, &index, &addr, &ask))
 		send_to(a, &addr, ask || ask_all);
 	if (a->node->broadcast) {
@@ -247,13 +247,13 @@ static void take_in(struct nswap_announcer *a, int len,
 		nswap_peer_heard(node, &news);
 	if (heard.answer && a->answers) {
 		a->answers--;
-		compose(a, false);
+		announce_compose(a, false);
 		send_to(a, &heard.addr, false);
 	}
 }
 
 /* take in what there is; true if there may be more */
-static bool receive(struct nswap_announcer *a)
+static bool announce_receive(struct nswap_announcer *a)
 {
 	struct kvec vec = { .iov_base = &a->in, .iov_len = sizeof(a->in) };
 	struct sockaddr_storage ss;
@@ -335,7 +335,7 @@ static long until_round(struct nswap_announcer *a, unsigned long last)
 	return max(left, 0L);
 }
 
-static int announcer(void *data)
+static int announce_announcer(void *data)
 {
 	struct nswap_announcer *a = data;
 	unsigned long last = jiffies;
@@ -354,7 +354,7 @@ static int announcer(void *data)
 			announce_round(a, false);
 		}
 		clear_bit(GOT_DATA, &a->wanted);
-		if (receive(a))
+		if (announce_receive(a))
 			set_bit(GOT_DATA, &a->wanted);
 		left = until_round(a, last);
 		if (left)
@@ -368,8 +368,8 @@ static int announcer(void *data)
 	return 0;
 }
 
-static void explain(const struct nswap_node *node, int error,
-		    struct netlink_ext_ack *ext)
+static void announce_explain(const struct nswap_node *node, int error,
+			     struct netlink_ext_ack *ext)
 {
 	u16 port = node->addr.port;
 
@@ -407,7 +407,7 @@ int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	a->wanted = BIT(SEND_NOW);
 	init_waitqueue_head(&a->wait);
 	init_completion(&a->started);
-	a->thread = kthread_run(announcer, a, "nswap-ann/%u", node->number);
+	a->thread = kthread_run(announce_announcer, a, "nswap-ann/%u", node->number);
 	if (IS_ERR(a->thread)) {
 		ret = PTR_ERR(a->thread);
 		kfree(a);
@@ -416,7 +416,7 @@ int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	wait_for_completion(&a->started);
 	ret = a->error;
 	if (ret) {
-		explain(node, ret, ext);
+		announce_explain(node, ret, ext);
 		kthread_stop(a->thread);
 		kfree(a);
 		return ret;
@@ -461,6 +461,6 @@ void nswap_announce_now(struct nswap_node *node)
 	rcu_read_lock();
 	a = READ_ONCE(node->announcer);
 	if (a)
-		want(a, SEND_NOW);
+		announce_want(a, SEND_NOW);
 	rcu_read_unlock();
 }

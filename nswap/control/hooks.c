@@ -21,13 +21,13 @@ static int hook_peer_made(struct nswap_peer *peer)
 static bool hook_tick_device(struct nswap_device *dev)
 {
 	nswap_prefetcher_tick(dev);
-	return nswap_home_out_kick(dev);
+	return nswap_promote_kick(dev);
 }
 
 const struct nswap_hooks nswap_hooks = {
 	.peer_made = hook_peer_made,
 	.late_answer = nswap_late_answer,
-	.resend = nswap_client_reload,
+	.resend = nswap_pagein_send,
 	.tick_device = hook_tick_device,
 	.mover_kick = nswap_mover_kick,
 	.announce_now = nswap_announce_now,

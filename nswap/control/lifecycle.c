@@ -56,7 +56,7 @@
 #define DEFAULT_CONNS	3
 #define SWEEP_EVERY	(5 * HZ)
 
-static void sweep(struct work_struct *work)
+static void node_sweep(struct work_struct *work)
 {
 	struct nswap_node *node = container_of(to_delayed_work(work),
 					       struct nswap_node, sweeper);
@@ -113,7 +113,7 @@ static struct nswap_node *alloc_node(struct net *net,
 	init_waitqueue_head(&node->refs_wait);
 	INIT_LIST_HEAD(&node->link);
 	INIT_LIST_HEAD(&node->devices);
-	INIT_DELAYED_WORK(&node->sweeper, sweep);
+	INIT_DELAYED_WORK(&node->sweeper, node_sweep);
 	nswap_rebalance_init(node);
 	node->stats = alloc_percpu(struct nswap_stats);
 	if (!node->stats || nswap_ipt_init(&node->ipt) ||

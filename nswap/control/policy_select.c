@@ -129,9 +129,9 @@ static int no_such_prefetch(struct nswap_node *node, unsigned int kind,
 }
 
 /* from says where to; so to can be set to what it is, and to nothing else */
-static int choose(struct nswap_node *node, unsigned int kind,
-		  const struct nswap_prefetch_choice *choice,
-		  struct netlink_ext_ack *ext)
+static int policy_choose(struct nswap_node *node, unsigned int kind,
+			 const struct nswap_prefetch_choice *choice,
+			 struct netlink_ext_ack *ext)
 {
 	if (kind == NSWAP_PREFETCH_TO && choice != node->prefetch[kind])
 		return no_such_prefetch(node, kind, ext);
@@ -169,7 +169,7 @@ int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
 	if (!choice)
 		return no_such_prefetch(node, k, ext);
 	mutex_lock(&node->control);
-	ret = choose(node, k, choice, ext);
+	ret = policy_choose(node, k, choice, ext);
 	mutex_unlock(&node->control);
 	return ret;
 }

@@ -80,12 +80,12 @@ static struct notifier_block reboot_block = { .notifier_call = on_reboot };
 static struct notifier_block power_block = { .notifier_call = on_power };
 
 /**
- * nswap_leave_init() - be told of reboot, suspend and hibernation
+ * nswap_reboot_init() - be told of reboot, suspend and hibernation
  *
  * Context: process, module init.
  * Return: 0, or a notifier chain's error.
  */
-int nswap_leave_init(void)
+int nswap_reboot_init(void)
 {
 	int ret = register_reboot_notifier(&reboot_block);
 
@@ -98,11 +98,11 @@ int nswap_leave_init(void)
 }
 
 /**
- * nswap_leave_exit() - undo nswap_leave_init()
+ * nswap_reboot_exit() - undo nswap_reboot_init()
  *
  * Context: process, module exit.
  */
-void nswap_leave_exit(void)
+void nswap_reboot_exit(void)
 {
 	unregister_pm_notifier(&power_block);
 	unregister_reboot_notifier(&reboot_block);

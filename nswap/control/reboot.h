@@ -2,10 +2,10 @@
 /*
  * Reboot, suspend and hibernation.
  */
-#ifndef NSWAP_LEAVE_H
-#define NSWAP_LEAVE_H
+#ifndef NSWAP_REBOOT_H
+#define NSWAP_REBOOT_H
 
-int nswap_leave_init(void);
-void nswap_leave_exit(void);
+int nswap_reboot_init(void);
+void nswap_reboot_exit(void);
 
 #endif

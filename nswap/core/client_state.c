@@ -32,7 +32,7 @@ void nswap_client_kick(struct nswap_node *node)
 	struct nswap_client *cl = node->client;
 
 	atomic_inc(&cl->changes);
-	/* pairs with nswap_client_wait() */
+	/* pairs with nswap_request_wait() */
 	smp_mb__after_atomic();
 	if (!list_empty_careful(&cl->waiting))
 		queue_work(nswap_io_wq, &cl->kick);

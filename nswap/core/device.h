@@ -16,7 +16,7 @@
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 
-struct nswap_home_out;
+struct nswap_promote;
 struct nswap_prefetcher;
 struct nswap_returns;
 
@@ -44,7 +44,7 @@ struct nswap_returns;
  *	are being written, or were a moment ago: until it is 0 somebody uses the
  *	device
  * @flash: where they go before that; NULL without any
- * @home_out: moves out from there
+ * @promote: moves out from there
  * @tag: of each slot, see page_tag.h; made with the first
  * @tag_hits: page-ins from peers by tag since they were taken last
  * @used: jiffies of the last page-out or page-in; a device with a home
@@ -74,12 +74,12 @@ struct nswap_device {
 	struct nswap_returns *rooms;
 	atomic_t returns_left;
 	struct nswap_flash *flash;
-	struct nswap_home_out *home_out;
+	struct nswap_promote *promote;
 	u8 *tag;
 	atomic_t tag_hits[NSWAP_PREFETCH_ARMS];
 	unsigned long used;
 	struct nswap_prefetcher *prefetcher;
-	struct nswap_read_times times;
+	struct nswap_read_latency times;
 	atomic64_t written;
 	atomic64_t read;
 	bool dying;

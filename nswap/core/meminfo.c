@@ -28,7 +28,7 @@ static u64 swap_outs(void)
 	return n;
 }
 
-static u64 refaults(void)
+static u64 meminfo_refaults(void)
 {
 	return global_node_page_state(WORKINGSET_REFAULT_ANON) +
 	       global_node_page_state(WORKINGSET_REFAULT_FILE);
@@ -74,5 +74,5 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 	v->low = low_watermark();
 	v->available = max(si_mem_available(), 0l);
 	v->swap_outs = swap_outs();
-	v->refaults = refaults();
+	v->refaults = meminfo_refaults();
 }

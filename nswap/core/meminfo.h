@@ -2,8 +2,8 @@
 /*
  * Memory view: all that policies know of this machine's memory.
  */
-#ifndef NSWAP_MEMVIEW_H
-#define NSWAP_MEMVIEW_H
+#ifndef NSWAP_MEMINFO_H
+#define NSWAP_MEMINFO_H
 
 #include "base/types.h"
 

@@ -17,7 +17,7 @@
 #include "subnet.h"
 #include "transport/sockaddr.h"
 
-static __be32 ip4(const struct nswap_addr *a)
+static __be32 subnet_ip4(const struct nswap_addr *a)
 {
 	__be32 ip;
 
@@ -25,7 +25,7 @@ static __be32 ip4(const struct nswap_addr *a)
 	return ip;
 }
 
-static struct in6_addr ip6(const struct nswap_addr *a)
+static struct in6_addr subnet_ip6(const struct nswap_addr *a)
 {
 	struct in6_addr ip;
 
@@ -40,12 +40,12 @@ static struct net_device *own_dev(const struct nswap_node *node)
 	struct in6_addr ip;
 
 	if (a->family == AF_INET)
-		return __ip_dev_find(node->net, ip4(a), false);
+		return __ip_dev_find(node->net, subnet_ip4(a), false);
 	if (!IS_ENABLED(CONFIG_IPV6))
 		return NULL;
 	if (a->scope)
 		return dev_get_by_index_rcu(node->net, a->scope);
-	ip = ip6(a);
+	ip = subnet_ip6(a);
 	return ipv6_dev_find(node->net, &ip, NULL);
 }
 
@@ -57,14 +57,14 @@ static bool has_ip4(struct net_device *dev, const struct nswap_addr *a)
 	if (!in_dev)
 		return false;
 	in_dev_for_each_ifa_rcu(ifa, in_dev)
-		if (inet_ifa_match(ip4(a), ifa))
+		if (inet_ifa_match(subnet_ip4(a), ifa))
 			return true;
 	return false;
 }
 
 static bool has_ip6(struct net_device *dev, const struct nswap_addr *a)
 {
-	struct in6_addr ip = ip6(a);
+	struct in6_addr ip = subnet_ip6(a);
 
 	if (nswap_addr_link_local(a))
 		return a->scope == dev->ifindex;
@@ -95,8 +95,8 @@ bool nswap_subnet_has(const struct nswap_node *node,
 	return has;
 }
 
-static bool known(const struct nswap_addr *to, unsigned int nr,
-		  const struct nswap_addr *a)
+static bool subnet_in_list(const struct nswap_addr *to, unsigned int nr,
+			   const struct nswap_addr *a)
 {
 	while (nr--)
 		if (nswap_addr_equal(&to[nr], a))
@@ -120,7 +120,7 @@ static unsigned int all_ip4(struct net_device *dev, u16 port,
 		struct nswap_addr a = { .family = AF_INET, .port = port };
 
 		memcpy(a.ip, &all, sizeof(all));
-		if (ifa->ifa_prefixlen < 31 && nr < max && !known(to, nr, &a))
+		if (ifa->ifa_prefixlen < 31 && nr < max && !subnet_in_list(to, nr, &a))
 			to[nr++] = a;
 	}
 	return nr;

@@ -50,7 +50,7 @@ static bool take_pages(struct nswap_io *io, struct request *rq)
 	return n;
 }
 
-static void discard(struct nswap_device *dev, struct request *rq)
+static void disk_discard(struct nswap_device *dev, struct request *rq)
 {
 	u64 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT;
@@ -85,18 +85,18 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 		io->dev = dev;
 		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 		io->write = req_op(rq) == REQ_OP_WRITE;
-		io->step = io->write ? nswap_client_write :
-				       nswap_client_read;
+		io->step = io->write ? nswap_pageout :
+				       nswap_pagein;
 		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
 			    NSWAP_REQ_AHEAD;
 		if (io->ahead)
 			rq->rq_flags |= RQF_QUIET;
 		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
 			WRITE_ONCE(dev->used, jiffies);
-		nswap_client_submit(io);
+		nswap_request_submit(io);
 		return BLK_STS_OK;
 	case REQ_OP_DISCARD:
-		discard(dev, rq);
+		disk_discard(dev, rq);
 		blk_mq_end_request(rq, BLK_STS_OK);
 		return BLK_STS_OK;
 	default:
@@ -105,7 +105,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 }
 
 /* requests have their own time-outs; the block layer's is only a reminder */
-static enum blk_eh_timer_return timeout(struct request *rq)
+static enum blk_eh_timer_return disk_timeout(struct request *rq)
 {
 	return BLK_EH_RESET_TIMER;
 }
@@ -126,7 +126,7 @@ static void map_queues(struct blk_mq_tag_set *set)
 static const struct blk_mq_ops mq_ops = {
 	.map_queues = map_queues,
 	.queue_rq = queue_rq,
-	.timeout = timeout,
+	.timeout = disk_timeout,
 };
 
 #ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE

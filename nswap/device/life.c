@@ -55,7 +55,7 @@ static struct nswap_device *devices[NSWAP_MAX_DEVICES];
 
 static void free_device(struct nswap_device *dev)
 {
-	nswap_home_out_end(dev);
+	nswap_promote_end(dev);
 	if (dev->home)
 		nswap_home_close(dev->home);
 	nswap_prefetcher_free(dev);
@@ -76,8 +76,8 @@ static void free_device(struct nswap_device *dev)
 static int init_for_home(struct nswap_device *dev, u64 slots)
 {
 	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
-	dev->home_out = nswap_home_out_make(dev);
-	return dev->returning && dev->home_out ? 0 : -ENOMEM;
+	dev->promote = nswap_promote_make(dev);
+	return dev->returning && dev->promote ? 0 : -ENOMEM;
 }
 
 /* @b stays the caller's if this fails */
@@ -122,7 +122,7 @@ static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 	v->in_use = disk_openers(dev->disk);
 }
 
-static bool connecting(struct nswap_node *node)
+static bool device_connecting(struct nswap_node *node)
 {
 	struct nswap_peer *peer;
 	bool any = false;
@@ -142,7 +142,7 @@ static void wait_for_sessions(struct nswap_node *node)
 {
 	unsigned long until = jiffies + CONNECT_WAIT;
 
-	while (connecting(node) && time_before(jiffies, until) &&
+	while (device_connecting(node) && time_before(jiffies, until) &&
 	       !fatal_signal_pending(current))
 		schedule_timeout_killable(HZ / 50);
 }
@@ -324,7 +324,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	nswap_device_end_disk(dev);
 	synchronize_rcu();
 	nswap_return_wait(dev);
-	nswap_home_out_end(dev);
+	nswap_promote_end(dev);
 	forget_slots(dev);
 	tell_peers(dev);
 	free_device(dev);

@@ -47,7 +47,7 @@ static void claim_lost(struct nswap_msg *m)
 
 	nswap_inject_met(NSWAP_MET_CUT, le32_to_cpu(m->hdr.nr));
 	c->peer->claimed = 0;
-	/* pairs with claim(): the result is there */
+	/* pairs with moved_send_claim(): the result is there */
 	smp_store_release(&c->peer->claim_over, true);
 	wake_up_all(&c->peer->wait);
 }
@@ -75,7 +75,7 @@ static int claim_answered(struct nswap_msg *m)
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK)
 			held |= BIT(i);
 	peer->claimed = held;
-	/* pairs with claim(): the result is there */
+	/* pairs with moved_send_claim(): the result is there */
 	smp_store_release(&peer->claim_over, true);
 	wake_up_all(&peer->wait);
 	return 0;
@@ -228,9 +228,9 @@ bool nswap_moved_counts(struct nswap_device *dev,
 }
 
 /* which pages are on their way now; obsolete ones go to @drop */
-static unsigned long begin(struct nswap_node *node, u16 from,
-			   const struct nswap_wire_page *page, u32 nr,
-			   unsigned long *drop)
+static unsigned long moved_begin_claim(struct nswap_node *node, u16 from,
+				       const struct nswap_wire_page *page, u32 nr,
+				       unsigned long *drop)
 {
 	unsigned long moving = 0;
 	u32 i;
@@ -262,9 +262,9 @@ static bool take_turn(struct nswap_peer *to)
 }
 
 /* ask the new place; which of @moving it holds */
-static unsigned long claim(struct nswap_peer *to,
-			   const struct nswap_wire_page *page,
-			   unsigned long moving)
+static unsigned long moved_send_claim(struct nswap_peer *to,
+				      const struct nswap_wire_page *page,
+				      unsigned long moving)
 {
 	struct nswap_wire_page *wire = (void *)to->claim.run;
 	unsigned long claimed = 0;
@@ -292,8 +292,8 @@ static unsigned long claim(struct nswap_peer *to,
 }
 
 /* the claim is over; true: the mover may drop its copy */
-static bool end(struct nswap_node *node, const struct nswap_wire_page *p,
-		u16 from, struct nswap_peer *to, bool claimed)
+static bool moved_end_claim(struct nswap_node *node, const struct nswap_wire_page *p,
+			    u16 from, struct nswap_peer *to, bool claimed)
 {
 	struct nswap_device *dev;
 	bool moved, drop = true;
@@ -347,15 +347,15 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 				       le64_to_cpu(to->epoch));
 	if (!new || new == from || READ_ONCE(new->state) != NSWAP_PEER_UP)
 		goto out;
-	moving = begin(node, from->index, page, nr, &drop);
+	moving = moved_begin_claim(node, from->index, page, nr, &drop);
 	if (!moving)
 		goto out;
 	nswap_peer_slots(node, new->index, hweight_long(moving));
-	claimed = claim(new, page, moving);
+	claimed = moved_send_claim(new, page, moving);
 	if (READ_ONCE(new->state) == NSWAP_PEER_LOST)
 		claimed = 0;
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
-		if (end(node, &page[i], from->index, new, claimed & BIT(i)))
+		if (moved_end_claim(node, &page[i], from->index, new, claimed & BIT(i)))
 			drop |= BIT(i);
 	/* slots that were MOVING, or recorded just now, when a peer was lost */
 	if (READ_ONCE(from->state) == NSWAP_PEER_LOST ||

@@ -103,8 +103,8 @@ struct nswap_mover {
 };
 
 /* the peer with the most free lent RAM; @rests: one with room is at rest */
-static bool choose(struct mover_thread *w, u64 owner, struct nswap_target *to,
-		   bool *rests)
+static bool mover_choose(struct mover_thread *w, u64 owner, struct nswap_target *to,
+			 bool *rests)
 {
 	const struct nswap_target_rule rule = {
 		.owner = owner, .linked = w->to.l ? w->to.id : 0,
@@ -120,8 +120,8 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
 }
 
 /* header, node, names; then the pages, of those in @pages */
-static unsigned int build(struct mover_thread *w, struct nswap_move_link *ml,
-			  u8 type, u32 nr, bool pages)
+static unsigned int mover_build(struct mover_thread *w, struct nswap_move_link *ml,
+				u8 type, u32 nr, bool pages)
 {
 	u32 each = sizeof(w->page[0]) + (pages ? PAGE_SIZE : 0), i;
 
@@ -147,8 +147,8 @@ static void name_pages(struct mover_thread *w, u32 nr)
 }
 
 /* the pages to another node; false if its answer has not come */
-static bool bring(struct mover_thread *w, const struct nswap_target *to,
-		  u8 type, u64 owner, u64 epoch, u32 nr)
+static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
+			u8 type, u64 owner, u64 epoch, u32 nr)
 {
 	unsigned int n;
 
@@ -161,20 +161,20 @@ static bool bring(struct mover_thread *w, const struct nswap_target *to,
 	w->who.id = cpu_to_le64(owner);
 	w->who.epoch = cpu_to_le64(epoch);
 	name_pages(w, nr);
-	n = build(w, &w->to, type, nr, true);
+	n = mover_build(w, &w->to, type, nr, true);
 	return !nswap_move_link_ask(&w->to, w->bv, n, type == NSWAP_MOVE ?
 				    NSWAP_MOVE_ACK : NSWAP_RETURN_ACK,
 				    w->result);
 }
 
 /* bring them to the peer; which of them it has */
-static unsigned long move(struct mover_thread *w, const struct nswap_target *to,
-			  u64 owner, u64 epoch, u32 nr)
+static unsigned long mover_move(struct mover_thread *w, const struct nswap_target *to,
+				u64 owner, u64 epoch, u32 nr)
 {
 	unsigned long there = 0;
 	u32 i;
 
-	if (!bring(w, to, NSWAP_MOVE, owner, epoch, nr))
+	if (!mover_bring(w, to, NSWAP_MOVE, owner, epoch, nr))
 		goto rest;
 	for (i = 0; i < nr; i++)
 		if (le32_to_cpu(w->result[i].status) == NSWAP_ST_OK)
@@ -207,8 +207,8 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 }
 
 /* tell the owner; which of them may be dropped here */
-static unsigned long tell(struct mover_thread *w, const struct nswap_target *to,
-			  u64 epoch, unsigned long there)
+static unsigned long mover_tell(struct mover_thread *w, const struct nswap_target *to,
+				u64 epoch, unsigned long there)
 {
 	unsigned long drop = 0;
 	unsigned int i, n = 0;
@@ -223,7 +223,7 @@ static unsigned long tell(struct mover_thread *w, const struct nswap_target *to,
 	w->who.epoch = cpu_to_le64(to->epoch);
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
 		w->page[n++] = w->page[i];
-	n = build(w, &w->tell, NSWAP_MOVED, nr, false);
+	n = mover_build(w, &w->tell, NSWAP_MOVED, nr, false);
 	if (nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_MOVED_ACK,
 				w->result)) {
 		nswap_inject_met(NSWAP_MET_CUT, nr);
@@ -237,8 +237,8 @@ static unsigned long tell(struct mover_thread *w, const struct nswap_target *to,
 }
 
 /* each page of the batch goes or stays; how many went */
-static u32 finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
-		  u32 nr, unsigned long drop, enum nswap_moved_how otherwise)
+static u32 mover_finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
+			u32 nr, unsigned long drop, enum nswap_moved_how otherwise)
 {
 	struct nswap_cache *c = w->m->node->cache;
 	u32 i, gone = 0;
@@ -271,12 +271,12 @@ static bool bring_back(struct mover_thread *w, struct nswap_owner *o, u64 epoch,
 		WRITE_ONCE(o->rest, jiffies + REST);
 	/* the one the pages are of, whatever was heard last */
 	to.epoch = epoch;
-	return bring(w, &to, NSWAP_RETURN, o->id, epoch, nr);
+	return mover_bring(w, &to, NSWAP_RETURN, o->id, epoch, nr);
 }
 
 /* what the owner has no use for any more, or has at home */
-static unsigned long returned(struct mover_thread *w, struct nswap_owner *o,
-			      u32 nr)
+static unsigned long mover_pages_returned(struct mover_thread *w, struct nswap_owner *o,
+					  u32 nr)
 {
 	unsigned long drop = 0;
 	u32 i;
@@ -310,11 +310,11 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return 0;
 	}
 	if (bring_back(w, o, epoch, nr)) {
-		drop = returned(w, o, nr);
+		drop = mover_pages_returned(w, o, nr);
 		otherwise = NSWAP_REFUSED;
 	}
 	WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
-	gone = finish(w, o, attempt, nr, drop, otherwise);
+	gone = mover_finish(w, o, attempt, nr, drop, otherwise);
 	nswap_stat_add(node, pages_sent_home, gone);
 	trace_nswap_return(node->number, o->id, nr, gone);
 	return gone;
@@ -324,8 +324,8 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
  * No peer takes pages of this owner now. One that refused a moment ago may take
  * some soon: home is the last place to bring them to.
  */
-static u32 nobody(struct mover_thread *w, struct nswap_owner *o, u32 room,
-		  bool rests)
+static u32 mover_no_target(struct mover_thread *w, struct nswap_owner *o, u32 room,
+			   bool rests)
 {
 	unsigned long took = READ_ONCE(w->m->took);
 
@@ -348,8 +348,8 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	bool rests;
 	u64 epoch;
 
-	if (!choose(w, o->id, &to, &rests))
-		return nobody(w, o, room, rests);
+	if (!mover_choose(w, o->id, &to, &rests))
+		return mover_no_target(w, o, room, rests);
 	if (!reach_owner(w, o))
 		return 0;
 	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0, false,
@@ -358,19 +358,19 @@ static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		WRITE_ONCE(o->rest, jiffies + LOOK_EVERY);
 		return 0;
 	}
-	there = move(w, &to, o->id, epoch, nr);
+	there = mover_move(w, &to, o->id, epoch, nr);
 	if (there && nswap_inject_early_free()) {
-		nr = finish(w, o, attempt, nr, there, NSWAP_KEPT);
-		tell(w, &to, epoch, there);
+		nr = mover_finish(w, o, attempt, nr, there, NSWAP_KEPT);
+		mover_tell(w, &to, epoch, there);
 		return nr;
 	}
 	if (there)
-		drop = tell(w, &to, epoch, there);
+		drop = mover_tell(w, &to, epoch, there);
 	if (there && !drop) {
 		WRITE_ONCE(o->rest, jiffies + REST);
 		WRITE_ONCE(w->m->rest[to.index], jiffies + 4 * REST);
 	}
-	gone = finish(w, o, attempt, nr, drop, NSWAP_KEPT);
+	gone = mover_finish(w, o, attempt, nr, drop, NSWAP_KEPT);
 	nswap_stat_add(node, pages_moved_out, gone);
 	trace_nswap_move(node->number, o->id, nr, gone);
 	return gone;
@@ -413,7 +413,7 @@ static u32 take_room(struct mover_thread *w)
  * A turn of one owner: some batches, for a link to another owner costs more
  * than a batch. False if there is nothing to do now.
  */
-static bool work(struct mover_thread *w)
+static bool mover_work(struct mover_thread *w)
 {
 	struct nswap_mover *m = w->m;
 	struct nswap_cache *c = m->node->cache;
@@ -456,7 +456,7 @@ static int mover_loop(void *data)
 	struct nswap_mover *m = w->m;
 
 	while (!READ_ONCE(m->stop)) {
-		if (work(w))
+		if (mover_work(w))
 			continue;
 		if (time_after(jiffies, w->used + IDLE_CLOSE)) {
 			nswap_move_link_close(&w->to);

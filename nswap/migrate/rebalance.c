@@ -59,7 +59,7 @@ void nswap_rebalance_look(struct nswap_node *node,
 	spin_unlock_irq(&node->ipt_lock);
 }
 
-static void decide(struct work_struct *work)
+static void rebalance_decide(struct work_struct *work)
 {
 	struct nswap_node *node = container_of(to_delayed_work(work),
 					       struct nswap_node,
@@ -89,7 +89,7 @@ static void decide(struct work_struct *work)
  */
 void nswap_rebalance_init(struct nswap_node *node)
 {
-	INIT_DELAYED_WORK(&node->rebalance.work, decide);
+	INIT_DELAYED_WORK(&node->rebalance.work, rebalance_decide);
 	node->rebalance.goal = U64_MAX;
 }
 

@@ -133,7 +133,7 @@ void nswap_return_exit(struct nswap_device *dev)
 	dev->rooms = NULL;
 }
 
-static struct nswap_return *take(struct nswap_returns *rs)
+static struct nswap_return *return_take(struct nswap_returns *rs)
 {
 	struct nswap_return *r;
 
@@ -148,7 +148,7 @@ static struct nswap_return *take(struct nswap_returns *rs)
 }
 
 /* all its rooms have been in use for long: its home or flash does not answer */
-static bool hung(struct nswap_returns *rs)
+static bool return_hung(struct nswap_returns *rs)
 {
 	bool yes;
 
@@ -191,11 +191,11 @@ u16 nswap_return_take(struct nswap_node *node, u32 instance,
 	*r = NULL;
 	if (!dev)
 		return NSWAP_ST_OK;
-	if (!dev->rooms || hung(dev->rooms))
+	if (!dev->rooms || return_hung(dev->rooms))
 		status = NSWAP_ST_NO_HOME;
 	else
 		wait_event_timeout(node->client->returns_wait,
-				   (*r = take(dev->rooms)), ROOM_WAIT);
+				   (*r = return_take(dev->rooms)), ROOM_WAIT);
 	if (*r)
 		return NSWAP_ST_OK;
 	nswap_return_put_use(dev);
@@ -248,8 +248,8 @@ static bool has_place(const struct nswap_device *dev)
 }
 
 /* what shall be done with a page; OK with @write set: write it */
-static u16 judge(struct nswap_device *dev, const struct nswap_wire_page *p,
-		 u16 from, bool *write)
+static u16 return_judge(struct nswap_device *dev, const struct nswap_wire_page *p,
+			u16 from, bool *write)
 {
 	u64 slot = le64_to_cpu(p->slot);
 
@@ -275,9 +275,9 @@ static u16 judge(struct nswap_device *dev, const struct nswap_wire_page *p,
 	return NSWAP_ST_KEEP;
 }
 
-static unsigned long begin(u16 from, struct nswap_return *r,
-			   const struct nswap_wire_page *page, u32 nr,
-			   struct nswap_wire_result *result)
+static unsigned long return_begin(u16 from, struct nswap_return *r,
+				  const struct nswap_wire_page *page, u32 nr,
+				  struct nswap_wire_result *result)
 {
 	unsigned long writing = 0;
 	bool write;
@@ -285,8 +285,8 @@ static unsigned long begin(u16 from, struct nswap_return *r,
 
 	for (i = 0; i < nr; i++) {
 		r->flash[i] = NSWAP_FLASH_NONE;
-		result[i].status = cpu_to_le32(judge(r->dev, &page[i], from,
-						     &write));
+		result[i].status = cpu_to_le32(return_judge(r->dev, &page[i], from,
+							    &write));
 		if (write)
 			writing |= BIT(i);
 	}
@@ -440,8 +440,8 @@ static unsigned long write_all(struct nswap_return *r,
 }
 
 /* the write is over; what the server shall do */
-static u16 end(struct nswap_return *r, unsigned int i,
-	       const struct nswap_wire_page *p, u16 from, bool failed)
+static u16 return_end(struct nswap_return *r, unsigned int i,
+		      const struct nswap_wire_page *p, u16 from, bool failed)
 {
 	struct nswap_device *dev = r->dev;
 	struct nswap_node *node = dev->node;
@@ -496,11 +496,11 @@ void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 		result[i].status = cpu_to_le32(NSWAP_ST_KEEP);
 	if (!from)
 		return;
-	writing = begin(from->index, r, page, nr, result);
+	writing = return_begin(from->index, r, page, nr, result);
 	failed = writing ? write_all(r, page, writing) : 0;
 	for_each_set_bit(i, &writing, NSWAP_REQ_SLOTS)
-		result[i].status = cpu_to_le32(end(r, i, &page[i], from->index,
-						   failed & BIT(i)));
+		result[i].status = cpu_to_le32(return_end(r, i, &page[i], from->index,
+							  failed & BIT(i)));
 	/* slots that were MOVING when the server was lost, and are not now */
 	if (READ_ONCE(from->state) == NSWAP_PEER_LOST)
 		queue_work(system_dfl_wq, &node->client->losses);

@@ -32,8 +32,8 @@ static bool has_room(struct nswap_node *node, const struct nswap_ipt_entry *e,
 }
 
 /* the one there is a link to as long as it takes a whole batch */
-static bool better(const struct nswap_ipt_entry *e,
-		   const struct nswap_ipt_entry *than, u64 linked)
+static bool target_better(const struct nswap_ipt_entry *e,
+			  const struct nswap_ipt_entry *than, u64 linked)
 {
 	if (than->id == linked && than->free >= NSWAP_REQ_SLOTS)
 		return false;
@@ -71,7 +71,7 @@ bool nswap_target_choose(struct nswap_node *node,
 			continue;
 		if (time_before(jiffies, READ_ONCE(rule->rest[i])))
 			*rests = true;
-		else if (!best || better(e, &t->entry[best], rule->linked))
+		else if (!best || target_better(e, &t->entry[best], rule->linked))
 			best = i;
 	}
 	if (best)

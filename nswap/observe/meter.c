@@ -80,7 +80,7 @@ int nswap_meter_init(struct nswap_node *node)
 	return 0;
 }
 
-static void turn(bool *is_on, bool on)
+static void meter_turn(bool *is_on, bool on)
 {
 	if (*is_on == on)
 		return;
@@ -104,8 +104,8 @@ void nswap_meter_exit(struct nswap_node *node)
 
 	if (!m)
 		return;
-	turn(&m->latency_on, false);
-	turn(&m->trace_on, false);
+	meter_turn(&m->latency_on, false);
+	meter_turn(&m->trace_on, false);
 	free_percpu(m->latency);
 	free_percpu(m->flow);
 	kvfree(m->base);
@@ -145,7 +145,7 @@ static void start_anew(struct nswap_meter *m)
 					 &m->base->hist[tier][op][step]);
 }
 
-static int measure(struct nswap_meter *m)
+static int meter_measure(struct nswap_meter *m)
 {
 	if (m->latency_on)
 		return 0;
@@ -173,7 +173,7 @@ int nswap_meter_apply(struct nswap_node *node)
 	struct nswap_meter *m = node->meter;
 	bool latency = nswap_knob(node, latency);
 	bool trace = nswap_knob(node, trace);
-	int ret = latency ? measure(m) : 0;
+	int ret = latency ? meter_measure(m) : 0;
 
 	if (!ret && trace && !m->trace) {
 		/* pairs with nswap_trace_next() */
@@ -182,8 +182,8 @@ int nswap_meter_apply(struct nswap_node *node)
 	}
 	if (ret)
 		return ret;
-	turn(&m->latency_on, latency);
-	turn(&m->trace_on, trace);
+	meter_turn(&m->latency_on, latency);
+	meter_turn(&m->trace_on, trace);
 	nswap_profile_start(node);
 	return 0;
 }
@@ -228,8 +228,8 @@ static void times_of(const struct nswap_op *op, u64 now, struct nswap_times *t)
 	}
 }
 
-static void count(struct nswap_meter *m, const struct nswap_op *op, u64 now,
-		  unsigned int pages)
+static void meter_count(struct nswap_meter *m, const struct nswap_op *op, u64 now,
+			unsigned int pages)
 {
 	struct nswap_times t = {};
 	u8 step, tier = tier_of(op);
@@ -250,8 +250,8 @@ static void count(struct nswap_meter *m, const struct nswap_op *op, u64 now,
 	}
 }
 
-static void trace(struct nswap_meter *m, const struct nswap_op *op, u64 now,
-		  unsigned long moved)
+static void meter_trace(struct nswap_meter *m, const struct nswap_op *op, u64 now,
+			unsigned long moved)
 {
 	const struct nswap_io *io = op->io;
 	struct nswap_trace_view v = {
@@ -266,7 +266,7 @@ static void trace(struct nswap_meter *m, const struct nswap_op *op, u64 now,
 		v.slot = io->slot + i;
 		v.slots = nswap_run_of(moved, i);
 		trace_nswap_slot(m->node->number, &v);
-		/* pairs with turn() */
+		/* pairs with meter_turn() */
 		if (smp_load_acquire(&m->trace_on))
 			nswap_slot_trace_enter(m->trace, &v);
 	}
@@ -293,10 +293,10 @@ void nswap_meter_end(struct nswap_op *op, unsigned long again)
 	moved = nswap_op_slots(op) & ~again & ~READ_ONCE(io->failed);
 	if (!moved)
 		return;
-	/* pairs with turn() */
+	/* pairs with meter_turn() */
 	if (smp_load_acquire(&m->latency_on))
-		count(m, op, now, hweight_long(moved));
-	trace(m, op, now, moved);
+		meter_count(m, op, now, hweight_long(moved));
+	meter_trace(m, op, now, moved);
 }
 
 /**

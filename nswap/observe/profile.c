@@ -32,7 +32,7 @@ static u64 under_way(const struct nswap_meter *m, u8 tier, u8 op)
 	return started - min(started, ended);
 }
 
-static void sample(struct nswap_degree *d, u64 pages)
+static void profile_sample(struct nswap_degree *d, u64 pages)
 {
 	d->samples++;
 	d->busy += !!pages;
@@ -41,20 +41,20 @@ static void sample(struct nswap_degree *d, u64 pages)
 	d->bucket[nswap_bucket(pages, NSWAP_PROFILE_BUCKETS)]++;
 }
 
-static bool wanted(struct nswap_node *node)
+static bool profile_wanted(struct nswap_node *node)
 {
 	return nswap_knob(node, profile_ms) && !READ_ONCE(node->going) &&
 	       !list_empty_careful(&node->devices);
 }
 
-static void profile(struct work_struct *work)
+static void profile_work(struct work_struct *work)
 {
 	struct nswap_meter *m = container_of(to_delayed_work(work),
 					     struct nswap_meter, profile);
 	u64 pages[NSWAP_TIERS][NSWAP_OPS];
 	u8 tier, op;
 
-	if (!wanted(m->node))
+	if (!profile_wanted(m->node))
 		return;
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		for (op = 0; op < NSWAP_OPS; op++)
@@ -62,7 +62,7 @@ static void profile(struct work_struct *work)
 	spin_lock(&m->degree_lock);
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		for (op = 0; op < NSWAP_OPS; op++)
-			sample(&m->degree[tier][op], pages[tier][op]);
+			profile_sample(&m->degree[tier][op], pages[tier][op]);
 	spin_unlock(&m->degree_lock);
 	queue_delayed_work(system_dfl_wq, &m->profile,
 			   msecs_to_jiffies(nswap_knob(m->node, profile_ms)));
@@ -77,7 +77,7 @@ static void profile(struct work_struct *work)
 void nswap_profile_init(struct nswap_meter *m)
 {
 	spin_lock_init(&m->degree_lock);
-	INIT_DELAYED_WORK(&m->profile, profile);
+	INIT_DELAYED_WORK(&m->profile, profile_work);
 }
 
 /**
@@ -90,7 +90,7 @@ void nswap_profile_start(struct nswap_node *node)
 {
 	u32 ms = nswap_knob(node, profile_ms);
 
-	if (wanted(node))
+	if (profile_wanted(node))
 		mod_delayed_work(system_dfl_wq, &node->meter->profile,
 				 msecs_to_jiffies(ms));
 }

@@ -216,7 +216,7 @@ static bool sessions_wanted(const struct nswap_node *node)
 	       !READ_ONCE(node->going);
 }
 
-static void start(struct nswap_peer *peer)
+static void peer_start(struct nswap_peer *peer)
 {
 	lockdep_assert_held(&peer->node->peers_lock);
 	if (peer->state != NSWAP_PEER_NEW || peer->conn[0].thread)
@@ -259,7 +259,7 @@ int nswap_peer_add(struct nswap_node *node, u16 index)
 			ret = -ENOMEM;
 	}
 	if (!ret && sessions_wanted(node))
-		start(peer);
+		peer_start(peer);
 	mutex_unlock(&node->peers_lock);
 	return ret;
 }
@@ -285,7 +285,7 @@ void nswap_peer_lost(struct nswap_peer *peer)
 	queue_work(system_dfl_wq, &peer->node->client->losses);
 }
 
-static void lose(struct nswap_node *node, u16 index)
+static void peer_lose(struct nswap_node *node, u16 index)
 {
 	struct nswap_peer *peer = nswap_peer_get(node, index);
 
@@ -310,7 +310,7 @@ void nswap_peer_heard(struct nswap_node *node,
 	if (!heard->index)
 		return;
 	if (heard->news == NSWAP_IPT_REBOOTED)
-		lose(node, heard->was);
+		peer_lose(node, heard->was);
 	nswap_peer_add(node, heard->index);
 	spin_lock_irq(&node->ipt_lock);
 	e = node->ipt.entry[heard->index];
@@ -383,7 +383,7 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 				  nswap_now_ms());
 	spin_unlock_irq(&node->ipt_lock);
 	if (heard.was && heard.was != peer->index)
-		lose(node, heard.was);
+		peer_lose(node, heard.was);
 	if (heard.index == peer->index) {
 		spin_lock(&peer->lock);
 		peer->id = id;
@@ -410,14 +410,14 @@ void nswap_peers_start(struct nswap_node *node)
 
 	mutex_lock(&node->peers_lock);
 	nswap_for_each_peer(node, i, peer) {
-		start(peer);
+		peer_start(peer);
 		nswap_peer_put(peer);
 	}
 	mutex_unlock(&node->peers_lock);
 }
 
 /* out of the table; the table's reference is the caller's now */
-static void unpublish(struct nswap_node *node, struct nswap_peer *peer)
+static void peer_unpublish(struct nswap_node *node, struct nswap_peer *peer)
 {
 	mutex_lock(&node->peers_lock);
 	RCU_INIT_POINTER(node->peers[peer->index], NULL);
@@ -445,7 +445,7 @@ void nswap_peers_stop(struct nswap_node *node)
 	}
 	nswap_for_each_peer(node, i, peer) {
 		nswap_session_stop(peer);
-		unpublish(node, peer);
+		peer_unpublish(node, peer);
 		list_add(&peer->gone, &gone);
 		nswap_peer_put(peer);
 	}
@@ -454,18 +454,18 @@ void nswap_peers_stop(struct nswap_node *node)
 		nswap_peer_put(peer);
 }
 
-static bool forgettable(struct nswap_peer *peer)
+static bool peer_forgettable(struct nswap_peer *peer)
 {
 	return READ_ONCE(peer->state) == NSWAP_PEER_LOST &&
 	       !atomic64_read(&peer->slots) && kref_read(&peer->ref) == 2;
 }
 
 /* out of the table before its threads end, so that nobody gives it new ones */
-static void forget(struct nswap_peer *peer)
+static void peer_forget(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 
-	unpublish(node, peer);
+	peer_unpublish(node, peer);
 	synchronize_rcu();
 	nswap_session_stop(peer);
 	spin_lock_irq(&node->ipt_lock);
@@ -487,8 +487,8 @@ void nswap_peers_sweep(struct nswap_node *node)
 	unsigned int i;
 
 	nswap_for_each_peer(node, i, peer) {
-		if (forgettable(peer))
-			forget(peer);
+		if (peer_forgettable(peer))
+			peer_forget(peer);
 		nswap_peer_put(peer);
 	}
 	for (i = 1; i <= READ_ONCE(node->ipt.top); i++)

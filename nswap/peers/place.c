@@ -55,7 +55,7 @@ void nswap_place_exit(struct nswap_node *node)
 	kvfree(node->cand);
 }
 
-static struct nswap_place_peer *find(struct nswap_node *node, u16 index)
+static struct nswap_place_peer *place_find(struct nswap_node *node, u16 index)
 {
 	unsigned int i;
 
@@ -103,7 +103,7 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c) {
 		node->nr_cand--;
 		memmove(c, c + 1,
@@ -131,9 +131,9 @@ static bool room_may_come(const struct nswap_node *node)
  * The policy's choice, NULL if nobody can take even one page; @flash: set if it
  * prefers that, and if it may.
  */
-static struct nswap_place_peer *pick(struct nswap_node *node,
-				     unsigned int pages, int flash_inflight,
-				     bool *flash)
+static struct nswap_place_peer *place_pick(struct nswap_node *node,
+					   unsigned int pages, int flash_inflight,
+					   bool *flash)
 {
 	struct nswap_place_view view = {
 		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
@@ -151,7 +151,7 @@ static struct nswap_place_peer *pick(struct nswap_node *node,
 	return &node->cand[pos];
 }
 
-static unsigned int spend(struct nswap_place_peer *c, unsigned int pages)
+static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
 {
 	unsigned int n = min(pages, c->grants);
 
@@ -181,9 +181,9 @@ int nswap_place_take(struct nswap_node *node, unsigned int pages,
 	int n;
 
 	spin_lock(&node->place_lock);
-	c = pick(node, pages, flash_inflight, &flash);
+	c = place_pick(node, pages, flash_inflight, &flash);
 	if (c) {
-		n = spend(c, pages);
+		n = place_spend(c, pages);
 		*index = c->index;
 	} else if (flash) {
 		n = -EXDEV;
@@ -232,9 +232,9 @@ unsigned int nswap_place_take_spare(struct nswap_node *node,
 	bool flash;
 
 	spin_lock(&node->place_lock);
-	c = pick(node, pages, -1, &flash);
+	c = place_pick(node, pages, -1, &flash);
 	if (c && nswap_place_ample(c, pages)) {
-		n = spend(c, pages);
+		n = place_spend(c, pages);
 		*index = c->index;
 	}
 	spin_unlock(&node->place_lock);
@@ -255,7 +255,7 @@ void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c) {
 		c->grants += grants;
 		c->free = free;
@@ -263,7 +263,7 @@ void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
 	spin_unlock(&node->place_lock);
 }
 
-static void took(struct nswap_place_peer *c, u64 ns)
+static void place_charge(struct nswap_place_peer *c, u64 ns)
 {
 	c->store_ns = c->store_ns ? (c->store_ns * (STORE_WEIGHT - 1) + ns) /
 				    STORE_WEIGHT : ns;
@@ -287,10 +287,10 @@ void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c) {
 		c->inflight -= min(pages, c->inflight);
-		took(c, ns);
+		place_charge(c, ns);
 	}
 	spin_unlock(&node->place_lock);
 }
@@ -307,7 +307,7 @@ void nswap_place_forget(struct nswap_node *node, u16 index)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c && !c->measured && !c->inflight && c->store_ns)
 		c->store_ns -= c->store_ns / STORE_FORGET;
 	if (c)
@@ -328,7 +328,7 @@ void nswap_place_eligible(struct nswap_node *node, u16 index, bool eligible)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c)
 		c->eligible = eligible;
 	spin_unlock(&node->place_lock);
@@ -347,7 +347,7 @@ void nswap_place_rest(struct nswap_node *node, u16 index, bool resting)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c)
 		c->resting = resting;
 	spin_unlock(&node->place_lock);
@@ -366,7 +366,7 @@ void nswap_place_shrinks(struct nswap_node *node, u16 index, bool shrinking)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c)
 		c->shrinking = shrinking;
 	spin_unlock(&node->place_lock);
@@ -385,7 +385,7 @@ void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c)
 		c->grants += pages;
 	spin_unlock(&node->place_lock);
@@ -407,7 +407,7 @@ void nswap_place_announced(struct nswap_node *node, u16 index, u64 lent,
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c) {
 		c->lent = lent;
 		c->free = shrinking ? 0 : free;
@@ -433,7 +433,7 @@ u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 	u32 n = 0;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	if (c && c->shrinking)
 		keep = 0;
 	if (c && !c->inflight && c->grants > keep) {
@@ -459,7 +459,7 @@ bool nswap_place_wants(struct nswap_node *node, u16 index)
 	bool wants;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	wants = c && c->eligible && !c->shrinking && !c->grants && c->free;
 	spin_unlock(&node->place_lock);
 	return wants;
@@ -480,7 +480,7 @@ void nswap_place_look(struct nswap_node *node, u16 index, u32 *grants,
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = find(node, index);
+	c = place_find(node, index);
 	*grants = c ? c->grants : 0;
 	*inflight = c ? c->inflight : 0;
 	spin_unlock(&node->place_lock);

@@ -29,8 +29,8 @@
 #include "reconcile.h"
 #include "transport/transport.h"
 
-static bool recorded(struct nswap_peer *peer, struct nswap_device *dev,
-		     u64 slot, u32 gen)
+static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev,
+			       u64 slot, u32 gen)
 {
 	struct nswap_slot s;
 
@@ -59,7 +59,7 @@ static bool compare_run(struct nswap_peer *peer, const struct nswap_wire_run *r)
 	rec->instance = instance;
 	for (; slot < end; slot++) {
 		rec->slot = slot;
-		if (!recorded(peer, dev, slot, gen) &&
+		if (!reconcile_recorded(peer, dev, slot, gen) &&
 		    !nswap_ctl_add_run(&rec->drop, instance, slot, gen))
 			return false;
 	}
@@ -67,7 +67,7 @@ static bool compare_run(struct nswap_peer *peer, const struct nswap_wire_run *r)
 	return true;
 }
 
-static void ask(struct nswap_peer *peer)
+static void reconcile_ask(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
 
@@ -76,7 +76,7 @@ static void ask(struct nswap_peer *peer)
 	nswap_ctl_send(&rec->ask, NSWAP_HOLD_ASK, 0);
 }
 
-static void finish(struct nswap_peer *peer)
+static void reconcile_finish(struct nswap_peer *peer)
 {
 	u32 every = nswap_knob(peer->node, reconcile_s);
 
@@ -89,14 +89,14 @@ static void finish(struct nswap_peer *peer)
 static void go_on(struct nswap_peer *peer)
 {
 	if (peer->reconcile.last)
-		finish(peer);
+		reconcile_finish(peer);
 	else
-		ask(peer);
+		reconcile_ask(peer);
 }
 
 /* what a server of this version can have sent */
-static bool sane(const struct nswap_reconcile *rec,
-		 const struct nswap_wire_run *r, u32 nr, bool last)
+static bool reconcile_sane(const struct nswap_reconcile *rec,
+			   const struct nswap_wire_run *r, u32 nr, bool last)
 {
 	u32 instance = rec->instance;
 	u64 slot = rec->slot;
@@ -133,7 +133,7 @@ static int list_answered(struct nswap_msg *m)
 		ret = nswap_recv_buf(conn->t, conn->l, c->run,
 				     nr * sizeof(*c->run));
 	last = le16_to_cpu(conn->rx.flags) & NSWAP_F_LAST;
-	if (!ret && !sane(rec, c->run, nr, last))
+	if (!ret && !reconcile_sane(rec, c->run, nr, last))
 		ret = -EPROTO;
 	if (ret) {
 		m->lost(m);
@@ -226,5 +226,5 @@ void nswap_reconcile_start(struct nswap_peer *peer)
 		return;
 	rec->instance = 0;
 	rec->slot = 0;
-	ask(peer);
+	reconcile_ask(peer);
 }

@@ -187,7 +187,7 @@ static bool session_up(struct nswap_peer *peer)
 		nswap_conn_up(&peer->conn[i]);
 	nswap_place_add(node, peer->index, peer->grants, peer->free);
 	atomic_set(&peer->followers, peer->nr_conns - 1);
-	/* pairs with follow(): its link is there */
+	/* pairs with session_follower(): its link is there */
 	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);
@@ -198,13 +198,13 @@ static bool session_up(struct nswap_peer *peer)
 }
 
 /* receive until the session breaks */
-static void receive(struct nswap_conn *c)
+static void session_receive(struct nswap_conn *c)
 {
 	struct nswap_peer *peer = c->peer;
-	struct nswap_follow f;
+	struct nswap_rx_affinity f;
 	int ret = 0;
 
-	nswap_follow_start(&f);
+	nswap_rx_affinity_start(&f);
 	while (!test_bit(0, &peer->broken)) {
 		ret = nswap_conn_receive(c);
 		if (ret == 1)
@@ -212,7 +212,7 @@ static void receive(struct nswap_conn *c)
 		if (ret)
 			break;
 		WRITE_ONCE(peer->heard, jiffies);
-		nswap_follow(&f, c->t->cpu(c->l));
+		nswap_rx_affinity(&f, c->t->cpu(c->l));
 	}
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(peer->node, "peer %s sent a message this node does not understand (%s)",
@@ -220,7 +220,7 @@ static void receive(struct nswap_conn *c)
 	nswap_session_break(peer);
 }
 
-static int follow(void *data)
+static int session_follower(void *data)
 {
 	struct nswap_conn *c = data;
 	struct nswap_peer *peer = c->peer;
@@ -234,7 +234,7 @@ static int follow(void *data)
 			continue;
 		/* pairs with session_up(): the link is there */
 		seen = smp_load_acquire(&peer->phase);
-		receive(c);
+		session_receive(c);
 		atomic_dec(&peer->followers);
 		wake_up_all(&peer->wait);
 	}
@@ -259,7 +259,7 @@ static void session_down(struct nswap_peer *peer)
 	nswap_client_kick(node);
 }
 
-static void refused(struct nswap_peer *peer)
+static void session_refused(struct nswap_peer *peer)
 {
 	spin_lock(&peer->lock);
 	if (peer->state == NSWAP_PEER_SILENT ||
@@ -275,7 +275,7 @@ static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 					 msecs_to_jiffies(ms));
 }
 
-static int lead(void *data)
+static int session_leader(void *data)
 {
 	struct nswap_peer *peer = data;
 	unsigned long since;
@@ -285,11 +285,11 @@ static int lead(void *data)
 		since = jiffies;
 		ret = session_open(peer);
 		if (ret == -ECONNREFUSED)
-			refused(peer);
+			session_refused(peer);
 		if (!ret && !peer->held_there)
 			nswap_loss_forgotten(peer);
 		if (!ret && session_up(peer)) {
-			receive(&peer->conn[0]);
+			session_receive(&peer->conn[0]);
 			session_down(peer);
 		}
 		if (time_before(jiffies, since + HZ))
@@ -331,9 +331,9 @@ int nswap_session_start(struct nswap_peer *peer)
 		struct nswap_conn *c = &peer->conn[i];
 
 		t = nswap_inject_no_threads() ? ERR_PTR(-ENOMEM) :
-		    i ? kthread_create(follow, c, "nswap/%u-%u.%u",
+		    i ? kthread_create(session_follower, c, "nswap/%u-%u.%u",
 				       peer->node->number, peer->index, i) :
-			kthread_create(lead, peer, "nswap/%u-%u",
+			kthread_create(session_leader, peer, "nswap/%u-%u",
 				       peer->node->number, peer->index);
 		if (IS_ERR(t)) {
 			nswap_session_stop(peer);

@@ -25,12 +25,12 @@
 
 #include "flash_map.h"
 
-static u32 chunks(const struct nswap_flash_map *m)
+static u32 flash_map_chunks(const struct nswap_flash_map *m)
 {
 	return m->nr / NSWAP_FLASH_CHUNK;
 }
 
-static unsigned long *bits(u32 nr)
+static unsigned long *flash_map_bits(u32 nr)
 {
 	return vzalloc(BITS_TO_LONGS(nr) * sizeof(long));
 }
@@ -47,15 +47,15 @@ int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
 {
 	spin_lock_init(&m->lock);
 	m->nr = nr - nr % NSWAP_FLASH_CHUNK;
-	m->map = bits(m->nr);
-	m->count = vcalloc(chunks(m), sizeof(*m->count));
-	m->room = bits(chunks(m));
-	m->empty = bits(chunks(m));
-	m->trim = bits(chunks(m));
+	m->map = flash_map_bits(m->nr);
+	m->count = vcalloc(flash_map_chunks(m), sizeof(*m->count));
+	m->room = flash_map_bits(flash_map_chunks(m));
+	m->empty = flash_map_bits(flash_map_chunks(m));
+	m->trim = flash_map_bits(flash_map_chunks(m));
 	if (!m->map || !m->count || !m->room || !m->empty || !m->trim)
 		return -ENOMEM;
-	bitmap_fill(m->room, chunks(m));
-	bitmap_fill(m->empty, chunks(m));
+	bitmap_fill(m->room, flash_map_chunks(m));
+	bitmap_fill(m->empty, flash_map_chunks(m));
 	return 0;
 }
 
@@ -75,7 +75,7 @@ void nswap_flash_map_exit(struct nswap_flash_map *m)
 }
 
 /* a bit at or after @from, or before it; @nr if there is none */
-static u32 around(const unsigned long *map, u32 nr, u32 from)
+static u32 flash_map_around(const unsigned long *map, u32 nr, u32 from)
 {
 	u32 found = find_next_bit(map, nr, from);
 
@@ -85,12 +85,12 @@ static u32 around(const unsigned long *map, u32 nr, u32 from)
 /* open another chunk; false if none has room */
 static bool open_next(struct nswap_flash_map *m)
 {
-	u32 next = (m->open + 1) % chunks(m);
-	u32 found = around(m->empty, chunks(m), next);
+	u32 next = (m->open + 1) % flash_map_chunks(m);
+	u32 found = flash_map_around(m->empty, flash_map_chunks(m), next);
 
-	if (found == chunks(m))
-		found = around(m->room, chunks(m), next);
-	if (found == chunks(m))
+	if (found == flash_map_chunks(m))
+		found = flash_map_around(m->room, flash_map_chunks(m), next);
+	if (found == flash_map_chunks(m))
 		return false;
 	m->open = found;
 	m->cursor = found * NSWAP_FLASH_CHUNK;
@@ -104,7 +104,7 @@ static u32 next_unused(const struct nswap_flash_map *m)
 				  m->cursor);
 }
 
-static void mark(struct nswap_flash_map *m, u32 first, u32 nr)
+static void flash_map_mark(struct nswap_flash_map *m, u32 first, u32 nr)
 {
 	bitmap_set(m->map, first, nr);
 	m->count[m->open] += nr;
@@ -142,7 +142,7 @@ u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first)
 	if (at < end) {
 		end = min(end, at + want);
 		n = find_next_bit(m->map, end, at) - at;
-		mark(m, at, n);
+		flash_map_mark(m, at, n);
 		*first = at;
 	}
 unlock:
@@ -231,7 +231,7 @@ bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot)
  */
 bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk)
 {
-	u32 found, nr = chunks(m);
+	u32 found, nr = flash_map_chunks(m);
 
 	spin_lock_irq(&m->lock);
 	found = find_first_bit(m->trim, nr);

@@ -101,7 +101,7 @@ void nswap_ipt_exit(struct nswap_ipt *t)
 	t->top = 0;
 }
 
-static bool alive(const struct nswap_ipt_entry *e)
+static bool ipt_alive(const struct nswap_ipt_entry *e)
 {
 	return e->state == NSWAP_IPT_KNOWN || e->state == NSWAP_IPT_LEAVING;
 }
@@ -119,7 +119,7 @@ u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id)
 	unsigned int i;
 
 	for (i = 1; i <= t->top; i++)
-		if (alive(&t->entry[i]) && t->entry[i].id == id)
+		if (ipt_alive(&t->entry[i]) && t->entry[i].id == id)
 			return i;
 	return 0;
 }
@@ -177,8 +177,8 @@ static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr)
 }
 
 /* record that node @id at @addr is in @epoch; the numbers are not touched */
-static struct nswap_ipt_heard learn(struct nswap_ipt *t, u64 id, u64 epoch,
-				    const struct nswap_addr *addr, u64 now_ms)
+static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
+					const struct nswap_addr *addr, u64 now_ms)
 {
 	struct nswap_ipt_heard h = { .news = NSWAP_IPT_SAME };
 	struct nswap_ipt_entry *e;
@@ -235,7 +235,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 		h.index = live;
 		return h;
 	}
-	h = learn(t, a->id, a->epoch, &a->addr, now_ms);
+	h = ipt_learn(t, a->id, a->epoch, &a->addr, now_ms);
 	if (!h.index)
 		return h;
 	e = &t->entry[h.index];
@@ -276,7 +276,7 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 	    t->entry[index].state == NSWAP_IPT_UNUSED)
 		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
 	addr = t->entry[index].addr;
-	return learn(t, id, epoch, &addr, now_ms);
+	return ipt_learn(t, id, epoch, &addr, now_ms);
 }
 
 /**
@@ -296,7 +296,7 @@ u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 
 	for (i = 1; i <= t->top; i++) {
 		e = &t->entry[i];
-		if ((alive(e) || e->state == NSWAP_IPT_LISTED) &&
+		if ((ipt_alive(e) || e->state == NSWAP_IPT_LISTED) &&
 		    nswap_addr_equal(&e->addr, addr)) {
 			e->listed = true;
 			return i;
@@ -330,7 +330,7 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 	u64 age = now_ms >= e->heard_ms ? now_ms - e->heard_ms :
 					  e->heard_ms - now_ms;
 
-	return alive(e) && age <= silent_ms;
+	return ipt_alive(e) && age <= silent_ms;
 }
 
 /**
@@ -344,7 +344,7 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
  */
 void nswap_ipt_refused(struct nswap_ipt *t, u16 index)
 {
-	if (index && index <= t->top && alive(&t->entry[index]))
+	if (index && index <= t->top && ipt_alive(&t->entry[index]))
 		t->entry[index].free = 0;
 }
 

@@ -22,7 +22,7 @@ static u32 now_us(void)
 	return ktime_to_us(ktime_get());
 }
 
-static struct nswap_read_line look_at(const struct nswap_read_times *t,
+static struct nswap_read_line look_at(const struct nswap_read_latency *t,
 				      unsigned int tier)
 {
 	return (struct nswap_read_line){
@@ -40,7 +40,7 @@ static struct nswap_read_line look_at(const struct nswap_read_times *t,
  * Context: any; does not sleep, on the page-in path.
  * Return: what nswap_read_ended() wants.
  */
-u32 nswap_read_began(struct nswap_read_times *t, enum nswap_read_tier tier,
+u32 nswap_read_began(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		     unsigned int nr)
 {
 	atomic_add(nr, &t->inflight[tier]);
@@ -57,7 +57,7 @@ u32 nswap_read_began(struct nswap_read_times *t, enum nswap_read_tier tier,
  *
  * Context: any; does not sleep, on the page-in path.
  */
-void nswap_read_ended(struct nswap_read_times *t, enum nswap_read_tier tier,
+void nswap_read_ended(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		      unsigned int nr, u32 began, bool good)
 {
 	/* one that waited for a silent peer is no measure */
@@ -85,7 +85,7 @@ void nswap_read_ended(struct nswap_read_times *t, enum nswap_read_tier tier,
  *
  * Context: any; does not sleep, on the page-in path.
  */
-void nswap_read_look(const struct nswap_read_times *t,
+void nswap_read_look(const struct nswap_read_latency *t,
 		     struct nswap_read_view *view)
 {
 	u32 pages = max(READ_ONCE(t->pages), NSWAP_READ_UNIT);

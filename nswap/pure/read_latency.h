@@ -3,8 +3,8 @@
  * Read times: how long page-ins of a device take at each tier, and how many
  * are under way. For devices with flash only: the others have no choice.
  */
-#ifndef NSWAP_READ_TIMES_H
-#define NSWAP_READ_TIMES_H
+#ifndef NSWAP_READ_LATENCY_H
+#define NSWAP_READ_LATENCY_H
 
 #include <linux/atomic.h>
 
@@ -12,24 +12,24 @@
 #include "policy/read_line.h"
 
 /**
- * struct nswap_read_times - measurements of one device
+ * struct nswap_read_latency - measurements of one device
  * @inflight: pages being read at each tier
  * @line: what reads there take, by their pages
  * @last: jiffies of the last measurement
  * @pages: moving average of the pages of a read, at all tiers, in parts of a page
  */
-struct nswap_read_times {
+struct nswap_read_latency {
 	atomic_t inflight[NSWAP_READ_TIERS];
 	struct nswap_read_line line[NSWAP_READ_TIERS];
 	unsigned long last[NSWAP_READ_TIERS];
 	s32 pages;
 };
 
-u32 nswap_read_began(struct nswap_read_times *t, enum nswap_read_tier tier,
+u32 nswap_read_began(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		     unsigned int nr);
-void nswap_read_ended(struct nswap_read_times *t, enum nswap_read_tier tier,
+void nswap_read_ended(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		      unsigned int nr, u32 began, bool good);
-void nswap_read_look(const struct nswap_read_times *t,
+void nswap_read_look(const struct nswap_read_latency *t,
 		     struct nswap_read_view *view);
 
 #endif

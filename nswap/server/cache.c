@@ -27,7 +27,7 @@
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
 
 /* renew up to @n promises that were taken back; lock held */
-static u32 renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
+static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 {
 	n = min(n, o->revoked);
 	o->revoked -= n;
@@ -56,7 +56,7 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	spin_lock(&c->lock);
 	if (o->granted < n && !nswap_cache_holding(c) &&
 	    nswap_cache_room(c) >= n - o->granted)
-		renew(c, o, n - o->granted);
+		cache_renew(c, o, n - o->granted);
 	ok = o->granted >= n;
 	if (ok) {
 		for (i = 0; i < n; i++)
@@ -144,7 +144,7 @@ bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 }
 
 /* what an owner may get: everything if it is alone, a fair part if not */
-static u32 share(struct nswap_cache *c, u64 free)
+static u32 cache_share(struct nswap_cache *c, u64 free)
 {
 	u64 fair = free / max(c->nr_owners, 1u);
 
@@ -172,8 +172,8 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 			  NSWAP_WINDOW_MAX);
 	if (o->window > o->granted && !nswap_cache_holding(c)) {
 		add = min(o->window - o->granted,
-			  share(c, nswap_cache_room(c)));
-		renewed = renew(c, o, add);
+			  cache_share(c, nswap_cache_room(c)));
+		renewed = cache_renew(c, o, add);
 		add -= renewed;
 		o->granted += add;
 		c->granted += add;

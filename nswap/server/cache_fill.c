@@ -32,7 +32,7 @@ static atomic64_t given_back = ATOMIC64_INIT(0);
 /* of all nodes; with a constructor, so that it is never merged with others */
 static struct kmem_cache *entries;
 
-static void construct(void *entry)
+static void cache_construct(void *entry)
 {
 	memset(entry, 0, sizeof(struct nswap_entry));
 }
@@ -46,7 +46,7 @@ static void construct(void *entry)
 int nswap_cache_init(void)
 {
 	entries = kmem_cache_create("nswap_entry", sizeof(struct nswap_entry),
-				    0, 0, construct);
+				    0, 0, cache_construct);
 	return entries ? 0 : -ENOMEM;
 }
 
@@ -127,7 +127,7 @@ static bool fill_one(struct nswap_cache *c)
 	return true;
 }
 
-static bool lacks(struct nswap_cache *c)
+static bool cache_lacks(struct nswap_cache *c)
 {
 	bool ret;
 
@@ -152,12 +152,12 @@ void nswap_cache_fill_work(struct work_struct *work)
 
 	nswap_mem_view(c->node, &mem);
 	if (mem.available < mem.total / FILL_FLOOR + FILL_CHUNK) {
-		if (lacks(c))
+		if (cache_lacks(c))
 			queue_delayed_work(system_dfl_wq, &c->fill, FILL_AGAIN);
 		return;
 	}
 	for (n = 0; n < FILL_CHUNK; n++) {
-		if (!lacks(c))
+		if (!cache_lacks(c))
 			return;
 		if (!fill_one(c)) {
 			queue_delayed_work(system_dfl_wq, &c->fill, FILL_AGAIN);

@@ -88,7 +88,7 @@ const char *nswap_trend_name(u8 trend)
 }
 
 /* lock held */
-static u8 trend(const struct nswap_cache *c)
+static u8 cache_trend(const struct nswap_cache *c)
 {
 	if (nswap_cache_shrinks(c))
 		return NSWAP_TREND_SHRINKING;
@@ -111,7 +111,7 @@ void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 	*v = (struct nswap_cache_view){
 		.lent = c->lent, .target = c->target,
 		.surplus = nswap_cache_above(c), .free = nswap_cache_promisable(c),
-		.trend = trend(c), .allocated = c->allocated,
+		.trend = cache_trend(c), .allocated = c->allocated,
 		.shrinker_calls = c->shrinker_calls, .set_aside = c->set_aside,
 		.granted = c->granted, .held = c->held, .owners = c->nr_owners,
 	};

@@ -50,7 +50,7 @@ static LIST_HEAD(caches);
 static struct shrinker *shrinker;
 
 /* what the user wants lent whatever happens; the cache's lock held */
-static u64 least(const struct nswap_cache *c)
+static u64 shrink_least(const struct nswap_cache *c)
 {
 	u64 mib = nswap_knob(c->node, lend_min_mib);
 
@@ -58,9 +58,9 @@ static u64 least(const struct nswap_cache *c)
 }
 
 /* unfilled pages that may go; the cache's lock held */
-static u64 freeable(const struct nswap_cache *c)
+static u64 shrink_freeable(const struct nswap_cache *c)
 {
-	u64 keep = least(c);
+	u64 keep = shrink_least(c);
 
 	if (!c->adaptive || c->allocated <= keep)
 		return 0;
@@ -73,7 +73,7 @@ static u64 take_back(struct nswap_cache *c, u64 n, u64 target,
 {
 	u64 idle = c->set_aside - c->granted, i;
 
-	n = min(n, freeable(c));
+	n = min(n, shrink_freeable(c));
 	if (n > idle)
 		nswap_cache_revoke(c, n - idle);
 	for (i = 0; i < n; i++)
@@ -101,7 +101,7 @@ static u64 give_back(struct nswap_cache *c, u64 n, enum nswap_resize_why why,
 	held_off = nswap_cache_holding(c);
 	old = c->target;
 	cut = why == NSWAP_WHY_OOM ? old : min(old, max(n, old / CUT));
-	new = min(old, max(old - cut, least(c)));
+	new = min(old, max(old - cut, shrink_least(c)));
 	n = take_back(c, n, new, out);
 	if (why == NSWAP_WHY_SHRINKER)
 		c->shrinker_calls++;
@@ -120,7 +120,7 @@ static u64 give_back(struct nswap_cache *c, u64 n, enum nswap_resize_why why,
  * Asked on every pass of reclaim. With nothing to free the policy still wants
  * to know soon that memory is short: what is held may have to move.
  */
-static unsigned long count(struct shrinker *s, struct shrink_control *sc)
+static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 {
 	struct nswap_cache *c;
 	u64 n = 0;
@@ -130,7 +130,7 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 		bool adaptive;
 
 		spin_lock(&c->lock);
-		n += freeable(c);
+		n += shrink_freeable(c);
 		adaptive = c->adaptive;
 		spin_unlock(&c->lock);
 		if (adaptive)
@@ -140,7 +140,7 @@ static unsigned long count(struct shrinker *s, struct shrink_control *sc)
 	return n ?: SHRINK_EMPTY;
 }
 
-static unsigned long scan(struct shrinker *s, struct shrink_control *sc)
+static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 {
 	u64 n, left = sc->nr_to_scan;
 	struct nswap_cache *c;
@@ -194,7 +194,7 @@ static bool last_moment(struct list_head *out, u32 *wait_ms)
 }
 
 /* pages given back since this was asked last */
-static unsigned long progress(void)
+static unsigned long shrink_progress(void)
 {
 	u64 now = nswap_cache_given_back(), n = now - shortage.seen;
 
@@ -217,10 +217,10 @@ static int on_oom(struct notifier_block *nb, unsigned long unused, void *freed)
 	}
 	more = last_moment(&out, &wait_ms);
 	nswap_cache_free(&out);
-	n = progress();
+	n = shrink_progress();
 	while (!n && more && polls--) {
 		schedule_timeout_uninterruptible(OOM_POLL);
-		n = progress();
+		n = shrink_progress();
 	}
 	shortage.called = jiffies;
 	if (!n && more)
@@ -271,8 +271,8 @@ int nswap_cache_shrink_init(void)
 	shrinker = shrinker_alloc(0, "nswap");
 	if (!shrinker)
 		return -ENOMEM;
-	shrinker->count_objects = count;
-	shrinker->scan_objects = scan;
+	shrinker->count_objects = shrink_count;
+	shrinker->scan_objects = shrink_scan;
 	ret = register_oom_notifier(&oom_block);
 	if (ret)
 		shrinker_free(shrinker);

@@ -40,7 +40,7 @@
 #define POOL_PAGES	4096u	/* 16 MiB: unfilled pages of an adaptive node */
 
 /* filled, being filled, or still being sent */
-static u64 used(const struct nswap_cache *c)
+static u64 cache_used(const struct nswap_cache *c)
 {
 	return c->allocated - c->set_aside;
 }
@@ -66,7 +66,7 @@ bool nswap_cache_holding(const struct nswap_cache *c)
  */
 u64 nswap_cache_above(const struct nswap_cache *c)
 {
-	return used(c) > c->target ? min(c->held, used(c) - c->target) : 0;
+	return cache_used(c) > c->target ? min(c->held, cache_used(c) - c->target) : 0;
 }
 
 /**
@@ -101,7 +101,7 @@ u64 nswap_cache_room(const struct nswap_cache *c)
 /* unfilled pages there should be */
 static u64 pool_wanted(const struct nswap_cache *c)
 {
-	u64 room = c->target > used(c) ? c->target - used(c) : 0;
+	u64 room = c->target > cache_used(c) ? c->target - cache_used(c) : 0;
 
 	if (!c->adaptive)
 		return room;
@@ -211,8 +211,8 @@ void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
 }
 
 /* carry out a new target; the lock is not held */
-static void follow(struct nswap_cache *c, u64 old, u64 new,
-		   enum nswap_resize_why why)
+static void cache_follow_target(struct nswap_cache *c, u64 old, u64 new,
+				enum nswap_resize_why why)
 {
 	bool lacks;
 
@@ -253,7 +253,7 @@ void nswap_cache_lend(struct nswap_cache *c, u64 pages)
 	c->target = new;
 	set_trend(c, old, new);
 	spin_unlock(&c->lock);
-	follow(c, old, new, NSWAP_WHY_USER);
+	cache_follow_target(c, old, new, NSWAP_WHY_USER);
 }
 
 /**
@@ -275,7 +275,7 @@ void nswap_cache_adapt(struct nswap_cache *c, bool adaptive)
 	c->hold_until = 0;
 	set_trend(c, old, new);
 	spin_unlock(&c->lock);
-	follow(c, old, new, NSWAP_WHY_USER);
+	cache_follow_target(c, old, new, NSWAP_WHY_USER);
 }
 
 /**
@@ -300,7 +300,7 @@ void nswap_cache_resize(struct nswap_cache *c, u64 pages)
 	if (new < old)
 		c->hold_until = nswap_now_ms() + hold_ms;
 	spin_unlock(&c->lock);
-	follow(c, old, new, NSWAP_WHY_POLICY);
+	cache_follow_target(c, old, new, NSWAP_WHY_POLICY);
 }
 
 /**

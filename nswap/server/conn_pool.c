@@ -82,15 +82,15 @@ fail:
 }
 
 /**
- * nswap_spares_start() - make a node's spare connections
+ * nswap_conn_pool_start() - make a node's spare connections
  * @node: node
  * @serve: what a connection's thread runs until it is stopped
  *
  * Context: process, sleeps and allocates.
  * Return: them, or NULL without memory for the first thing about them.
  */
-struct nswap_spares *nswap_spares_start(struct nswap_node *node,
-					int (*serve)(void *conn))
+struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
+					   int (*serve)(void *conn))
 {
 	struct nswap_spares *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
@@ -100,32 +100,32 @@ struct nswap_spares *nswap_spares_start(struct nswap_node *node,
 	s->serve = serve;
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->list);
-	nswap_spares_fill(s);
+	nswap_conn_pool_fill(s);
 	return s;
 }
 
 /**
- * nswap_spares_stop() - end the spare connections
+ * nswap_conn_pool_stop() - end the spare connections
  * @s: spares; nobody takes or gives any more
  *
  * Context: process, sleeps.
  */
-void nswap_spares_stop(struct nswap_spares *s)
+void nswap_conn_pool_stop(struct nswap_spares *s)
 {
 	struct nswap_srv_conn *conn, *next;
 
 	list_for_each_entry_safe(conn, next, &s->list, link)
-		nswap_spares_end(conn);
+		nswap_conn_pool_end(conn);
 	kfree(s);
 }
 
 /**
- * nswap_spares_fill() - make as many as there should be
+ * nswap_conn_pool_fill() - make as many as there should be
  * @s: spares
  *
  * Context: process, sleeps and allocates; never on the reclaim path.
  */
-void nswap_spares_fill(struct nswap_spares *s)
+void nswap_conn_pool_fill(struct nswap_spares *s)
 {
 	struct nswap_srv_conn *conn;
 
@@ -133,7 +133,7 @@ void nswap_spares_fill(struct nswap_spares *s)
 		conn = make_conn(s);
 		if (!conn)
 			return;
-		nswap_spares_give(s, conn);
+		nswap_conn_pool_give(s, conn);
 	}
 }
 
@@ -146,7 +146,7 @@ static bool memory_is_short(struct nswap_spares *s)
 }
 
 /**
- * nswap_spares_take() - a connection to give a link to
+ * nswap_conn_pool_take() - a connection to give a link to
  * @s: spares
  *
  * Context: process; sleeps and allocates only when there is no spare one and
@@ -154,7 +154,7 @@ static bool memory_is_short(struct nswap_spares *s)
  * Return: a connection, its own fields those of one nobody has said hello on;
  * NULL without memory.
  */
-struct nswap_srv_conn *nswap_spares_take(struct nswap_spares *s)
+struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 {
 	struct nswap_srv_conn *conn;
 
@@ -175,13 +175,13 @@ struct nswap_srv_conn *nswap_spares_take(struct nswap_spares *s)
 }
 
 /**
- * nswap_spares_give() - keep a connection for later, or free it
+ * nswap_conn_pool_give() - keep a connection for later, or free it
  * @s: spares
  * @conn: one that is done
  *
  * Context: process, sleeps.
  */
-void nswap_spares_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
+void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 {
 	bool kept;
 
@@ -193,16 +193,16 @@ void nswap_spares_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 	}
 	spin_unlock(&s->lock);
 	if (!kept)
-		nswap_spares_end(conn);
+		nswap_conn_pool_end(conn);
 }
 
 /**
- * nswap_spares_end() - end a connection's thread and free it
+ * nswap_conn_pool_end() - end a connection's thread and free it
  * @conn: a connection; its link, if it has one, is shut down
  *
  * Context: process, sleeps.
  */
-void nswap_spares_end(struct nswap_srv_conn *conn)
+void nswap_conn_pool_end(struct nswap_srv_conn *conn)
 {
 	kthread_stop(conn->thread);
 	/* given to a thread that was stopped before it saw it */

@@ -27,14 +27,14 @@
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */
 
-static bool fenced(const struct nswap_srv_conn *conn)
+static bool held_fenced(const struct nswap_srv_conn *conn)
 {
 	const struct nswap_owner *o = conn->owner;
 
 	return o->session != conn->session || o->epoch != conn->epoch;
 }
 
-static int compare(u32 instance, u64 slot, const struct nswap_entry *e)
+static int held_compare(u32 instance, u64 slot, const struct nswap_entry *e)
 {
 	if (instance != e->instance)
 		return instance < e->instance ? -1 : 1;
@@ -85,7 +85,7 @@ struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 
 	while (n) {
 		struct nswap_entry *e = rb_entry(n, struct nswap_entry, rb);
-		int d = compare(instance, slot, e);
+		int d = held_compare(instance, slot, e);
 
 		if (!d)
 			return e;
@@ -104,7 +104,7 @@ static struct nswap_entry *find_from(struct nswap_owner *o, u32 instance,
 	while (n) {
 		struct nswap_entry *e = rb_entry(n, struct nswap_entry, rb);
 
-		if (compare(instance, slot, e) <= 0) {
+		if (held_compare(instance, slot, e) <= 0) {
 			best = e;
 			n = n->rb_left;
 		} else {
@@ -141,7 +141,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 
 		parent = *at;
 		old = rb_entry(parent, struct nswap_entry, rb);
-		d = compare(e->instance, e->slot, old);
+		d = held_compare(e->instance, e->slot, old);
 		if (!d) {
 			if (nswap_held_newer(old->gen, e->gen))
 				return ERR_PTR(-ESTALE);
@@ -177,7 +177,7 @@ bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 	bool ok;
 
 	spin_lock(&o->lock);
-	ok = !fenced(conn) && nswap_cache_take(c, o, n, taken);
+	ok = !held_fenced(conn) && nswap_cache_take(c, o, n, taken);
 	spin_unlock(&o->lock);
 	return ok;
 }
@@ -199,7 +199,7 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	u32 n = 0;
 
 	spin_lock(&o->lock);
-	if (!fenced(conn))
+	if (!held_fenced(conn))
 		n = nswap_cache_grant(c, o, used, wanted);
 	spin_unlock(&o->lock);
 	return n;
@@ -219,7 +219,7 @@ void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	struct nswap_owner *o = conn->owner;
 
 	spin_lock(&o->lock);
-	if (!fenced(conn))
+	if (!held_fenced(conn))
 		nswap_cache_ungrant(c, o, n);
 	spin_unlock(&o->lock);
 }
@@ -243,7 +243,7 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	refcount_set(&e->ref, 1);
 	e->moving = 0;
 	spin_lock(&o->lock);
-	if (!fenced(conn)) {
+	if (!held_fenced(conn)) {
 		old = nswap_held_link(o, e);
 		status = IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
 		if (!old)
@@ -272,7 +272,7 @@ struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 	struct nswap_entry *e = NULL;
 
 	spin_lock(&o->lock);
-	if (!fenced(conn)) {
+	if (!held_fenced(conn)) {
 		e = nswap_held_lookup(o, instance, slot);
 		if (e && nswap_held_same(e->gen, gen)) {
 			refcount_inc(&e->ref);
@@ -329,8 +329,8 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 	return n;
 }
 
-static u64 drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		struct wanted *w)
+static u64 held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		     struct wanted *w)
 {
 	struct nswap_owner *o = conn->owner;
 	struct nswap_entry *e, *next;
@@ -340,7 +340,7 @@ static u64 drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		LIST_HEAD(dropped);
 
 		spin_lock(&o->lock);
-		if (fenced(conn))
+		if (held_fenced(conn))
 			w->slot = w->end;
 		else
 			total += unlink_chunk(c, o, w, &dropped);
@@ -374,7 +374,7 @@ u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		.gen = le32_to_cpu(r->gen), .before = before,
 	};
 
-	return drop(c, conn, &w);
+	return held_drop(c, conn, &w);
 }
 
 /**
@@ -394,7 +394,7 @@ u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		.before = U64_MAX,
 	};
 
-	return drop(c, conn, &w);
+	return held_drop(c, conn, &w);
 }
 
 /**
@@ -419,7 +419,7 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 	u32 n = 0, seen = 0;
 
 	spin_lock(&o->lock);
-	if (!fenced(conn))
+	if (!held_fenced(conn))
 		e = find_from(o, instance, slot);
 	for (; e && seen < NSWAP_WIRE_RUN_MAX; e = next_of(e), seen++) {
 		if (r && le32_to_cpu(r->instance) == e->instance &&

@@ -32,7 +32,7 @@
 #include "pure/wire.h"
 #include "server.h"
 
-static struct nswap_owner *find(struct nswap_cache *c, u64 id)
+static struct nswap_owner *owner_find(struct nswap_cache *c, u64 id)
 {
 	struct nswap_owner *o;
 
@@ -44,7 +44,7 @@ static struct nswap_owner *find(struct nswap_cache *c, u64 id)
 
 static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 {
-	struct nswap_owner *o = find(c, id);
+	struct nswap_owner *o = owner_find(c, id);
 
 	if (o || c->nr_owners >= NSWAP_MAX_PEERS)
 		return o;
@@ -158,7 +158,7 @@ void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
 	free_all(c, &t);
 }
 
-static void fence(struct nswap_cache *c, struct nswap_owner *o)
+static void owner_fence(struct nswap_cache *c, struct nswap_owner *o)
 {
 	struct nswap_srv_conn *conn;
 
@@ -195,7 +195,7 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	o->session = session;
 	spin_unlock(&o->lock);
 	o->ticket = conn->ticket;
-	fence(c, o);
+	owner_fence(c, o);
 	if (other_epoch)
 		nswap_stat_inc(c->node, owners_rebooted);
 	return NSWAP_ST_OK;
@@ -421,7 +421,7 @@ void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o)
 	if (!maybe_idle)
 		return;
 	mutex_lock(&c->hello);
-	if (find(c, id) == o)
+	if (owner_find(c, id) == o)
 		nswap_owner_forget_if_idle(c, o);
 	mutex_unlock(&c->hello);
 }

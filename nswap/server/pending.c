@@ -25,7 +25,7 @@
 
 #define PENDING_MS	10000	/* an owner claims within one session's time-out */
 
-static struct nswap_entry *find(struct nswap_owner *o, u32 instance, u64 slot)
+static struct nswap_entry *pending_find(struct nswap_owner *o, u32 instance, u64 slot)
 {
 	struct nswap_entry *e;
 
@@ -36,8 +36,8 @@ static struct nswap_entry *find(struct nswap_owner *o, u32 instance, u64 slot)
 }
 
 /* what is held or pending already decides; 0 if @e is to be added */
-static int compare(struct nswap_owner *o, const struct nswap_entry *e,
-		   struct nswap_entry **old)
+static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
+			   struct nswap_entry **old)
 {
 	struct nswap_entry *held;
 
@@ -46,7 +46,7 @@ static int compare(struct nswap_owner *o, const struct nswap_entry *e,
 		return -EEXIST;
 	if (held && nswap_held_newer(held->gen, e->gen))
 		return -ESTALE;
-	*old = find(o, e->instance, e->slot);
+	*old = pending_find(o, e->instance, e->slot);
 	if (*old && (*old)->gen == e->gen) {
 		(*old)->since = jiffies;
 		list_move_tail(&(*old)->link, &o->pending);
@@ -80,7 +80,7 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 	e->since = jiffies;
 	spin_lock(&o->lock);
 	if (o->epoch == epoch)
-		ret = compare(o, e, &old);
+		ret = pending_compare(o, e, &old);
 	if (!ret) {
 		list_add_tail(&e->link, &o->pending);
 		nswap_cache_count(c, o, old ? 0 : 1);
@@ -126,7 +126,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		list_move_tail(&e->link, &o->lru);
 		status = NSWAP_ST_OK;
 	} else {
-		e = find(o, instance, slot);
+		e = pending_find(o, instance, slot);
 		if (e && nswap_held_same(e->gen, gen)) {
 			list_del_init(&e->link);
 			old = nswap_held_link(o, e);
@@ -146,7 +146,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return status;
 }
 
-static void sweep(struct nswap_cache *c, struct nswap_owner *o)
+static void pending_sweep_owner(struct nswap_cache *c, struct nswap_owner *o)
 {
 	unsigned long since = jiffies - msecs_to_jiffies(PENDING_MS);
 	struct nswap_entry *e, *next;
@@ -178,7 +178,7 @@ void nswap_pending_sweep(struct nswap_cache *c)
 
 	mutex_lock(&c->hello);
 	list_for_each_entry_safe(o, next, &c->owners, link) {
-		sweep(c, o);
+		pending_sweep_owner(c, o);
 		nswap_owner_forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);

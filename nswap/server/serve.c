@@ -54,7 +54,7 @@ static void question_here(struct nswap_srv_conn *conn)
 }
 
 /* what the owner is told that its question took, if it asked */
-static __le32 took(struct nswap_srv_conn *conn)
+static __le32 serve_time_taken(struct nswap_srv_conn *conn)
 {
 	u64 here = conn->here_ns;
 
@@ -165,7 +165,7 @@ static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 	if (nswap_inject_drop_ack())
 		return 0;
 	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
-	conn->tx.took = took(conn);
+	conn->tx.took = serve_time_taken(conn);
 	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
 						       stored, 0));
 	return nswap_serve_answer(conn, conn->result, bytes);
@@ -250,7 +250,7 @@ static int serve_load(struct nswap_srv_conn *conn)
 		conn->entry[held++] = e;
 	}
 	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
-	conn->tx.took = took(conn);
+	conn->tx.took = serve_time_taken(conn);
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	set_bv(&conn->bv[1], conn->status, bytes);
 	ret = send_iov(conn, 2 + held,
@@ -336,7 +336,7 @@ static int serve_grant(struct nswap_srv_conn *conn)
 }
 
 /* which class of connection may carry which message */
-static bool allowed(const struct nswap_srv_conn *conn)
+static bool serve_allowed(const struct nswap_srv_conn *conn)
 {
 	u8 type = conn->rx.type;
 
@@ -369,7 +369,7 @@ int nswap_serve(struct nswap_srv_conn *conn)
 	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
 	if (!ret)
 		ret = nswap_wire_check(&conn->rx);
-	if (!ret && !allowed(conn))
+	if (!ret && !serve_allowed(conn))
 		ret = -EPROTO;
 	if (ret)
 		return ret;

@@ -68,7 +68,7 @@ struct nswap_acceptor {
 	int error;
 };
 
-static int greet(struct nswap_srv_conn *conn)
+static int server_greet(struct nswap_srv_conn *conn)
 {
 	struct {
 		struct nswap_wire_hdr hdr;
@@ -158,17 +158,17 @@ static void close_conn(struct nswap_srv_conn *conn)
 
 static void serve_link(struct nswap_srv_conn *conn)
 {
-	struct nswap_follow f;
+	struct nswap_rx_affinity f;
 	int ret;
 
-	nswap_follow_start(&f);
-	ret = greet(conn);
+	nswap_rx_affinity_start(&f);
+	ret = server_greet(conn);
 	if (!ret)
 		ret = take_hello(conn);
 	is_known(conn);
 	while (!ret && !kthread_should_stop()) {
 		ret = nswap_serve(conn);
-		nswap_follow(&f, conn->t->cpu(conn->l));
+		nswap_rx_affinity(&f, conn->t->cpu(conn->l));
 	}
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",
@@ -192,7 +192,7 @@ static int serve_conn(void *data)
 		}
 		__set_current_state(TASK_RUNNING);
 		serve_link(conn);
-		/* pairs with reap(): nothing is touched after this */
+		/* pairs with server_reap(): nothing is touched after this */
 		smp_store_release(&conn->done, true);
 	}
 	__set_current_state(TASK_RUNNING);
@@ -200,7 +200,7 @@ static int serve_conn(void *data)
 }
 
 /* too many connections that have not said hello? */
-static bool crowded(struct nswap_acceptor *a, const struct nswap_addr *from)
+static bool server_crowded(struct nswap_acceptor *a, const struct nswap_addr *from)
 {
 	struct nswap_srv_conn *conn;
 	unsigned int n = 0;
@@ -242,9 +242,9 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	if (a->t->peer_addr(l, &from) ||
 	    !nswap_subnet_accepts(a->node, &from))
 		return -EACCES;
-	if (crowded(a, &from))
+	if (server_crowded(a, &from))
 		return -EMFILE;
-	conn = nswap_spares_take(a->spares);
+	conn = nswap_conn_pool_take(a->spares);
 	if (!conn)
 		return -ENOMEM;
 	give_link(a, conn, l, &from);
@@ -252,7 +252,7 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 }
 
 /* ended connections become spare ones, which costs no memory */
-static void reap(struct nswap_acceptor *a)
+static void server_reap(struct nswap_acceptor *a)
 {
 	struct nswap_srv_conn *conn, *next;
 	LIST_HEAD(dead);
@@ -267,7 +267,7 @@ static void reap(struct nswap_acceptor *a)
 	}
 	mutex_unlock(&a->lock);
 	list_for_each_entry_safe(conn, next, &dead, link)
-		nswap_spares_give(a->spares, conn);
+		nswap_conn_pool_give(a->spares, conn);
 }
 
 static int accept_loop(void *data)
@@ -285,7 +285,7 @@ static int accept_loop(void *data)
 				schedule_timeout_interruptible(HZ / 10);
 			continue;
 		}
-		reap(a);
+		server_reap(a);
 		if (take_conn(a, l))
 			a->t->close(l);
 	}
@@ -309,8 +309,8 @@ static void end_all(struct nswap_acceptor *a)
 	list_splice_init(&a->conns, &all);
 	mutex_unlock(&a->lock);
 	list_for_each_entry_safe(conn, next, &all, link)
-		nswap_spares_end(conn);
-	nswap_spares_stop(a->spares);
+		nswap_conn_pool_end(conn);
+	nswap_conn_pool_stop(a->spares);
 }
 
 /**
@@ -321,12 +321,12 @@ static void end_all(struct nswap_acceptor *a)
  */
 void nswap_server_sweep(struct nswap_node *node)
 {
-	reap(node->acceptor);
-	nswap_spares_fill(node->acceptor->spares);
+	server_reap(node->acceptor);
+	nswap_conn_pool_fill(node->acceptor->spares);
 }
 
-static void explain(struct nswap_node *node, int error,
-		    struct netlink_ext_ack *ext)
+static void server_explain(struct nswap_node *node, int error,
+			   struct netlink_ext_ack *ext)
 {
 	if (error == -EADDRINUSE)
 		NL_SET_ERR_MSG(ext, "the TCP port is taken in this network namespace: choose another with --port");
@@ -357,14 +357,14 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	INIT_LIST_HEAD(&a->conns);
 	init_completion(&a->ready);
 	node->acceptor = a;
-	a->spares = nswap_spares_start(node, serve_conn);
+	a->spares = nswap_conn_pool_start(node, serve_conn);
 	a->thread = a->spares ?
 		kthread_run(accept_loop, a, "nswap/%u-accept", node->number) :
 		ERR_PTR(-ENOMEM);
 	if (IS_ERR(a->thread)) {
 		ret = PTR_ERR(a->thread);
 		if (a->spares)
-			nswap_spares_stop(a->spares);
+			nswap_conn_pool_stop(a->spares);
 		node->acceptor = NULL;
 		kfree(a);
 		return ret;
@@ -372,7 +372,7 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	wait_for_completion(&a->ready);
 	ret = a->error;
 	if (ret) {
-		explain(node, ret, ext);
+		server_explain(node, ret, ext);
 		nswap_server_stop(node);
 	}
 	return ret;

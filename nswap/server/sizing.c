@@ -50,7 +50,7 @@ struct nswap_sizing {
 };
 
 /* how far a counter came; one that was set back (tests) has not moved */
-static u64 since(u64 *was, u64 now, bool first)
+static u64 sizing_delta(u64 *was, u64 now, bool first)
 {
 	u64 n = first || now < *was ? 0 : now - *was;
 
@@ -58,7 +58,7 @@ static u64 since(u64 *was, u64 now, bool first)
 	return n;
 }
 
-static void look(struct nswap_sizing *s, struct nswap_size_view *v)
+static void sizing_look(struct nswap_sizing *s, struct nswap_size_view *v)
 {
 	struct nswap_node *node = s->node;
 	u32 period = nswap_knob(node, size_period_ms);
@@ -82,13 +82,13 @@ static void look(struct nswap_sizing *s, struct nswap_size_view *v)
 		.elapsed_ms = first ? period :
 			      clamp(now - s->decided, 1ull, 2ull * period),
 	};
-	v->swap_outs = since(&s->swap_outs, mem.swap_outs, first);
-	v->refaults = since(&s->refaults, mem.refaults, first);
-	v->shrinker_calls = since(&s->shrinker_calls, c.shrinker_calls, first);
+	v->swap_outs = sizing_delta(&s->swap_outs, mem.swap_outs, first);
+	v->refaults = sizing_delta(&s->refaults, mem.refaults, first);
+	v->shrinker_calls = sizing_delta(&s->shrinker_calls, c.shrinker_calls, first);
 	WRITE_ONCE(s->decided, now);
 }
 
-static void decide(struct work_struct *work)
+static void sizing_decide(struct work_struct *work)
 {
 	struct nswap_sizing *s = container_of(to_delayed_work(work),
 					      struct nswap_sizing, work);
@@ -97,7 +97,7 @@ static void decide(struct work_struct *work)
 	u32 period = nswap_knob(node, size_period_ms);
 	struct nswap_size_view v;
 
-	look(s, &v);
+	sizing_look(s, &v);
 	nswap_cache_resize(node->cache, nswap_size_bound(&v, ops->lend(&v)));
 	if ((ops->adaptive || nswap_cache_surplus(node->cache)) &&
 	    !READ_ONCE(node->going))
@@ -119,7 +119,7 @@ int nswap_sizing_start(struct nswap_node *node)
 	if (!s)
 		return -ENOMEM;
 	s->node = node;
-	INIT_DELAYED_WORK(&s->work, decide);
+	INIT_DELAYED_WORK(&s->work, sizing_decide);
 	node->sizing = s;
 	nswap_cache_watch(node->cache);
 	nswap_sizing_now(node);

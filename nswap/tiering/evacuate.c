@@ -63,7 +63,7 @@
 struct emptying {
 	struct nswap_device *dev;
 	struct nswap_flash_dev *d;
-	struct nswap_move_out mo;
+	struct nswap_move_batch mo;
 	unsigned long begun;
 	u32 flash[NSWAP_REQ_SLOTS];
 	u32 to[NSWAP_REQ_SLOTS];
@@ -92,7 +92,7 @@ static bool drop_copy(struct emptying *e, u64 slot, u64 old)
 }
 
 /* which slots of the window are to be moved; copies go, if they may */
-static void look(struct emptying *e)
+static void evacuate_look(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.io;
 	struct nswap_device *dev = e->dev;
@@ -144,10 +144,10 @@ static unsigned int run_of(const u32 *flash, unsigned long bits,
 	return n;
 }
 
-static void submit(struct emptying *e, const u32 *flash, unsigned int first,
-		   unsigned int nr, bool write)
+static void evacuate_submit(struct emptying *e, const u32 *flash, unsigned int first,
+			    unsigned int nr, bool write)
 {
-	struct nswap_op *op = nswap_move_out_op(&e->mo, first, nr);
+	struct nswap_op *op = nswap_move_batch_op(&e->mo, first, nr);
 
 	op->flash = flash[first];
 	op->h.write = write;
@@ -174,27 +174,27 @@ static unsigned long read_flash(struct emptying *e, unsigned long todo,
 	unsigned long starts = 0;
 	unsigned int first, nr;
 
-	nswap_move_out_begin(&e->mo);
+	nswap_move_batch_begin(&e->mo);
 	while (todo) {
 		first = __ffs(todo);
 		nr = one_by_one ? 1 : run_of(e->flash, todo, first);
 		todo &= ~GENMASK(first + nr - 1, first);
 		starts |= BIT(first);
-		submit(e, e->flash, first, nr, false);
+		evacuate_submit(e, e->flash, first, nr, false);
 	}
-	nswap_move_out_wait(&e->mo);
+	nswap_move_batch_wait(&e->mo);
 	return failed_of(e, starts);
 }
 
 /* record a new place; false if the slot has changed meanwhile */
-static bool settle(struct emptying *e, unsigned int i, u8 state, u32 flash)
+static bool evacuate_settle(struct emptying *e, unsigned int i, u8 state, u32 flash)
 {
 	struct nswap_io *io = &e->mo.io;
 	struct nswap_slot s;
 	u64 old;
 
 	do {
-		if (!nswap_move_out_valid(io, i, NSWAP_SLOT_FLASH, &old, &s))
+		if (!nswap_move_batch_valid(io, i, NSWAP_SLOT_FLASH, &old, &s))
 			return false;
 		s.state = state;
 		s.flash = flash;
@@ -210,7 +210,7 @@ static void to_flash(struct emptying *e)
 	unsigned long left = io->todo, starts = 0, failed;
 	unsigned int i, first, nr;
 
-	nswap_move_out_begin(&e->mo);
+	nswap_move_batch_begin(&e->mo);
 	while (left) {
 		first = __ffs(left);
 		nr = nswap_flash_take(f, nswap_run_of(left, first),
@@ -221,9 +221,9 @@ static void to_flash(struct emptying *e)
 			e->to[first + i] = e->to[first] + i;
 		left &= ~GENMASK(first + nr - 1, first);
 		starts |= BIT(first);
-		submit(e, e->to, first, nr, true);
+		evacuate_submit(e, e->to, first, nr, true);
 	}
-	nswap_move_out_wait(&e->mo);
+	nswap_move_batch_wait(&e->mo);
 	failed = failed_of(e, starts);
 	left = io->todo & ~left;
 	for_each_set_bit(i, &left, NSWAP_REQ_SLOTS) {
@@ -231,14 +231,14 @@ static void to_flash(struct emptying *e)
 			nswap_flash_put(f, e->to[i]);
 			continue;
 		}
-		if (!settle(e, i, NSWAP_SLOT_FLASH, e->to[i]))
+		if (!evacuate_settle(e, i, NSWAP_SLOT_FLASH, e->to[i]))
 			nswap_flash_put(f, e->to[i]);
 		io->todo &= ~BIT(i);
 	}
 }
 
 /* marks, with another generation after each; the slots that have one */
-static unsigned long mark(struct emptying *e)
+static unsigned long evacuate_mark(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.io;
 	unsigned long marked = 0;
@@ -251,7 +251,7 @@ static unsigned long mark(struct emptying *e)
 
 		if (!nswap_return_mark(e->dev, slot))
 			continue;
-		if (nswap_move_out_valid(io, i, NSWAP_SLOT_FLASH, &old, &s)) {
+		if (nswap_move_batch_valid(io, i, NSWAP_SLOT_FLASH, &old, &s)) {
 			s.gen = nswap_gen_next(s.gen);
 			if (nswap_device_slot_move(e->dev, slot, old, &s)) {
 				io->gen[i] = cpu_to_le32(s.gen);
@@ -271,7 +271,7 @@ static unsigned long write_home(struct emptying *e, unsigned long todo,
 	unsigned long starts = 0;
 	unsigned int first, nr;
 
-	nswap_move_out_begin(&e->mo);
+	nswap_move_batch_begin(&e->mo);
 	while (todo) {
 		struct nswap_op *op;
 
@@ -279,19 +279,19 @@ static unsigned long write_home(struct emptying *e, unsigned long todo,
 		nr = one_by_one ? 1 : nswap_run_of(todo, first);
 		todo &= ~GENMASK(first + nr - 1, first);
 		starts |= BIT(first);
-		op = nswap_move_out_op(&e->mo, first, nr);
+		op = nswap_move_batch_op(&e->mo, first, nr);
 		op->h.slot = e->mo.io.slot + first;
 		op->h.write = true;
 		nswap_home_submit(e->dev->home, &op->h);
 	}
-	nswap_move_out_wait(&e->mo);
+	nswap_move_batch_wait(&e->mo);
 	return failed_of(e, starts);
 }
 
 /* the same for home */
 static void to_home(struct emptying *e)
 {
-	unsigned long marked = mark(e), failed;
+	unsigned long marked = evacuate_mark(e), failed;
 	struct nswap_io *io = &e->mo.io;
 	unsigned int i;
 
@@ -301,7 +301,7 @@ static void to_home(struct emptying *e)
 		failed = write_home(e, failed, true);
 	for_each_set_bit(i, &marked, NSWAP_REQ_SLOTS) {
 		if (!(failed & BIT(i))) {
-			settle(e, i, NSWAP_SLOT_HOME, NSWAP_FLASH_NONE);
+			evacuate_settle(e, i, NSWAP_SLOT_HOME, NSWAP_FLASH_NONE);
 			io->todo &= ~BIT(i);
 		}
 		nswap_return_unmark(e->dev, io->slot + i);
@@ -317,8 +317,8 @@ static void take_stock(struct emptying *e, unsigned long unread)
 	u64 old;
 
 	for_each_set_bit(i, &e->begun, NSWAP_REQ_SLOTS) {
-		if (!nswap_move_out_valid(&e->mo.io, i, NSWAP_SLOT_FLASH,
-					  &old, &s) || !is_there(e, &s)) {
+		if (!nswap_move_batch_valid(&e->mo.io, i, NSWAP_SLOT_FLASH,
+					    &old, &s) || !is_there(e, &s)) {
 			leave->moved++;
 			leave->since = jiffies;
 		} else if (unread & BIT(i)) {
@@ -329,7 +329,7 @@ static void take_stock(struct emptying *e, unsigned long unread)
 	}
 }
 
-static void batch(struct emptying *e)
+static void evacuate_batch(struct emptying *e)
 {
 	struct nswap_client *cl = e->dev->node->client;
 	struct nswap_io *io = &e->mo.io;
@@ -341,7 +341,7 @@ static void batch(struct emptying *e)
 	/* grants are of use now, but page-outs come first */
 	nswap_client_used(e->dev->node);
 	if (io->todo && list_empty_careful(&cl->waiting))
-		nswap_move_out_store(&e->mo);
+		nswap_move_batch_store(&e->mo);
 	if (io->todo)
 		to_flash(e);
 	if (io->todo && e->dev->home)
@@ -358,16 +358,16 @@ static void start_pass(struct nswap_flash_leave *leave)
 }
 
 /* true: every slot has been looked at */
-static bool pass(struct emptying *e)
+static bool evacuate_pass(struct emptying *e)
 {
 	unsigned long until = jiffies + ROUND;
 
 	while (e->d->leave.cursor < e->dev->map.nr) {
 		if (time_after(jiffies, until))
 			return false;
-		look(e);
+		evacuate_look(e);
 		if (e->begun)
-			batch(e);
+			evacuate_batch(e);
 		cond_resched();
 	}
 	return true;
@@ -403,7 +403,7 @@ static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
 		start_pass(leave);
 		nswap_flash_map_close(&e->d->map, true);
 	}
-	if (pass(e)) {
+	if (evacuate_pass(e)) {
 		ret = give_up(e, ext);
 		if (ret)
 			return ret;
@@ -418,8 +418,8 @@ static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
 }
 
 /* @t: of the path that @flash is, 0: it is the name that is listed */
-static struct nswap_flash_dev *find(struct nswap_flash *f, const char *flash,
-				    dev_t t)
+static struct nswap_flash_dev *evacuate_find(struct nswap_flash *f, const char *flash,
+					     dev_t t)
 {
 	unsigned int i;
 
@@ -452,7 +452,7 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 	int ret = -ENODEV;
 	dev_t t = 0;
 
-	if (!e || !nswap_move_out_init(&e->mo, NULL, NSWAP_SLOT_FLASH)) {
+	if (!e || !nswap_move_batch_init(&e->mo, NULL, NSWAP_SLOT_FLASH)) {
 		kfree(e);
 		return -ENOMEM;
 	}
@@ -466,7 +466,7 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 		goto unlock;
 	}
 	e->mo.io.dev = e->dev;
-	e->d = find(e->dev->flash, flash, t);
+	e->d = evacuate_find(e->dev->flash, flash, t);
 	if (!e->d) {
 		NL_SET_ERR_MSG(ext, "the device has no such flash, see: nswapctl device list");
 		goto unlock;
@@ -474,7 +474,7 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 	ret = go_on(e, left, ext);
 unlock:
 	mutex_unlock(&node->control);
-	nswap_move_out_exit(&e->mo);
+	nswap_move_batch_exit(&e->mo);
 	kfree(e);
 	return ret;
 }

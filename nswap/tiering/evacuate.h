@@ -2,8 +2,8 @@
 /*
  * Removing a flash device from a device that is in use.
  */
-#ifndef NSWAP_EMPTY_FLASH_H
-#define NSWAP_EMPTY_FLASH_H
+#ifndef NSWAP_EVACUATE_H
+#define NSWAP_EVACUATE_H
 
 #include <linux/types.h>
 

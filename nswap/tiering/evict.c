@@ -50,7 +50,7 @@ static bool peer_is_up(struct nswap_node *node, u16 index)
 	return up;
 }
 
-static bool evict(struct nswap_device *dev, u64 slot)
+static bool evict_copy(struct nswap_device *dev, u64 slot)
 {
 	u64 old = nswap_slot_read(&dev->map, slot);
 	struct nswap_slot s = nswap_slot_unpack(old);
@@ -70,14 +70,14 @@ static bool evict(struct nswap_device *dev, u64 slot)
 }
 
 /* takes copies off flash; how many, perhaps fewer than @want */
-static u64 search(struct nswap_device *dev, u64 *hand, u64 want)
+static u64 evict_search(struct nswap_device *dev, u64 *hand, u64 want)
 {
 	u64 look = LOOK, n = 0;
 
 	while (n < want && look--) {
 		if (*hand >= dev->map.nr)
 			*hand = 0;
-		n += evict(dev, (*hand)++);
+		n += evict_copy(dev, (*hand)++);
 		if (!(look % 4096))
 			cond_resched();
 	}
@@ -90,7 +90,7 @@ static u64 search(struct nswap_device *dev, u64 *hand, u64 want)
 }
 
 /* so much of flash may be used when something is brought there */
-static u64 limit(u64 total)
+static u64 evict_limit(u64 total)
 {
 	return total - total / SPARED;
 }
@@ -112,10 +112,10 @@ void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 		return;
 	nswap_flash_usable(dev->flash, &total, &used);
 	used += want;
-	if (used <= limit(total))
+	if (used <= evict_limit(total))
 		return;
 	e->in_vain += LOOK;
-	if (search(dev, &e->hand, used - limit(total)))
+	if (evict_search(dev, &e->hand, used - evict_limit(total)))
 		e->in_vain = 0;
 	if (e->in_vain < 2 * dev->map.nr)
 		return;
@@ -135,7 +135,7 @@ bool nswap_evict_room(const struct nswap_device *dev)
 	u64 total, used;
 
 	nswap_flash_usable(dev->flash, &total, &used);
-	return used < limit(total);
+	return used < evict_limit(total);
 }
 
 /**
@@ -153,7 +153,7 @@ bool nswap_evict_due(const struct nswap_device *dev,
 	u64 total, used;
 
 	nswap_flash_usable(dev->flash, &total, &used);
-	return used > limit(total) &&
+	return used > evict_limit(total) &&
 	       used > atomic64_read(&dev->count[NSWAP_SLOT_FLASH]) &&
 	       !time_before(jiffies, READ_ONCE(e->rest_until));
 }

@@ -39,12 +39,12 @@
 #include "transport/conn.h"
 #include "transport/transport.h"
 
-static struct nswap_move_out *of_op(struct nswap_op *op)
+static struct nswap_move_batch *of_op(struct nswap_op *op)
 {
-	return container_of(op->io, struct nswap_move_out, io);
+	return container_of(op->io, struct nswap_move_batch, io);
 }
 
-static void put_io(struct nswap_move_out *mo)
+static void put_io(struct nswap_move_batch *mo)
 {
 	if (atomic_dec_and_test(&mo->io.pending))
 		complete(&mo->over);
@@ -52,7 +52,7 @@ static void put_io(struct nswap_move_out *mo)
 
 static void op_ended(struct nswap_op *op)
 {
-	struct nswap_move_out *mo = of_op(op);
+	struct nswap_move_batch *mo = of_op(op);
 
 	if (op->peer)
 		nswap_peer_put(op->peer);
@@ -60,24 +60,24 @@ static void op_ended(struct nswap_op *op)
 }
 
 /**
- * nswap_move_out_begin() - reads, writes or messages are about to be started
+ * nswap_move_batch_begin() - reads, writes or messages are about to be started
  * @mo: batch
  *
  * Context: process, does not sleep.
  */
-void nswap_move_out_begin(struct nswap_move_out *mo)
+void nswap_move_batch_begin(struct nswap_move_batch *mo)
 {
 	reinit_completion(&mo->over);
 	atomic_set(&mo->io.pending, 1);
 }
 
 /**
- * nswap_move_out_wait() - let all of them end
+ * nswap_move_batch_wait() - let all of them end
  * @mo: batch
  *
  * Context: process, sleeps.
  */
-void nswap_move_out_wait(struct nswap_move_out *mo)
+void nswap_move_batch_wait(struct nswap_move_batch *mo)
 {
 	put_io(mo);
 	wait_for_completion(&mo->over);
@@ -93,7 +93,7 @@ static void block_ended(struct nswap_home_io *h)
 }
 
 /**
- * nswap_move_out_op() - a read or write of home or flash, to be submitted by
+ * nswap_move_batch_op() - a read or write of home or flash, to be submitted by
  *	the caller
  * @mo: batch
  * @first: first slot, counted from the batch's
@@ -102,10 +102,10 @@ static void block_ended(struct nswap_home_io *h)
  * Context: process, does not sleep.
  * Return: it; from where is the caller's to say, and whether it is a write.
  */
-struct nswap_op *nswap_move_out_op(struct nswap_move_out *mo,
-				   unsigned int first, unsigned int nr)
+struct nswap_op *nswap_move_batch_op(struct nswap_move_batch *mo,
+				     unsigned int first, unsigned int nr)
 {
-	struct nswap_op *op = nswap_client_op(&mo->io, first, nr);
+	struct nswap_op *op = nswap_request_op(&mo->io, first, nr);
 
 	op->h.end = block_ended;
 	atomic_inc(&mo->io.pending);
@@ -113,18 +113,18 @@ struct nswap_op *nswap_move_out_op(struct nswap_move_out *mo,
 }
 
 /**
- * nswap_move_out_valid() - has a slot of a batch not changed?
+ * nswap_move_batch_valid() - has a slot of a batch not changed?
  * @io: of the batch
  * @i: slot, counted from the batch's first
- * @state: of struct nswap_move_out
+ * @state: of struct nswap_move_batch
  * @old: result, its word
  * @s: result, its entry
  *
  * Context: any.
  * Return: true if it still has the state and generation of the batch.
  */
-bool nswap_move_out_valid(struct nswap_io *io, unsigned int i, u8 state,
-			  u64 *old, struct nswap_slot *s)
+bool nswap_move_batch_valid(struct nswap_io *io, unsigned int i, u8 state,
+			    u64 *old, struct nswap_slot *s)
 {
 	*old = nswap_slot_read(&io->dev->map, io->slot + i);
 	*s = nswap_slot_unpack(*old);
@@ -133,15 +133,15 @@ bool nswap_move_out_valid(struct nswap_io *io, unsigned int i, u8 state,
 }
 
 /* to a peer, or back; false if the slot has changed meanwhile */
-static bool settle(struct nswap_move_out *mo, unsigned int i, u8 state,
-		   u16 peer)
+static bool move_batch_settle(struct nswap_move_batch *mo, unsigned int i, u8 state,
+			      u16 peer)
 {
 	struct nswap_io *io = &mo->io;
 	struct nswap_slot s;
 	u64 old;
 
 	do {
-		if (!nswap_move_out_valid(io, i, mo->state, &old, &s))
+		if (!nswap_move_batch_valid(io, i, mo->state, &old, &s))
 			return false;
 		if (peer && mo->state == NSWAP_SLOT_FLASH)
 			s.flash = NSWAP_FLASH_NONE;
@@ -152,36 +152,36 @@ static bool settle(struct nswap_move_out *mo, unsigned int i, u8 state,
 }
 
 /* the page stays where it is, unless the slot has changed */
-static void stay(struct nswap_move_out *mo, unsigned int i)
+static void move_batch_stay(struct nswap_move_batch *mo, unsigned int i)
 {
-	settle(mo, i, mo->state == NSWAP_SLOT_MOVING ? NSWAP_SLOT_HOME :
+	move_batch_settle(mo, i, mo->state == NSWAP_SLOT_MOVING ? NSWAP_SLOT_HOME :
 						       mo->state, 0);
 	nswap_stat_inc(mo->io.dev->node, moves_refused);
 }
 
 /**
- * nswap_move_out_stay() - what has no new place stays where it is
+ * nswap_move_batch_stay() - what has no new place stays where it is
  * @mo: batch
  *
  * Context: process, does not sleep.
  */
-void nswap_move_out_stay(struct nswap_move_out *mo)
+void nswap_move_batch_stay(struct nswap_move_batch *mo)
 {
 	unsigned int i;
 
 	for_each_set_bit(i, &mo->io.todo, NSWAP_REQ_SLOTS)
-		stay(mo, i);
+		move_batch_stay(mo, i);
 }
 
 /* the peer has it: record that, or it is obsolete already */
-static void arrived(struct nswap_op *op, unsigned int i)
+static void move_batch_arrived(struct nswap_op *op, unsigned int i)
 {
-	struct nswap_move_out *mo = of_op(op);
+	struct nswap_move_batch *mo = of_op(op);
 	struct nswap_io *io = op->io;
 	struct nswap_node *node = io->dev->node;
 
 	nswap_page_tag(io->dev, io->slot + i, mo->tag);
-	if (settle(mo, i, NSWAP_SLOT_REMOTE, op->peer->index)) {
+	if (move_batch_settle(mo, i, NSWAP_SLOT_REMOTE, op->peer->index)) {
 		set_bit(i, &mo->moved);
 		if (mo->state == NSWAP_SLOT_MOVING)
 			nswap_stat_inc(node, pages_home_to_remote);
@@ -215,10 +215,10 @@ static int store_answered(struct nswap_msg *m)
 	nswap_place_ended(peer->node, peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++) {
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
-			arrived(op, op->first + i);
+			move_batch_arrived(op, op->first + i);
 			continue;
 		}
-		stay(of_op(op), op->first + i);
+		move_batch_stay(of_op(op), op->first + i);
 		nswap_peer_slots(peer->node, peer->index, -1);
 		refused++;
 	}
@@ -238,7 +238,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 
 	nswap_place_ended(peer->node, peer->index, op->nr, op->began);
 	for (i = op->first; i < op->first + op->nr; i++) {
-		stay(of_op(op), i);
+		move_batch_stay(of_op(op), i);
 		if (may_be_held)
 			nswap_free_orphan(io->dev, io->slot + i,
 					  le32_to_cpu(io->gen[i]), peer->index);
@@ -266,8 +266,8 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 	store_unanswered(op, !unsent);
 }
 
-static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
-		  struct nswap_peer *peer)
+static void move_batch_store(struct nswap_io *io, unsigned int first, unsigned int nr,
+			     struct nswap_peer *peer)
 {
 	struct nswap_node *node = io->dev->node;
 	struct nswap_op *op = &io->op[first];
@@ -280,7 +280,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 	op->m.lost = store_lost;
 	op->m.overdue = store_overdue;
 	nswap_peer_slots(node, peer->index, nr);
-	nswap_client_build_store(op);
+	nswap_pageout_build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
 	op->began = ktime_get_ns();
@@ -292,7 +292,7 @@ static void store(struct nswap_io *io, unsigned int first, unsigned int nr,
 }
 
 /* a peer for up to @nr slots, a reference to it is the caller's; NULL: nobody */
-static struct nswap_peer *choose(struct nswap_move_out *mo, unsigned int *nr)
+static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigned int *nr)
 {
 	struct nswap_node *node = mo->io.dev->node;
 	struct nswap_peer *peer;
@@ -314,13 +314,13 @@ static struct nswap_peer *choose(struct nswap_move_out *mo, unsigned int *nr)
 }
 
 /**
- * nswap_move_out_store() - bring to peers what has not changed since it was
+ * nswap_move_batch_store() - bring to peers what has not changed since it was
  *	read, and wait for the answers
  * @mo: batch; what nobody takes stays in its @todo
  *
  * Context: process, sleeps.
  */
-void nswap_move_out_store(struct nswap_move_out *mo)
+void nswap_move_batch_store(struct nswap_move_batch *mo)
 {
 	struct nswap_io *io = &mo->io;
 	unsigned int i, first, nr;
@@ -329,34 +329,34 @@ void nswap_move_out_store(struct nswap_move_out *mo)
 	u64 old;
 
 	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
-		if (!nswap_move_out_valid(io, i, mo->state, &old, &s)) {
+		if (!nswap_move_batch_valid(io, i, mo->state, &old, &s)) {
 			io->todo &= ~BIT(i);
 			nswap_stat_inc(io->dev->node, moves_met);
 		}
-	nswap_move_out_begin(mo);
+	nswap_move_batch_begin(mo);
 	while (io->todo) {
 		first = __ffs(io->todo);
 		nr = nswap_run_of(io->todo, first);
-		peer = choose(mo, &nr);
+		peer = move_batch_choose(mo, &nr);
 		if (!peer)
 			break;
 		io->todo &= ~GENMASK(first + nr - 1, first);
-		store(io, first, nr, peer);
+		move_batch_store(io, first, nr, peer);
 	}
-	nswap_move_out_wait(mo);
+	nswap_move_batch_wait(mo);
 }
 
 /**
- * nswap_move_out_init() - make a batch
+ * nswap_move_batch_init() - make a batch
  * @mo: zeroed
  * @dev: device
- * @state: of struct nswap_move_out
+ * @state: of struct nswap_move_batch
  *
  * Context: process, sleeps.
  * Return: false without memory; nothing is left behind then.
  */
-bool nswap_move_out_init(struct nswap_move_out *mo, struct nswap_device *dev,
-			 u8 state)
+bool nswap_move_batch_init(struct nswap_move_batch *mo, struct nswap_device *dev,
+			   u8 state)
 {
 	unsigned int i;
 
@@ -366,7 +366,7 @@ bool nswap_move_out_init(struct nswap_move_out *mo, struct nswap_device *dev,
 	for (i = 0; i < NSWAP_REQ_SLOTS; i++) {
 		mo->io.page[i] = alloc_page(GFP_KERNEL);
 		if (!mo->io.page[i]) {
-			nswap_move_out_exit(mo);
+			nswap_move_batch_exit(mo);
 			return false;
 		}
 	}
@@ -374,12 +374,12 @@ bool nswap_move_out_init(struct nswap_move_out *mo, struct nswap_device *dev,
 }
 
 /**
- * nswap_move_out_exit() - undo nswap_move_out_init()
+ * nswap_move_batch_exit() - undo nswap_move_batch_init()
  * @mo: batch, at rest
  *
  * Context: process, sleeps.
  */
-void nswap_move_out_exit(struct nswap_move_out *mo)
+void nswap_move_batch_exit(struct nswap_move_batch *mo)
 {
 	unsigned int i;
 

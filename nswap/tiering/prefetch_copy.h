@@ -2,8 +2,8 @@
 /*
  * Prefetcher, its copier: brings pages that peers hold to flash.
  */
-#ifndef NSWAP_PREFETCHER_COPY_H
-#define NSWAP_PREFETCHER_COPY_H
+#ifndef NSWAP_PREFETCH_COPY_H
+#define NSWAP_PREFETCH_COPY_H
 
 #include "base/types.h"
 

@@ -22,8 +22,8 @@
 #define LOOK	65536		/* slots looked at in one wake-up */
 
 /* a page that could be prefetched: shall it be? */
-static bool goes(struct nswap_hand *h, const struct nswap_which_ops *which,
-		 u64 slot, u64 word)
+static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
+		      u64 slot, u64 word)
 {
 	switch (which->look(nswap_slot_unpack(word).referenced)) {
 	case NSWAP_WHICH_CLEAR:
@@ -84,7 +84,7 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 		struct nswap_slot s = nswap_slot_unpack(word);
 
 		if (s.state != NSWAP_SLOT_REMOTE || s.flash ||
-		    in_batch(picked, n, slot) || !goes(h, which, slot, word))
+		    in_batch(picked, n, slot) || !scan_goes(h, which, slot, word))
 			continue;
 		picked[n++] = (struct nswap_picked){
 			.slot = slot, .word = word,
@@ -99,7 +99,7 @@ static bool goes_out(struct nswap_hand *h,
 	u64 word = nswap_slot_read(&h->dev->map, slot);
 
 	return nswap_slot_unpack(word).state == NSWAP_SLOT_HOME &&
-	       goes(h, which, slot, word);
+	       scan_goes(h, which, slot, word);
 }
 
 /**

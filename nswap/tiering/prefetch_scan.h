@@ -2,8 +2,8 @@
 /*
  * Prefetcher, its hand: picks the pages that are prefetched.
  */
-#ifndef NSWAP_PREFETCHER_HAND_H
-#define NSWAP_PREFETCHER_HAND_H
+#ifndef NSWAP_PREFETCH_SCAN_H
+#define NSWAP_PREFETCH_SCAN_H
 
 #include "base/types.h"
 

@@ -102,7 +102,7 @@ static bool must_stop(const struct nswap_prefetcher *p)
 	       !nswap_evict_room(p->dev);
 }
 
-static u64 since(u64 *was, u64 now)
+static u64 prefetcher_delta(u64 *was, u64 now)
 {
 	u64 n = now - *was;
 
@@ -110,8 +110,8 @@ static u64 since(u64 *was, u64 now)
 	return n;
 }
 
-static void look(struct nswap_prefetcher *p, bool from_disk,
-		 struct nswap_prefetch_view *v)
+static void prefetcher_look(struct nswap_prefetcher *p, bool from_disk,
+			    struct nswap_prefetch_view *v)
 {
 	struct nswap_device *dev = p->dev;
 	struct nswap_read_view times = {};
@@ -122,8 +122,8 @@ static void look(struct nswap_prefetcher *p, bool from_disk,
 		.used = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]) +
 			atomic64_read(&dev->count[NSWAP_SLOT_HOME]) +
 			atomic64_read(&dev->count[NSWAP_SLOT_FLASH]),
-		.swap_outs = since(&p->written, atomic64_read(&dev->written)),
-		.swap_ins = since(&p->read, atomic64_read(&dev->read)),
+		.swap_outs = prefetcher_delta(&p->written, atomic64_read(&dev->written)),
+		.swap_ins = prefetcher_delta(&p->read, atomic64_read(&dev->read)),
 		.pct = nswap_knob(dev->node, prefetch_pct),
 		.ram_us = times.at[NSWAP_READ_PEERS].us,
 		.flash_us = times.at[NSWAP_READ_FLASH].us,
@@ -159,7 +159,7 @@ static bool must_stay(struct nswap_prefetcher *p)
 
 	nswap_mem_view(p->dev->node, &mem);
 	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev->node) ||
-	       mem.free < mem.low || !nswap_home_out_ready(p->dev);
+	       mem.free < mem.low || !nswap_promote_ready(p->dev);
 }
 
 static u64 bring_from_disk(struct nswap_prefetcher *p,
@@ -175,7 +175,7 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 		if (!slots)
 			break;
 		asked += hweight_long(slots);
-		n = nswap_home_out_bring(p->dev, first, slots, which->arm);
+		n = nswap_promote_bring(p->dev, first, slots, which->arm);
 		done += n;
 		/* nobody took one: nobody will take the next */
 		if (!n)
@@ -185,8 +185,8 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 	return done;
 }
 
-static u64 bring(struct nswap_prefetcher *p, bool from_disk,
-		 const struct nswap_which_ops *which, u64 want)
+static u64 prefetcher_bring(struct nswap_prefetcher *p, bool from_disk,
+			    const struct nswap_which_ops *which, u64 want)
 {
 	p->hand.looked = 0;
 	if (!from_disk)
@@ -210,7 +210,7 @@ static void take_hits(struct nswap_prefetcher *p, bool from_disk,
 		hits[i] = atomic_xchg(&p->dev->flash->hits[i], 0);
 }
 
-static void awake(struct nswap_prefetcher *p)
+static void prefetcher_awake(struct nswap_prefetcher *p)
 {
 	const struct nswap_when_ops *when =
 		container_of(chosen(p, NSWAP_PREFETCH_WHEN),
@@ -225,7 +225,7 @@ static void awake(struct nswap_prefetcher *p)
 	u64 hits[NSWAP_PREFETCH_ARMS], done = 0, want = 0;
 	struct nswap_prefetch_view v;
 
-	look(p, from_disk, &v);
+	prefetcher_look(p, from_disk, &v);
 	if (from_disk ? !p->dev->home : !p->dev->flash)
 		return;
 	if (which->choose)
@@ -234,7 +234,7 @@ static void awake(struct nswap_prefetcher *p)
 		want = min_t(u64, count->pages(&v), MOST);
 	nswap_evict(p->dev, &p->evictor, from_disk ? 0 : min(want, v.swap_outs));
 	if (want)
-		done = bring(p, from_disk, which, want);
+		done = prefetcher_bring(p, from_disk, which, want);
 	take_hits(p, from_disk, hits);
 	nswap_prefetch_note(&p->learned[from_disk], which->arm, done,
 			    v.swap_ins, hits);
@@ -247,7 +247,7 @@ static void set_alarm(struct nswap_prefetcher *p)
 	WRITE_ONCE(p->wake_at, jiffies + msecs_to_jiffies(period));
 }
 
-static void again(struct nswap_prefetcher *p)
+static void prefetcher_again(struct nswap_prefetcher *p)
 {
 	long left = READ_ONCE(p->wake_at) - jiffies;
 
@@ -262,13 +262,13 @@ static void prefetch_work(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	if (is_on(p) && !time_before(jiffies, READ_ONCE(p->wake_at))) {
-		awake(p);
+		prefetcher_awake(p);
 		set_alarm(p);
 	} else if (!READ_ONCE(p->dev->dying)) {
 		nswap_evict(p->dev, &p->evictor, 0);
 	}
 	if (is_on(p))
-		again(p);
+		prefetcher_again(p);
 	memalloc_noio_restore(noio);
 }
 
@@ -329,7 +329,7 @@ void nswap_prefetcher_start(struct nswap_device *dev)
 	if (!dev->prefetcher || !is_on(dev->prefetcher))
 		return;
 	set_alarm(dev->prefetcher);
-	again(dev->prefetcher);
+	prefetcher_again(dev->prefetcher);
 }
 
 /**

@@ -53,7 +53,7 @@
 #define REST_MAX_US	1000000u
 
 /**
- * struct nswap_home_out - moves out of one device; @cursor and @any are the
+ * struct nswap_promote - moves out of one device; @cursor and @any are the
  *	work's own
  * @dev: device
  * @work: a batch, and another, while there is something to do
@@ -64,18 +64,18 @@
  * @mo: the batch
  * @asked: jiffies when the prefetcher wanted to bring pages last
  */
-struct nswap_home_out {
+struct nswap_promote {
 	struct nswap_device *dev;
 	struct work_struct work;
 	bool stop;
 	u64 cursor;
 	bool any;
 	struct mutex batch;
-	struct nswap_move_out mo;
+	struct nswap_move_batch mo;
 	unsigned long asked;
 };
 
-static bool wanted(struct nswap_home_out *ho)
+static bool promote_wanted(struct nswap_promote *ho)
 {
 	struct nswap_device *dev = ho->dev;
 
@@ -85,12 +85,12 @@ static bool wanted(struct nswap_home_out *ho)
 	       time_before(jiffies, READ_ONCE(dev->used) + ACTIVE);
 }
 
-static bool page_outs_wait(struct nswap_home_out *ho)
+static bool page_outs_wait(struct nswap_promote *ho)
 {
 	return !list_empty_careful(&ho->dev->node->client->waiting);
 }
 
-static bool may_go(struct nswap_home_out *ho, u64 slot)
+static bool may_go(struct nswap_promote *ho, u64 slot)
 {
 	u64 word = nswap_slot_read(&ho->dev->map, slot);
 	struct nswap_slot s = nswap_slot_unpack(word);
@@ -99,7 +99,7 @@ static bool may_go(struct nswap_home_out *ho, u64 slot)
 }
 
 /* the next slot that may go; false if there is none nearby */
-static bool search(struct nswap_home_out *ho)
+static bool promote_search(struct nswap_promote *ho)
 {
 	u64 nr = ho->dev->map.nr;
 	unsigned int n;
@@ -118,7 +118,7 @@ static bool search(struct nswap_home_out *ho)
 }
 
 /* adjacent slots from the cursor on; how many */
-static unsigned int run(struct nswap_home_out *ho)
+static unsigned int promote_run(struct nswap_promote *ho)
 {
 	u64 slot = ho->cursor;
 	unsigned int n = 0;
@@ -129,7 +129,7 @@ static unsigned int run(struct nswap_home_out *ho)
 	return n;
 }
 
-static void begin(struct nswap_home_out *ho, u64 first, unsigned long slots)
+static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slots)
 {
 	struct nswap_io *io = &ho->mo.io;
 	unsigned int i;
@@ -153,64 +153,64 @@ static void begin(struct nswap_home_out *ho, u64 first, unsigned long slots)
 }
 
 /* false if home failed: the page-ins that need it will say so */
-static bool read_home(struct nswap_home_out *ho)
+static bool read_home(struct nswap_promote *ho)
 {
 	struct nswap_io *io = &ho->mo.io;
 	unsigned int first = __ffs(io->todo);
 	struct nswap_op *op;
 
-	nswap_move_out_begin(&ho->mo);
-	op = nswap_move_out_op(&ho->mo, first, __fls(io->todo) - first + 1);
+	nswap_move_batch_begin(&ho->mo);
+	op = nswap_move_batch_op(&ho->mo, first, __fls(io->todo) - first + 1);
 	op->h.slot = io->slot + first;
 	nswap_home_submit(ho->dev->home, &op->h);
-	nswap_move_out_wait(&ho->mo);
+	nswap_move_batch_wait(&ho->mo);
 	return !op->h.failed;
 }
 
 /* move what of these slots is at home; which of them now are at peers */
-static unsigned long move(struct nswap_home_out *ho, u64 first,
-			  unsigned long slots, u8 tag)
+static unsigned long promote_move(struct nswap_promote *ho, u64 first,
+				  unsigned long slots, u8 tag)
 {
 	unsigned long moved;
 
 	mutex_lock(&ho->batch);
 	ho->mo.tag = tag;
-	begin(ho, first, slots);
+	promote_begin(ho, first, slots);
 	if (ho->mo.io.todo) {
 		if (read_home(ho))
-			nswap_move_out_store(&ho->mo);
-		nswap_move_out_stay(&ho->mo);
+			nswap_move_batch_store(&ho->mo);
+		nswap_move_batch_stay(&ho->mo);
 	}
 	moved = ho->mo.moved;
 	mutex_unlock(&ho->batch);
 	return moved;
 }
 
-static bool may_begin(struct nswap_home_out *ho)
+static bool may_begin(struct nswap_promote *ho)
 {
 	return !page_outs_wait(ho) &&
 	       nswap_place_spare(ho->dev->node, NSWAP_REQ_SLOTS);
 }
 
 /* false: there is nothing to do, or nothing could be done, just now */
-static bool batch(struct nswap_home_out *ho, unsigned long *moved)
+static bool promote_batch(struct nswap_promote *ho, unsigned long *moved)
 {
 	unsigned int nr;
 	u64 first;
 
 	*moved = 0;
-	if (!may_begin(ho) || !search(ho))
+	if (!may_begin(ho) || !promote_search(ho))
 		return false;
 	first = ho->cursor;
-	nr = run(ho);
+	nr = promote_run(ho);
 	ho->cursor += nr;
 	if (nr)
-		*moved = move(ho, first, GENMASK(nr - 1, 0), 0);
+		*moved = promote_move(ho, first, GENMASK(nr - 1, 0), 0);
 	return !nr || *moved;
 }
 
 /* no more than half of the time, and all in all at least @least_us a batch */
-static void rest(ktime_t began, u64 least_us)
+static void promote_pause(ktime_t began, u64 least_us)
 {
 	u64 took = ktime_us_delta(ktime_get(), began);
 	u64 us = least_us > 2 * took ? least_us - took : took;
@@ -220,36 +220,36 @@ static void rest(ktime_t began, u64 least_us)
 }
 
 /* no faster than the knob says */
-static u64 least_us(struct nswap_home_out *ho, unsigned long moved)
+static u64 least_us(struct nswap_promote *ho, unsigned long moved)
 {
 	u32 limit = nswap_knob(ho->dev->node, home_out_mib_s);
 
 	return hweight_long(moved) * 3906ul / max(limit, 1u);
 }
 
-static void work(struct work_struct *work)
+static void promote_work(struct work_struct *work)
 {
-	struct nswap_home_out *ho = container_of(work, struct nswap_home_out,
-						 work);
+	struct nswap_promote *ho = container_of(work, struct nswap_promote,
+						work);
 	ktime_t began = ktime_get();
 	unsigned long moved;
 
-	while (wanted(ho) && batch(ho, &moved)) {
-		rest(began, least_us(ho, moved));
+	while (promote_wanted(ho) && promote_batch(ho, &moved)) {
+		promote_pause(began, least_us(ho, moved));
 		began = ktime_get();
 	}
 }
 
 /**
- * nswap_home_out_make() - what moves out need
+ * nswap_promote_make() - what moves out need
  * @dev: a new device, its map is there
  *
  * Context: process, sleeps.
  * Return: it, or NULL without memory.
  */
-struct nswap_home_out *nswap_home_out_make(struct nswap_device *dev)
+struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 {
-	struct nswap_home_out *ho = kzalloc(sizeof(*ho), GFP_KERNEL);
+	struct nswap_promote *ho = kzalloc(sizeof(*ho), GFP_KERNEL);
 
 	if (!ho)
 		return NULL;
@@ -257,8 +257,8 @@ struct nswap_home_out *nswap_home_out_make(struct nswap_device *dev)
 	ho->cursor = 1;
 	ho->asked = jiffies - ACTIVE;
 	mutex_init(&ho->batch);
-	INIT_WORK(&ho->work, work);
-	if (!nswap_move_out_init(&ho->mo, dev, NSWAP_SLOT_MOVING)) {
+	INIT_WORK(&ho->work, promote_work);
+	if (!nswap_move_batch_init(&ho->mo, dev, NSWAP_SLOT_MOVING)) {
 		kfree(ho);
 		return NULL;
 	}
@@ -266,41 +266,41 @@ struct nswap_home_out *nswap_home_out_make(struct nswap_device *dev)
 }
 
 /**
- * nswap_home_out_end() - end the moves out of a device
+ * nswap_promote_end() - end the moves out of a device
  * @dev: device that no tick finds any more, without requests and prefetcher;
  *	one without home is fine
  *
  * Context: process, sleeps until the batch under way is over: a peer that does
  * not answer has store_timeout_ms, and a few of them with half of it sent.
  */
-void nswap_home_out_end(struct nswap_device *dev)
+void nswap_promote_end(struct nswap_device *dev)
 {
-	struct nswap_home_out *ho = dev->home_out;
+	struct nswap_promote *ho = dev->promote;
 
 	if (!ho)
 		return;
 	WRITE_ONCE(ho->stop, true);
 	cancel_work_sync(&ho->work);
-	nswap_move_out_exit(&ho->mo);
+	nswap_move_batch_exit(&ho->mo);
 	nswap_page_tags_free(dev);
 	kfree(ho);
-	dev->home_out = NULL;
+	dev->promote = NULL;
 }
 
 /**
- * nswap_home_out_kick() - time has passed: is there something to move?
+ * nswap_promote_kick() - time has passed: is there something to move?
  * @dev: device, with or without a home
  *
  * Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
  * Return: true if grants are of use now.
  */
-bool nswap_home_out_kick(struct nswap_device *dev)
+bool nswap_promote_kick(struct nswap_device *dev)
 {
-	struct nswap_home_out *ho = dev->home_out;
+	struct nswap_promote *ho = dev->promote;
 
 	if (!ho)
 		return false;
-	if (wanted(ho)) {
+	if (promote_wanted(ho)) {
 		queue_work(system_dfl_wq, &ho->work);
 		return true;
 	}
@@ -308,7 +308,7 @@ bool nswap_home_out_kick(struct nswap_device *dev)
 }
 
 /**
- * nswap_home_out_ready() - pages are wanted out: can some go now?
+ * nswap_promote_ready() - pages are wanted out: can some go now?
  * @dev: device with a home
  *
  * Grants are asked for from now on, for a while.
@@ -316,14 +316,14 @@ bool nswap_home_out_kick(struct nswap_device *dev)
  * Context: process, does not sleep; the prefetcher.
  * Return: true if no page-out waits and a peer has more than they need.
  */
-bool nswap_home_out_ready(struct nswap_device *dev)
+bool nswap_promote_ready(struct nswap_device *dev)
 {
-	WRITE_ONCE(dev->home_out->asked, jiffies);
-	return may_begin(dev->home_out);
+	WRITE_ONCE(dev->promote->asked, jiffies);
+	return may_begin(dev->promote);
 }
 
 /**
- * nswap_home_out_bring() - bring chosen pages to peers, then rest for as long as
+ * nswap_promote_bring() - bring chosen pages to peers, then rest for as long as
  *	it took
  * @dev: device with a home
  * @first: a slot
@@ -334,15 +334,15 @@ bool nswap_home_out_ready(struct nswap_device *dev)
  * the prefetcher.
  * Return: how many peers have now.
  */
-unsigned int nswap_home_out_bring(struct nswap_device *dev, u64 first,
-				  unsigned long slots, u8 tag)
+unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
+				 unsigned long slots, u8 tag)
 {
-	struct nswap_home_out *ho = dev->home_out;
+	struct nswap_promote *ho = dev->promote;
 	ktime_t began = ktime_get();
 	unsigned long moved;
 
 	nswap_page_tags_make(dev);
-	moved = move(ho, first, slots, tag);
-	rest(began, 0);
+	moved = promote_move(ho, first, slots, tag);
+	promote_pause(began, 0);
 	return hweight_long(moved);
 }

@@ -108,7 +108,7 @@ static bool queue_waits(struct nswap_conn *c)
 	return waits;
 }
 
-static void push(struct nswap_conn *c)
+static void conn_push(struct nswap_conn *c)
 {
 	int ret;
 
@@ -124,11 +124,11 @@ static void push(struct nswap_conn *c)
 
 static void tx_work(struct work_struct *work)
 {
-	push(container_of(to_delayed_work(work), struct nswap_conn, tx_work));
+	conn_push(container_of(to_delayed_work(work), struct nswap_conn, tx_work));
 }
 
 /* the link says that there is room; any context */
-static void writable(void *arg)
+static void conn_writable(void *arg)
 {
 	struct nswap_conn *c = arg;
 
@@ -184,7 +184,7 @@ void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l)
 {
 	mutex_lock(&c->tx);
 	c->l = l;
-	c->t->on_writable(l, writable, c);
+	c->t->on_writable(l, conn_writable, c);
 	mutex_unlock(&c->tx);
 }
 
@@ -271,7 +271,7 @@ int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
 	m->since = jiffies;
 	list_add_tail(&m->link, &c->txq);
 	spin_unlock(&c->lock);
-	push(c);
+	conn_push(c);
 	return 0;
 }
 

@@ -14,14 +14,14 @@
 #define TIMES	16
 
 /**
- * nswap_follow_start() - the calling thread serves a connection
+ * nswap_rx_affinity_start() - the calling thread serves a connection
  * @f: its state
  *
  * It gets the priority of a high-priority worker: programs wait for it.
  *
  * Context: process, a kernel thread.
  */
-void nswap_follow_start(struct nswap_follow *f)
+void nswap_rx_affinity_start(struct nswap_rx_affinity *f)
 {
 	f->cpu = -1;
 	f->other = -1;
@@ -30,13 +30,13 @@ void nswap_follow_start(struct nswap_follow *f)
 }
 
 /**
- * nswap_follow() - a message has arrived
+ * nswap_rx_affinity() - a message has arrived
  * @f: state of the calling thread
  * @cpu: where its packets were received, negative if that is not known
  *
  * Context: process, a kernel thread; may move to that CPU.
  */
-void nswap_follow(struct nswap_follow *f, int cpu)
+void nswap_rx_affinity(struct nswap_rx_affinity *f, int cpu)
 {
 	if (cpu < 0 || cpu == f->cpu) {
 		f->times = 0;

@@ -3,22 +3,22 @@
  * Follow: keep a connection's thread on the CPU its packets arrive on, so that
  * a page-in wakes nobody on another CPU.
  */
-#ifndef NSWAP_FOLLOW_H
-#define NSWAP_FOLLOW_H
+#ifndef NSWAP_RX_AFFINITY_H
+#define NSWAP_RX_AFFINITY_H
 
 /**
- * struct nswap_follow - where a thread runs; its own
+ * struct nswap_rx_affinity - where a thread runs; its own
  * @cpu: where it is bound to, -1 for nowhere
  * @other: where packets have come from lately, if not @cpu
  * @times: how often in a row
  */
-struct nswap_follow {
+struct nswap_rx_affinity {
 	int cpu;
 	int other;
 	unsigned int times;
 };
 
-void nswap_follow_start(struct nswap_follow *f);
-void nswap_follow(struct nswap_follow *f, int cpu);
+void nswap_rx_affinity_start(struct nswap_rx_affinity *f);
+void nswap_rx_affinity(struct nswap_rx_affinity *f, int cpu);
 
 #endif

@@ -53,7 +53,7 @@ struct nswap_link {
 };
 
 /* before the handshake: the window is fixed by then, and may need reserves */
-static void prepare(struct nswap_link *l)
+static void tcp_prepare(struct nswap_link *l)
 {
 	struct sock *sk = l->sock->sk;
 
@@ -67,7 +67,7 @@ static void prepare(struct nswap_link *l)
 	sock_no_linger(sk);
 }
 
-static void tune(struct sock *sk)
+static void tcp_tune(struct sock *sk)
 {
 	lock_sock(sk);
 	/* when even the reserves are used up it is tried again (conn.c) */
@@ -79,7 +79,7 @@ static void tune(struct sock *sk)
 }
 
 /* a dead other end is noticed even by a side that never sends */
-static void keepalive(struct sock *sk)
+static void tcp_keepalive(struct sock *sk)
 {
 	sock_set_keepalive(sk);
 	tcp_sock_set_keepidle(sk, 20);
@@ -120,7 +120,7 @@ static struct nswap_link *open_link(struct net *net,
 	if (!ret) {
 		l = new_link(sock);
 		if (l) {
-			prepare(l);
+			tcp_prepare(l);
 			return l;
 		}
 		ret = -ENOMEM;
@@ -171,8 +171,8 @@ static struct nswap_link *tcp_connect_link(struct net *net,
 		l = ERR_PTR(ret == -EINPROGRESS ? -ETIMEDOUT : ret);
 		goto out;
 	}
-	tune(l->sock->sk);
-	keepalive(l->sock->sk);
+	tcp_tune(l->sock->sk);
+	tcp_keepalive(l->sock->sk);
 out:
 	memalloc_noreclaim_restore(scope);
 	return l;
@@ -213,10 +213,10 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 		return ERR_PTR(-ENOMEM);
 	}
 	/* the flag is inherited, what it stands for is not */
-	prepare(l);
+	tcp_prepare(l);
 	WRITE_ONCE(sock->sk->sk_sndbuf, REPLY_BUFFER);
-	tune(sock->sk);
-	keepalive(sock->sk);
+	tcp_tune(sock->sk);
+	tcp_keepalive(sock->sk);
 	return l;
 }
 
