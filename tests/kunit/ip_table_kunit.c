@@ -521,7 +521,7 @@ static bool sound(struct kunit *test, const struct nswap_ipt *t)
 		for (j = i + 1; j <= t->top; j++) {
 			const struct nswap_ipt_entry *o = &t->entry[j];
 
-			if (alive(e) && alive(o) && e->id == o->id)
+			if (ipt_alive(e) && ipt_alive(o) && e->id == o->id)
 				goto broken;
 			if (e->state == NSWAP_IPT_LISTED &&
 			    o->state == NSWAP_IPT_LISTED &&

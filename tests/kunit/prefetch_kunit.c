@@ -167,7 +167,7 @@ static void noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l.hits[4], 10ull);
 	KUNIT_EXPECT_EQ(test, l.ins, 15ull);
 	KUNIT_EXPECT_EQ(test, l.wakeups, 2u);
-	total(&l, &put, &hit);
+	learned_total(&l, &put, &hit);
 	KUNIT_EXPECT_EQ(test, put, 30ull);
 	KUNIT_EXPECT_EQ(test, hit, 16ull);
 }
@@ -181,7 +181,7 @@ static void forgotten(struct kunit *test)
 
 	for (i = 0; i < 100; i++)
 		nswap_prefetch_note(&l, 1, 2048, 4096, hits);
-	total(&l, &put, &hit);
+	learned_total(&l, &put, &hit);
 	KUNIT_EXPECT_LE(test, put, (u64)MOST);
 	KUNIT_EXPECT_LE(test, hit, (u64)MOST * 64);
 	KUNIT_EXPECT_LE(test, l.ins, (u64)MOST * 4);
