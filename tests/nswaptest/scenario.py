@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Scenarios: finding them, and running one of their tests in a child.
 
-A scenario is one file in tests/scenarios/:
+A scenario is one file in a folder of tests/scenarios/, named by what it tests;
+names of tests have no folder in them, so no two files share a name:
 
     DESCRIPTION = "one line"
     SUITES = ("lab",)            where it runs: unit, lab, vm, pressure, …
@@ -81,6 +82,21 @@ def load(path):
     return module
 
 
+def files():
+    """The scenario files by name, whichever folder they are in."""
+    found = {}
+    for path in sorted(FOLDER.rglob("[a-z]*.py"), key=lambda p: p.stem):
+        if path.stem in found:
+            raise ValueError(f"{path} and {found[path.stem]} have one name")
+        found[path.stem] = path
+    return found
+
+
+def sibling(name):
+    """Another scenario as a module, for what it shares with this one."""
+    return load(files()[name])
+
+
 def functions(module, suite):
     """The names of a scenario's functions that are tests of a suite."""
     found = [f for f in vars(module) if (f == "run" or f.startswith("test_")) and
@@ -97,7 +113,7 @@ def discover(suite, patterns=()):
     """The tests of a suite, by file and then in the order written.  Patterns
     (shell style, "swap*" or "badinput.size_zero") choose among them."""
     cases = []
-    for path in sorted(FOLDER.glob("[a-z]*.py")):
+    for path in files().values():
         module = load(path)
         for function in functions(module, suite):
             name = path.stem

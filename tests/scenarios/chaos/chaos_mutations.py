@@ -17,9 +17,9 @@ import re
 import time
 
 from nswaptest.check import Failure, Unmet, equal, hold, true, wait_for
-from nswaptest.scenario import FOLDER, ROOT, load
+from nswaptest.scenario import ROOT, sibling
 
-chaos = load(FOLDER / "chaos.py")
+chaos = sibling("chaos")
 
 DESCRIPTION = "chaos fails as soon as a rule of the protocol is taken away"
 SUITES = ("chaos",)

@@ -9,11 +9,11 @@ import contextlib
 
 from nswaptest.check import at_least, equal, true, wait_for
 from nswaptest.disk import disk
-from nswaptest.scenario import FOLDER, load
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eater, result_of
 
-returns = load(FOLDER / "returns.py")
-prefetch = load(FOLDER / "prefetch.py")
+writeback = sibling("writeback")
+prefetch = sibling("prefetch")
 
 DESCRIPTION = "removing flash moves off what is only there"
 SUITES = ("lab",)
@@ -38,7 +38,7 @@ def lend(client, server, mb):
 @contextlib.contextmanager
 def device(t, *flash_mb, home=0, size="32M"):
     """A device with flash and a server that lends nothing yet."""
-    cluster, client, server = returns.start(t)
+    cluster, client, server = writeback.start(t)
     lend(client, server, 0)
     with contextlib.ExitStack() as stack:
         flash, at = [], 0
@@ -50,14 +50,14 @@ def device(t, *flash_mb, home=0, size="32M"):
             backing["home"] = stack.enter_context(disk(home, HOME_AT)).path
         dev = client.device_add(size, **backing)
         yield cluster, client, server, dev, flash
-        returns.settled(cluster, client)
+        writeback.settled(cluster, client)
         client.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
 
 def places(client, dev):
     """Slots at peers, on flash and at home."""
-    seen = returns.device(client, dev)
+    seen = writeback.device(client, dev)
     return seen["slots_remote"], seen["slots_flash"], seen["slots_home"]
 
 
@@ -82,18 +82,18 @@ def test_to_peer(t):
     """The only flash goes: everything there moves to a peer."""
     with device(t, 16) as (_, client, server, dev, (flash,)):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             equal(places(client, dev), (0, pages, 0), "before it")
             lend(client, server, 48)
             t.log(remove(client, dev, flash))
             equal(places(client, dev), (pages, 0, 0), "after it")
-            seen = returns.device(client, dev)
+            seen = writeback.device(client, dev)
             equal((seen["flash"], seen["flash_used_slots"],
                    seen["flash_bytes"]), ("", 0, 0), "its flash after it")
-            returns.all_right(slots)
-            returns.write_all(slots)
-            returns.all_right(slots)
+            writeback.all_right(slots)
+            writeback.write_all(slots)
+            writeback.all_right(slots)
 
 
 def test_to_flash_and_home(t):
@@ -101,18 +101,18 @@ def test_to_flash_and_home(t):
     full; then the other one goes too."""
     with device(t, 16, 2, home=64) as (_, client, server, dev, (one, two)):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             remove(client, dev, one)
             equal(places(client, dev), (0, 2 * MIB, pages - 2 * MIB),
                   "after the first")
-            returns.all_right(slots)
+            writeback.all_right(slots)
             client.ctl("set", "home_out_mib_s", "0")
             remove(client, dev, two)
             equal(places(client, dev), (0, 0, pages), "after the second")
-            returns.all_right(slots)
-            returns.write_all(slots)
-            returns.all_right(slots)
+            writeback.all_right(slots)
+            writeback.write_all(slots)
+            writeback.all_right(slots)
 
 
 def test_nowhere(t):
@@ -120,19 +120,19 @@ def test_nowhere(t):
     stays in use; with room for some the others are counted."""
     with device(t, 16, 2) as (_, client, server, dev, (one, two)):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             said = kept(client, dev, one)
             t.log(said)
             true(f" {pages - 2 * MIB} pages are only there" in said,
                  f"the refusal is: {said}")
             equal(places(client, dev), (0, pages, 0), "after it")
-            returns.all_right(slots)
-            returns.write_all(slots)
+            writeback.all_right(slots)
+            writeback.write_all(slots)
             equal(places(client, dev), (0, pages, 0), "written again")
-            returns.all_right(slots)
+            writeback.all_right(slots)
             remove(client, dev, two)
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_copies(t):
@@ -144,7 +144,7 @@ def test_copies(t):
             remove(client, dev, flash)
             equal(client.stat()["client"]["store_msgs"], out, "messages sent")
             equal(places(client, dev), (512, 0, 0), "after it")
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def copied(client, server, dev, slots):
@@ -167,7 +167,7 @@ def test_silent_peer(t):
                      "the session ends")
             remove(client, dev, flash)
             equal(places(client, dev), (0, 0, 512), "after it")
-            returns.all_right(slots)
+            writeback.all_right(slots)
             cluster.heal(client, server)
             client.wait_sessions(30)
 
@@ -181,7 +181,7 @@ def test_peer_starts_anew(t):
             server.up(lend="0")
             remove(client, dev, flash)
             equal(places(client, dev), (0, 0, 512), "after it")
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_errors(t):
@@ -189,7 +189,7 @@ def test_errors(t):
     a bad sector keeps one page there, not its neighbours."""
     with device(t, 16, home=64) as (_, client, server, dev, (flash,)):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             flash.fail(slots=(7, 70, 701))
             said = kept(client, dev, flash)
@@ -200,7 +200,7 @@ def test_errors(t):
             flash.mend()
             remove(client, dev, flash)
             equal(places(client, dev), (0, 0, pages), "mended")
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_refusals(t):
@@ -210,7 +210,7 @@ def test_refusals(t):
             said = client.refused("device", "del", *args, code=code)
             t.log(f"{' '.join(args)}: {said}")
             true(says in said, f"the refusal is: {said}")
-            equal(returns.device(client, dev)["flash_bytes"], 4 << 20,
+            equal(writeback.device(client, dev)["flash_bytes"], 4 << 20,
                   "its flash after it")
         refused("--flash", flash.path, says="name the device", code=2)
         refused(dev, "--flash", "", says="--flash", code=2)
@@ -219,7 +219,7 @@ def test_refusals(t):
         refused(dev, "--flash", "/dev/nothing", says="no such flash")
         refused(dev, "--flash", "/dev/zero", says="no such flash")
         refused("nswap77", "--flash", flash.path, says="no such device")
-        listed = returns.device(client, dev)["flash"]
+        listed = writeback.device(client, dev)["flash"]
         client.ctl("device", "del", dev, "--flash", listed)
         refused_again = client.refused("device", "del", dev, "--flash", listed)
         true("no such flash" in refused_again, refused_again)
@@ -231,7 +231,7 @@ def test_any_request(t):
     with device(t, 8, 8, home=64, size="24M") as (_, client, server, dev,
                                                   flash):
         lend(client, server, 8)
-        work = returns.verify(client, dev, t, 12)
+        work = writeback.verify(client, dev, t, 12)
         for one in flash:
             wait_for(lambda: places(client, dev)[1] > MIB, 30,
                      "flash is used")

@@ -15,10 +15,10 @@ import pathlib
 from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.lab import attempt, sh
-from nswaptest.scenario import FOLDER, load
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eat, eater, result_of, state_of
 
-prefetch = load(FOLDER / "prefetch.py")
+prefetch = sibling("prefetch")
 
 DESCRIPTION = "flash that goes away costs the pages that it alone had"
 SUITES = ("long",)

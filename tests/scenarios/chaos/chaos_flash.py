@@ -20,11 +20,11 @@ import time
 
 from nswaptest.check import at_least, equal, hold, wait_for
 from nswaptest.disk import SCRATCH, disk
-from nswaptest.scenario import FOLDER, load
+from nswaptest.scenario import sibling
 from nswaptest.work import result_of
 
-slots = load(FOLDER / "chaos_slots.py")
-prefetch = load(FOLDER / "prefetch.py")
+slots = sibling("chaos_slots")
+prefetch = sibling("prefetch")
 chaos = slots.chaos
 
 DESCRIPTION = "chaos with flash that fails and a prefetcher loses no page"

@@ -9,11 +9,11 @@ import contextlib
 
 from nswaptest.check import at_least, equal, true, wait_for
 from nswaptest.disk import disk
-from nswaptest.scenario import FOLDER, load
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eater, result_of
 
-returns = load(FOLDER / "returns.py")
-prefetch = load(FOLDER / "prefetch.py")
+writeback = sibling("writeback")
+prefetch = sibling("prefetch")
 
 DESCRIPTION = "pages that no peer has room for go back to flash before home"
 SUITES = ("lab",)
@@ -28,7 +28,7 @@ HOME_AT = 512       # MiB, on the scratch disk
 @contextlib.contextmanager
 def device(t, flash_mb, home=64, size="32M", inject=False):
     """An owner's device with flash, and a server."""
-    cluster, client, server = returns.start(t, inject=inject)
+    cluster, client, server = writeback.start(t, inject=inject)
     with contextlib.ExitStack() as stack:
         flash = stack.enter_context(disk(flash_mb))
         backing = {"flash": (flash.path,)}
@@ -36,20 +36,20 @@ def device(t, flash_mb, home=64, size="32M", inject=False):
             backing["home"] = stack.enter_context(disk(home, HOME_AT)).path
         dev = client.device_add(size, **backing)
         yield cluster, client, server, dev, flash
-        returns.settled(cluster, client)
+        writeback.settled(cluster, client)
         client.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
 
 def places(client, dev):
     """Slots at peers, on flash and at home."""
-    seen = returns.device(client, dev)
+    seen = writeback.device(client, dev)
     return seen["slots_remote"], seen["slots_flash"], seen["slots_home"]
 
 
 def tight(client, dev, pages):
     """Flash has these pages and no other."""
-    seen = returns.device(client, dev)
+    seen = writeback.device(client, dev)
     equal((seen["slots_flash"], seen["flash_used_slots"]), (pages, pages),
           "slots on flash and flash slots that are used")
 
@@ -58,15 +58,15 @@ def test_ranked(t):
     """Flash is filled first, what is over goes home; then all is freed."""
     with device(t, 4) as (_, client, server, dev, _):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
-            returns.give_back(server)
+            writeback.give_back(server)
             equal(places(client, dev), (0, 4 * MIB, pages - 4 * MIB),
                   "slots at peers, on flash and at home")
             tight(client, dev, 4 * MIB)
             equal(client.stat()["client"]["pages_returned"], pages,
                   "pages the owner has taken")
-            returns.all_right(slots)
+            writeback.all_right(slots)
         client.run(["blkdiscard", f"/dev/{dev}"])
         tight(client, dev, 0)
 
@@ -76,22 +76,22 @@ def test_no_home(t):
     stays at the server until there is room again."""
     with device(t, 4, home=0) as (_, client, server, dev, _):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             server.ctl("lend", "0")
-            wait_for(lambda: returns.held(server) == pages - 4 * MIB, 40,
+            wait_for(lambda: writeback.held(server) == pages - 4 * MIB, 40,
                      "flash is full, the others stay")
             tight(client, dev, 4 * MIB)
-            returns.all_right(slots)
+            writeback.all_right(slots)
             on_flash = 3 * MIB
             client.run(["blkdiscard", "-l", str(on_flash << 12),
                         f"/dev/{dev}"])
             for slot in range(1, on_flash):
                 slots.count.pop(slot, None)
-            returns.all_right(slots)
-            wait_for(lambda: returns.held(server) < pages - 4 * MIB, 40,
+            writeback.all_right(slots)
+            wait_for(lambda: writeback.held(server) < pages - 4 * MIB, 40,
                      "more pages have come")
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_copy(t):
@@ -104,13 +104,13 @@ def test_copy(t):
             prefetch.setting(client, period_ms=20)
             prefetch.prefetch_all(client, 512)
             written = client.stat()["client"]["pages_prefetched"]
-            returns.give_back(server)
+            writeback.give_back(server)
             equal(places(client, dev), (0, 512, 0),
                   "slots at peers, on flash and at home")
             tight(client, dev, 512)
             equal(client.stat()["client"]["pages_prefetched"], written,
                   "pages brought to flash by the prefetcher")
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_errors(t):
@@ -118,14 +118,14 @@ def test_errors(t):
     same breath, and every page is right."""
     with device(t, 16) as (_, client, server, dev, flash):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             flash.fail(slots=range(100, 16 * MIB, 300))
             server.ctl("lend", "0")
             wait_for(lambda: places(client, dev)[1] > 300, 20,
                      "some pages are on flash")
             flash.fail()
-            wait_for(lambda: returns.held(server) == 0, 40,
+            wait_for(lambda: writeback.held(server) == 0, 40,
                      "its cache is empty")
             remote, on_flash, at_home = places(client, dev)
             t.log(f"{on_flash} on flash, {at_home} at home")
@@ -133,7 +133,7 @@ def test_errors(t):
                   "slots at peers, slots on flash or at home")
             at_least(at_home, 32, "slots at home")
             flash.mend()
-            returns.all_right(slots)
+            writeback.all_right(slots)
             tight(client, dev, on_flash)
         equal(client.stat()["client"]["returns_failed"], 0, "failed returns")
 
@@ -143,7 +143,7 @@ def test_held_up(t):
     server and frees are not held up; what was freed is not on flash."""
     with device(t, 16, home=0) as (_, client, server, dev, flash):
         with Slots(dev, t.seed) as slots:
-            returns.write_all(slots)
+            writeback.write_all(slots)
             pages = len(slots.count)
             with flash.held_up():
                 server.ctl("lend", "0")
@@ -155,20 +155,20 @@ def test_held_up(t):
                             str(4 << 12), f"/dev/{dev}"])
                 for slot in range(4, 8):
                     del slots.count[slot]
-            wait_for(lambda: returns.held(server) == 0, 40,
+            wait_for(lambda: writeback.held(server) == 0, 40,
                      "its cache is empty")
             equal(client.stat()["client"]["moves_met"], 4,
                   "pages freed on their way")
             tight(client, dev, pages - 4)
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_any_request(t):
     """Random page-outs, page-ins and discards meet the pages on their way to
     little flash and home."""
     with device(t, 4, size="16M") as (_, client, server, dev, _):
-        work = returns.verify(client, dev, t, 12)
-        turns = returns.toggle(server, work)
+        work = writeback.verify(client, dev, t, 12)
+        turns = writeback.toggle(server, work)
         result_of(work.wait(60))
         stat = client.stat()["client"]
         t.log(f"{turns} turns, returned {stat['pages_returned']}, met a "
@@ -188,13 +188,13 @@ def test_cuts(t):
             client.inject(seed=t.seed, cut_ack=4)
             server.ctl("lend", "0")
             for left in range(992, -1, -32):
-                wait_for(lambda n=left: returns.held(server) <= n, 20,
+                wait_for(lambda n=left: writeback.held(server) <= n, 20,
                          f"no more than {left} pages are left")
             client.inject(cut_ack=0)
             equal(client.stat()["client"]["pages_returned"], len(slots.count),
                   "pages taken, each once")
             tight(client, dev, len(slots.count))
-            returns.all_right(slots)
+            writeback.all_right(slots)
 
 
 def test_swap(t):
@@ -205,9 +205,9 @@ def test_swap(t):
         eating = client.popen(eater(client, 40, passes=2, order="random",
                                     seed=t.seed), memory_max="20M")
         for turn in range(3):
-            wait_for(lambda: returns.held(server) > 1000 or
+            wait_for(lambda: writeback.held(server) > 1000 or
                      eating.poll() is not None, 60, "the program swaps")
-            returns.give_back(server, f"turn {turn}: the cache is empty")
+            writeback.give_back(server, f"turn {turn}: the cache is empty")
             server.ctl("lend", "96M")
         equal(result_of(eating.wait(200))["wrong_pages"], 0, "wrong pages")
         client.swapoff(dev)

@@ -24,12 +24,12 @@ import signal
 import time
 
 from nswaptest.check import Unmet, at_least, equal, hold, wait_for
-from nswaptest.scenario import FOLDER, load
+from nswaptest.scenario import sibling
 from nswaptest.work import result_of
 
-chaos = load(FOLDER / "chaos.py")
-home = load(FOLDER / "home.py")
-prefetch = load(FOLDER / "prefetch.py")
+chaos = sibling("chaos")
+home = sibling("home")
+prefetch = sibling("prefetch")
 
 DESCRIPTION = "every legal transition of a slot is taken, and no page is lost"
 SUITES = ("chaos",)
