@@ -7,7 +7,7 @@ from nswaptest.scenario import ROOT
 
 sys.path.append(str(ROOT / "bench"))
 
-import kept  # noqa: E402 (needs the path above)
+from lib import kept  # noqa: E402 (needs the path above)
 
 DESCRIPTION = "an interrupted benchmark goes on after what it has measured"
 SUITES = ("lab",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs of others as bench/outside.py runs them, without the module."""
+"""Programs of others as bench/lib/outside.py runs them, without the module."""
 import sys
 
 from nswaptest.check import at_least, equal, true
@@ -7,7 +7,7 @@ from nswaptest.scenario import ROOT
 
 sys.path.append(str(ROOT / "bench"))
 
-import apps  # noqa: E402 (needs the path above)
+from lib import apps  # noqa: E402 (needs the path above)
 
 DESCRIPTION = "HPL, POV-Ray, redis and SQLite run, and notice what they must"
 SUITES = ("lab",)

@@ -9,11 +9,8 @@ from nswaptest.scenario import ROOT
 
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/lab")]
 
-import bench_paper  # noqa: E402 (needs the path above)
-import paper_boots  # noqa: E402
-import paper_compare  # noqa: E402
-import paper_run  # noqa: E402
-import paper_units  # noqa: E402
+from tables import boots, compare, families, units  # noqa: E402 (needs the path above)
+from tables.workload import WORKLOADS  # noqa: E402
 
 DESCRIPTION = "the papers' tables are made of units as they should be"
 SUITES = ("lab",)
@@ -22,33 +19,33 @@ TIMEOUT = 60
 
 def all_rows():
     """Rows of every table."""
-    return [row for table in bench_paper.TABLES.values()
-            for row in table(list(paper_run.WORKLOADS))]
+    return [row for table in families.TABLES.values()
+            for row in table(list(WORKLOADS))]
 
 
 def test_units(_):
     """Each is known, measured once, and has a folder of its own."""
     rows = all_rows()
-    wanted = paper_units.wanted(rows)
+    wanted = units.wanted(rows)
     equal(len(wanted), len(set(wanted)), "units wanted, and different ones")
     for unit, _seed in wanted:
-        true(unit.what in bench_paper.MEASURES, f"{unit.what} can be measured")
-    folders = {paper_boots.folder_of(pathlib.Path("x"), *one) for one in wanted}
+        true(unit.what in families.MEASURES, f"{unit.what} can be measured")
+    folders = {boots.folder_of(pathlib.Path("x"), *one) for one in wanted}
     equal(len(folders), len(wanted), "folders of units")
-    equal(sorted(paper_boots.slow_first(wanted)), sorted(wanted), "units in order")
+    equal(sorted(boots.slow_first(wanted)), sorted(wanted), "units in order")
     for row in rows:
-        true(row.ident in bench_paper.PAPERS, f"{row.ident} says what it is")
+        true(row.ident in families.PAPERS, f"{row.ident} says what it is")
 
 
 def test_seeds(_):
     """A row is made of medians, and says between what it lay."""
-    unit = paper_units.Unit("prefetch", ("IS", "rr"))
-    row = paper_units.Row("N-T6", "IS", {"rr": unit}, lambda got: {
+    unit = units.Unit("prefetch", ("IS", "rr"))
+    row = units.Row("N-T6", "IS", {"rr": unit}, lambda got: {
         "ours": {"rr": got["rr"]["seconds"]}, "off": got["rr"]["off"]}, seeds=2)
     found = {(unit, 3): {"seconds": 1.0, "off": 5, "said": "a"},
              (unit, 4): {"seconds": 2.0, "off": None, "said": "b"}}
-    equal(paper_units.wanted([row, row], 3), [(unit, 3), (unit, 4)], "wanted")
-    made = paper_units.made(row, found, 3)
+    equal(units.wanted([row, row], 3), [(unit, 3), (unit, 4)], "wanted")
+    made = units.made(row, found, 3)
     equal(made["ours"], {"rr": 1.5}, "median")
     equal(made["more"], {"off": None, "between": {"rr": [1.0, 2.0]}, "seeds": 2},
           "what else the row says")
@@ -58,7 +55,7 @@ def test_again(_):
     """A second run: the same, nearly, further away, and missing."""
     def table(**ours):
         return {"N-T3": {"rows": [{"name": "WL1", "ours": ours}]}}
-    got = paper_compare.compared(table(a=1.0, b=1.0, c=1.0, d=1.0, f=0.0),
+    got = compare.compared(table(a=1.0, b=1.0, c=1.0, d=1.0, f=0.0),
                                  table(a=1.0, b=1.004, c=1.006, e=1.0, f=0.1))
     equal((got["figures"], got["identical"], got["within"]), (6, 1, 1), "figures")
     equal([one["figure"] for one in got["further"]],

@@ -8,7 +8,7 @@ from nswaptest.scenario import ROOT
 
 sys.path.append(str(ROOT / "bench"))
 
-import apps  # noqa: E402 (needs the path above)
+from lib import apps  # noqa: E402 (needs the path above)
 
 DESCRIPTION = "the workloads notice what they must, and swap without harm"
 SUITES = ("lab",)

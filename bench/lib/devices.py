@@ -13,7 +13,7 @@ import os
 import pathlib
 import re
 
-import paper_profile
+from tables import profile
 from nswaptest.check import Failure, wait_for
 from nswaptest.modelled import Modelled
 
@@ -91,7 +91,7 @@ class Flash(Device):
     """Flash as old as the Nswap2L paper's, modelled; the driver is loaded."""
 
     name = kind = "flash"
-    knobs = paper_profile.FLASH
+    knobs = profile.FLASH
     model = None
 
     def open(self):
@@ -107,7 +107,7 @@ class Disk(Flash):
     """A disk of 7 200 rpm, likewise."""
 
     name = kind = "disk"
-    knobs = paper_profile.DISK
+    knobs = profile.DISK
 
 
 class NvmeTcp(Device):

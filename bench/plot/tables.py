@@ -11,8 +11,8 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import patches, pyplot
 
-from paper_markdown import columns_of, number
-from paper_tables import relative
+from tables.markdown import columns_of, number
+from tables.rows import relative
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",

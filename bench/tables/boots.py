@@ -19,6 +19,7 @@ import zlib
 
 import boot
 
+BENCH = pathlib.Path(__file__).resolve().parents[1]
 # Real time after which a unit's kernel has failed.
 LIMIT_S = 2400
 # The longest ones first, so that none is left over at the end: on which devices.
@@ -84,7 +85,7 @@ class Boots:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         job = {"command": [sys.executable,
-                           str(pathlib.Path(__file__).with_name("lab_side.py")),
+                           str(BENCH / "lib/lab_side.py"),
                            str(folder)],
                "hung_task": 0, "bench": "paper", **self.setup}
         job["options"] = dict(self.setup["options"], what=unit.what, args=unit.args)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The half of a benchmark that runs inside the lab's kernel.
 
-    python3 bench/lab_side.py FOLDER
+    python3 bench/lib/lab_side.py FOLDER
 
 FOLDER is shared with the host side (bench/run): it holds job.json; progress
 lines go to FOLDER/progress, what is measured to FOLDER/parts part by part
@@ -17,20 +17,16 @@ import types
 
 from nswaptest import check, dmesg, lab, scenario
 
-import bench_device
-import bench_idle
-import bench_moves
-import bench_paper
-import bench_policy
-import bench_swap
-import bench_tiers
-import bench_trace
-import kept
-import measure
+# bench instead of bench/lib
+sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
-BENCHES = {"device": bench_device, "swap": bench_swap, "apps": bench_swap,
-           "moves": bench_moves, "idle": bench_idle, "tiers": bench_tiers,
-           "policy": bench_policy, "trace": bench_trace, "paper": bench_paper}
+from lib import kept, measure  # noqa: E402 (needs the path above)
+from runs import device, idle, moves, policy, swap, tiers, trace  # noqa: E402
+from tables import families  # noqa: E402
+
+BENCHES = {"device": device, "swap": swap, "apps": swap,
+           "moves": moves, "idle": idle, "tiers": tiers,
+           "policy": policy, "trace": trace, "paper": families}
 
 
 def measured(job, folder, test):
@@ -43,7 +39,7 @@ def measured(job, folder, test):
     cpus = f"{os.cpu_count()} CPU" + "s" * (os.cpu_count() != 1)
     about = dict(job["about"], kernel=os.uname().release,
                  lab=f"user-mode kernel, {cpus}, {bench.NODES} namespaces")
-    if bench is bench_paper:
+    if bench is families:
         # nothing that disturbs the machine is seen under virtual time
         return bench.run(cluster, options, about, folder)
     options.folder = folder

@@ -11,11 +11,11 @@ import collections
 import json
 import statistics
 
-import apps
-import bench_swap
-import paper_lab as lab
-import slots
-from measure import Progress
+from lib import apps
+from runs import swap
+from tables import lab
+from plot import slots
+from lib.measure import Progress
 from nswaptest.check import wait_for
 from nswaptest.modelled import loaded
 
@@ -40,7 +40,7 @@ def traced(node, app, folder, load):
     old = max((entry["number"] for entry in node.ctl("trace")), default=0)
     follow = node.popen([node.prog("nswapctl"), "--json", "trace", "--follow"])
     before = node.stat()["client"]
-    got, begin, end = bench_swap.execute(node, app, limited=True)
+    got, begin, end = swap.execute(node, app, limited=True)
     now = node.stat()["client"]
     newest = max(entry["number"] for entry in node.ctl("trace"))
     entries = []
@@ -100,7 +100,7 @@ def run(cluster, options, about, load):
              LEND_MB << 8, 30, "the peer offers its room")
     todo = [apps.fit(name, LIMIT_MB) for name in WORKLOADS
             if not options.workloads or name in options.workloads]
-    right = bench_swap.in_enough_ram(node, todo, load)
+    right = swap.in_enough_ram(node, todo, load)
     progress, rows = Progress([1] * len(todo)), []
     for app in todo:
         with loaded(options.model), lab.flash_of(FLASH_MB, **FLASH) as flash:

@@ -17,7 +17,7 @@ import time
 
 from nswaptest.check import Failure, wait_for
 
-from measure import Progress, median
+from lib.measure import Progress, median
 
 NODES = 3
 NAMES = ["iperf3", "nswap"]

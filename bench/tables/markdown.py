@@ -9,7 +9,7 @@ these two lines is made anew from the results:
 """
 import re
 
-from paper_tables import relative
+from tables.rows import relative
 
 MARK = re.compile(r"<!-- table (\S+) -->\n.*?<!-- end -->", re.S)
 

@@ -14,9 +14,8 @@ import contextlib
 import pathlib
 import time
 
-import apps
-import devices
-from measure import Progress, median, served_mark, turns
+from lib import apps, devices
+from lib.measure import Progress, median, served_mark, turns
 from nswaptest.check import Failure
 from nswaptest.modelled import loaded
 

@@ -9,7 +9,7 @@ none.
 """
 import dataclasses
 
-import paper_profile
+from tables import profile
 
 # Mean of the square root of the way between two places at random: with it a modelled
 # disk's mean seek is least + ROOT * (most - least).
@@ -40,8 +40,8 @@ def ms(value):
 
 
 NSWAP2L = Profile("the paper profile (of the Nswap2L paper)",
-                  paper_profile.OWNER_KBIT, paper_profile.PEER_KBIT,
-                  paper_profile.DELAY_US, paper_profile.DISK, paper_profile.FLASH)
+                  profile.OWNER_KBIT, profile.PEER_KBIT,
+                  profile.DELAY_US, profile.DISK, profile.FLASH)
 
 # Markatos and Dramitinos, section 3.1: standard Ethernet, "the same bandwidth as the
 # disk"; a DEC RZ55 of 10 Mbit/s whose mean seek is 16 ms.  Assumed, as usual for such

@@ -15,7 +15,7 @@ import itertools
 import os
 import pathlib
 
-import paper_profile as profile
+from tables import profile
 from nswaptest.check import wait_for
 from nswaptest.lab import sh
 from nswaptest.modelled import Modelled

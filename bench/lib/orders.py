@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table that SQLite is given by bench/outside.py: orders of customers.
+"""The table that SQLite is given by bench/lib/outside.py: orders of customers.
 
     table = Orders(mb, seed)        made() are its rows, to be put there
     table.row(key), of_customer(who), of_each()     what must come back

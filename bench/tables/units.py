@@ -16,9 +16,9 @@ A family of tables is a module with
     TABLES = {id: function(names)}                  on the host; rows of the tables
                                                     that are asked for by that id,
                                                     of these workloads
-    PAPERS = {id: paper_tables.Paper(…)}            what the paper says there
+    PAPERS = {id: rows.Paper(…)}            what the paper says there
 
-and a line in bench_paper.FAMILIES.
+and a line in families.FAMILIES.
 
 Invariants:
  - A row's make() is a function of what its units found, and of nothing else.
@@ -43,7 +43,7 @@ class Unit(typing.NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class Row:
     """A row to be: units by a key that make() knows them by.  make({key: found})
-    is a dict of what paper_tables.tables_of() takes: ours, and marks, paper or
+    is a dict of what rows.tables_of() takes: ours, and marks, paper or
     others of its own."""
     ident: str
     name: str

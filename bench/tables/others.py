@@ -7,7 +7,7 @@
   D-F7 D-F8       Dodo: speed-up over the disk
   2026            WL1 and WL2 on hardware of that year
 
-Each table has a profile of its paper's hardware (paper_profiles.py), which it names
+Each table has a profile of its paper's hardware (profiles.py), which it names
 in its rows.  Those papers' programs ran for minutes on machines of another time:
 compare disk with network RAM, not seconds.  Sizes are in MiB; a program has
 the share of its memory that it had there, and BASE_MB for itself.
@@ -23,13 +23,12 @@ import os
 import random
 import time
 
-import apps
-import paper_lab as lab
-import paper_profiles as profiles
+from lib import apps
+from tables import lab, profiles
 from nswaptest.check import Failure
-from paper_run import tended, workload
-from paper_tables import Paper
-from paper_units import Row, Unit
+from tables.workload import tended, workload
+from tables.rows import Paper
+from tables.units import Row, Unit
 
 DEVICES = ("disk", "network")
 BASE_MB = 0.75

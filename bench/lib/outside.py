@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs of others, run and verified like our own: one JSON line out.
 
-    bench/outside.py hpl --mb 64 --library build/bench-programs/libhplsleep.so
-    bench/outside.py povray --mb 64
-    bench/outside.py redis --mb 64
-    bench/outside.py sqlite --mb 64
+    bench/lib/outside.py hpl --mb 64 --library build/bench-programs/libhplsleep.so
+    bench/lib/outside.py povray --mb 64
+    bench/lib/outside.py redis --mb 64
+    bench/lib/outside.py sqlite --mb 64
 
 hpl     High Performance Linpack of Debian's hpcc, in one process; its own
         residual check must pass

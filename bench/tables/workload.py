@@ -10,11 +10,11 @@ import pathlib
 import sys
 import threading
 
-import apps
-import paper_profile as profile
+from lib import apps
+from tables import profile
 from nswaptest.check import Failure
 
-BENCH = pathlib.Path(__file__).resolve().parent
+BENCH = pathlib.Path(__file__).resolve().parents[1]
 WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
 # How many seeds a workload is measured with: those of several processes go another
 # way with each.
@@ -67,7 +67,7 @@ def integer_sort(run, _):
 
 def hpl(run, _):
     """HPL of Debian's hpcc over a BLAS that sleeps."""
-    return [sys.executable, BENCH / "outside.py", "hpl", "--mb",
+    return [sys.executable, BENCH / "lib/outside.py", "hpl", "--mb",
             profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
 
 

@@ -19,11 +19,10 @@ import functools
 import threading
 import time
 
-import paper_lab as lab
-import paper_profile as profile
-from paper_run import SEEDS, counters, workload
-from paper_tables import Paper
-from paper_units import Row, Unit
+from tables import lab, profile
+from tables.workload import SEEDS, counters, workload
+from tables.rows import Paper
+from tables.units import Row, Unit
 
 WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "IS", "Radix", "HPL")
 PARALLEL = ("IS", "Radix", "HPL")

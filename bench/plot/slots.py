@@ -5,7 +5,7 @@ Figure 2 of the Nswap2L paper.
 
     nswapctl set trace 1
     nswapctl --json trace --follow > trace.json     (interrupt it at the end)
-    bench/slots.py trace.json -o slots.png
+    bench/plot/slots.py trace.json -o slots.png
 
 Takes the list that 'nswapctl --json trace' prints as well.
 """

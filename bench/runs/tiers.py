@@ -15,8 +15,8 @@ import os
 import pathlib
 import time
 
-from bench_device import MB, PAGE, fill, fio
-from measure import Progress, median, turns
+from runs.device import MB, PAGE, fill, fio
+from lib.measure import Progress, median, turns
 from nswaptest.check import Failure
 from nswaptest.modelled import Modelled, loaded
 

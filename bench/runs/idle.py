@@ -15,7 +15,7 @@ import time
 
 from nswaptest.check import hold, wait_for
 
-from measure import Progress, median
+from lib.measure import Progress, median
 
 NODES = 4
 NAMES = ["nswap"]

@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-BENCH = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 def any_size(mb):
@@ -92,7 +92,7 @@ class App:
         flags: others of the program, compute_ns=100."""
         kind = self.kind
         if kind.outside:
-            argv = [sys.executable, str(BENCH / "outside.py"), kind.program]
+            argv = [sys.executable, str(HERE / "outside.py"), kind.program]
             if kind.program == "hpl":
                 argv += ["--library", node.prog("libhplsleep.so")]
         else:

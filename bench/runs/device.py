@@ -10,8 +10,8 @@ marks on the row.
 import json
 import time
 
-import devices
-from measure import Progress, median, served_mark, turns
+from lib import devices
+from lib.measure import Progress, median, served_mark, turns
 
 NODES = 2
 NAMES = ["nswap", "nvme-tcp", "nbd", "brd"]

@@ -3,22 +3,19 @@
 
 Under virtual time the processor is infinitely fast: all that takes time is
 the network, flash and disk, and what the programs sleep for their computing.
-The tables are those of the FAMILIES; paper_units.py says what one is.  Here one
+The tables are those of the FAMILIES; tables/units.py says what one is.  Here one
 unit of them is measured, inside the lab's kernel.
 """
-import paper_lab as lab
-import paper_nswap
-import paper_others
-import paper_prefetch
+from tables import lab, nswap, others, prefetch
 from nswaptest.modelled import loaded
-from paper_run import Run
+from tables.workload import Run
 
 NODES = 2
 
 FAMILIES = (
-    paper_nswap,
-    paper_prefetch,
-    paper_others,
+    nswap,
+    prefetch,
+    others,
 )
 
 MEASURES = {what: measure for family in FAMILIES
@@ -28,7 +25,7 @@ TABLES = {ident: table for family in FAMILIES
 PAPERS = {ident: paper for family in FAMILIES
           for ident, paper in family.PAPERS.items()}
 # The figure that a table is a panel of.
-FIGURES = {ident: family.__name__.replace("_", "-") for family in FAMILIES
+FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
            for ident in family.PAPERS}
 
 

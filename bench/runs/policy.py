@@ -15,10 +15,10 @@ import contextlib
 import dataclasses
 import sys
 
-import apps
-import bench_swap
-import paper_lab as lab
-from measure import Progress, median, turns
+from lib import apps
+from runs import swap
+from tables import lab
+from lib.measure import Progress, median, turns
 from nswaptest.check import wait_for
 from nswaptest.modelled import loaded
 
@@ -132,7 +132,7 @@ def one_run(cluster, case, name, app, right, load):
     choose(node, case, name)
     with device(node, case) as path, lab.swapped(node, path):
         before, at = node.stat()["client"], stored(peers)
-        got, begin, end = bench_swap.execute(node, app, limited=True)
+        got, begin, end = swap.execute(node, app, limited=True)
         now, at_end = node.stat()["client"], stored(peers)
     # the next one is to find the peers as this one did
     wait_for(lambda: not cluster.held_pages(peers), 60, "the peers are empty")
@@ -209,7 +209,7 @@ def run(cluster, options, about, load):
     progress = Progress([1] * sum(options.rounds * len(names[case.kind])
                                   for case, _ in plan.values()))
     todo = {app.name: app for _, app in plan.values()}
-    right = bench_swap.in_enough_ram(node, todo.values(), load)
+    right = swap.in_enough_ram(node, todo.values(), load)
     with loaded(options.model):
         for part, (case, app) in plan.items():
             print(f"   {part}", file=sys.stderr, flush=True)

@@ -10,11 +10,10 @@ import functools
 import json
 import pathlib
 
-import paper_lab as lab
-import paper_profile as profile
-from paper_run import SEEDS, WORKLOADS, workload
-from paper_tables import Paper
-from paper_units import Row, Unit
+from tables import lab, profile
+from tables.workload import SEEDS, WORKLOADS, workload
+from tables.rows import Paper
+from tables.units import Row, Unit
 
 PAGES = 8192
 CALIBRATED = ("network", "flash")
@@ -131,7 +130,7 @@ def alone(run, name):
 
 
 def slots(run, name):
-    """The trace of a workload on the network, left for bench/slots.py."""
+    """The trace of a workload on the network, left for bench/plot/slots.py."""
     node = run.node
     trace = run.folder / "slots.json"
     with lab.nswap(run.cluster, run.scale.device) as path:
