@@ -13,7 +13,7 @@ import os
 import pathlib
 import re
 
-from tables import profile
+from tables import profiles
 from nswaptest.check import Failure, wait_for
 from nswaptest.modelled import Modelled
 
@@ -91,7 +91,7 @@ class Flash(Device):
     """Flash as old as the Nswap2L paper's, modelled; the driver is loaded."""
 
     name = kind = "flash"
-    knobs = profile.FLASH
+    knobs = profiles.FLASH
     model = None
 
     def open(self):
@@ -107,7 +107,7 @@ class Disk(Flash):
     """A disk of 7 200 rpm, likewise."""
 
     name = kind = "disk"
-    knobs = profile.DISK
+    knobs = profiles.DISK
 
 
 class NvmeTcp(Device):

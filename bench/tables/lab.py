@@ -15,23 +15,19 @@ import itertools
 import os
 import pathlib
 
-from tables import profile
+from tables import profiles
 from nswaptest.check import wait_for
 from nswaptest.lab import sh
 from nswaptest.modelled import Modelled
 
 DEVICES = ("nswap2l", "network", "flash", "disk")
 FILES = "/run/paper-files"
-# The fewest that a queue may have.  A page-out waits when there is no request left,
-# and nothing else makes a program wait that is at its limit.  By default there are
-# 128 of up to 32 pages: a 30th of the paper's memory, but more than all of ours.
-REQUESTS = 4
 SECTORS = 2048
 _number = itertools.count()
 
 
-def ethernet(cluster, kbits=(profile.OWNER_KBIT, profile.PEER_KBIT),
-             delay_us=profile.DELAY_US):
+def ethernet(cluster, kbits=(profiles.OWNER_KBIT, profiles.PEER_KBIT),
+             delay_us=profiles.DELAY_US):
     """Give every node its rate and the delay; a packet is what goes over a
     wire, not 64 KiB."""
     for node, kbit in zip(cluster, kbits):
@@ -55,7 +51,7 @@ def modelled(kind, mb, knobs):
 def flash_of(mb, **knobs):
     """One modelled flash."""
     made = Modelled(f"mf{next(_number)}", "flash", mb=mb,
-                    **{**profile.FLASH, **knobs})
+                    **{**profiles.FLASH, **knobs})
     try:
         yield made
     finally:
@@ -67,7 +63,7 @@ def disk_of(mb, files=FILES, scheduler=None):
     """One modelled disk in two halves: (it, path to swap to, folder for files).
     scheduler: sorts what waits for the disk, which is then handed one request at a
     time; without one it takes them as they come."""
-    knobs = {**profile.DISK, **({"depth": 1} if scheduler else {})}
+    knobs = {**profiles.DISK, **({"depth": 1} if scheduler else {})}
     made = Modelled(f"md{next(_number)}", "disk", mb=2 * mb, **knobs)
     if scheduler:
         pathlib.Path(f"/sys/block/{made.name}/queue/scheduler").write_text(scheduler)
@@ -132,9 +128,9 @@ def queues_of(path):
 
 @contextlib.contextmanager
 def swapped(node, path):
-    """A device is swapped to, REQUESTS at a time."""
+    """A device is swapped to, profiles.REQUESTS at a time."""
     for queue in queues_of(path):
-        queue.write_text(str(REQUESTS))
+        queue.write_text(str(profiles.REQUESTS))
     node.run(["mkswap", path])
     node.run(["swapon", "-p", "100", path])
     try:

@@ -10,7 +10,7 @@ import functools
 import json
 import pathlib
 
-from tables import lab, profile
+from tables import lab, profiles
 from tables.workload import SEEDS, WORKLOADS, workload
 from tables.rows import Paper
 from tables.units import Row, Unit
@@ -35,7 +35,7 @@ PAPERS = {
     "N-T7": Paper("us of a lone page read"),
     "N-share": Paper("share of the run time on network RAM that is due to swapping",
                      ("share",), {name: (share,) for name, share in
-                                  profile.SHARES.items()}),
+                                  profiles.SHARES.items()}),
     # Figure 2 in words: nearly every slot is written once, and read more than once
     "N-F2": Paper("swap slots"),
 }
@@ -151,10 +151,10 @@ MEASURES = {"raw": raw, "workload": on_device, "alone": alone, "slots": slots}
 
 def judged(ident, name, key, got):
     """A figure of the calibration."""
-    ours, want = got["raw"][key], profile.WANTED[ident, name]
+    ours, want = got["raw"][key], profiles.WANTED[ident, name]
     off = abs(ours / want - 1)
-    marks = [f"off by {off:.1%}, {profile.WITHIN:.0%} are allowed"] \
-        if off > profile.WITHIN else []
+    marks = [f"off by {off:.1%}, {profiles.WITHIN:.0%} are allowed"] \
+        if off > profiles.WITHIN else []
     return {"ours": {"us": round(ours, 2)}, "marks": marks,
             "paper": {"us": round(want, 2)}}
 
@@ -172,19 +172,19 @@ def calibration(_):
 def share(name, got):
     """What is left of the time with enough RAM is not swapping."""
     ours = 1 - got["alone"]["total"] / got["network"]["total"]
-    off = abs(ours - profile.SHARES[name])
-    marks = [f"off by {off:.3f}, {profile.SHARE_WITHIN} is allowed"] \
-        if off > profile.SHARE_WITHIN else []
+    off = abs(ours - profiles.SHARES[name])
+    marks = [f"off by {off:.3f}, {profiles.SHARE_WITHIN} is allowed"] \
+        if off > profiles.SHARE_WITHIN else []
     return {"ours": {"share": round(ours, 4)}, "marks": marks,
             "swapping_seconds": round(got["network"]["total"], 4),
             "enough_ram_seconds": round(got["alone"]["total"], 4),
-            "compute_ns": profile.COMPUTE_NS[name]}
+            "compute_ns": profiles.COMPUTE_NS[name]}
 
 
 def shares(names):
     """N-share."""
     for name in names:
-        if name in profile.SHARES:
+        if name in profiles.SHARES:
             yield Row("N-share", name, {
                 "network": Unit("workload", (name, "network")),
                 "alone": Unit("alone", (name,))}, functools.partial(share, name),
@@ -210,7 +210,7 @@ def devices_of(ident, names):
 
 def flash_table(names):
     """N-T2: flash and Nswap."""
-    return devices_of("N-T2", [n for n in names if n in profile.ALONE])
+    return devices_of("N-T2", [n for n in names if n in profiles.ALONE])
 
 
 def devices_table(names):

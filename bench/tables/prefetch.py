@@ -19,7 +19,7 @@ import functools
 import threading
 import time
 
-from tables import lab, profile
+from tables import lab, profiles
 from tables.workload import SEEDS, counters, workload
 from tables.rows import Paper
 from tables.units import Row, Unit
@@ -99,8 +99,8 @@ def way_of(which, read=""):
 
 def flash_at(share):
     """Knobs of flash whose reads take so much of the network's time."""
-    alone = share * profile.WANTED["N-T7", "network single read"] * 1000
-    many = share * profile.WANTED["N-T1", "network read"] * 1000
+    alone = share * profiles.WANTED["N-T7", "network single read"] * 1000
+    many = share * profiles.WANTED["N-T1", "network read"] * 1000
     return {"bus_read_ns": round(many), "read_ns": round(alone - many)}
 
 

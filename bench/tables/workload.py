@@ -11,7 +11,7 @@ import sys
 import threading
 
 from lib import apps
-from tables import profile
+from tables import profiles
 from nswaptest.check import Failure
 
 BENCH = pathlib.Path(__file__).resolve().parents[1]
@@ -19,9 +19,8 @@ WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
 # How many seeds a workload is measured with: those of several processes go another
 # way with each.
 SEEDS = {**dict.fromkeys(WORKLOADS, 1), "Radix": 3, "IS": 3, "HPL": 5}
-# What the kernel counts of memory groups, and how often it is to be summed up.
+# What the kernel counts of memory groups.
 STATISTICS = "/sys/fs/cgroup/memory.stat"
-FRESH_S = 0.001
 
 
 class Scale:
@@ -46,7 +45,7 @@ class Run:
 def wl(run, name):
     """WL1 to WL4."""
     argv = [run.node.prog("wl"), "--workload", name, "--mb", run.scale.mb,
-            "--iterations", profile.ITERATIONS]
+            "--iterations", profiles.ITERATIONS]
     if name in ("WL3", "WL4"):
         argv += ["--file", f"{run.files}/file", "--file-mb", run.scale.mb // 2]
     return argv
@@ -55,20 +54,20 @@ def wl(run, name):
 def radix(run, _):
     """4 processes write to 64 places each, a small part of what they may keep."""
     return [run.node.prog("radix"), "--mb", run.scale.mb, "--radix-bits", 6,
-            "--compute-step-us", profile.STEP_US]
+            "--compute-step-us", profiles.STEP_US]
 
 
 def integer_sort(run, _):
     """The largest class that fits; buckets as long as larger classes have."""
     name, buckets = ("A", 8) if run.scale.mb >= 66 else ("W", 5)
     return [run.node.prog("is"), "--class", name, "--buckets-log2", buckets,
-            "--compute-step-us", profile.STEP_US]
+            "--compute-step-us", profiles.STEP_US]
 
 
 def hpl(run, _):
     """HPL of Debian's hpcc over a BLAS that sleeps."""
     return [sys.executable, BENCH / "lib/outside.py", "hpl", "--mb",
-            profile.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
+            profiles.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
 
 
 # Memory is freed for these before they are at their limit, as a machine does for all
@@ -76,9 +75,6 @@ def hpl(run, _):
 # and where everything was used just now it is killed, for under virtual time no time
 # passes between the tries.
 TENDED = ("Radix", "IS", "HPL")
-# Free some when less than LOW is left, until HIGH is, in MiB: what a network of 1 Gb
-# brings in a few milliseconds.
-LOW, HIGH = 0.5, 1
 COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
 
 
@@ -86,7 +82,7 @@ def limit_mb(run, name):
     """What a workload may keep of its memory, in MiB."""
     if name == "IS":
         return 33 if run.scale.mb >= 66 else 5
-    return profile.HPL_LIMIT_MB if name == "HPL" else run.scale.limit
+    return profiles.HPL_LIMIT_MB if name == "HPL" else run.scale.limit
 
 
 def warm(run, name):
@@ -128,13 +124,13 @@ def tended(process=None, limit=0):
     And have it free memory for a process that may keep limit MiB."""
     def look():
         os.pread(file, 1 << 16, 0)
-        left = limit - process.memory_mb() if process else HIGH
-        if left < LOW:
-            process.reclaim(f"{round((HIGH - left) * 1024)}K")
+        left = limit - process.memory_mb() if process else profiles.HIGH
+        if left < profiles.LOW:
+            process.reclaim(f"{round((profiles.HIGH - left) * 1024)}K")
 
     file = os.open(STATISTICS, os.O_RDONLY)
     try:
-        with every(FRESH_S, look):
+        with every(profiles.FRESH_S, look):
             yield
     finally:
         os.close(file)
@@ -146,7 +142,7 @@ def workload(run, name, swaps=True, flags=(), held=False):
     stopped there."""
     warm(run, name)
     argv = [*COMMANDS.get(name, wl)(run, name),
-            "--compute-ns", profile.COMPUTE_NS[name], *flags]
+            "--compute-ns", profiles.COMPUTE_NS[name], *flags]
     limit = limit_mb(run, name)
     if swaps and held:
         argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
