@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The control plane: rights, numbers, long dumps, /proc, doctor, bad input.
+"""Generic netlink: rights, long dumps, what is refused, bytes that mean nothing.
 
         node0 ------ node1        outside (the initial namespace) sees both
 """
 import errno
-import json
-import pathlib
 import random
-import re
 import socket
 import struct
 import time
@@ -16,16 +13,17 @@ from nswaptest import rawnl
 from nswaptest.check import Failure, at_least, equal, true, wait_for
 from nswaptest.lab import module_loaded
 from nswaptest.rawnl import Raw, attr, nest, text, u16, u32, u64
-from nswaptest.scenario import ROOT
+from nswaptest.scenario import ROOT, sibling
 
-DESCRIPTION = "netlink, /proc/nswap and nswapctl from every side"
+table = sibling("procfs").table
+
+DESCRIPTION = "netlink from every side, well-formed and not"
 SUITES = ("lab",)
-LONG = ("settings", "addresses", "proc", "readers", "sentences", "doctor")
+LONG = ("sentences",)
 NEEDS = ("module",)
 TIMEOUT = 90
 
 K = rawnl.constants()
-FILES = ("node", "devices", "peers", "size", "cache", "stats")
 
 
 def k(name):
@@ -49,121 +47,10 @@ def knob(name, value):
                 u32(k("KNOB_A_VALUE"), value))
 
 
-def table(node, name):
-    """A file of /proc/nswap as its namespace sees it: list of dicts."""
-    lines = node.run(["cat", f"/proc/nswap/{name}"]).out.splitlines()
-    head = lines[0].split()
-    rows = [dict(zip(head, line.split())) for line in lines[1:]]
-    for row in rows:
-        equal(len(row), len(head), f"columns of a line in {name}")
-    return rows
-
-
 def config(node):
     """What a refused request must leave alone."""
     return (node.ctl("nodes"), node.devices(), node.ctl("set"),
             node.ctl("policy"))
-
-
-def test_numbers(t):
-    """The initial namespace sees and stops every node; others only theirs."""
-    cluster = t.cluster(2)
-    a, b = cluster
-    outside = cluster.outside
-    first, second = a.up(lend="4M"), b.up(lend="8M")
-    equal(len(outside.ctl("nodes")), 2, "nodes seen from outside")
-    equal([n["number"] for n in a.ctl("nodes")], [first["number"]],
-          "nodes seen from node0")
-    true(first["netns"] != second["netns"], "both have one namespace")
-    for command in (("stat",), ("down",), ("lend", "1M"),
-                    ("device", "add", "--size", "1M")):
-        a.refused("--node", second["number"], *command)
-    equal(b.stat()["node"]["lent_pages"], 2048, "what node1 lends")
-    equal(outside.ctl("--node", second["number"], "stat")["node"]["addr"],
-          b.addr, "address of the node that was named")
-    outside.ctl("--node", second["number"], "lend", "12M")
-    equal(b.stat()["node"]["lent_pages"], 3072, "what node1 lends")
-    dev = outside.ctl("device", "add", "--size", "4M",
-                      "--node", second["number"])["device"]
-    equal([d["device"] for d in b.devices()], [dev], "devices of node1")
-    equal(a.devices(), [], "devices of node0")
-    outside.refused("--node", second["number"], "down")
-    a.refused("device", "del", dev)
-    outside.ctl("device", "del", f"/dev/{dev}", "--node", second["number"])
-    outside.ctl("down", "--netns-id", second["netns"])
-    outside.refused("down", "--netns-id", second["netns"])
-    outside.refused("--node", second["number"], "stat")
-    outside.ctl("--node", first["number"], "down")
-    equal(outside.ctl("nodes"), [], "nodes at the end")
-
-
-def test_settings(t):
-    """A knob and a policy are one variable each, seen through two doors."""
-    cluster = t.cluster(1)
-    node = cluster[0]
-    node.up(dead_after=5, announce_ms=250, reconcile=7)
-    values = {s["knob"]: s["value"] for s in node.ctl("set")}
-    equal((values["dead_after_ms"], values["announce_ms"],
-           values["reconcile_s"]), (5000, 250, 7), "knobs given to up")
-    for one in node.ctl("set"):
-        name = one["knob"]
-        for value in (one["lowest"], one["highest"], one["default"]):
-            node.ctl("set", name, value)
-            equal(table(node, "node")[0][name], str(value),
-                  f"{name} in /proc/nswap/node")
-        for value in (one["lowest"] - 1, one["highest"] + 1):
-            if 0 <= value < 2 ** 32:
-                true(name in node.refused("set", name, value),
-                     f"the refusal does not name {name}")
-        equal(table(node, "node")[0][name], str(one["default"]),
-              f"{name} after refusals")
-    for policy in node.ctl("policy"):
-        kind, name = policy["kind"], policy["name"]
-        node.ctl("policy", kind, name)
-        current = [p["name"] for p in node.ctl("policy")
-                   if p["current"] and p["kind"] == kind]
-        equal(current, [name], f"the current policy for {kind}")
-        if kind == "read":
-            continue        # not shown there
-        file, column = {"place": ("node", "place"),
-                        "size": ("size", "policy")}[kind]
-        equal(table(node, file)[0][column], name,
-              f"the policy in /proc/nswap/{file}")
-
-
-def test_addresses(t):
-    """IPv4, IPv6, link-local, with and without ports."""
-    cluster = t.cluster(1)
-    node = cluster[0]
-    local = re.search(r"inet6 (fe80\S+)/", wait_for(
-        lambda: (lambda out: out if "tentative" not in out and "fe80" in out
-                 else None)(node.run("ip -6 addr show dev eth0").out),
-        10, "a link-local address")).group(1)
-    for args, addr, port in (
-            ((), node.addr, 9611),
-            (("--addr", f"{node.addr}:7001"), node.addr, 7001),
-            (("--addr", node.addr6, "--port", "7002"), node.addr6, 7002),
-            (("--addr", f"[{node.addr6}]:7003"), node.addr6, 7003),
-            (("--addr", f"{local}%eth0"), f"{local}%eth0", 9611),
-            (("--addr", f"[{local}%eth0]:7004"), f"{local}%eth0", 7004)):
-        up = node.ctl("up", *args)
-        equal((up["addr"], up["port"]), (addr, port), f"up {' '.join(args)}")
-        true(f":{port}" in node.run("ss -Hltn").out, "it does not listen")
-        node.down()
-    for peers, seen in (
-            ("10.77.0.9", [("10.77.0.9", 9611)]),
-            ("10.77.0.9:1,[fd77::9]:2,fd77::8",
-             [("10.77.0.9", 1), ("fd77::8", 9611), ("fd77::9", 2)])):
-        node.ctl("up", "--peers", peers, "--no-broadcast")
-        equal(sorted((p["addr"], p["port"]) for p in node.ctl("peers")), seen,
-              "listed peers")
-        node.down()
-    for bad in ("10.77.0.1:0", "10.77.0.1:70000", "[fd77::1", "fd77::1]:1",
-                "[fd77::1]9611", "fe80::1%nosuch", "10.77.0.1%eth0", "a.b.c.d",
-                "", "1.2.3.4:5:6", "x" * 200):
-        node.refused("up", "--addr", bad, code=2)
-        node.refused("up", "--peers", bad, code=2)
-    equal(node.ctl("nodes"), [], "nodes")
 
 
 def test_long_dump(t):
@@ -193,97 +80,6 @@ def test_long_dump(t):
     true("1023" in node.refused("up", "--peers", many),
          "too many peers are not refused by number")
     equal(node.ctl("nodes"), [], "nodes after it")
-
-
-def documented_columns():
-    """The columns of every file, from docs/abi/proc-nswap."""
-    doc = (ROOT / "docs/abi/proc-nswap").read_text()
-    found = {}
-    for part in doc.split("What:\t\t/proc/nswap/")[1:]:
-        name = part.split()[0]
-        body = part.split("=\n", 1)[-1].split("\t\t====", 1)[0]
-        found[name] = re.findall(r"^\t\t(\w+) {2,}\S", body, re.M)
-    return found
-
-
-def test_proc(t):
-    """/proc/nswap: a namespace's own state, what docs/abi says."""
-    cluster = t.cluster(2)
-    a, b = cluster
-    outside = cluster.outside
-    for name in FILES:
-        for node in (a, outside):
-            equal(table(node, name), [], f"{name} without a node")
-    cluster.up(lend="32M")
-    dev = a.device_add("16M")
-    cluster.wait_connected()
-    a.run(["dd", "if=/dev/urandom", f"of=/dev/{dev}", "bs=1M", "count=4",
-           "oflag=direct", "seek=1"])
-    doc = documented_columns()
-    for name in ("node", "devices", "peers", "size", "cache"):
-        head = a.run(["head", "-1", f"/proc/nswap/{name}"]).out.split()
-        equal(head[:len(doc[name])], doc[name], f"columns of {name}")
-    knobs = [s["knob"] for s in a.ctl("set")]
-    head = a.run(["head", "-1", "/proc/nswap/node"]).out.split()
-    equal(head[len(doc["node"]):], knobs, "knobs in node")
-    equal([row["counter"] for row in table(a, "stats")], doc["stats"],
-          "counters in stats")
-
-    equal(table(a, "node")[0]["addr"], a.addr, "address")
-    equal([row["addr"] for row in table(a, "peers")], [b.addr], "peers")
-    equal(int(table(a, "devices")[0]["remote"]), 1024, "pages on the peer")
-    equal(a.devices()[0]["slots_remote"], 1024, "the same by netlink")
-    held = table(b, "cache")
-    equal([(row["owner"], int(row["held"])) for row in held],
-          [(a.stat()["node"]["id"], 1024)], "what node1 holds")
-    stats = {r["counter"]: int(r["value"]) for r in table(a, "stats")}
-    equal(stats["pages_out"], a.stat()["client"]["pages_out"], "pages out")
-    numbers = sorted(row["node"] for row in table(outside, "node"))
-    equal(numbers, sorted(str(n["number"]) for n in outside.ctl("nodes")),
-          "nodes in the initial namespace")
-    equal(len(table(a, "node")), 1, "nodes in one of their own")
-    done = a.run("echo 1 > /proc/nswap/node", check=False)
-    true(done.code != 0, "writing into /proc/nswap/node worked")
-    stat = a.stat()
-    equal(stat["swap"]["backed_pages"], 1024, "backed pages in stat")
-    owners = b.stat()["owners"]
-    equal([(o["id"], o["held_pages"], o["connected"]) for o in owners],
-          [(stat["node"]["id"], 1024, True)], "owners in stat")
-    true(f"{a.addr}:9611" in b.run([b.prog("nswapctl"), "stat"]).out,
-         "stat does not name the owner")
-    true("on peers" in a.run([a.prog("nswapctl"), "stat"]).out,
-         "stat does not say where the pages are")
-
-
-def test_readers(t):
-    """Readers of everything while nodes come and go and the module is
-    unloaded under them."""
-    cluster = t.cluster(2)
-    a, b = cluster
-    ctl = a.prog("nswapctl")
-    readers = [node.popen(
-        f"while :; do cat /proc/nswap/* /proc/net/nswap/*; {ctl} {what}; done"
-        " >/dev/null 2>&1")
-        for node, what in ((a, "peers"), (a, "stat"), (b, "nodes"),
-                           (cluster.outside, "nodes"),
-                           (cluster.outside, "--node 1 peers"))]
-    for turn in range(8):
-        a.up(lend="2M")
-        b.up(lend="2M")
-        dev = a.device_add("4M")
-        a.device_del(dev)
-        a.down()
-        b.run([ctl, "down", "--now"])
-        if turn % 4 == 3:
-            wait_for(lambda: cluster.outside.run(
-                ["rmmod", "nswap"], check=False).code == 0, 10,
-                "the module can be unloaded between two requests")
-            true(not pathlib.Path("/proc/nswap").exists(),
-                 "/proc/nswap is left behind")
-            cluster.load()
-    for reader in readers:
-        true(reader.poll() is None, "a reader died")
-        reader.kill()
 
 
 def mutating(device):
@@ -468,104 +264,6 @@ def test_fuzz(t):
         cluster.outside.ctl("--node", number, "down")
     node.up(lend="2M")
     equal(node.stat()["node"]["lent_pages"], 512, "what it lends then")
-
-
-def findings(node, code=None):
-    """doctor's findings by check; notes left out."""
-    done = node.run([node.prog("nswapctl"), "doctor", "--json"], check=False)
-    found = json.loads(done.out)
-    bad = {f["check"]: f for f in found if f["severity"] == "problem"}
-    equal(done.code, 1 if bad else 0, "doctor's exit code")
-    if code is not None:
-        equal(done.code, code, f"doctor's exit code, it found {list(bad)}")
-    for finding in bad.values():
-        true(finding["text"] and finding["fix"], "a finding without a fix")
-    return bad
-
-
-def test_doctor(t):
-    """doctor finds each thing that is wrong, its commands mend it."""
-    cluster = t.cluster(2)
-    a, b = cluster
-    found = findings(a)
-    true("node" in found, "no node is up and doctor does not mind")
-    if "memory reserve" in found:
-        a.run(found["memory reserve"]["fix"])
-    true("memory reserve" not in findings(a), "its own command does not help")
-    a.up()
-    equal(list(findings(a)), ["peers"], "findings when alone")
-    b.up(lend="64M")
-    dev = a.device_add("32M")
-    cluster.wait_connected()
-    equal(findings(a, 0), {}, "findings when all is well")
-
-    a.run(["mkswap", f"/dev/{dev}"])
-    a.run(["swapon", f"/dev/{dev}"])
-    a.run(["mkswap", "/dev/ram0"])
-    a.run(["swapon", "-p", "5", "/dev/ram0"])
-    found = findings(a)
-    equal(list(found), ["swap priority"], "findings with a lower priority")
-    a.run(found["swap priority"]["fix"])
-    equal(findings(a, 0), {}, "findings with the priority it asked for")
-    a.run(["swapoff", "/dev/ram0"])
-    a.run(["swapoff", f"/dev/{dev}"])
-
-    b.ctl("lend", "8M")
-    wait_for(lambda: list(a.ctl("peers"))[0]["lent_pages"] == 2048, 10,
-             "the peer's announcement")
-    equal(list(findings(a)), ["room"], "findings with a device too large")
-    b.ctl("lend", "64M")
-    wait_for(lambda: list(a.ctl("peers"))[0]["lent_pages"] == 16384, 10,
-             "the peer's announcement")
-
-    a.run("nft add table inet fw && nft add chain inet fw in "
-          "'{ type filter hook input priority 0; }' && "
-          "nft add rule inet fw in udp dport 9611 drop")
-    wait_for(lambda: not list(a.ctl("peers"))[0]["fresh"], 30,
-             "the peer is not fresh any more")
-    true("udp port" in findings(a), "doctor does not see that UDP is blocked")
-    a.run("nft delete table inet fw")
-    wait_for(lambda: list(a.ctl("peers"))[0]["fresh"], 30,
-             "the peer is fresh again")
-    a.device_del(dev)
-    a.down()
-    b.run("nft add table inet fw && nft add chain inet fw in "
-          "'{ type filter hook input priority 0; }' && "
-          "nft add rule inet fw in tcp dport 9611 drop")
-    a.up()
-    dev = a.device_add("8M", wait=False)
-    true("tcp port" in findings(a), "doctor does not see that TCP is blocked")
-    b.run("nft delete table inet fw")
-    a.device_del(dev)
-
-
-def test_device_add(t):
-    """It prints the name and the map's memory, warns when the peers lend too
-    little, and the name is there when it returns."""
-    cluster = t.cluster(2)
-    a, b = cluster
-    ctl = a.prog("nswapctl")
-    a.up()
-    done = a.run([ctl, "device", "add", "--size", "8M"])
-    name = re.match(r"(/dev/nswap\d+), 8 MiB, slot map (\S+ \S+) of RAM\n",
-                    done.out)
-    true(name, f"device add printed {done.out!r}")
-    true(pathlib.Path(name.group(1)).is_block_device(), "there is no device")
-    true("warning" in done.err and "lend 0 B" in done.err and
-         "8 MiB" in done.err, f"it warned: {done.err!r}")
-    b.up(lend="16M")
-    wait_for(lambda: any(p["fresh"] and p["lent_pages"] == 4096
-                         for p in a.ctl("peers")), 15, "the peer is heard")
-    done = a.run([ctl, "--json", "device", "add", "--size", "16384K"])
-    equal(done.err, "", "warnings when the peers lend enough")
-    made = json.loads(done.out)
-    equal((made["size_bytes"], made["in_use"]), (16 << 20, False), "the device")
-    # 8 bytes a slot, and a bit for what has to be freed
-    at_least(made["map_bytes"], 4096 * 8, "memory of the slot map")
-    names = [d["device"] for d in a.devices()]
-    equal(len(set(names)), 2, "names of two devices")
-    for one in names:
-        a.device_del(one)
 
 
 def test_unload_idle(t):
