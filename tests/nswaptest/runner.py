@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """tests/run: choose tests, run them side by side, say what came.
 
-One line a test, and at the end "N passed, N failed, N skipped".  Each test has a folder
+One line a test, then the slowest and what was left out, and at the end
+"N passed, N failed, N skipped".  Each test has a folder
 build/test/<suite>/<test>/ with its events, output, kernel log and console.
 
 Tests share this machine's processors (-j).  A lab kernel has one, for a
@@ -24,6 +25,7 @@ import time
 from . import check, scenario
 from .hostrun import HostRun
 from .labrun import LabRun, LabTest
+from .scenario import Result
 from .totals import Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
@@ -60,13 +62,20 @@ def select(suite, options):
     return cases
 
 
-def chosen(options):
-    """[(suite, the suite it comes from, case)] to be run."""
+def chosen(options, totals):
+    """[(suite, the suite it comes from, case)] to be run, the longest of a
+    kind first; what needs NSWAP_FULL is told as skipped."""
     tests = [(s, s, c) for s in options.suite if s != "debug"
              for c in select(s, options)]
     if "debug" in options.suite:
         tests += [("debug", s, c) for s, c in debug_cases(options)]
-    return tests
+    if in_full():
+        return tests
+    for suite, _, case in tests:
+        if case.full:
+            totals.tell(suite, Result(
+                case.name, "skip", f"only with NSWAP_FULL=1: {case.full}"))
+    return [test for test in tests if not test[2].full]
 
 
 def lab_runs(tests, options, totals):
@@ -116,6 +125,25 @@ def run_all(tests, options, totals):
     for test in host.again:
         share([HostRun([test], options, totals)], test[1].cpus)
     totals.last_chance = False
+
+
+def left_out(options):
+    """Say what this run did not look at, and how to run it."""
+    if options.only:
+        return
+    suites = " ".join(s for s in SUITES if s not in options.suite)
+    if suites:
+        print(f"   left out: make test SUITE='{suites}'")
+    if in_full():
+        return
+    names = [f"{suite}/{case.name}" for suite in options.suite
+             if suite != "debug" for case in scenario.discover(suite)
+             if case.full]
+    if names:
+        print(f"   left out: NSWAP_FULL=1 make test for {', '.join(names)}")
+    if "debug" in options.suite:
+        print("   left out: NSWAP_FULL=1 make test SUITE=debug for all of unit, "
+              "lab and long on the debug kernel")
 
 
 def parse(argv):
@@ -175,11 +203,13 @@ def main(argv):
         return 0
     totals = Totals()
     start = time.monotonic()
-    tests = chosen(options)
+    tests = chosen(options, totals)
     try:
         run_all(tests, options, totals)
     except subprocess.CalledProcessError as why:
         say(f"error: {why}")
         totals.count["fail"] += 1
+    totals.slowest()
+    left_out(options)
     say(f"{time.monotonic() - start:.0f} s")
     return totals.close()

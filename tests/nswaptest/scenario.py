@@ -11,6 +11,8 @@ names of tests have no folder in them, so no two files share a name:
                                  each commit waits for
     NEEDS = ("module", "fio")    what it needs, see below; may be left out
     TIMEOUT = 60                 seconds for each of its tests
+    ONLY_FULL = {"x": "why"}     those that run only with NSWAP_FULL=1, since
+                                 they take very long
     CPUS = 2                     processors of its lab kernel, or that its
                                  guests keep busy; 1 if left out
     NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
@@ -50,6 +52,7 @@ class Case:
     description: str
     not_in_debug: str
     cpus: int
+    full: str       # why it runs only with NSWAP_FULL, or ""
 
     def load(self):
         """The function itself."""
@@ -99,9 +102,10 @@ def functions(module, suite):
     found = [f for f in vars(module) if (f == "run" or f.startswith("test_")) and
              callable(getattr(module, f))]
     late = {f"test_{name}" for name in getattr(module, "LONG", ())}
-    if not late <= set(found):
-        raise ValueError(f"{module.__file__}: LONG names no test: "
-                         f"{', '.join(late - set(found))}")
+    full = {f"test_{name}" for name in getattr(module, "ONLY_FULL", ())}
+    for wrong in sorted((late | full) - set(found)):
+        raise ValueError(f"{module.__file__}: LONG or ONLY_FULL names no test: "
+                         f"{wrong}")
     return [f for f in found if suite in
             (("long",) if f in late else module.SUITES)]
 
@@ -125,7 +129,9 @@ def discover(suite, patterns=()):
                 tuple(getattr(module, "NEEDS", ())),
                 getattr(module, "TIMEOUT", 60), module.DESCRIPTION,
                 getattr(module, "NOT_IN_DEBUG", ""),
-                getattr(module, "CPUS", 1)))
+                getattr(module, "CPUS", 1),
+                getattr(module, "ONLY_FULL", {}).get(
+                    function.removeprefix("test_"), "")))
     return cases
 
 

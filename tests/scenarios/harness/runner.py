@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The runner: who gets which processor, which tests there are."""
-from nswaptest.check import equal, true
-from nswaptest.scenario import files
+"""The runner: who gets which processor, which tests there are, what is said at
+the end."""
+import contextlib
+import io
+import os
+import re
 
-DESCRIPTION = "tests share processors"
+from nswaptest.check import equal, true
+from nswaptest.scenario import Result, files
+
+DESCRIPTION = "tests share processors, and the runner says what it left out"
 SUITES = ("lab",)
 TIMEOUT = 30
 
@@ -60,6 +66,54 @@ def test_share(_):
         true(sum(busy.values()) <= 2, f"in use: {busy}")
     equal(log[0], ("first", 2), "what begins")
     equal(sum(1 for entry in log if entry[1] == "killed"), 3, "runs ended")
+
+
+def said(function, *args):
+    """What a function prints, on either stream."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        function(*args)
+    return text.getvalue()
+
+
+def test_end(t):
+    """The ten slowest, what was left out, and the closing line as the last."""
+    from nswaptest import runner, totals
+    totals.OUT = t.dir
+    total = totals.Totals()
+    for number in range(12):
+        said(total.tell, "lab", Result(f"x.{number}", "pass", "", number))
+    said(total.tell, "vm", Result("y", "skip", "why"))
+    text = said(total.slowest)
+    equal(re.findall(r"x\.(\d+)", text), [str(n) for n in range(11, 1, -1)],
+          "the slowest")
+    equal(len((t.dir / "times.json").read_text().splitlines()), 15,
+          "lines of times.json")
+    equal(said(total.close), "12 passed, 0 failed, 1 skipped\n", "closing line")
+    os.environ.pop("NSWAP_FULL", None)
+    text = said(runner.left_out, runner.parse([]))
+    true("make test SUITE='debug'" in text,
+         f"debug is not said to be left out: {text}")
+    true("NSWAP_FULL=1" in text, f"nothing is said of NSWAP_FULL: {text}")
+    equal(said(runner.left_out, runner.parse(["-k", "swap"])), "",
+          "what is said to be left out of a choice")
+
+
+def test_full(_):
+    """What needs NSWAP_FULL is skipped without it, with its reason."""
+    from nswaptest import runner, totals
+    os.environ.pop("NSWAP_FULL", None)
+    total = totals.Totals()
+    options = runner.parse(["pressure"])
+    tests = []
+    text = said(lambda: tests.extend(runner.chosen(options, total)))
+    true(all(not case.full for _, _, case in tests), "one of them is run")
+    skipped = text.count("skip  pressure/")
+    true(skipped and skipped == text.count("only with NSWAP_FULL=1: "),
+         f"skips without a reason: {text}")
+    os.environ["NSWAP_FULL"] = "1"
+    equal(len(runner.chosen(options, total)), len(tests) + skipped,
+          "tests with NSWAP_FULL")
 
 
 def test_names(_):

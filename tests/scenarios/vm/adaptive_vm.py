@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two guests that lend each other what is idle and want it back in turn
 (tests/vm/adaptive.py says how)."""
-import os
-
 from vm import adaptive
 
 DESCRIPTION = "two small guests with homes lend and eat out of phase"
 SUITES = ("pressure",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 300
-
-
-def only_in_full(t):
-    """What would make make test too long."""
-    if not os.environ.get("NSWAP_FULL"):
-        t.skip("only with NSWAP_FULL=1: each takes minutes of emulation, and "
-               "adaptive_vm.6_1 shows the same")
+ONLY_FULL = dict.fromkeys(
+    ("6_12", "pressure_6_1", "pressure_6_12"),
+    "it takes minutes of emulation, and adaptive_vm.6_1 shows the same")
 
 
 def test_6_1(t):
@@ -25,17 +19,14 @@ def test_6_1(t):
 
 def test_6_12(t):
     """Stock 6.12, watermark."""
-    only_in_full(t)
     adaptive.out_of_phase(t, "6.12")
 
 
 def test_pressure_6_1(t):
     """Stock 6.1, pressure, which hears of PSI."""
-    only_in_full(t)
     adaptive.out_of_phase(t, "6.1", "pressure", feed=True)
 
 
 def test_pressure_6_12(t):
     """Stock 6.12, pressure, which hears of PSI."""
-    only_in_full(t)
     adaptive.out_of_phase(t, "6.12", "pressure", feed=True)

@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two starved kernels that hold each other's pages must not wait for each
 other (tests/vm/pressure.py says how)."""
-import os
-
 from vm import pressure
 
 DESCRIPTION = "two small guests swap to each other while both are starved"
 SUITES = ("pressure",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 400
-
-
-def only_in_full(t):
-    """What would make make test too long."""
-    if not os.environ.get("NSWAP_FULL"):
-        t.skip("only with NSWAP_FULL=1: with 256 MB and a third guest it "
-               "takes 5 to 10 minutes of emulation")
+ONLY_FULL = {"6_1_256": "with 256 MB and a third guest it takes 5 to 10 "
+                        "minutes of emulation"}
 
 
 def test_6_1_128(t):
@@ -25,7 +18,6 @@ def test_6_1_128(t):
 
 def test_6_1_256(t):
     """Stock 6.1, 256 MB."""
-    only_in_full(t)
     pressure.with_third(t, "6.1", 256)
 
 
