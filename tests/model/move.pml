@@ -3,7 +3,7 @@
  * Model of one slot: its owner, two servers, and the moves between them.
  *
  * `make test SUITE=model` checks every reachable state of each configuration
- * in tests/scenarios/model.py. docs/protocol.md, "Moves", is what is modelled.
+ * in tests/scenarios/unit/model.py. docs/protocol.md, "Moves", is what is modelled.
  *
  * Modelled:
  *  - the owner: page-out with refusal, time-out, retry and failure; page-in;

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 
-from . import check, dmesg, lab, scenario
+from . import check, child, dmesg, lab, scenario
 
 RB_POWER_OFF = 0x4321FEDC
 
@@ -169,18 +169,17 @@ def run_tests(job, boot):
                   limit=case.timeout * check.scale)
         kernel_log.mark(f"start {case.name}")
         settings = dict(job["settings"], suite=test["suite"])
-        results, allow_oom, stuck = scenario.execute(
-            case, test["folder"], lab.Cluster, settings)
+        outcome = child.execute(case, test["folder"], lab.Cluster, settings)
         end_strays()
         left = leftovers()
         text = kernel_log.mark(f"end {case.name}")
         pathlib.Path(test["folder"], "dmesg").write_text(text)
-        spoil(results, dmesg.problems(text, allow_oom),
-              [] if stuck else left)
-        for result in results:
+        spoil(outcome.results, dmesg.problems(text, outcome.allow_oom),
+              [] if outcome.stuck else left)
+        for result in outcome.results:
             log.write(event="verdict", key=test["key"], **vars(result))
         log.write(event="end", key=test["key"])
-        if left or stuck:
+        if left or outcome.stuck:
             log.write(event="unfit")
             return
         restore_knobs()
@@ -236,8 +235,8 @@ def first_process(boot):
     job = json.loads((boot / "job.json").read_text())
     try:
         prepare(job)
-        child = os.fork()
-        if child == 0:
+        tests = os.fork()
+        if tests == 0:
             try:
                 if job.get("command"):
                     os.execvp(job["command"][0], job["command"])
@@ -247,7 +246,7 @@ def first_process(boot):
                 traceback.print_exc()
                 sys.stderr.flush()
             os._exit(0)
-        while os.wait()[0] != child:
+        while os.wait()[0] != tests:
             pass
     finally:
         power_off()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Scenarios: finding them, and running one of their tests in a child.
+"""Scenarios: finding them, and what one of their tests is handed.
 
-A scenario is one file in tests/scenarios/:
+A scenario is one file in a folder of tests/scenarios/, named by what it tests;
+names of tests have no folder in them, so no two files share a name:
 
     DESCRIPTION = "one line"
     SUITES = ("lab",)            where it runs: unit, lab, vm, pressure, …
@@ -10,7 +11,10 @@ A scenario is one file in tests/scenarios/:
                                  each commit waits for
     NEEDS = ("module", "fio")    what it needs, see below; may be left out
     TIMEOUT = 60                 seconds for each of its tests
-    CPUS = 2                     processors of its lab kernel, 1 if left out
+    ONLY_FULL = {"x": "why"}     those that run only with NSWAP_FULL=1, since
+                                 they take very long
+    CPUS = 2                     processors of its lab kernel, or that its
+                                 guests keep busy; 1 if left out
     NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
 
     def run(t): …                one test named like the file, or
@@ -24,13 +28,8 @@ build that failed is not.
 import fnmatch
 import importlib.util
 import dataclasses
-import faulthandler
 import json
-import os
 import pathlib
-import select
-import signal
-import sys
 import time
 import traceback
 
@@ -53,6 +52,7 @@ class Case:
     description: str
     not_in_debug: str
     cpus: int
+    full: str       # why it runs only with NSWAP_FULL, or ""
 
     def load(self):
         """The function itself."""
@@ -67,6 +67,7 @@ class Result:
     verdict: str
     reason: str = ""
     seconds: float = 0.0
+    cpu: float = 0.0        # seconds of processor time of it and its children
 
     def line(self):
         """The result as a line of JSON."""
@@ -81,14 +82,30 @@ def load(path):
     return module
 
 
+def files():
+    """The scenario files by name, whichever folder they are in."""
+    found = {}
+    for path in sorted(FOLDER.rglob("[a-z]*.py"), key=lambda p: p.stem):
+        if path.stem in found:
+            raise ValueError(f"{path} and {found[path.stem]} have one name")
+        found[path.stem] = path
+    return found
+
+
+def sibling(name):
+    """Another scenario as a module, for what it shares with this one."""
+    return load(files()[name])
+
+
 def functions(module, suite):
     """The names of a scenario's functions that are tests of a suite."""
     found = [f for f in vars(module) if (f == "run" or f.startswith("test_")) and
              callable(getattr(module, f))]
     late = {f"test_{name}" for name in getattr(module, "LONG", ())}
-    if not late <= set(found):
-        raise ValueError(f"{module.__file__}: LONG names no test: "
-                         f"{', '.join(late - set(found))}")
+    full = {f"test_{name}" for name in getattr(module, "ONLY_FULL", ())}
+    for wrong in sorted((late | full) - set(found)):
+        raise ValueError(f"{module.__file__}: LONG or ONLY_FULL names no test: "
+                         f"{wrong}")
     return [f for f in found if suite in
             (("long",) if f in late else module.SUITES)]
 
@@ -97,7 +114,7 @@ def discover(suite, patterns=()):
     """The tests of a suite, by file and then in the order written.  Patterns
     (shell style, "swap*" or "badinput.size_zero") choose among them."""
     cases = []
-    for path in sorted(FOLDER.glob("[a-z]*.py")):
+    for path in files().values():
         module = load(path)
         for function in functions(module, suite):
             name = path.stem
@@ -112,7 +129,9 @@ def discover(suite, patterns=()):
                 tuple(getattr(module, "NEEDS", ())),
                 getattr(module, "TIMEOUT", 60), module.DESCRIPTION,
                 getattr(module, "NOT_IN_DEBUG", ""),
-                getattr(module, "CPUS", 1)))
+                getattr(module, "CPUS", 1),
+                getattr(module, "ONLY_FULL", {}).get(
+                    function.removeprefix("test_"), "")))
     return cases
 
 
@@ -212,76 +231,3 @@ class Test:
             told["results"].append((self.name, verdict, reason))
         told["results"] += [(r.name, r.verdict, r.reason) for r in self._subs]
         return told
-
-
-def execute(case, folder, backend, settings):
-    """Run one test in a child process of its own session.
-
-    Returns (results, allow_oom, stuck); stuck tells that it hit its limit
-    and was killed.  Its output goes to <folder>/output; when it is stuck,
-    where it stood is written there too.
-    """
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    limit = case.timeout * check.scale
-    there, here = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            os.close(there)
-            _child(case, folder, backend, settings, here)
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(here)
-    said, stuck = b"", False
-    while True:
-        left = start + limit - time.monotonic()
-        if left <= 0 or not select.select([there], [], [], left)[0]:
-            stuck = True
-            break
-        part = os.read(there, 65536)
-        if not part:
-            break
-        said += part
-    os.close(there)
-    if stuck:
-        os.kill(child, signal.SIGUSR1)
-        check.hold(0.2)
-    try:
-        os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    if not stuck:
-        os.waitpid(child, 0)
-    seconds = time.monotonic() - start
-    if stuck:
-        reason = f"ran into its limit of {limit:g} s"
-        return [Result(case.name, "unmet", reason, seconds)], False, True
-    if not said:
-        return ([Result(case.name, "fail", "ended without a verdict", seconds)],
-                False, False)
-    told = json.loads(said)
-    results = [Result(*r, seconds / len(told["results"]))
-               for r in told["results"]]
-    return results, told["allow_oom"], False
-
-
-def _child(case, folder, backend, settings, pipe):
-    os.setsid()
-    out = os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    sys.stdout = os.fdopen(1, "w", buffering=1)
-    sys.stderr = os.fdopen(2, "w", buffering=1)
-    faulthandler.register(signal.SIGUSR1, all_threads=True)
-    try:
-        test = Test(case.name, folder, backend, settings)
-        told = test.verdicts(case.load())
-    except BaseException as why:
-        traceback.print_exc()
-        told = {"allow_oom": False, "results": [
-            (case.name, "fail", f"{type(why).__name__}: {why}")]}
-    os.write(pipe, json.dumps(told).encode())

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tests wait for events, never for time.
+"""Tests wait for events, never for time, and have names of their own.
 
 A sleep in Python may stand only in a function whose name starts with "wait"
 (it polls for something with a deadline) or in check.hold(), for scenarios in
 which time itself is under test; shell scripts of the tests may not sleep at
 all. tests/progs, which measures time, is not looked at.
+
+Names of tests have no folder in them, so no two scenarios share a file name.
 
 usage: tests.py          run from the top of the tree
 """
@@ -15,8 +17,6 @@ import re
 import sys
 
 SLEEP = re.compile(r"^\s*sleep\b|[;&|]\s*sleep\b", re.M)
-
-
 HOLD = ("tests/nswaptest/check.py", "hold")
 
 
@@ -42,11 +42,22 @@ def python_sleeps(text, name):
     return found
 
 
+def same_names(paths):
+    """Scenarios that have another one's name."""
+    first = {}
+    return [f"{path}: {first[path.stem]} has the same name" for path in paths
+            if first.setdefault(path.stem, path) != path]
+
+
 def main():
     if not python_sleeps("import time\ntime.sleep(1)\n", "planted"):
         print("self-test: the planted sleep was not found")
         return 1
-    found = []
+    scenarios = sorted(pathlib.Path("tests/scenarios").rglob("*.py"))
+    if not same_names(scenarios + [pathlib.Path("a") / scenarios[0].name]):
+        print("self-test: the planted second name was not found")
+        return 1
+    found = same_names(scenarios)
     for path in sorted(pathlib.Path("tests").rglob("*")):
         if not path.is_file() or path.parts[1] == "progs" or \
                 path.suffix in (".c", ".h", ".pyc"):

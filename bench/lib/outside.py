@@ -1,0 +1,387 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Programs of others, run and verified like our own: one JSON line out.
+
+    bench/lib/outside.py hpl --mb 64 --library build/bench-programs/libhplsleep.so
+    bench/lib/outside.py povray --mb 64
+    bench/lib/outside.py redis --mb 64
+    bench/lib/outside.py sqlite --mb 64
+
+hpl     High Performance Linpack of Debian's hpcc, in one process; its own
+        residual check must pass
+povray  a field of spheres, as in the Anemone thesis; the checksum of its
+        picture is the same with enough RAM
+redis   redis-server filled with values and then read at random; every value
+        must be the one that was put there
+sqlite  SQLite, as Python has it: a table in memory is filled, asked for rows by
+        key, for those of a customer by an index, and for a sum of each customer;
+        every answer must be right, then all rows and what SQLite says of itself
+
+Exit code 0: all right, 1: a wrong result, 2: refused, 3: the program failed.
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import orders
+
+# What a program takes before it has anything to do, in MiB.
+HPL_BASE, POV_BASE, SQL_BASE = 20, 18, 20
+# and for each sphere in bytes.
+POV_SPHERE = 1000
+POV_WIDTH, POV_HEIGHT = 320, 240
+HPL_BLOCK = 64
+REDIS_VALUE = 4000
+REDIS_BATCH = 64
+REDIS_WAIT_S = 30
+# One row of a table, and all those of one customer, of so many are asked for.
+SQL_FEW = 16
+
+HPL_INPUT = """HPLinpack benchmark input file
+nswap
+HPL.out output file name (if any)
+6 device out
+1 # of problems sizes (N)
+{n} Ns
+1 # of NBs
+{block} NBs
+0 PMAP process mapping
+1 # of process grids (P x Q)
+1 Ps
+1 Qs
+16.0 threshold
+1 # of panel fact
+1 PFACTs (Crout)
+1 # of recursive stopping criterium
+4 NBMINs
+1 # of panels in recursion
+2 NDIVs
+1 # of recursive panel fact.
+1 RFACTs (Crout)
+1 # of broadcast
+0 BCASTs
+1 # of lookahead depth
+0 DEPTHs
+2 SWAP (mix)
+64 swapping threshold
+0 L1 in transposed form
+0 U in transposed form
+1 Equilibration
+8 memory alignment in double
+0 Number of additional problem sizes for PTRANS
+1200 values of N
+0 number of additional blocking sizes for PTRANS
+40 values of NB
+"""
+
+SCENE = """#version 3.7;
+global_settings {{ assumed_gamma 1.0 }}
+#declare N = {side};
+camera {{ location <0, N / 3, -N / 2.2> look_at <0, 0, -N / 20> }}
+light_source {{ <100, 400, -350> rgb 1 }}
+#declare R = seed({seed});
+#for (I, 0, N - 1)
+#for (J, 0, N - 1)
+sphere {{ <(I - N / 2) * 0.5, 0, (J - N / 2) * 0.5>, 0.25
+    pigment {{ rgb <rand(R), rand(R), rand(R)> }} }}
+#end
+#end
+{damage}
+"""
+
+
+class Failed(Exception):
+    """The program did not do its work: one sentence and the exit code."""
+
+    def __init__(self, sentence, code=3):
+        super().__init__(sentence)
+        self.code = code
+
+
+def swapped():
+    """Pages swapped in and out by all programs so far."""
+    values = dict(line.split() for line in
+                  pathlib.Path("/proc/vmstat").read_text().splitlines())
+    return int(values["pswpin"]), int(values["pswpout"])
+
+
+class Clock:
+    """Seconds, and the pages that were swapped meanwhile."""
+
+    def __init__(self):
+        self.begin, self.swap = time.monotonic(), swapped()
+
+    def end(self, prefix=""):
+        """Members for the result."""
+        now = swapped()
+        return {prefix + "seconds": round(time.monotonic() - self.begin, 6),
+                prefix + "pswpin": now[0] - self.swap[0],
+                prefix + "pswpout": now[1] - self.swap[1]}
+
+
+def run(argv, folder, **environment):
+    """Run a program in a folder; what it said, if it did not fail."""
+    done = subprocess.run(argv, cwd=folder, env=dict(os.environ, **environment),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", check=False)
+    if done.returncode:
+        raise Failed(f"{argv[0]} ended with {done.returncode}: "
+                     f"{done.stdout.strip()[-300:]}")
+    return done.stdout
+
+
+# -- HPL --------------------------------------------------------------------
+
+def hpl(args, folder):
+    """HPL with a matrix of this size."""
+    if not args.library:
+        raise Failed("hpl wants --library, see --help", 2)
+    n = int((max(1, args.mb - HPL_BASE) * 2 ** 20 / 8) ** 0.5)
+    n = max(HPL_BLOCK, n - n % HPL_BLOCK)
+    (folder / "hpccinf.txt").write_text(HPL_INPUT.format(n=n, block=HPL_BLOCK))
+    report = folder / "report"
+    clock = Clock()
+    # by default Open MPI looks for fast networks too, and waits until it knows how
+    # fast the processor's own counter runs: in real time, under virtual time as well
+    run(["hpcc"], folder, LD_PRELOAD=str(pathlib.Path(args.library).resolve()),
+        HPL_ONLY="1", HPL_NS_PER_KFLOP=str(args.compute_ns),
+        HPL_REPORT=str(report), HPL_DAMAGE=str(args.damage),
+        OPENBLAS_NUM_THREADS="1", TMPDIR=str(folder), OMPI_MCA_btl="self",
+        OMPI_MCA_pml="ob1", OMPI_MCA_ess_singleton_isolated="1")
+    result = clock.end("run_")
+    text = (folder / "hpccoutf.txt").read_text(errors="replace")
+    # to six digits, where the row of results has hundredths of a second
+    took = re.search(r"^HPL_time=(\S+)", text, re.M)
+    check = re.search(r"^\|\|Ax-b\|\|\S+=\s*(\S+) \.* (\w+)", text, re.M)
+    if not took or not check:
+        raise Failed("hpcc said nothing of a residual: " + text.strip()[-300:])
+    if float(took[1]) <= 0:
+        raise Failed(f"hpcc says that HPL took {took[1]} s")
+    right = check[2] == "PASSED"
+    # HPL's own time is that of the factorisation and solution
+    result.update(
+        n=n, seconds=float(took[1]), residual=float(check[1]),
+        verified=n if right else 0, wrong_results=int(not right),
+        checksum=check[1], pswpin=result.pop("run_pswpin"),
+        pswpout=result.pop("run_pswpout"), **json.loads(report.read_text()))
+    return result
+
+
+# -- POV-Ray ----------------------------------------------------------------
+
+def povray(args, folder):
+    """A picture of so many spheres as take this much memory."""
+    side = int((max(1, args.mb - POV_BASE) * 2 ** 20 / POV_SPHERE) ** 0.5)
+    odd = "sphere { <0, 1, -N / 5>, 2 pigment { rgb 1 } }" if args.damage else ""
+    scene = SCENE.format(side=side, seed=args.seed, damage=odd)
+    (folder / "scene.pov").write_text(scene)
+    clock = Clock()
+    run(["povray", "+Iscene.pov", "+Opicture.ppm", "+FP8", f"+W{POV_WIDTH}",
+         f"+H{POV_HEIGHT}", "-D", "-GA", "+WT1"], folder, HOME=str(folder))
+    result = clock.end()
+    # what stands before the pixels names the day
+    picture = (folder / "picture.ppm").read_bytes()[-POV_WIDTH * POV_HEIGHT * 3:]
+    result.update(spheres=side * side, wrong_results=0,
+                  verified=int(len(set(picture)) > 32),
+                  checksum=hashlib.sha256(picture).hexdigest()[:16])
+    if not result["verified"]:
+        raise Failed("povray drew nothing")
+    return result
+
+
+# -- redis ------------------------------------------------------------------
+
+class Redis:
+    """A server of our own on a socket in the folder, and one connection."""
+
+    def __init__(self, folder):
+        program = shutil.which("redis-server")
+        # redis-tools has it under this name, and it goes by what it is called
+        program = program or shutil.which("redis-check-rdb")
+        if not program:
+            raise Failed("redis-tools is not installed", 2)
+        path = folder / "socket"
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", str(path),
+             "--save", "", "--appendonly", "no", "--dir", str(folder)],
+            executable=program, stdout=subprocess.DEVNULL)
+        try:
+            self._connect(path)
+        except Failed:
+            self.close()
+            raise
+
+    def _connect(self, path):
+        until = time.monotonic() + REDIS_WAIT_S
+        self.socket = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                self.socket.connect(str(path))
+                break
+            except OSError:
+                if time.monotonic() > until or self.process.poll() is not None:
+                    raise Failed("redis-server did not start") from None
+                time.sleep(0.02)
+        self.file = self.socket.makefile("rb")
+
+    def send(self, commands):
+        """Send commands, each a list of bytes."""
+        self.socket.sendall(b"".join(
+            b"*%d\r\n" % len(words) +
+            b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words)
+            for words in commands))
+
+    def answer(self):
+        """The next answer; None if there is no such key."""
+        line = self.file.readline()
+        if not line or line[:1] == b"-":
+            raise Failed("redis-server said: " + line.decode(errors="replace"))
+        if line[:1] != b"$":
+            return line[1:-2]
+        size = int(line[1:])
+        return self.file.read(size + 2)[:-2] if size >= 0 else None
+
+    def close(self):
+        """End the server."""
+        self.process.terminate()
+        self.process.wait()
+
+
+def value(seed, key):
+    """What belongs to a key: incompressible, and no other key's."""
+    return hashlib.shake_128(b"%d %d" % (seed, key)).digest(REDIS_VALUE)
+
+
+def redis(args, folder):
+    """Fill a server and read keys at random, one at a time."""
+    keys = args.mb * 2 ** 20 // (REDIS_VALUE + 96)
+    server = Redis(folder)
+    try:
+        clock = Clock()
+        for first in range(0, keys, REDIS_BATCH):
+            batch = range(first, min(keys, first + REDIS_BATCH))
+            server.send([b"SET", b"%d" % k, value(args.seed + (k < args.damage), k)]
+                        for k in batch)
+            for _ in batch:
+                server.answer()
+        result = clock.end("fill_")
+        clock, wrong, order = Clock(), 0, random.Random(args.seed)
+        total = hashlib.sha256()
+        for key in [*range(min(args.damage, keys)),
+                    *(order.randrange(keys) for _ in range(keys))]:
+            server.send([[b"GET", b"%d" % key]])
+            got = server.answer()
+            wrong += got != value(args.seed, key)
+            total.update(got or b"")
+            if args.compute_ns:
+                time.sleep(args.compute_ns / 1e9)
+        result.update(clock.end())
+    finally:
+        server.close()
+    result.update(keys=keys, accesses=keys, verified=keys - min(wrong, keys),
+                  us_per_access=round(result["seconds"] * 1e6 / keys, 3),
+                  wrong_results=wrong, checksum=total.hexdigest()[:16])
+    return result
+
+
+# -- SQLite -----------------------------------------------------------------
+
+def sqlite(args, _):
+    """Fill a table, ask for some of it and for all, and compare all of it."""
+    table = orders.Orders(max(1, args.mb - SQL_BASE), args.seed, args.damage)
+    order, total = random.Random(args.seed), hashlib.sha256()
+    wrong, accesses = 0, table.rows
+    clock, base = Clock(), sqlite3.connect(":memory:")
+    base.executescript(orders.SCHEMA)
+    with base:
+        base.executemany(orders.INSERT, table.made())
+    base.execute(orders.INDEX)
+    result, clock = clock.end("fill_"), Clock()
+
+    def ask(question, *what):
+        got = base.execute(question, what).fetchall()
+        total.update(repr(got).encode())
+        return got
+    for key in [*range(min(args.damage, table.rows)),
+                *(order.randrange(table.rows) for _ in range(table.rows // SQL_FEW))]:
+        wrong += ask(orders.BY_KEY, key) != [table.row(key)]
+        accesses += 1
+        if args.compute_ns:
+            time.sleep(args.compute_ns / 1e9)
+    for _ in range(-(-table.customers // SQL_FEW)):
+        who = order.randrange(table.customers)
+        wrong += ask(orders.BY_CUSTOMER, who) != [table.of_customer(who)]
+        accesses += table.count[who]
+    wrong += ask(orders.OF_EACH) != table.of_each()
+    result.update(clock.end())
+    clock = Clock()
+    right = sum(row == table.row(row[0]) for row in base.execute(orders.ALL))
+    wrong += right != table.rows
+    wrong += base.execute("PRAGMA integrity_check").fetchall() != [("ok",)]
+    base.close()
+    return {**result, **clock.end("check_"), "rows": table.rows,
+            "accesses": accesses, "verified": right, "wrong_results": wrong,
+            "us_per_access": round(result["seconds"] * 1e6 / accesses, 3),
+            "checksum": total.hexdigest()[:16]}
+
+
+PROGRAMS = {"hpl": hpl, "povray": povray, "redis": redis, "sqlite": sqlite}
+
+
+class Parser(argparse.ArgumentParser):
+    """A refusal is one sentence."""
+
+    def error(self, message):
+        self.exit(2, f"error: {message}, see --help\n")
+
+
+def main():
+    parser = Parser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", choices=sorted(PROGRAMS))
+    parser.add_argument("--mb", type=int, default=64,
+                        help="memory it takes, about (default 64)")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="seed of everything random (default 1)")
+    parser.add_argument("--compute-ns", type=int, default=0,
+                        help="sleep N nanoseconds a unit of work (default 0): "
+                        "1000 floating point operations (hpl), one key read "
+                        "(redis, sqlite)")
+    parser.add_argument("--library", help="hpl: path of libhplsleep.so")
+    parser.add_argument("--damage", type=int, default=0,
+                        help="spoil something: the Nth product (hpl), the scene, "
+                        "N values (redis), N rows (sqlite)")
+    args = parser.parse_args()
+    for name in ("seed", "compute_ns", "damage"):
+        if getattr(args, name) < 0:
+            parser.error(f"--{name.replace('_', '-')} must not be below 0")
+    if args.mb < 1:
+        parser.error("--mb must be at least 1")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="nswap-bench-"))
+    try:
+        result = PROGRAMS[args.program](args, folder)
+    except (Failed, OSError) as why:
+        print(f"error: {why}", file=sys.stderr)
+        return getattr(why, "code", 3)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    known = {"program": args.program, "mb": args.mb, "seed": args.seed,
+             "compute_ns": args.compute_ns, "wrong_pages": 0}
+    print(json.dumps({**known, **result}))
+    return 1 if result["wrong_results"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures from results: bars in one style, the spread as a line on each bar.
+
+Axes are logarithmic: the devices differ by more than a factor of ten.
+"""
+import math
+import pathlib
+
+import matplotlib
+matplotlib.use("Agg")
+from matplotlib import pyplot
+
+from plot import slots
+
+STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
+COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
+           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
+           "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8"}
+POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
+                  "#3a9fbf", "#a08040")
+POLICY_TITLES = {"place": "placement: where page-outs go",
+                 "read": "reading: which of two copies",
+                 "prefetch": "prefetching: which pages go to flash"}
+
+
+def _order(rows, key="device"):
+    seen = {row[key] for row in rows}
+    return [name for name in COLOURS if name in seen]
+
+
+def _bars(axes, groups, names, values, colours=None, text=None):
+    """Grouped bars; values[(group, name)] = (middle, low, high); text: how a value
+    is written."""
+    colours, text = colours or COLOURS, text or _short
+    width = 0.8 / len(names)
+    for n, name in enumerate(names):
+        for g, group in enumerate(groups):
+            if (group, name) not in values:
+                continue
+            middle, low, high = values[group, name]
+            x = g - 0.4 + width * (n + 0.5)
+            axes.bar(x, middle, width * 0.92, color=colours[name],
+                     label=name if g == 0 else None,
+                     yerr=[[max(0, middle - low)], [max(0, high - middle)]],
+                     error_kw={"elinewidth": 1, "ecolor": "#202020"})
+            axes.annotate(text(middle), (x, high), ha="center", va="bottom",
+                          xytext=(0, 2), textcoords="offset points",
+                          fontsize=7)
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set_yscale("log")
+
+
+def _short(value):
+    if value >= 10000:
+        return f"{value / 1000:.0f}k"
+    if value >= 1000:
+        return f"{value / 1000:.1f}k"
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _caption(figure, rows):
+    row = rows[0]
+    runs = max(r["runs"] for r in rows)
+    marked = sum(bool(r["marks"]) for r in rows)
+    text = (f"{row['lab']}, {row['kernel']}, commit {row['commit']}; "
+            f"median of {runs} runs, line: all runs")
+    boots = {r.get("boot", 1) for r in rows}
+    if len(boots) > 1:
+        text += f"; in {len(boots)} boots, each group in one"
+    if marked:
+        text += f"; {marked} of {len(rows)} rows are marked as disturbed"
+    figure.text(0.01, 0.005, text, fontsize=6.5, color="#505050")
+
+
+def _device(rows, path):
+    names = _order(rows)
+    panels = [("4 KiB at depth 1: IOPS", 1, "iops"),
+              ("4 KiB at depth 32: IOPS", 32, "iops"),
+              ("128 KiB in order: MiB/s", 8, "mib")]
+    figure, axes = pyplot.subplots(1, 3, figsize=(11, 4))
+    for panel, (title, qd, unit) in zip(axes, panels):
+        scale = 1 if unit == "iops" else 1 / 8
+        mine = [r for r in rows if r["qd"] == qd]
+        groups = list(dict.fromkeys(r["op"] for r in mine))
+        values = {(r["op"], r["device"]):
+                  tuple(r[k] * scale for k in ("iops", "iops_min", "iops_max"))
+                  for r in mine}
+        _bars(panel, groups, names, values)
+        panel.set_title(title)
+    axes[0].legend(loc="upper left", ncols=2)
+    _finish(figure, axes, rows, path)
+
+
+def _swap(rows, path):
+    names = _order(rows)
+    groups = list(dict.fromkeys(r["workload"] for r in rows))
+    half = -(-len(groups) // 2) if len(groups) > 4 else len(groups)
+    parts = [groups[:half], groups[half:]] if groups[half:] else [groups]
+    figure, axes = pyplot.subplots(len(parts), 1, squeeze=False,
+                                   figsize=(9, 3.7 * len(parts)))
+    panels = list(axes[:, 0])
+    size = {r["workload"]: f"{r['workload']}\n{r['mb']} in {r['limit_mb']} MiB"
+            for r in rows}
+    for panel, part in zip(panels, parts):
+        values = {(size[r["workload"]], r["device"]):
+                  (r["seconds"], r.get("seconds_min", r["seconds"]),
+                   r.get("seconds_max", r["seconds"]))
+                  for r in rows if r["workload"] in part}
+        _bars(panel, [size[name] for name in part], names, values)
+        panel.set_ylabel("seconds")
+    panels[0].set_title("programs larger than their RAM, less is better", pad=26)
+    panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(names))
+    _finish(figure, panels, rows, path)
+
+
+def _moves(rows, path):
+    names = _order(rows, "what")
+    figure, axes = pyplot.subplots(1, 1, figsize=(6, 4))
+    values = {(r["link"], r["what"]):
+              (r["mbit_s"], r["mbit_s_min"], r["mbit_s_max"]) for r in rows}
+    groups = list(dict.fromkeys(r["link"] for r in rows))
+    _bars(axes, groups, names, values)
+    axes.set_title(f"{rows[0]['mb']} MiB to another peer: Mbit/s")
+    axes.legend(loc="upper left", ncols=len(names))
+    _finish(figure, [axes], rows, path)
+
+
+def _idle(rows, path):
+    panels = [("% of a CPU, a node", "cpu_percent_of_a_node", 0.1),
+              ("bytes a second and peer", "bytes_per_s_and_peer", 1024)]
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.5))
+    mine = [row for row in rows if row["state"] != "down"]
+    for panel, (title, key, limit) in zip(axes, panels):
+        values = [max(0, row[key]) for row in mine]
+        panel.bar(range(len(mine)), values, 0.6, color=COLOURS["nswap"])
+        for x, value in enumerate(values):
+            panel.annotate(f"{value:.3g}", (x, value), ha="center",
+                           va="bottom", fontsize=7)
+        panel.axhline(limit, color="#202020", linewidth=1, linestyle="--")
+        panel.set_xticks(range(len(mine)), [row["what"] for row in mine])
+        panel.set_title(f"{title}; line: {limit:g}")
+        panel.set_ylim(0, max(values + [limit]) * 1.2)
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def _tiers(rows, path):
+    cases = list(dict.fromkeys((r["flash_us"], r["qd"]) for r in rows
+                               if r["flash_us"]))
+    costs = [r for r in rows if not r["flash_us"]]
+    figure, axes = pyplot.subplots(1, 2, figsize=(13, 4),
+                                   width_ratios=[3, 2])
+    mine = [r for case in cases for r in rows
+            if (r["flash_us"], r["qd"]) == case]
+    for x, row in enumerate(mine):
+        bound = row["cpu_bound"]
+        axes[0].bar(x, row["ratio"], 0.7,
+                    color="#bbbbbb" if bound else COLOURS["nswap"],
+                    yerr=[[max(0, row["ratio"] - row["ratio_min"])],
+                          [max(0, row["ratio_max"] - row["ratio"])]],
+                    error_kw={"elinewidth": 1, "ecolor": "#202020"})
+        axes[0].annotate(f"{row['ratio']:.2f}",
+                         (x, max(row["ratio"], row["ratio_max"])), ha="center",
+                         va="bottom", fontsize=7, xytext=(0, 2),
+                         textcoords="offset points")
+    axes[0].set_xticks(range(len(mine)),
+                       [f"{r['op']}\n{r['flash_us']} us\ndepth {r['qd']}"
+                        for r in mine], fontsize=6)
+    axes[0].axhline(0.95, color="#202020", linewidth=1, linestyle="--")
+    axes[0].set_ylim(0, max([1.1] + [r["ratio_max"] for r in mine]) * 1.1)
+    axes[0].set_title("IOPS of nswap on flash, of the raw flash's\n"
+                      "(grey: the processor is the limit; line: 0.95)")
+    for x, row in enumerate(costs):
+        for at, name, colour in ((-0.2, "raw", "#7a7a7a"),
+                                 (0.2, "nswap", COLOURS["nswap"])):
+            value = row[f"{name}_cpu_us"]
+            axes[1].bar(x + at, value, 0.38, color=colour,
+                        label=name if x == 0 else None)
+            axes[1].annotate(f"{value:.0f}", (x + at, value), ha="center",
+                             va="bottom", fontsize=7)
+    axes[1].set_xticks(range(len(costs)),
+                       [f"{r['op']}\ndepth {r['qd']}" for r in costs], fontsize=6)
+    axes[1].set_title("flash of 0 us: processor time, us a page\n"
+                      "(of a user-mode kernel)")
+    axes[1].legend(loc="upper right")
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def _finish(figure, axes, rows, path):
+    for panel in axes:
+        tops = [bar.get_height() for bar in panel.patches]
+        # Bars stand on a whole decade below the lowest of them.
+        panel.set_ylim(10 ** math.floor(math.log10(min(tops)) - 0.3),
+                       max(tops) * 3)
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def _policy(rows, path):
+    kinds = list(dict.fromkeys(r["kind"] for r in rows))
+    groups = {kind: list(dict.fromkeys((r["case"], r["workload"]) for r in rows
+                                       if r["kind"] == kind)) for kind in kinds}
+    figure, axes = pyplot.subplots(len(kinds), 1, squeeze=False,
+                                   figsize=(9, 3.2 * len(kinds)))
+    for panel, kind in zip(axes[:, 0], kinds):
+        mine = [r for r in rows if r["kind"] == kind]
+        names = list(dict.fromkeys(r["policy"] for r in mine))
+        label = {case: f"{case[1]}\n{case[0]}" for case in groups[kind]}
+        values = {(label[r["case"], r["workload"]], r["policy"]):
+                  (r["seconds"], r["seconds_min"], r["seconds_max"]) for r in mine}
+        _bars(panel, list(label.values()), names, values,
+              dict(zip(names, POLICY_COLOURS)), "{:.3g}".format)
+        panel.set_yscale("linear")
+        panel.tick_params(axis="x", labelsize=8)
+        panel.set_ylim(0, max(r["seconds_max"] for r in mine) * 1.35)
+        panel.set_ylabel("seconds")
+        panel.set_title(POLICY_TITLES.get(kind, kind))
+        panel.legend(loc="upper left", ncols=len(names))
+    _caption(figure, rows)
+    figure.tight_layout(rect=(0, 0.02, 1, 1))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+def _trace(rows, path, folder):
+    traces = {}
+    for name in dict.fromkeys(row["workload"] for row in rows):
+        entries = slots.entries_of((folder / f"slots-{name}.json").read_text())
+        points = slots.points_of(entries)
+        traces[name] = (points, slots.summary_of(entries, points))
+    slots.draw(traces, path)
+
+
+def draw(bench, rows, path, folder=None):
+    """Draw the figure of one benchmark; folder: what its boot has left, of which
+    only the figure of traces is drawn."""
+    with pyplot.style.context(str(STYLE)):
+        if bench == "trace":
+            _trace(rows, path, folder)
+            return
+        {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
+         "idle": _idle, "tiers": _tiers, "policy": _policy}[bench](rows, path)

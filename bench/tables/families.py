@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""make paper: the papers' tables under virtual time.
+
+Under virtual time the processor is infinitely fast: all that takes time is
+the network, flash and disk, and what the programs sleep for their computing.
+The tables are those of the FAMILIES; tables/units.py says what one is.  Here one
+unit of them is measured, inside the lab's kernel.
+"""
+from tables import lab, nswap, others, prefetch
+from nswaptest.modelled import loaded
+from tables.workload import Run
+
+NODES = 2
+
+FAMILIES = (
+    nswap,
+    prefetch,
+    others,
+)
+
+MEASURES = {what: measure for family in FAMILIES
+            for what, measure in family.MEASURES.items()}
+TABLES = {ident: table for family in FAMILIES
+          for ident, table in family.TABLES.items()}
+PAPERS = {ident: paper for family in FAMILIES
+          for ident, paper in family.PAPERS.items()}
+# The figure that a table is a panel of.
+FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
+           for ident in family.PAPERS}
+
+
+def run(cluster, options, _about, folder):
+    """Measure one unit; what it found, as the only row."""
+    this = Run(cluster, options.mb, folder)
+    lab.ethernet(cluster)
+    with loaded(options.model), \
+            lab.disk_of(this.scale.device) as (
+                this.disk_model, this.disk, this.files):
+        return [MEASURES[options.what](this, *options.args)]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How make paper's tables are made of units: no unit twice, medians over seeds, and
+what a second run is compared by."""
+import pathlib
+import sys
+
+from nswaptest.check import equal, true
+from nswaptest.scenario import ROOT
+
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/lab")]
+
+from tables import boots, compare, families, units  # noqa: E402 (needs the path above)
+from tables.workload import WORKLOADS  # noqa: E402
+
+DESCRIPTION = "the papers' tables are made of units as they should be"
+SUITES = ("lab",)
+TIMEOUT = 60
+
+
+def all_rows():
+    """Rows of every table."""
+    return [row for table in families.TABLES.values()
+            for row in table(list(WORKLOADS))]
+
+
+def test_units(_):
+    """Each is known, measured once, and has a folder of its own."""
+    rows = all_rows()
+    wanted = units.wanted(rows)
+    equal(len(wanted), len(set(wanted)), "units wanted, and different ones")
+    for unit, _seed in wanted:
+        true(unit.what in families.MEASURES, f"{unit.what} can be measured")
+    folders = {boots.folder_of(pathlib.Path("x"), *one) for one in wanted}
+    equal(len(folders), len(wanted), "folders of units")
+    equal(sorted(boots.slow_first(wanted)), sorted(wanted), "units in order")
+    for row in rows:
+        true(row.ident in families.PAPERS, f"{row.ident} says what it is")
+
+
+def test_seeds(_):
+    """A row is made of medians, and says between what it lay."""
+    unit = units.Unit("prefetch", ("IS", "rr"))
+    row = units.Row("N-T6", "IS", {"rr": unit}, lambda got: {
+        "ours": {"rr": got["rr"]["seconds"]}, "off": got["rr"]["off"]}, seeds=2)
+    found = {(unit, 3): {"seconds": 1.0, "off": 5, "said": "a"},
+             (unit, 4): {"seconds": 2.0, "off": None, "said": "b"}}
+    equal(units.wanted([row, row], 3), [(unit, 3), (unit, 4)], "wanted")
+    made = units.made(row, found, 3)
+    equal(made["ours"], {"rr": 1.5}, "median")
+    equal(made["more"], {"off": None, "between": {"rr": [1.0, 2.0]}, "seeds": 2},
+          "what else the row says")
+
+
+def test_again(_):
+    """A second run: the same, nearly, further away, and missing."""
+    def table(**ours):
+        return {"N-T3": {"rows": [{"name": "WL1", "ours": ours}]}}
+    got = compare.compared(table(a=1.0, b=1.0, c=1.0, d=1.0, f=0.0),
+                                 table(a=1.0, b=1.004, c=1.006, e=1.0, f=0.1))
+    equal((got["figures"], got["identical"], got["within"]), (6, 1, 1), "figures")
+    equal([one["figure"] for one in got["further"]],
+          ["N-T3 WL1 c", "N-T3 WL1 d", "N-T3 WL1 f", "N-T3 WL1 e"],
+          "figures further away")
