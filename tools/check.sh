@@ -4,7 +4,9 @@
 # and its first lines are shown.
 #
 # usage: check.sh [NAME…]      names as printed, default all of them
+#        check.sh quick        those that need no kernel built: two minutes
 #
+# Two run at a time; build and sparse, which share objects, one after the other.
 # A tool that is missing is a failure, not a skip: tests/setup/setup.sh
 # installs it. Skipped is only what cannot be judged here, with the reason.
 set -uo pipefail
@@ -31,10 +33,10 @@ check_coccinelle() { tools/lint/cocci.sh; }
 
 check_kerneldoc()
 {
-	local tree out
+	local tree out files
 	tree=$(tools/kernel_source.sh) || return 1
-	out=$(python3 "$tree/scripts/kernel-doc" -none -Wall \
-		nswap/*.[ch] policy/*.[ch] prefetch/*.[ch] proc/*.[ch] 2>&1) || {
+	mapfile -t files < <(find nswap policy prefetch proc -name '*.[ch]' | sort)
+	out=$(python3 "$tree/scripts/kernel-doc" -none -Wall "${files[@]}" 2>&1) || {
 		echo "$out"
 		return 1
 	}
@@ -43,7 +45,15 @@ check_kerneldoc()
 
 check_layers() { python3 tools/lint/layers.py; }
 
+check_statics() { python3 tools/lint/statics.py; }
+
+check_sizes() { python3 tools/lint/sizes.py; }
+
 check_files() { python3 tools/lint/files.py; }
+
+check_words() { python3 tools/lint/words.py; }
+
+check_interface() { make -s nswapctl && python3 tools/lint/interface.py; }
 
 check_tests() { python3 tools/lint/tests.py; }
 
@@ -82,36 +92,65 @@ check_spelling()
 		xargs -r codespell -L inflight,statics,fro
 }
 
-all="build sparse checkpatch commits coccinelle kerneldoc layers files tests spec shell python spelling"
+quick="checkpatch coccinelle spec commits kerneldoc layers statics sizes files"
+quick="$quick words interface tests shell python spelling"
+all="build $quick sparse"
 
 say() { printf '  %-5s %-11s %s\n' "$@"; }
 
-# shellcheck disable=SC2086  # a list of words
-[ $# -gt 0 ] || set -- $all
-for name in "$@"; do
-	if ! declare -F "check_$name" > /dev/null; then
-		echo "error: no check '$name'; there are: $all" >&2
-		exit 2
-	fi
-	log=$logs/$name.log
-	start=$SECONDS
-	"check_$name" > "$log" 2>&1
-	code=$?
+# run NAME: the check, in the background; its exit code and seconds are kept
+run()
+{
+	local start=$SECONDS
+	"check_$1" > "$logs/$1.log" 2>&1
+	echo "$? $((SECONDS - start))" > "$logs/$1.end"
+}
+
+# tell NAME: how it ended
+tell()
+{
+	local code seconds log=$logs/$1.log
+	read -r code seconds < "$logs/$1.end"
 	case $code in
 	0)
 		passed=$((passed + 1))
-		say OK "$name" "$((SECONDS - start)) s"
+		say OK "$1" "$seconds s"
 		;;
 	77)
 		skipped=$((skipped + 1))
-		say SKIP "$name" "$(tail -n 1 "$log")"
+		say SKIP "$1" "$(tail -n 1 "$log")"
 		;;
 	*)
 		failed=$((failed + 1))
-		say FAIL "$name" "see $log"
+		say FAIL "$1" "$seconds s, see $log"
 		head -n 12 "$log" | sed 's/^/        /'
 		;;
 	esac
+}
+
+# shellcheck disable=SC2086  # lists of words
+case ${1:-} in
+"") set -- $all ;;
+quick) set -- $quick ;;
+esac
+for name in "$@"; do
+	if ! declare -F "check_$name" > /dev/null; then
+		echo "error: no check '$name'; there are: quick $all" >&2
+		exit 2
+	fi
+done
+
+for name in "$@"; do
+	rm -f "$logs/$name.end"
+	[ "$name" != sparse ] || wait
+	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
+		wait -n
+	done
+	run "$name" &
+done
+wait
+for name in "$@"; do
+	tell "$name"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

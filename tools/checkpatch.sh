@@ -16,7 +16,7 @@
 #   LONG_LINE_STRING       sentences for users stay whole, so that grep finds them
 #   UNCOMMENTED_DEFINITION the kernel-doc above the struct says what it protects
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
-# nswap/stats.[ch] is one list expanded several times, which checkpatch takes
+# nswap/base/stats.[ch] is one list expanded several times, which checkpatch takes
 # for careless macros (COMPLEX_MACRO and its kin); so are the tables of
 # policy/policy.[ch], and nswap/observe/trace.h, laid out as all tracepoints are.
 # Programs of user space are read for layout only: the rest of checkpatch's
@@ -41,17 +41,17 @@ user=$user,ALLOC_WITH_SIZEOF,ALLOC_WITH_MULTIPLY,ALLOC_SIZEOF_STRUCT
 
 files()
 {
-	local bad=0 kernel shims tools
+	local bad=0 kernel shims tools tables_of_code lists
+	lists='nswap/base/stats\.[ch]|nswap/observe/trace\.h|policy/policy\.[ch]'
 	list() { git ls-files -c -o --exclude-standard -- "$@" | grep '\.[ch]$'; }
 	# Generated code is the generator's to answer for.
 	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit tests/model_dev |
-		grep -v -e '_gen\.[ch]$' -e '^nswap/stats\.[ch]$' -e '^nswap/trace\.h$' \
-			-e '^policy/policy\.[ch]$')
+		grep -vE "_gen\.[ch]\$|^($lists)\$")
+	mapfile -t tables_of_code < <(list nswap policy | grep -E "^($lists)\$")
 	mapfile -t shims < <(list compat)
 	mapfile -t tools < <(list tools tests bench | grep -vE '^tests/(kunit|model_dev)/')
 	checkpatch --strict --ignore "$always" -f "${kernel[@]}" || bad=1
-	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] nswap/observe/trace.h \
-		policy/policy.[ch] || bad=1
+	checkpatch --strict --ignore "$tables" -f "${tables_of_code[@]}" || bad=1
 	checkpatch --strict --ignore "$compat" -f "${shims[@]}" || bad=1
 	[ ${#tools[@]} -eq 0 ] ||
 		checkpatch --ignore "$user" -f "${tools[@]}" || bad=1

@@ -210,9 +210,6 @@ static size_t column(int order, int transposed, int j, int ld)
  */
 void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha,
 		 const double *a, int lda, const double *b, int ldb, double beta,
-		 double *c, int ldc);
-void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha,
-		 const double *a, int lda, const double *b, int ldb, double beta,
 		 double *c, int ldc)
 {
 	static typeof(cblas_dgemm) *real;

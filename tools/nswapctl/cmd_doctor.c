@@ -120,11 +120,11 @@ static void check_heard(const struct patient *p)
 	} else if (p->node.broadcast) {
 		snprintf(fix, sizeof(fix), "nswapctl down && nswapctl up --port %u --peers ADDRESS,ADDRESS",
 			 p->node.addr.port);
-		problem("peers", fix, "no announcement was heard within 3 s: nobody else on this subnet runs nswap on port %u, or its UDP broadcasts do not get here, and then peers have to be listed",
+		problem("peers", fix, "no announcement was heard within 3 s: no other node on this subnet runs nswap on port %u, or its UDP broadcasts do not get here, and then peers have to be listed",
 			p->node.addr.port);
 	} else {
 		problem("peers", "nswapctl down && nswapctl up --peers ADDRESS,ADDRESS",
-			"this node neither broadcasts nor lists peers, so it finds nobody and only waits to be found");
+			"this node neither broadcasts nor lists peers, so it finds no peer and only waits to be found");
 	}
 }
 

@@ -53,7 +53,7 @@ static bool room_for_all(void)
 	return all;
 }
 
-/* nobody has room, and what could be brought back has no home */
+/* no peer has room, and what could be brought back has no home */
 static bool hopeless(void)
 {
 	struct view_owner *owners;

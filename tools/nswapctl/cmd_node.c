@@ -129,7 +129,7 @@ static size_t parse_peers(const struct up_request *up, struct ctl_addr **list)
 	}
 	free(text);
 	if (!nr)
-		ctl_usage("--peers names nobody");
+		ctl_usage("--peers names no address");
 	*list = addr;
 	return nr;
 }

@@ -2,7 +2,7 @@
 /*
  * Command psi: memory pressure, read here because a module cannot.
  *
- * A value that nobody renews would count for ever, so a feeder that is told to
+ * A value that is not renewed would count forever, so a feeder that is told to
  * end takes its own back. What it left behind if it was killed can only make a
  * node lend less, never more.
  */

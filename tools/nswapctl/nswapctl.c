@@ -75,7 +75,7 @@ static const struct ctl_command commands[] = {
 	  cmd_stat },
 	{ "profile", "[--reset]", "show how many pages are under way at once",
 	  "Sampled every profile_ms while there is a device.\n"
-	  "  --reset           begin anew instead\n",
+	  "  --reset           forget the samples instead\n",
 	  cmd_profile },
 	{ "trace", "[--follow]", "show which slots were paged out and in last",
 	  "Kept since 'nswapctl set trace 1', 32768 entries at most.\n"

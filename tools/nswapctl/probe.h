@@ -11,8 +11,8 @@
 
 enum probe_result {
 	PROBE_OPEN,
-	PROBE_REFUSED,		/* somebody said no */
-	PROBE_SILENT,		/* nobody said anything */
+	PROBE_REFUSED,		/* the connection was refused */
+	PROBE_SILENT,		/* no answer came */
 	PROBE_FAILED,		/* no way to try; errno in @error */
 };
 

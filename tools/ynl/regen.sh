@@ -36,7 +36,7 @@ have=$(awk '/^VERSION =/{v=$3} /^PATCHLEVEL =/{print v "." $3; exit}' \
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$tmp/docs/netlink" "$tmp/nswap" "$tmp/include/uapi/linux"
+mkdir -p "$tmp/docs/netlink" "$tmp/nswap/control" "$tmp/include/uapi/linux"
 touch "$tmp/MAINTAINERS"
 cp "$top/docs/netlink/nswap.yaml" "$tmp/docs/netlink/"
 cp "$kdir/Documentation/netlink/genetlink-legacy.yaml" "$tmp/docs/"
