@@ -405,7 +405,9 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
 		return true;
 	nswap_read_look(&io->dev->times, &view);
-	return READ_ONCE(node->read)->pick(&view) == NSWAP_READ_FLASH ||
+	return container_of(READ_ONCE(node->policy[NSWAP_READ]),
+			    struct nswap_read_ops, is)->pick(&view) ==
+	       NSWAP_READ_FLASH ||
 	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
 }
 

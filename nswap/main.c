@@ -21,7 +21,7 @@ static int __init nswap_init(void)
 {
 	int ret;
 
-	ret = nswap_policy_validate() ?: nswap_prefetch_validate();
+	ret = nswap_policy_validate();
 	if (ret)
 		return ret;
 	nswap_io_wq = alloc_workqueue("nswap_io", WQ_MEM_RECLAIM | WQ_UNBOUND |

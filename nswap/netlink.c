@@ -258,7 +258,6 @@ static int set_policy(struct nswap_node *node, const struct nlattr *nest,
 		      struct netlink_ext_ack *ext)
 {
 	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1];
-	const char *kind, *name;
 	int err;
 
 	err = nla_parse_nested(tb, ARRAY_SIZE(nswap_policy_nl_policy) - 1, nest,
@@ -269,20 +268,8 @@ static int set_policy(struct nswap_node *node, const struct nlattr *nest,
 		NL_SET_ERR_MSG(ext, "a policy needs a kind and a name");
 		return -EINVAL;
 	}
-	kind = nla_data(tb[NSWAP_POLICY_A_KIND]);
-	name = nla_data(tb[NSWAP_POLICY_A_NAME]);
-	if (!strcmp(kind, "place"))
-		return nswap_node_set_place(node, name, ext);
-	if (!strcmp(kind, "size"))
-		return nswap_node_set_size(node, name, ext);
-	if (!strcmp(kind, "read"))
-		return nswap_node_set_read(node, name, ext);
-	if (!strncmp(kind, NSWAP_NL_PREFETCH, strlen(NSWAP_NL_PREFETCH)))
-		return nswap_node_set_prefetch(node,
-					kind + strlen(NSWAP_NL_PREFETCH), name,
-					ext);
-	NL_SET_ERR_MSG(ext, "kinds of policies are: place size read, and those of prefetch");
-	return -ENOENT;
+	return nswap_node_set_policy(node, nla_data(tb[NSWAP_POLICY_A_KIND]),
+				     nla_data(tb[NSWAP_POLICY_A_NAME]), ext);
 }
 
 static int set_one(struct nswap_node *node, struct genl_info *info)
@@ -297,16 +284,17 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 				       nla_get_u64(tb[NSWAP_A_LEND_PAGES]),
 				       info->extack);
 	if (tb[NSWAP_A_PLACE])
-		return nswap_node_set_place(node, nla_data(tb[NSWAP_A_PLACE]),
-					    info->extack);
+		return nswap_node_set_policy(node, "place",
+					     nla_data(tb[NSWAP_A_PLACE]),
+					     info->extack);
 	if (tb[NSWAP_A_PROFILE_RESET]) {
 		nswap_profile_reset(node);
 		return 0;
 	}
 	if (tb[NSWAP_A_SIZE_POLICY])
-		return nswap_node_set_size(node,
-					   nla_data(tb[NSWAP_A_SIZE_POLICY]),
-					   info->extack);
+		return nswap_node_set_policy(node, "size",
+					     nla_data(tb[NSWAP_A_SIZE_POLICY]),
+					     info->extack);
 	if (tb[NSWAP_A_POLICY])
 		return set_policy(node, tb[NSWAP_A_POLICY], info->extack);
 	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);

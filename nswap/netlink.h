@@ -12,8 +12,6 @@
 #include "node.h"
 #include "views.h"
 
-#define NSWAP_NL_PREFETCH "prefetch-"	/* before its kinds, as kinds of policies */
-
 int nswap_netlink_init(void);
 void nswap_netlink_exit(void);
 
@@ -28,7 +26,7 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v);
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v);
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v);
 int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
-			const char *name, const char *help, bool current_one);
+			const struct nswap_policy *p, bool current_one);
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k,
 		      u32 value);
 int nswap_nl_put_latency(struct sk_buff *skb,

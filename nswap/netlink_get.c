@@ -175,90 +175,29 @@ static int put_next_owner(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
-static int put_place(struct sk_buff *skb, struct nswap_node *node,
-		     unsigned int n)
-{
-	const struct nswap_place_ops *ops = nswap_place_nth(n);
-
-	return ops ? nswap_nl_put_policy(skb, "place", ops->name, ops->help,
-					 ops == READ_ONCE(node->place)) :
-		     -ENOENT;
-}
-
-static int put_size(struct sk_buff *skb, struct nswap_node *node,
-		    unsigned int n)
-{
-	const struct nswap_size_ops *ops = nswap_size_nth(n);
-
-	return ops ? nswap_nl_put_policy(skb, "size", ops->name, ops->help,
-					 ops == READ_ONCE(node->size)) :
-		     -ENOENT;
-}
-
-static int put_read(struct sk_buff *skb, struct nswap_node *node,
-		    unsigned int n)
-{
-	const struct nswap_read_ops *ops = nswap_read_nth(n);
-
-	return ops ? nswap_nl_put_policy(skb, "read", ops->name, ops->help,
-					 ops == READ_ONCE(node->read)) :
-		     -ENOENT;
-}
-
-static int put_prefetch(struct sk_buff *skb, struct nswap_node *node,
-			unsigned int kind, unsigned int n)
-{
-	const struct nswap_prefetch_choice *c = nswap_prefetch_nth(kind, n);
-	char name[64];
-
-	if (!c)
-		return -ENOENT;
-	snprintf(name, sizeof(name), NSWAP_NL_PREFETCH "%s",
-		 nswap_prefetch_kind_name(kind));
-	return nswap_nl_put_policy(skb, name, c->name, c->help,
-				   c == READ_ONCE(node->prefetch[kind]));
-}
-
-static int put_of_kind(struct sk_buff *skb, struct nswap_node *node,
-		       unsigned int kind, unsigned int n)
-{
-	switch (kind) {
-	case 0:
-		return put_place(skb, node, n);
-	case 1:
-		return put_size(skb, node, n);
-	case 2:
-		return put_read(skb, node, n);
-	default:
-		return put_prefetch(skb, node, kind - 3, n);
-	}
-}
-
-#define POLICY_KINDS	(3 + NSWAP_PREFETCH_KINDS)
 #define POLICIES	256	/* of a kind at most: the place in the dump */
 
-/* *@at is the kind and the place among its policies; it is that of the next */
-static int put_policy(struct sk_buff *skb, struct nswap_node *node,
-		      unsigned long *at)
-{
-	while (*at / POLICIES < POLICY_KINDS) {
-		int err = put_of_kind(skb, node, *at / POLICIES,
-				      *at % POLICIES);
-
-		if (err != -ENOENT)
-			return err;
-		*at = (*at / POLICIES + 1) * POLICIES;
-	}
-	return -ENOENT;
-}
-
+/* *@after is the kind and the place among its policies */
 static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after)
 {
-	int err = put_policy(skb, node, after);
+	unsigned long at = *after;
+	const struct nswap_policy *p;
+	unsigned int kind;
+	int err;
 
+	for (;; at = (kind + 1) * POLICIES) {
+		kind = at / POLICIES;
+		if (kind >= NSWAP_POLICY_KINDS)
+			return -ENOENT;
+		p = nswap_policy_nth(kind, at % POLICIES);
+		if (p)
+			break;
+	}
+	err = nswap_nl_put_policy(skb, nswap_policy_kind_name(kind), p,
+				  p == READ_ONCE(node->policy[kind]));
 	if (!err)
-		++*after;
+		*after = at + 1;
 	return err;
 }
 

@@ -141,9 +141,9 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    put_u64(skb, NSWAP_NODE_INFO_A_GRANTED_PAGES, c.granted) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_OWNERS, c.owners) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_PLACE,
-			   READ_ONCE(node->place)->name) ||
+			   READ_ONCE(node->policy[NSWAP_PLACE])->name) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_SIZE_POLICY,
-			   READ_ONCE(node->size)->name) ||
+			   READ_ONCE(node->policy[NSWAP_SIZE])->name) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_TARGET_PAGES, c.target) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_SURPLUS_PAGES, c.surplus) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_TREND,
@@ -274,22 +274,21 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
  * nswap_nl_put_policy() - put a policy into a reply
  * @skb: reply
  * @kind: what it decides
- * @name: its name
- * @help: one line
+ * @p: the policy
  * @current_one: the node uses it
  *
  * Context: process context.
  * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
  */
 int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
-			const char *name, const char *help, bool current_one)
+			const struct nswap_policy *p, bool current_one)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_POLICY);
 
 	if (!nest ||
 	    nla_put_string(skb, NSWAP_POLICY_A_KIND, kind) ||
-	    nla_put_string(skb, NSWAP_POLICY_A_NAME, name) ||
-	    nla_put_string(skb, NSWAP_POLICY_A_HELP, help) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_NAME, p->name) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_HELP, p->help) ||
 	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -149,10 +149,7 @@ struct nswap_node_config {
  * @going: node is on its way down; set once under @control
  * @leaving: announce that this node leaves (reboot, suspend)
  * @knobs: words read with READ_ONCE, written under @control
- * @place: placement policy; read with READ_ONCE, written under @control
- * @size: size policy; likewise
- * @read: reading policy; likewise
- * @prefetch: what prefetchers do; likewise
+ * @policy: of each kind; read with READ_ONCE, written under @control
  * @stats: counters
  * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
  * @ipt: the IPTable
@@ -196,10 +193,7 @@ struct nswap_node {
 	bool going;
 	bool leaving;
 	struct nswap_knobs knobs;
-	const struct nswap_place_ops *place;
-	const struct nswap_size_ops *size;
-	const struct nswap_read_ops *read;
-	const struct nswap_prefetch_choice *prefetch[NSWAP_PREFETCH_KINDS];
+	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	struct nswap_stats __percpu *stats;
 
 	spinlock_t ipt_lock;
@@ -229,6 +223,20 @@ struct nswap_node {
 
 #define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
 
+/**
+ * nswap_node_size() - a node's size policy
+ * @node: node
+ *
+ * Context: any.
+ * Return: the policy, for one decision.
+ */
+static inline const struct nswap_size_ops *
+nswap_node_size(const struct nswap_node *node)
+{
+	return container_of(READ_ONCE(node->policy[NSWAP_SIZE]),
+			    struct nswap_size_ops, is);
+}
+
 int nswap_node_init(void);
 void nswap_node_exit(void);
 
@@ -240,18 +248,12 @@ int nswap_node_down(struct nswap_node *node, bool now,
 int nswap_node_lend(struct nswap_node *node, u64 pages,
 		    struct netlink_ext_ack *ext);
 void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked);
-int nswap_node_no_such_size(const struct nswap_size_ops *current_one,
-			    struct netlink_ext_ack *ext);
+int nswap_no_such_policy(enum nswap_policy_kind kind,
+			 struct netlink_ext_ack *ext);
 int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext);
-int nswap_node_set_place(struct nswap_node *node, const char *name,
-			 struct netlink_ext_ack *ext);
-int nswap_node_set_read(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext);
-int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
-			    const char *name, struct netlink_ext_ack *ext);
-int nswap_node_set_size(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext);
+int nswap_node_set_policy(struct nswap_node *node, const char *kind,
+			  const char *name, struct netlink_ext_ack *ext);
 
 /* a found node is kept until nswap_node_put() */
 struct nswap_node *nswap_node_get(struct net *net);

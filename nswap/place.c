@@ -139,7 +139,8 @@ static struct nswap_place_peer *pick(struct nswap_node *node,
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
 	};
-	int pos = READ_ONCE(node->place)->pick(&view, pages);
+	int pos = container_of(READ_ONCE(node->policy[NSWAP_PLACE]),
+			       struct nswap_place_ops, is)->pick(&view, pages);
 
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||

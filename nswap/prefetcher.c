@@ -74,10 +74,10 @@ struct nswap_prefetcher {
 	struct nswap_copier *copier;
 };
 
-static const struct nswap_prefetch_choice *
-chosen(const struct nswap_prefetcher *p, enum nswap_prefetch_kind kind)
+static const struct nswap_policy *
+chosen(const struct nswap_prefetcher *p, enum nswap_policy_kind kind)
 {
-	return READ_ONCE(p->dev->node->prefetch[kind]);
+	return READ_ONCE(p->dev->node->policy[kind]);
 }
 
 static bool is_on(const struct nswap_prefetcher *p)
@@ -364,9 +364,9 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
  */
 bool nswap_prefetcher_from_disk(const struct nswap_node *node)
 {
-	return READ_ONCE(node->prefetch[NSWAP_PREFETCH_ENABLE]) ==
+	return READ_ONCE(node->policy[NSWAP_PREFETCH_ENABLE]) ==
 	       &nswap_prefetch_on &&
-	       READ_ONCE(node->prefetch[NSWAP_PREFETCH_FROM]) ==
+	       READ_ONCE(node->policy[NSWAP_PREFETCH_FROM]) ==
 	       &nswap_prefetch_disk;
 }
 

@@ -89,7 +89,7 @@ static void decide(struct work_struct *work)
 	struct nswap_sizing *s = container_of(to_delayed_work(work),
 					      struct nswap_sizing, work);
 	struct nswap_node *node = s->node;
-	const struct nswap_size_ops *ops = READ_ONCE(node->size);
+	const struct nswap_size_ops *ops = nswap_node_size(node);
 	u32 period = nswap_knob(node, size_period_ms);
 	struct nswap_size_view v;
 

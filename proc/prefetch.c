@@ -30,13 +30,13 @@ static int show_choice(struct seq_file *m, void *unused)
 {
 	unsigned long kind = (unsigned long)pde_data(file_inode(m->file));
 	struct nswap_node *node = node_of(m);
-	char names[NSWAP_PREFETCH_LIST];
+	char names[NSWAP_POLICY_LIST];
 
 	if (!node)
 		return -ENODEV;
 	seq_printf(m, "%s\n",
-		   nswap_prefetch_names(kind, READ_ONCE(node->prefetch[kind]),
-					names, sizeof(names)));
+		   nswap_policy_names(kind, READ_ONCE(node->policy[kind]),
+				      names, sizeof(names)));
 	nswap_node_put(node);
 	return 0;
 }
@@ -76,14 +76,14 @@ static int written(struct nswap_node *node, const char *name, int ret,
 static int write_choice(struct file *file, char *text, size_t len)
 {
 	unsigned long kind = (unsigned long)pde_data(file_inode(file));
-	const char *name = nswap_prefetch_kind_name(kind);
+	const char *name = nswap_policy_kind_name(kind);
 	struct nswap_node *node = node_to_change(file);
 	struct netlink_ext_ack ext = {};
 	int ret;
 
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	ret = nswap_node_set_prefetch(node, name, strim(text), &ext);
+	ret = nswap_node_set_policy(node, name, strim(text), &ext);
 	return written(node, name, ret, &ext);
 }
 
@@ -119,11 +119,16 @@ int nswap_proc_prefetch(struct net *net, struct proc_dir_entry *dir)
 	dir = proc_net_mkdir(net, "prefetch", dir);
 	if (!dir)
 		return -ENOMEM;
-	for (kind = 0; kind < NSWAP_PREFETCH_KINDS; kind++)
-		if (!proc_create_net_single_write(nswap_prefetch_kind_name(kind),
-						  0644, dir, show_choice,
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++) {
+		const char *name = nswap_policy_kind_name(kind);
+
+		if (!str_has_prefix(name, NSWAP_POLICY_PREFETCH))
+			continue;
+		name += strlen(NSWAP_POLICY_PREFETCH);
+		if (!proc_create_net_single_write(name, 0644, dir, show_choice,
 						  write_choice, (void *)kind))
 			return -ENOMEM;
+	}
 	if (!proc_create_net_single_write("period_ms", 0644, dir, show_period,
 					  write_period, NULL))
 		return -ENOMEM;

@@ -58,7 +58,7 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 	show_addr(m, &node->addr);
 	seq_printf(m, " %u %u %u %s %llu %llu %llu %llu %u",
 		   nswap_node_netns(node), node->conns, node->broadcast,
-		   READ_ONCE(node->place)->name, c.lent, c.held, c.set_aside,
+		   READ_ONCE(node->policy[NSWAP_PLACE])->name, c.lent, c.held, c.set_aside,
 		   c.granted, c.owners);
 	for (i = 0; i < nswap_nr_knobs; i++) {
 		const char *at = (const char *)&node->knobs +
@@ -126,7 +126,7 @@ static void show_size(struct seq_file *m, struct nswap_node *node)
 
 	nswap_cache_get_view(node, &c);
 	seq_printf(m, "%u %s %llu %llu %llu %llu %llu %llu %s\n", node->number,
-		   READ_ONCE(node->size)->name, c.lent, c.target, c.held,
+		   READ_ONCE(node->policy[NSWAP_SIZE])->name, c.lent, c.target, c.held,
 		   c.surplus, c.set_aside, c.granted,
 		   nswap_trend_name(c.trend));
 }
