@@ -26,7 +26,7 @@
 #include <linux/highmem.h>
 
 #include "client.h"
-#include "device.h"
+#include "device_policy.h"
 #include "home_out.h"
 #include "inject.h"
 #include "log.h"
@@ -405,9 +405,7 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
 		return true;
 	nswap_read_look(&io->dev->times, &view);
-	return container_of(READ_ONCE(node->policy[NSWAP_READ]),
-			    struct nswap_read_ops, is)->pick(&view) ==
-	       NSWAP_READ_FLASH ||
+	return nswap_device_read(io->dev)->pick(&view) == NSWAP_READ_FLASH ||
 	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
 }
 

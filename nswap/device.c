@@ -126,6 +126,7 @@ static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
+	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
 
 static bool connecting(struct nswap_node *node)

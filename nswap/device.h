@@ -8,6 +8,7 @@
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 
+#include "../policy/registry.h"
 #include "flash.h"
 #include "home.h"
 #include "read_times.h"
@@ -48,6 +49,9 @@ struct nswap_returns;
  * @times: how long page-ins take, with flash only
  * @written: pages the kernel wrote, with a prefetcher only
  * @read: pages it read, likewise
+ * @policy: what it has chosen itself of each kind, NULL where it follows its
+ *	node; read with READ_ONCE, written under the node's @control
+ * @placed_last: index of the peer chosen last; under the node's @place_lock
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -75,6 +79,8 @@ struct nswap_device {
 	struct nswap_read_times times;
 	atomic64_t written;
 	atomic64_t read;
+	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
+	u16 placed_last;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

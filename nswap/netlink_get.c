@@ -175,17 +175,45 @@ static int put_next_owner(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/*
+ * The device a dump is of: -ENOENT if the request names none, -ENODEV if the
+ * node has none of that name.
+ */
+static int find_device(struct netlink_callback *cb, struct nswap_node *node,
+		       struct nswap_device_view *v)
+{
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN,
+						    NSWAP_A_DEVICE_NAME);
+	u32 after = 0;
+
+	if (!name)
+		return -ENOENT;
+	while (nswap_device_next(node, after, v)) {
+		if (!nla_strcmp(name, v->name))
+			return 0;
+		after = v->instance;
+	}
+	NL_SET_ERR_MSG(cb->extack, "this node has no such device, see: nswapctl device list");
+	return -ENODEV;
+}
+
 #define POLICIES	256	/* of a kind at most: the place in the dump */
 
 /* *@after is the kind and the place among its policies */
 static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after)
 {
+	struct nswap_device_view v;
 	unsigned long at = *after;
-	const struct nswap_policy *p;
+	const struct nswap_policy *p, *own;
 	unsigned int kind;
 	int err;
 
+	err = find_device(cb, node, &v);
+	if (err == -ENODEV)
+		return err;
+	if (err)
+		memset(v.policy, 0, sizeof(v.policy));
 	for (;; at = (kind + 1) * POLICIES) {
 		kind = at / POLICIES;
 		if (kind >= NSWAP_POLICY_KINDS)
@@ -194,8 +222,10 @@ static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 		if (p)
 			break;
 	}
-	err = nswap_nl_put_policy(skb, nswap_policy_kind_name(kind), p,
-				  p == READ_ONCE(node->policy[kind]));
+	own = v.policy[kind];
+	err = nswap_nl_put_policy(skb, kind, p,
+				  p == (own ?: READ_ONCE(node->policy[kind])),
+				  p == own);
 	if (!err)
 		*after = at + 1;
 	return err;

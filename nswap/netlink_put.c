@@ -172,6 +172,27 @@ static int put_tier(struct sk_buff *skb, const struct nswap_tier_view *t)
 	return 0;
 }
 
+static int put_own_policies(struct sk_buff *skb,
+			    const struct nswap_device_view *v)
+{
+	struct nlattr *nest;
+	unsigned int kind;
+
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++) {
+		if (!v->policy[kind])
+			continue;
+		nest = nla_nest_start(skb, NSWAP_DEVICE_A_POLICY);
+		if (!nest ||
+		    nla_put_string(skb, NSWAP_POLICY_A_KIND,
+				   nswap_policy_kind_name(kind)) ||
+		    nla_put_string(skb, NSWAP_POLICY_A_NAME,
+				   v->policy[kind]->name))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
 /**
  * nswap_nl_put_device() - put a device into a reply
  * @skb: reply
@@ -205,7 +226,8 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 		      flash->slots << NSWAP_SLOT_SHIFT) ||
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
-	    put_tier(skb, flash) || put_tier(skb, home))
+	    put_tier(skb, flash) || put_tier(skb, home) ||
+	    put_own_policies(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -275,21 +297,24 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
  * @skb: reply
  * @kind: what it decides
  * @p: the policy
- * @current_one: the node uses it
+ * @current_one: the node uses it, or the device the request is about
+ * @own: the device has chosen it itself
  *
  * Context: process context.
  * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
  */
-int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
-			const struct nswap_policy *p, bool current_one)
+int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
+			const struct nswap_policy *p, bool current_one, bool own)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_POLICY);
 
 	if (!nest ||
-	    nla_put_string(skb, NSWAP_POLICY_A_KIND, kind) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_KIND,
+			   nswap_policy_kind_name(kind)) ||
 	    nla_put_string(skb, NSWAP_POLICY_A_NAME, p->name) ||
 	    nla_put_string(skb, NSWAP_POLICY_A_HELP, p->help) ||
-	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one))
+	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one) ||
+	    put_flag(skb, NSWAP_POLICY_A_OWN, own))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

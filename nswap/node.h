@@ -149,7 +149,8 @@ struct nswap_node_config {
  * @going: node is on its way down; set once under @control
  * @leaving: announce that this node leaves (reboot, suspend)
  * @knobs: words read with READ_ONCE, written under @control
- * @policy: of each kind; read with READ_ONCE, written under @control
+ * @policy: of each kind, for devices that have chosen none of their own; read
+ *	with READ_ONCE, written under @control
  * @stats: counters
  * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
  * @ipt: the IPTable
@@ -157,11 +158,10 @@ struct nswap_node_config {
  *	@peers_lock
  * @peers_lock: serialises adding and removing peers; never held while
  *	waiting for a thread or the network
- * @place_lock: protects @cand, @nr_cand, @last, @place_rnd; inside nothing but
- *	counters
+ * @place_lock: protects @cand, @nr_cand, @place_rnd, and @placed_last of the
+ *	devices; inside nothing but counters
  * @cand: candidates for placement in the order of their index
  * @nr_cand: how many
- * @last: index of the peer chosen last
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
@@ -204,7 +204,6 @@ struct nswap_node {
 	spinlock_t place_lock;
 	struct nswap_place_peer *cand;
 	unsigned int nr_cand;
-	u16 last;
 	struct rnd_state place_rnd;
 
 	struct list_head devices;
@@ -252,8 +251,9 @@ int nswap_no_such_policy(enum nswap_policy_kind kind,
 			 struct netlink_ext_ack *ext);
 int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext);
-int nswap_node_set_policy(struct nswap_node *node, const char *kind,
-			  const char *name, struct netlink_ext_ack *ext);
+int nswap_node_set_policy(struct nswap_node *node, const char *device,
+			  const char *kind, const char *name,
+			  struct netlink_ext_ack *ext);
 
 /* a found node is kept until nswap_node_put() */
 struct nswap_node *nswap_node_get(struct net *net);

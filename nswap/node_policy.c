@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of a node: choosing one by its name.
+ * Policies of a node and its devices: choosing one by its name.
  *
  * Invariant: a policy is a constant table that is never freed, so who reads the
  * pointer once may use it for as long as it likes; a change counts from the
@@ -8,6 +8,7 @@
  * lock.
  */
 #include "cache.h"
+#include "device_policy.h"
 #include "node.h"
 #include "prefetcher.h"
 #include "sizing.h"
@@ -54,19 +55,25 @@ static int policy_check_to(const struct nswap_policy *to,
 	return -EINVAL;
 }
 
-/* what else there is to do when a node has another policy */
-static int policy_choose(struct nswap_node *node, enum nswap_policy_kind kind,
+/* @dev: whose it is to be, NULL for the node; @policy: NULL to follow the node */
+static int policy_choose(struct nswap_node *node, struct nswap_device *dev,
+			 enum nswap_policy_kind kind,
 			 const struct nswap_policy *policy,
 			 struct netlink_ext_ack *ext)
 {
+	const struct nswap_policy **of = dev ? dev->policy : node->policy;
+
 	if (kind == NSWAP_PREFETCH_TO)
-		return policy_check_to(policy, node->policy[NSWAP_PREFETCH_FROM],
-				       ext);
-	WRITE_ONCE(node->policy[kind], policy);
+		return policy_check_to(policy ?: node->policy[kind],
+				       of[NSWAP_PREFETCH_FROM] ?:
+				       node->policy[NSWAP_PREFETCH_FROM], ext);
+	WRITE_ONCE(of[kind], policy);
 	if (kind == NSWAP_PREFETCH_FROM)
-		WRITE_ONCE(node->policy[NSWAP_PREFETCH_TO],
-			   nswap_prefetch_to_of(policy));
-	if (kind == NSWAP_PREFETCH_ENABLE)
+		WRITE_ONCE(of[NSWAP_PREFETCH_TO],
+			   policy ? nswap_prefetch_to_of(policy) : NULL);
+	if (kind == NSWAP_PREFETCH_ENABLE && dev)
+		nswap_prefetcher_start(dev);
+	else if (kind == NSWAP_PREFETCH_ENABLE)
 		nswap_prefetchers_kick(node);
 	if (kind == NSWAP_SIZE) {
 		nswap_cache_adapt(node->cache, nswap_node_size(node)->adaptive);
@@ -75,19 +82,43 @@ static int policy_choose(struct nswap_node *node, enum nswap_policy_kind kind,
 	return 0;
 }
 
+static int policy_set(struct nswap_node *node, const char *device,
+		      enum nswap_policy_kind kind,
+		      const struct nswap_policy *policy,
+		      struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev = NULL;
+
+	if (device) {
+		dev = nswap_device_named(node, device);
+		if (!dev) {
+			NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+			return -ENODEV;
+		}
+		if (kind == NSWAP_SIZE) {
+			NL_SET_ERR_MSG(ext, "what lends is the node, a device has no size policy");
+			return -EINVAL;
+		}
+	}
+	return policy_choose(node, dev, kind, policy, ext);
+}
+
 /**
  * nswap_node_set_policy() - change a policy
  * @node: node
+ * @device: which of its devices is to have it; NULL for the node, and so all
+ *	devices that have chosen none
  * @kind: what it decides
- * @name: its name
+ * @name: its name; for a device NSWAP_POLICY_FOLLOW: what the node has
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
  * Return: 0; -ENOENT, of prefetch -EINVAL: there is no such kind or policy;
- * -EINVAL: not with what else is set.
+ * -ENODEV: there is no such device; -EINVAL: not with what else is set.
  */
-int nswap_node_set_policy(struct nswap_node *node, const char *kind,
-			  const char *name, struct netlink_ext_ack *ext)
+int nswap_node_set_policy(struct nswap_node *node, const char *device,
+			  const char *kind, const char *name,
+			  struct netlink_ext_ack *ext)
 {
 	int ret, k = nswap_policy_kind(kind);
 	const struct nswap_policy *policy;
@@ -95,10 +126,10 @@ int nswap_node_set_policy(struct nswap_node *node, const char *kind,
 	if (k < 0)
 		return policy_no_kind(kind, ext);
 	policy = nswap_policy_find(k, name);
-	if (!policy)
+	if (!policy && !(device && !strcmp(name, NSWAP_POLICY_FOLLOW)))
 		return nswap_no_such_policy(k, ext);
 	mutex_lock(&node->control);
-	ret = policy_choose(node, k, policy, ext);
+	ret = policy_set(node, device, k, policy, ext);
 	mutex_unlock(&node->control);
 	return ret;
 }

@@ -21,6 +21,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "device_policy.h"
 #include "node.h"
 #include "place.h"
 
@@ -129,24 +130,25 @@ static bool room_may_come(const struct nswap_node *node)
  * The policy's choice, NULL if nobody can take even one page; @flash: set if it
  * prefers that, and if it may.
  */
-static struct nswap_place_peer *pick(struct nswap_node *node,
+static struct nswap_place_peer *pick(struct nswap_device *dev,
 				     unsigned int pages, int flash_inflight,
 				     bool *flash)
 {
+	struct nswap_node *node = dev->node;
 	struct nswap_place_view view = {
-		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
+		.peer = node->cand, .nr = node->nr_cand,
+		.last = dev->placed_last,
 		.random = prandom_u32_state(&node->place_rnd),
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
 	};
-	int pos = container_of(READ_ONCE(node->policy[NSWAP_PLACE]),
-			       struct nswap_place_ops, is)->pick(&view, pages);
+	int pos = nswap_device_place(dev)->pick(&view, pages);
 
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
-	node->last = node->cand[pos].index;
+	dev->placed_last = node->cand[pos].index;
 	return &node->cand[pos];
 }
 
@@ -162,7 +164,7 @@ static unsigned int spend(struct nswap_place_peer *c, unsigned int pages)
 
 /**
  * nswap_place_take() - choose a peer and spend grants on it
- * @node: node
+ * @dev: device, whose policy chooses
  * @pages: adjacent pages to be placed
  * @flash_inflight: reads and writes under way at the device's flash; negative
  *	if they cannot go there
@@ -172,15 +174,16 @@ static unsigned int spend(struct nswap_place_peer *c, unsigned int pages)
  * Return: how many of @pages the peer takes; -EXDEV: they had better go to
  * flash; -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
  */
-int nswap_place_take(struct nswap_node *node, unsigned int pages,
+int nswap_place_take(struct nswap_device *dev, unsigned int pages,
 		     int flash_inflight, u16 *index)
 {
+	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
 	bool flash;
 	int n;
 
 	spin_lock(&node->place_lock);
-	c = pick(node, pages, flash_inflight, &flash);
+	c = pick(dev, pages, flash_inflight, &flash);
 	if (c) {
 		n = spend(c, pages);
 		*index = c->index;
@@ -215,7 +218,7 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 
 /**
  * nswap_place_take_spare() - the same for pages that can stay where they are
- * @node: node
+ * @dev: device, whose policy chooses
  * @pages: adjacent pages to be placed
  * @index: the chosen peer
  *
@@ -223,15 +226,16 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
  * Return: @pages, or 0 if the peer that the policy chooses has no more than
  * page-outs need.
  */
-unsigned int nswap_place_take_spare(struct nswap_node *node,
+unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index)
 {
+	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
 	unsigned int n = 0;
 	bool flash;
 
 	spin_lock(&node->place_lock);
-	c = pick(node, pages, -1, &flash);
+	c = pick(dev, pages, -1, &flash);
 	if (c && nswap_place_ample(c, pages)) {
 		n = spend(c, pages);
 		*index = c->index;

@@ -35,7 +35,7 @@
 #include <linux/slab.h>
 
 #include "client.h"
-#include "device.h"
+#include "device_policy.h"
 #include "evict.h"
 #include "flash.h"
 #include "home_out.h"
@@ -77,7 +77,7 @@ struct nswap_prefetcher {
 static const struct nswap_policy *
 chosen(const struct nswap_prefetcher *p, enum nswap_policy_kind kind)
 {
-	return READ_ONCE(p->dev->node->policy[kind]);
+	return nswap_device_policy(p->dev, kind);
 }
 
 static bool is_on(const struct nswap_prefetcher *p)
@@ -153,7 +153,7 @@ static bool must_stay(struct nswap_prefetcher *p)
 	struct nswap_mem_view mem;
 
 	nswap_mem_view(p->dev->node, &mem);
-	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev->node) ||
+	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev) ||
 	       mem.free < mem.low || !nswap_home_out_ready(p->dev);
 }
 
@@ -314,7 +314,7 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 }
 
 /**
- * nswap_prefetcher_start() - wake up again and again while the node says so
+ * nswap_prefetcher_start() - wake up again and again while it is on
  * @dev: device with a disk, or without a prefetcher
  *
  * Context: process; the node's control lock is held.
@@ -356,17 +356,17 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
 }
 
 /**
- * nswap_prefetcher_from_disk() - do prefetchers say which pages leave home?
- * @node: node
+ * nswap_prefetcher_from_disk() - does the prefetcher say which pages leave home?
+ * @dev: device
  *
  * Context: any.
- * Return: true while they are on, and bring pages from there.
+ * Return: true while it is on, and brings pages from there.
  */
-bool nswap_prefetcher_from_disk(const struct nswap_node *node)
+bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
 {
-	return READ_ONCE(node->policy[NSWAP_PREFETCH_ENABLE]) ==
+	return nswap_device_policy(dev, NSWAP_PREFETCH_ENABLE) ==
 	       &nswap_prefetch_on &&
-	       READ_ONCE(node->policy[NSWAP_PREFETCH_FROM]) ==
+	       nswap_device_policy(dev, NSWAP_PREFETCH_FROM) ==
 	       &nswap_prefetch_disk;
 }
 

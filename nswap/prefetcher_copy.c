@@ -20,7 +20,7 @@
 #include <linux/slab.h>
 
 #include "client.h"
-#include "device.h"
+#include "device_policy.h"
 #include "flash.h"
 #include "node.h"
 #include "prefetcher_copy.h"
@@ -189,7 +189,7 @@ static bool link_copy(struct nswap_copier *c, const struct slot_copy *copy,
 		      u32 flash)
 {
 	struct nswap_device *dev = c->dev;
-	bool move = READ_ONCE(dev->node->policy[NSWAP_PREFETCH_AFTER]) ==
+	bool move = nswap_device_policy(dev, NSWAP_PREFETCH_AFTER) ==
 		    &nswap_prefetch_move;
 	struct nswap_slot was, to;
 	u64 old;

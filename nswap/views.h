@@ -6,6 +6,7 @@
 #ifndef NSWAP_VIEWS_H
 #define NSWAP_VIEWS_H
 
+#include "../policy/registry.h"
 #include "steps.h"
 #include "types.h"
 
@@ -156,6 +157,7 @@ struct nswap_tier_view {
  * @lost: slots whose page is lost
  * @tier: its tiers, those it has not got too
  * @in_use: opened or swapped on
+ * @policy: what it has chosen itself, NULL where it follows its node
  */
 struct nswap_device_view {
 	char name[32];
@@ -165,6 +167,7 @@ struct nswap_device_view {
 	u64 lost;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
+	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 };
 
 /**

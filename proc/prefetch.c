@@ -83,7 +83,7 @@ static int write_choice(struct file *file, char *text, size_t len)
 
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	ret = nswap_node_set_policy(node, name, strim(text), &ext);
+	ret = nswap_node_set_policy(node, NULL, name, strim(text), &ext);
 	return written(node, name, ret, &ext);
 }
 
