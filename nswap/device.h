@@ -11,6 +11,7 @@
 #include "../policy/registry.h"
 #include "flash.h"
 #include "home.h"
+#include "profile.h"
 #include "read_times.h"
 #include "slot_map.h"
 #include "views.h"
@@ -49,6 +50,8 @@ struct nswap_returns;
  * @times: how long page-ins take, with flash only
  * @written: pages the kernel wrote, with a prefetcher only
  * @read: pages it read, likewise
+ * @flow: pages under way
+ * @degree: samples of that; under degree_lock of the node's meter
  * @policy: what it has chosen itself of each kind, NULL where it follows its
  *	node; read with READ_ONCE, written under the node's @control
  * @placed_last: index of the peer chosen last; under the node's @place_lock
@@ -79,6 +82,8 @@ struct nswap_device {
 	struct nswap_read_times times;
 	atomic64_t written;
 	atomic64_t read;
+	struct nswap_flow __percpu *flow;
+	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	u16 placed_last;
 	bool dying;

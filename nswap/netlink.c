@@ -295,8 +295,10 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 					     nla_data(tb[NSWAP_A_PLACE]),
 					     info->extack);
 	if (tb[NSWAP_A_PROFILE_RESET]) {
-		nswap_profile_reset(node);
-		return 0;
+		err = nswap_profile_reset(node, device);
+		if (err)
+			NL_SET_ERR_MSG(info->extack, "this node has no such device, see: nswapctl device list");
+		return err;
 	}
 	if (tb[NSWAP_A_SIZE_POLICY])
 		return nswap_node_set_policy(node, device, "size",

@@ -266,11 +266,16 @@ static int put_next_latency(struct sk_buff *skb, struct netlink_callback *cb,
 static int put_next_profile(struct sk_buff *skb, struct netlink_callback *cb,
 			    struct nswap_node *node, unsigned long *after)
 {
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN,
+						    NSWAP_A_DEVICE_NAME);
 	struct nswap_profile_view v;
 	int err;
 
-	if (!nswap_profile_next(node, *after, &v))
-		return -ENOENT;
+	err = nswap_profile_next(node, name ? nla_data(name) : NULL, *after, &v);
+	if (err == -ENODEV)
+		NL_SET_ERR_MSG(cb->extack, "this node has no such device, see: nswapctl device list");
+	if (err)
+		return err;
 	err = nswap_nl_put_profile(skb, &v);
 	if (!err)
 		++*after;

@@ -256,9 +256,9 @@ struct netlink_ext_ack;
 /* meter.c, profile.c, slot_trace.c */
 bool nswap_latency_next(struct nswap_node *node, unsigned int *at,
 			struct nswap_latency_view *v);
-bool nswap_profile_next(struct nswap_node *node, unsigned int at,
-			struct nswap_profile_view *v);
-void nswap_profile_reset(struct nswap_node *node);
+int nswap_profile_next(struct nswap_node *node, const char *device,
+		       unsigned int at, struct nswap_profile_view *v);
+int nswap_profile_reset(struct nswap_node *node, const char *device);
 bool nswap_trace_next(struct nswap_node *node, u64 after,
 		      struct nswap_trace_view *v);
 

@@ -52,8 +52,15 @@ static int show_period(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* the node of the file's namespace, for somebody who may change it */
-static struct nswap_node *node_to_change(struct file *file)
+/**
+ * nswap_proc_node_to_change() - the node of a file's namespace
+ * @file: that somebody writes to
+ *
+ * Context: process context.
+ * Return: the node, which nswap_proc_written() puts; ERR_PTR(-EPERM) for a
+ * writer without the right, ERR_PTR(-ENODEV) without a node.
+ */
+struct nswap_node *nswap_proc_node_to_change(struct file *file)
 {
 	struct nswap_node *node;
 
@@ -63,8 +70,18 @@ static struct nswap_node *node_to_change(struct file *file)
 	return node ?: ERR_PTR(-ENODEV);
 }
 
-static int written(struct nswap_node *node, const char *name, int ret,
-		   const struct netlink_ext_ack *ext)
+/**
+ * nswap_proc_written() - end a write: the log says why it was refused
+ * @node: the node, which is put
+ * @name: what was to be changed
+ * @ret: what came of it
+ * @ext: the refusal's sentence
+ *
+ * Context: process context.
+ * Return: what the write returns.
+ */
+int nswap_proc_written(struct nswap_node *node, const char *name, int ret,
+		       const struct netlink_ext_ack *ext)
 {
 	if (ret)
 		pr_info_ratelimited("node %u: %s: %s\n", node->number, name,
@@ -77,19 +94,19 @@ static int write_choice(struct file *file, char *text, size_t len)
 {
 	unsigned long kind = (unsigned long)pde_data(file_inode(file));
 	const char *name = nswap_policy_kind_name(kind);
-	struct nswap_node *node = node_to_change(file);
+	struct nswap_node *node = nswap_proc_node_to_change(file);
 	struct netlink_ext_ack ext = {};
 	int ret;
 
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	ret = nswap_node_set_policy(node, NULL, name, strim(text), &ext);
-	return written(node, name, ret, &ext);
+	return nswap_proc_written(node, name, ret, &ext);
 }
 
 static int write_period(struct file *file, char *text, size_t len)
 {
-	struct nswap_node *node = node_to_change(file);
+	struct nswap_node *node = nswap_proc_node_to_change(file);
 	struct netlink_ext_ack ext = {};
 	u32 value;
 	int ret;
@@ -101,7 +118,7 @@ static int write_period(struct file *file, char *text, size_t len)
 		NL_SET_ERR_MSG(&ext, "a number of milliseconds is wanted");
 	else
 		ret = nswap_node_set_knob(node, PERIOD, value, &ext);
-	return written(node, "period_ms", ret, &ext);
+	return nswap_proc_written(node, "period_ms", ret, &ext);
 }
 
 /**

@@ -8,8 +8,8 @@
  * node's number: the initial namespace lists every node.
  *
  * Invariants: nothing is changed here but that writing to profile begins its
- * samples anew, as one request of netlink does, and through prefetch.c. A new
- * column goes to the end.
+ * samples anew, as one request of netlink does, and through prefetch.c and
+ * policies.c. A new column goes to the end.
  * Context: process context; a node is kept while its lines are made, and none
  * of its locks is taken here.
  */
@@ -169,14 +169,24 @@ static void show_stats(struct seq_file *m, struct nswap_node *node)
 			   value[i]);
 }
 
-static void head_profile(struct seq_file *m)
+static void head_degrees(struct seq_file *m, const char *first)
 {
 	unsigned int b;
 
-	seq_puts(m, "node op tier samples busy sum most mean mean_busy");
+	seq_printf(m, "%s op tier samples busy sum most mean mean_busy", first);
 	for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
 		seq_printf(m, " from_%u", b ? 1u << (b - 1) : 0);
 	seq_putc(m, '\n');
+}
+
+static void head_profile(struct seq_file *m)
+{
+	head_degrees(m, "node");
+}
+
+static void head_device_profile(struct seq_file *m)
+{
+	head_degrees(m, "node device");
 }
 
 /* two digits behind the point */
@@ -187,19 +197,38 @@ static void show_mean(struct seq_file *m, u64 sum, u64 n)
 	seq_printf(m, " %llu.%02u", div_u64(mean, 100), (u32)(mean % 100));
 }
 
-static void show_profile(struct seq_file *m, struct nswap_node *node)
+/* of a device, or for NULL of all together */
+static void show_degrees(struct seq_file *m, struct nswap_node *node,
+			 const char *device)
 {
 	struct nswap_profile_view v;
 	unsigned int b, n;
 
-	for (n = 0; nswap_profile_next(node, n, &v); n++) {
-		seq_printf(m, "%u %s %s %llu %llu %llu %llu", node->number,
-			   v.op, v.tier, v.samples, v.busy, v.sum, v.most);
+	for (n = 0; !nswap_profile_next(node, device, n, &v); n++) {
+		seq_printf(m, "%u%s%s %s %s %llu %llu %llu %llu", node->number,
+			   device ? " " : "", device ?: "", v.op, v.tier,
+			   v.samples, v.busy, v.sum, v.most);
 		show_mean(m, v.sum, v.samples);
 		show_mean(m, v.sum, v.busy);
 		for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
 			seq_printf(m, " %llu", v.bucket[b]);
 		seq_putc(m, '\n');
+	}
+}
+
+static void show_profile(struct seq_file *m, struct nswap_node *node)
+{
+	show_degrees(m, node, NULL);
+}
+
+static void show_device_profile(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_device_view v;
+	u32 after = 0;
+
+	while (nswap_device_next(node, after, &v)) {
+		show_degrees(m, node, v.name);
+		after = v.instance;
 	}
 }
 
@@ -213,7 +242,7 @@ static int reset_profile(struct file *file, char *buf, size_t size)
 		return -EPERM;
 	while ((node = nswap_node_next(net, after))) {
 		after = node->number;
-		nswap_profile_reset(node);
+		nswap_profile_reset(node, NULL);
 		nswap_node_put(node);
 	}
 	return 0;
@@ -241,6 +270,9 @@ static const struct proc_view views[] = {
 	{ "cache", head_cache, show_cache },
 	{ "stats", head_stats, show_stats },
 	{ "profile", head_profile, show_profile, reset_profile },
+	{ "device_profile", head_device_profile, show_device_profile },
+	{ "policies", nswap_proc_head_policies, nswap_proc_show_policies,
+	  nswap_proc_write_policy },
 };
 
 static int show_view(struct seq_file *m, void *unused)
