@@ -18,7 +18,8 @@
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
 # nswap/stats.[ch] is one list expanded several times, which checkpatch takes
 # for careless macros (COMPLEX_MACRO and its kin); so are the tables of
-# policy/policy.[ch], and nswap/trace.h, laid out as all tracepoints are.
+# policies (policy.h, registry.c, prefetch.h), and nswap/trace.h, laid out as all
+# tracepoints are.
 # Programs of user space are read for layout only: the rest of checkpatch's
 # advice (u64, ARRAY_SIZE, strscpy, volatile) is about the kernel.
 set -uo pipefail
@@ -46,12 +47,13 @@ files()
 	# Generated code is the generator's to answer for.
 	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit tests/model_dev |
 		grep -v -e '_gen\.[ch]$' -e '^nswap/stats\.[ch]$' -e '^nswap/trace\.h$' \
-			-e '^policy/policy\.[ch]$')
+			-e '^policy/policy\.h$' -e '^policy/registry\.c$' \
+			-e '^prefetch/prefetch\.h$')
 	mapfile -t shims < <(list compat)
 	mapfile -t tools < <(list tools tests bench | grep -vE '^tests/(kunit|model_dev)/')
 	checkpatch --strict --ignore "$always" -f "${kernel[@]}" || bad=1
 	checkpatch --strict --ignore "$tables" -f nswap/stats.[ch] nswap/trace.h \
-		policy/policy.[ch] || bad=1
+		policy/policy.h policy/registry.c prefetch/prefetch.h || bad=1
 	checkpatch --strict --ignore "$compat" -f "${shims[@]}" || bad=1
 	[ ${#tools[@]} -eq 0 ] ||
 		checkpatch --ignore "$user" -f "${tools[@]}" || bad=1

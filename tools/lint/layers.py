@@ -6,8 +6,8 @@
   policy, prefetch, pure units
                        see their own headers and plain kernel headers only
   transport, tiers     know neither role
-  proc                 sees views, never what changes state; the prefetch
-                       knobs alone are set there, by the node's functions
+  proc                 sees views, never what changes state; policies alone
+                       are set there, by the node's functions
   compat               named by nobody; nothing else asks for a version
   tools, bench         see include/uapi only
 
@@ -53,9 +53,13 @@ FORBIDDEN = [
 
 # (which files, the only quoted includes they may have, why)
 ALLOWED = [
-    (r"policy/.*\.[ch]", r'"(policy\.h|\.\./nswap/types\.h)"',
+    (r"policy/(?!registry\.c).*\.[ch]",
+     r'"(policy\.h|registry\.h|\.\./nswap/types\.h)"',
      "a policy sees policy.h and types.h"),
-    (r"prefetch/.*\.[ch]", r'"(prefetch\.h|\.\./nswap/types\.h)"',
+    (r"policy/registry\.c", r'"(policy\.h|\.\./prefetch/prefetch\.h)"',
+     "the registry sees the policies and nothing else"),
+    (r"prefetch/.*\.[ch]",
+     r'"(prefetch\.h|\.\./policy/registry\.h|\.\./nswap/types\.h)"',
      "a prefetch policy sees prefetch.h and types.h"),
     (rf"nswap/{PURE}\.[ch]", rf'"{PURE}\.h"',
      "a pure unit sees pure units only"),
