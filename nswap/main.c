@@ -7,6 +7,10 @@
  */
 #include <linux/module.h>
 
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
+#include "proc/proc.h"
 #include "base/workqueues.h"
 #include "control/lifecycle.h"
 #include "control/netlink.h"
@@ -14,9 +18,6 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "device/disk.h"
-#include "policy/policy.h"
-#include "prefetch/prefetch.h"
-#include "proc/proc.h"
 #include "server/cache.h"
 #include "server/cache_fill.h"
 #include "server/cache_shrink.h"
@@ -25,7 +26,7 @@ static int __init nswap_init(void)
 {
 	int ret;
 
-	ret = nswap_policy_validate() ?: nswap_prefetch_validate();
+	ret = nswap_policy_validate();
 	if (ret)
 		return ret;
 	ret = nswap_workqueues_init();

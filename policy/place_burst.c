@@ -46,7 +46,7 @@ static int burst_pick(const struct nswap_place_view *view, unsigned int pages)
 }
 
 const struct nswap_place_ops nswap_place_burst_ops = {
-	.name = "burst",
-	.help = "shortest queue; flash as well while the network's is long",
+	.is = { .name = "burst",
+		.help = "shortest queue; flash as well while the network's is long" },
 	.pick = burst_pick,
 };

@@ -51,7 +51,7 @@ static int latency_pick(const struct nswap_place_view *view, unsigned int pages)
 }
 
 const struct nswap_place_ops nswap_place_latency_ops = {
-	.name = "latency",
-	.help = "the peer likely to answer first, by its last answers and its queue",
+	.is = { .name = "latency",
+		.help = "the peer likely to answer first, by its last answers and its queue" },
 	.pick = latency_pick,
 };

@@ -32,7 +32,7 @@ static int most_free_pick(const struct nswap_place_view *view,
 }
 
 const struct nswap_place_ops nswap_place_most_free_ops = {
-	.name = "most-free",
-	.help = "the peer with the most free lent RAM; equal peers take turns",
+	.is = { .name = "most-free",
+		.help = "the peer with the most free lent RAM; equal peers take turns" },
 	.pick = most_free_pick,
 };

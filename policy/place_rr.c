@@ -22,7 +22,7 @@ static int rr_pick(const struct nswap_place_view *view, unsigned int pages)
 }
 
 const struct nswap_place_ops nswap_place_rr_ops = {
-	.name = "round-robin",
-	.help = "every usable peer in turn",
+	.is = { .name = "round-robin",
+		.help = "every usable peer in turn" },
 	.pick = rr_pick,
 };

@@ -51,7 +51,7 @@ static int two_choices_pick(const struct nswap_place_view *view,
 }
 
 const struct nswap_place_ops nswap_place_two_choices_ops = {
-	.name = "two-choices",
-	.help = "of two random peers the one with fewer pages under way to it",
+	.is = { .name = "two-choices",
+		.help = "of two random peers the one with fewer pages under way to it" },
 	.pick = two_choices_pick,
 };

@@ -11,9 +11,7 @@
 #define NSWAP_POLICY_H
 
 #include "../nswap/base/types.h"
-
-#define NSWAP_POLICY_NAME	20	/* longest name, with its end */
-#define NSWAP_POLICY_LIST	60	/* all names of one kind, with its end */
+#include "registry.h"
 
 /**
  * struct nswap_place_peer - what a placement policy knows of one peer
@@ -66,8 +64,7 @@ struct nswap_place_view {
 
 /**
  * struct nswap_place_ops - a placement policy: which peer gets this page-out
- * @name: as users write it (required)
- * @help: one line for users (required)
+ * @is: name and help
  * @pick: position in @view->peer of the peer for @pages adjacent pages, or -1
  *	if no peer can take even one; a peer with fewer grants than @pages may
  *	be picked, the rest is then asked for again; NSWAP_PLACE_FLASH, if the
@@ -75,8 +72,7 @@ struct nswap_place_view {
  *	on the reclaim path, called under a spinlock)
  */
 struct nswap_place_ops {
-	const char *name;
-	const char *help;
+	struct nswap_policy is;
 	int (*pick)(const struct nswap_place_view *view, unsigned int pages);
 };
 
@@ -172,16 +168,14 @@ struct nswap_size_view {
 
 /**
  * struct nswap_size_ops - a size policy: how much to lend now
- * @name: as users write it (required)
- * @help: one line for users (required)
+ * @is: name and help
  * @adaptive: what is lent comes and goes with memory: asked again and again,
  *	and pages are set aside as they are needed instead of all at once
  * @lend: pages to lend from now on, see nswap_size_bound() (required; may not
  *	sleep; process context)
  */
 struct nswap_size_ops {
-	const char *name;
-	const char *help;
+	struct nswap_policy is;
 	bool adaptive;
 	u64 (*lend)(const struct nswap_size_view *view);
 };
@@ -313,33 +307,14 @@ struct nswap_read_view {
 
 /**
  * struct nswap_read_ops - a reading policy: which copy of a page is read
- * @name: as users write it (required)
- * @help: one line for users (required)
+ * @is: name and help
  * @pick: the tier to read from; both hold the page (required; may not sleep;
  *	on the page-in path)
  */
 struct nswap_read_ops {
-	const char *name;
-	const char *help;
+	struct nswap_policy is;
 	enum nswap_read_tier (*pick)(const struct nswap_read_view *view);
 };
-
-int nswap_policy_validate(void);
-const char *nswap_read_names(const struct nswap_read_ops *current_one,
-			     char *buf, size_t len);
-const struct nswap_read_ops *nswap_read_find(const char *name);
-const struct nswap_read_ops *nswap_read_nth(unsigned int n);
-const struct nswap_read_ops *nswap_read_default(void);
-const char *nswap_place_names(const struct nswap_place_ops *current_one,
-			      char *buf, size_t len);
-const char *nswap_size_names(const struct nswap_size_ops *current_one,
-			     char *buf, size_t len);
-const struct nswap_size_ops *nswap_size_find(const char *name);
-const struct nswap_size_ops *nswap_size_nth(unsigned int n);
-const struct nswap_size_ops *nswap_size_default(void);
-const struct nswap_place_ops *nswap_place_find(const char *name);
-const struct nswap_place_ops *nswap_place_nth(unsigned int n);
-const struct nswap_place_ops *nswap_place_default(void);
 
 /*
  * The policies: X(most_free) stands for nswap_place_most_free_ops, which

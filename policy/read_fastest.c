@@ -23,7 +23,7 @@ static enum nswap_read_tier fastest_pick(const struct nswap_read_view *view)
 }
 
 const struct nswap_read_ops nswap_read_fastest_ops = {
-	.name = "fastest",
-	.help = "from where reads took least time lately",
+	.is = { .name = "fastest",
+		.help = "from where reads took least time lately" },
 	.pick = fastest_pick,
 };

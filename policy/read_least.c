@@ -15,7 +15,7 @@ static enum nswap_read_tier least_pick(const struct nswap_read_view *view)
 }
 
 const struct nswap_read_ops nswap_read_least_ops = {
-	.name = "least-loaded",
-	.help = "from where fewer pages are being read just now",
+	.is = { .name = "least-loaded",
+		.help = "from where fewer pages are being read just now" },
 	.pick = least_pick,
 };

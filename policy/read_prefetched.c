@@ -15,7 +15,7 @@ static enum nswap_read_tier prefetched_pick(const struct nswap_read_view *view)
 }
 
 const struct nswap_read_ops nswap_read_prefetched_ops = {
-	.name = "prefetched-first",
-	.help = "from flash whenever flash has the page",
+	.is = { .name = "prefetched-first",
+		.help = "from flash whenever flash has the page" },
 	.pick = prefetched_pick,
 };

@@ -28,7 +28,7 @@ static enum nswap_read_tier soonest_pick(const struct nswap_read_view *view)
 }
 
 const struct nswap_read_ops nswap_read_soonest_ops = {
-	.name = "soonest",
-	.help = "from where the page would come first",
+	.is = { .name = "soonest",
+		.help = "from where the page would come first" },
 	.pick = soonest_pick,
 };

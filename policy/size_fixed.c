@@ -12,7 +12,7 @@ static u64 fixed_lend(const struct nswap_size_view *view)
 }
 
 const struct nswap_size_ops nswap_size_fixed_ops = {
-	.name = "fixed",
-	.help = "exactly what was lent, set aside at once",
+	.is = { .name = "fixed",
+		.help = "exactly what was lent, set aside at once" },
 	.lend = fixed_lend,
 };

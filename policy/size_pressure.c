@@ -36,8 +36,8 @@ static u64 pressure_lend(const struct nswap_size_view *view)
 }
 
 const struct nswap_size_ops nswap_size_pressure_ops = {
-	.name = "pressure",
-	.help = "grow until this machine swaps, refaults or waits, then give back",
+	.is = { .name = "pressure",
+		.help = "grow until this machine swaps, refaults or waits, then give back" },
 	.adaptive = true,
 	.lend = pressure_lend,
 };

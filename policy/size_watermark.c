@@ -21,8 +21,8 @@ static u64 watermark_lend(const struct nswap_size_view *view)
 }
 
 const struct nswap_size_ops nswap_size_watermark_ops = {
-	.name = "watermark",
-	.help = "what is free or easily reclaimed, less headroom_pct of RAM",
+	.is = { .name = "watermark",
+		.help = "what is free or easily reclaimed, less headroom_pct of RAM" },
 	.adaptive = true,
 	.lend = watermark_lend,
 };

@@ -14,51 +14,16 @@
  *   which   does this slot go?
  *   from, to, after: names only; the mechanism knows what they mean
  *
- * Adding a policy is one file and one line in prefetch.c.
+ * Adding a policy is one file, and one line in a list at the end of this one.
  */
 #ifndef NSWAP_PREFETCH_H
 #define NSWAP_PREFETCH_H
 
-#include <linux/container_of.h>
-
 #include "../nswap/base/types.h"
+#include "../policy/registry.h"
 
-#define NSWAP_PREFETCH_NAME	20	/* longest name, with its end */
-#define NSWAP_PREFETCH_LIST	60	/* all names of one kind, with its end */
-#define NSWAP_PREFETCH_WAYS	40	/* all pairs of from and to, likewise */
+#define NSWAP_PREFETCH_WAYS	40	/* all pairs of from and to, with its end */
 #define NSWAP_PREFETCH_ARMS	8	/* which policies that can be told apart */
-
-/**
- * enum nswap_prefetch_kind - what can be chosen
- * @NSWAP_PREFETCH_ENABLE: prefetch at all?
- * @NSWAP_PREFETCH_WHEN: is this a moment to do it?
- * @NSWAP_PREFETCH_COUNT: how many pages?
- * @NSWAP_PREFETCH_WHICH: which ones?
- * @NSWAP_PREFETCH_FROM: where they are
- * @NSWAP_PREFETCH_TO: where they are brought to; follows from where they are
- * @NSWAP_PREFETCH_AFTER: what becomes of the first copy
- * @NSWAP_PREFETCH_KINDS: number of kinds
- */
-enum nswap_prefetch_kind {
-	NSWAP_PREFETCH_ENABLE,
-	NSWAP_PREFETCH_WHEN,
-	NSWAP_PREFETCH_COUNT,
-	NSWAP_PREFETCH_WHICH,
-	NSWAP_PREFETCH_FROM,
-	NSWAP_PREFETCH_TO,
-	NSWAP_PREFETCH_AFTER,
-	NSWAP_PREFETCH_KINDS,
-};
-
-/**
- * struct nswap_prefetch_choice - one row of a kind's table
- * @name: as users write it (required)
- * @help: one line for users (required)
- */
-struct nswap_prefetch_choice {
-	const char *name;
-	const char *help;
-};
 
 /**
  * struct nswap_prefetch_learned - what prefetching came to, older figures
@@ -102,7 +67,7 @@ struct nswap_prefetch_view {
  * @due: whether it is (required; may not sleep)
  */
 struct nswap_when_ops {
-	struct nswap_prefetch_choice is;
+	struct nswap_policy is;
 	bool (*due)(const struct nswap_prefetch_view *view);
 };
 
@@ -113,7 +78,7 @@ struct nswap_when_ops {
  *	sleep)
  */
 struct nswap_count_ops {
-	struct nswap_prefetch_choice is;
+	struct nswap_policy is;
 	u64 (*pages)(const struct nswap_prefetch_view *view);
 };
 
@@ -140,26 +105,16 @@ enum nswap_which_look {
  *	(required without @look; may not sleep)
  */
 struct nswap_which_ops {
-	struct nswap_prefetch_choice is;
+	struct nswap_policy is;
 	u8 arm;
 	bool scattered;
 	enum nswap_which_look (*look)(bool referenced);
 	const struct nswap_which_ops *(*choose)(const struct nswap_prefetch_view *view);
 };
 
-int nswap_prefetch_validate(void);
-const char *nswap_prefetch_kind_name(enum nswap_prefetch_kind kind);
-int nswap_prefetch_kind_find(const char *name);
-const struct nswap_prefetch_choice *
-nswap_prefetch_find(enum nswap_prefetch_kind kind, const char *name);
-const struct nswap_prefetch_choice *
-nswap_prefetch_nth(enum nswap_prefetch_kind kind, unsigned int n);
-const struct nswap_prefetch_choice *
-nswap_prefetch_to_of(const struct nswap_prefetch_choice *from);
+const struct nswap_policy *
+nswap_prefetch_to_of(const struct nswap_policy *from);
 const char *nswap_prefetch_ways(char *buf, size_t len);
-const char *nswap_prefetch_names(enum nswap_prefetch_kind kind,
-				 const struct nswap_prefetch_choice *current_one,
-				 char *buf, size_t len);
 
 /* learned.c */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
@@ -181,20 +136,50 @@ static inline u64 nswap_prefetch_percent(u64 pages, u64 pct)
 	return (pages * pct + 99) / 100;
 }
 
-extern const struct nswap_prefetch_choice nswap_prefetch_on;
-extern const struct nswap_prefetch_choice nswap_prefetch_move;
-extern const struct nswap_prefetch_choice nswap_prefetch_disk;
-extern const struct nswap_when_ops nswap_when_always_ops;
-extern const struct nswap_when_ops nswap_when_swapping_ops;
-extern const struct nswap_when_ops nswap_when_idle_ops;
-extern const struct nswap_when_ops nswap_when_adaptive_ops;
-extern const struct nswap_count_ops nswap_count_out_ops;
-extern const struct nswap_count_ops nswap_count_used_ops;
-extern const struct nswap_count_ops nswap_count_adaptive_ops;
-extern const struct nswap_which_ops nswap_which_rr_ops;
-extern const struct nswap_which_ops nswap_which_rand_ops;
-extern const struct nswap_which_ops nswap_which_lrs_ops;
-extern const struct nswap_which_ops nswap_which_mrs_ops;
-extern const struct nswap_which_ops nswap_which_adaptive_ops;
+/*
+ * The policies: X(swapping) in NSWAP_WHEN_POLICIES stands for
+ * nswap_when_swapping_ops, which when_swapping.c defines; X(on) in those that
+ * are names only for nswap_prefetch_on in prefetch.c. The first of a kind is
+ * what a node starts with.
+ */
+#define NSWAP_WHEN_POLICIES(X) \
+	X(always) \
+	X(swapping) \
+	X(idle) \
+	X(adaptive)
+
+#define NSWAP_COUNT_POLICIES(X) \
+	X(out) \
+	X(used) \
+	X(adaptive)
+
+#define NSWAP_WHICH_POLICIES(X) \
+	X(rr) \
+	X(rand) \
+	X(lrs) \
+	X(mrs) \
+	X(adaptive)
+
+#define NSWAP_ENABLE_CHOICES(X)	X(off) X(on)
+#define NSWAP_FROM_CHOICES(X)	X(ram) X(disk)
+#define NSWAP_TO_CHOICES(X)	X(flash) X(to_ram)
+#define NSWAP_AFTER_CHOICES(X)	X(copy) X(move)
+
+#define NSWAP_WHEN_DECLARE(name) \
+	extern const struct nswap_when_ops nswap_when_##name##_ops;
+#define NSWAP_COUNT_DECLARE(name) \
+	extern const struct nswap_count_ops nswap_count_##name##_ops;
+#define NSWAP_WHICH_DECLARE(name) \
+	extern const struct nswap_which_ops nswap_which_##name##_ops;
+#define NSWAP_CHOICE_DECLARE(name) \
+	extern const struct nswap_policy nswap_prefetch_##name;
+
+NSWAP_WHEN_POLICIES(NSWAP_WHEN_DECLARE)
+NSWAP_COUNT_POLICIES(NSWAP_COUNT_DECLARE)
+NSWAP_WHICH_POLICIES(NSWAP_WHICH_DECLARE)
+NSWAP_ENABLE_CHOICES(NSWAP_CHOICE_DECLARE)
+NSWAP_FROM_CHOICES(NSWAP_CHOICE_DECLARE)
+NSWAP_TO_CHOICES(NSWAP_CHOICE_DECLARE)
+NSWAP_AFTER_CHOICES(NSWAP_CHOICE_DECLARE)
 
 #endif

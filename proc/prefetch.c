@@ -20,6 +20,7 @@
 #include "../nswap/control/policy_select.h"
 #include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
+#include "../policy/registry.h"
 #include "../prefetch/prefetch.h"
 #include "proc.h"
 
@@ -34,13 +35,13 @@ static int show_choice(struct seq_file *m, void *unused)
 {
 	unsigned long kind = (unsigned long)pde_data(file_inode(m->file));
 	struct nswap_node *node = node_of(m);
-	char names[NSWAP_PREFETCH_LIST];
+	char names[NSWAP_POLICY_LIST];
 
 	if (!node)
 		return -ENODEV;
 	seq_printf(m, "%s\n",
-		   nswap_prefetch_names(kind, READ_ONCE(node->prefetch[kind]),
-					names, sizeof(names)));
+		   nswap_policy_names(kind, READ_ONCE(node->policy[kind]),
+				      names, sizeof(names)));
 	nswap_node_put(node);
 	return 0;
 }
@@ -56,8 +57,15 @@ static int show_period(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* the node of the file's namespace, for somebody who may change it */
-static struct nswap_node *node_to_change(struct file *file)
+/**
+ * nswap_proc_node_to_change() - the node of a file's namespace
+ * @file: that somebody writes to
+ *
+ * Context: process context.
+ * Return: the node, which nswap_proc_written() puts; ERR_PTR(-EPERM) for a
+ * writer without the right, ERR_PTR(-ENODEV) without a node.
+ */
+struct nswap_node *nswap_proc_node_to_change(struct file *file)
 {
 	struct nswap_node *node;
 
@@ -67,8 +75,18 @@ static struct nswap_node *node_to_change(struct file *file)
 	return node ?: ERR_PTR(-ENODEV);
 }
 
-static int prefetch_proc_written(struct nswap_node *node, const char *name, int ret,
-				 const struct netlink_ext_ack *ext)
+/**
+ * nswap_proc_written() - end a write: the log says why it was refused
+ * @node: the node, which is put
+ * @name: what was to be changed
+ * @ret: what came of it
+ * @ext: the refusal's sentence
+ *
+ * Context: process context.
+ * Return: what the write returns.
+ */
+int nswap_proc_written(struct nswap_node *node, const char *name, int ret,
+		       const struct netlink_ext_ack *ext)
 {
 	if (ret)
 		pr_info_ratelimited("node %u: %s: %s\n", node->number, name,
@@ -80,20 +98,20 @@ static int prefetch_proc_written(struct nswap_node *node, const char *name, int 
 static int write_choice(struct file *file, char *text, size_t len)
 {
 	unsigned long kind = (unsigned long)pde_data(file_inode(file));
-	const char *name = nswap_prefetch_kind_name(kind);
-	struct nswap_node *node = node_to_change(file);
+	const char *name = nswap_policy_kind_name(kind);
+	struct nswap_node *node = nswap_proc_node_to_change(file);
 	struct netlink_ext_ack ext = {};
 	int ret;
 
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	ret = nswap_node_set_prefetch(node, name, strim(text), &ext);
-	return prefetch_proc_written(node, name, ret, &ext);
+	ret = nswap_node_set_policy(node, NULL, name, strim(text), &ext);
+	return nswap_proc_written(node, name, ret, &ext);
 }
 
 static int write_period(struct file *file, char *text, size_t len)
 {
-	struct nswap_node *node = node_to_change(file);
+	struct nswap_node *node = nswap_proc_node_to_change(file);
 	struct netlink_ext_ack ext = {};
 	u32 value;
 	int ret;
@@ -105,7 +123,7 @@ static int write_period(struct file *file, char *text, size_t len)
 		NL_SET_ERR_MSG(&ext, "a number of milliseconds is wanted");
 	else
 		ret = nswap_node_set_knob(node, PERIOD, value, &ext);
-	return prefetch_proc_written(node, "period_ms", ret, &ext);
+	return nswap_proc_written(node, "period_ms", ret, &ext);
 }
 
 /**
@@ -123,11 +141,16 @@ int nswap_proc_prefetch(struct net *net, struct proc_dir_entry *dir)
 	dir = proc_net_mkdir(net, "prefetch", dir);
 	if (!dir)
 		return -ENOMEM;
-	for (kind = 0; kind < NSWAP_PREFETCH_KINDS; kind++)
-		if (!proc_create_net_single_write(nswap_prefetch_kind_name(kind),
-						  0644, dir, show_choice,
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++) {
+		const char *name = nswap_policy_kind_name(kind);
+
+		if (!str_has_prefix(name, NSWAP_POLICY_PREFETCH))
+			continue;
+		name += strlen(NSWAP_POLICY_PREFETCH);
+		if (!proc_create_net_single_write(name, 0644, dir, show_choice,
 						  write_choice, (void *)kind))
 			return -ENOMEM;
+	}
 	if (!proc_create_net_single_write("period_ms", 0644, dir, show_period,
 					  write_period, NULL))
 		return -ENOMEM;

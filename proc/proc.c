@@ -8,8 +8,8 @@
  * node's number: the initial namespace lists every node.
  *
  * Invariants: nothing is changed here but that writing to profile begins its
- * samples anew, as one request of netlink does, and through prefetch.c. A new
- * column goes to the end.
+ * samples anew, as one request of netlink does, and through prefetch.c and
+ * policies.c. A new column goes to the end.
  * Context: process context; a node is kept while its lines are made, and none
  * of its locks is taken here.
  */
@@ -25,6 +25,7 @@
 #include "../nswap/control/knobs.h"
 #include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
+#include "../policy/registry.h"
 #include "proc.h"
 
 #define PROC_DIR	"nswap"
@@ -62,7 +63,7 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 	show_addr(m, &node->addr);
 	seq_printf(m, " %u %u %u %s %llu %llu %llu %llu %u",
 		   nswap_node_netns(node), node->conns, node->broadcast,
-		   READ_ONCE(node->place)->name, c.lent, c.held, c.set_aside,
+		   READ_ONCE(node->policy[NSWAP_PLACE])->name, c.lent, c.held, c.set_aside,
 		   c.granted, c.owners);
 	for (i = 0; i < nswap_nr_knobs; i++) {
 		const char *at = (const char *)&node->knobs +
@@ -130,7 +131,7 @@ static void show_size(struct seq_file *m, struct nswap_node *node)
 
 	nswap_cache_get_view(node, &c);
 	seq_printf(m, "%u %s %llu %llu %llu %llu %llu %llu %s\n", node->number,
-		   READ_ONCE(node->size)->name, c.lent, c.target, c.held,
+		   READ_ONCE(node->policy[NSWAP_SIZE])->name, c.lent, c.target, c.held,
 		   c.surplus, c.set_aside, c.granted,
 		   nswap_trend_name(c.trend));
 }
@@ -173,14 +174,24 @@ static void show_stats(struct seq_file *m, struct nswap_node *node)
 			   value[i]);
 }
 
-static void head_profile(struct seq_file *m)
+static void head_degrees(struct seq_file *m, const char *first)
 {
 	unsigned int b;
 
-	seq_puts(m, "node op tier samples busy sum most mean mean_busy");
+	seq_printf(m, "%s op tier samples busy sum most mean mean_busy", first);
 	for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
 		seq_printf(m, " from_%u", b ? 1u << (b - 1) : 0);
 	seq_putc(m, '\n');
+}
+
+static void head_profile(struct seq_file *m)
+{
+	head_degrees(m, "node");
+}
+
+static void head_device_profile(struct seq_file *m)
+{
+	head_degrees(m, "node device");
 }
 
 /* two digits behind the point */
@@ -191,19 +202,38 @@ static void show_mean(struct seq_file *m, u64 sum, u64 n)
 	seq_printf(m, " %llu.%02u", div_u64(mean, 100), (u32)(mean % 100));
 }
 
-static void show_profile(struct seq_file *m, struct nswap_node *node)
+/* of a device, or for NULL of all together */
+static void show_degrees(struct seq_file *m, struct nswap_node *node,
+			 const char *device)
 {
 	struct nswap_profile_view v;
 	unsigned int b, n;
 
-	for (n = 0; nswap_profile_next(node, n, &v); n++) {
-		seq_printf(m, "%u %s %s %llu %llu %llu %llu", node->number,
-			   v.op, v.tier, v.samples, v.busy, v.sum, v.most);
+	for (n = 0; !nswap_profile_next(node, device, n, &v); n++) {
+		seq_printf(m, "%u%s%s %s %s %llu %llu %llu %llu", node->number,
+			   device ? " " : "", device ?: "", v.op, v.tier,
+			   v.samples, v.busy, v.sum, v.most);
 		show_mean(m, v.sum, v.samples);
 		show_mean(m, v.sum, v.busy);
 		for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
 			seq_printf(m, " %llu", v.bucket[b]);
 		seq_putc(m, '\n');
+	}
+}
+
+static void show_profile(struct seq_file *m, struct nswap_node *node)
+{
+	show_degrees(m, node, NULL);
+}
+
+static void show_device_profile(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_device_view v;
+	u32 after = 0;
+
+	while (nswap_device_next(node, after, &v)) {
+		show_degrees(m, node, v.name);
+		after = v.instance;
 	}
 }
 
@@ -217,7 +247,7 @@ static int reset_profile(struct file *file, char *buf, size_t size)
 		return -EPERM;
 	while ((node = nswap_node_next(net, after))) {
 		after = node->number;
-		nswap_profile_reset(node);
+		nswap_profile_reset(node, NULL);
 		nswap_node_put(node);
 	}
 	return 0;
@@ -245,6 +275,9 @@ static const struct proc_view views[] = {
 	{ "cache", head_cache, show_cache },
 	{ "stats", head_stats, show_stats },
 	{ "profile", head_profile, show_profile, reset_profile },
+	{ "device_profile", head_device_profile, show_device_profile },
+	{ "policies", nswap_proc_head_policies, nswap_proc_show_policies,
+	  nswap_proc_write_policy },
 };
 
 static int show_view(struct seq_file *m, void *unused)

@@ -7,6 +7,7 @@
 #define NSWAP_VIEWS_H
 
 #include "latency_steps.h"
+#include "policy/registry.h"
 #include "types.h"
 
 /**
@@ -156,6 +157,7 @@ struct nswap_tier_view {
  * @lost: slots whose page is lost
  * @tier: its tiers, those it has not got too
  * @in_use: opened or swapped on
+ * @policy: what it has chosen itself, NULL where it follows its node
  */
 struct nswap_device_view {
 	char name[32];
@@ -165,6 +167,7 @@ struct nswap_device_view {
 	u64 lost;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
+	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 };
 
 /**
@@ -253,9 +256,9 @@ struct netlink_ext_ack;
 /* meter.c, profile.c, slot_trace.c */
 bool nswap_latency_next(struct nswap_node *node, unsigned int *at,
 			struct nswap_latency_view *v);
-bool nswap_profile_next(struct nswap_node *node, unsigned int at,
-			struct nswap_profile_view *v);
-void nswap_profile_reset(struct nswap_node *node);
+int nswap_profile_next(struct nswap_node *node, const char *device,
+		       unsigned int at, struct nswap_profile_view *v);
+int nswap_profile_reset(struct nswap_node *node, const char *device);
 bool nswap_trace_next(struct nswap_node *node, u64 after,
 		      struct nswap_trace_view *v);
 

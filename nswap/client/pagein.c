@@ -25,6 +25,7 @@
  */
 #include <linux/highmem.h>
 
+#include "policy/policy.h"
 #include "base/bits.h"
 #include "base/latency_steps.h"
 #include "base/log.h"
@@ -33,6 +34,7 @@
 #include "base/views.h"
 #include "core/client_state.h"
 #include "core/device.h"
+#include "core/device_policy.h"
 #include "core/inject.h"
 #include "core/node.h"
 #include "core/page_tag.h"
@@ -42,7 +44,6 @@
 #include "pagein.h"
 #include "peers/peer.h"
 #include "peers/session.h"
-#include "policy/policy.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
@@ -421,7 +422,7 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
 		return true;
 	nswap_read_look(&io->dev->times, &view);
-	return READ_ONCE(node->read)->pick(&view) == NSWAP_READ_FLASH ||
+	return nswap_device_read(io->dev)->pick(&view) == NSWAP_READ_FLASH ||
 	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
 }
 

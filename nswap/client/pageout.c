@@ -379,7 +379,7 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 		nswap_meter_turn(io);
 		first = __ffs(may);
 		nr = nswap_run_of(may, first);
-		n = nswap_place_take(node, nr, rather_peers ? -1 :
+		n = nswap_place_take(io->dev, nr, rather_peers ? -1 :
 				     flash_inflight(io, first), &index);
 		if (n == -EXDEV) {
 			/* for lack of grants, perhaps: they are of use */

@@ -18,6 +18,7 @@
  *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
+#include "policy/policy.h"
 #include "backing/flash.h"
 #include "base/bits.h"
 #include "base/stats.h"
@@ -27,7 +28,6 @@
 #include "core/request.h"
 #include "observe/meter.h"
 #include "pageout.h"
-#include "policy/policy.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 #include "request_queue.h"

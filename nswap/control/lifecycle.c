@@ -21,6 +21,9 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 #include "announce.h"
 #include "base/log.h"
 #include "base/types.h"
@@ -39,9 +42,7 @@
 #include "observe/profile.h"
 #include "peers/peer.h"
 #include "peers/place.h"
-#include "policy/policy.h"
 #include "policy_select.h"
-#include "prefetch/prefetch.h"
 #include "pure/ip_table.h"
 #include "server/cache.h"
 #include "server/cache_life.h"
@@ -99,12 +100,11 @@ static struct nswap_node *alloc_node(struct net *net,
 	node->release = free_node;
 	node->conns = cfg->conns ?: DEFAULT_CONNS;
 	node->broadcast = cfg->broadcast;
-	node->place = nswap_place_default();
-	node->size = cfg->size ? nswap_size_find(cfg->size) :
-				 nswap_size_default();
-	node->read = nswap_read_default();
-	for (kind = 0; kind < NSWAP_PREFETCH_KINDS; kind++)
-		node->prefetch[kind] = nswap_prefetch_nth(kind, 0);
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++)
+		node->policy[kind] = nswap_policy_nth(kind, 0);
+	if (cfg->size)
+		node->policy[NSWAP_SIZE] = nswap_policy_find(NSWAP_SIZE,
+							     cfg->size);
 	nswap_knobs_set(node, &cfg->knobs);
 	mutex_init(&node->control);
 	mutex_init(&node->peers_lock);
@@ -136,8 +136,8 @@ static int check_config(const struct nswap_node_config *cfg,
 		NL_SET_ERR_MSG(ext, "a session has 2 to 8 connections");
 		return -EINVAL;
 	}
-	if (cfg->size && !nswap_size_find(cfg->size))
-		return nswap_node_no_such_size(NULL, ext);
+	if (cfg->size && !nswap_policy_find(NSWAP_SIZE, cfg->size))
+		return nswap_no_such_policy(NSWAP_SIZE, ext);
 	return 0;
 }
 

@@ -261,11 +261,10 @@ int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static int set_policy(struct nswap_node *node, const struct nlattr *nest,
-		      struct netlink_ext_ack *ext)
+static int set_policy(struct nswap_node *node, const char *device,
+		      const struct nlattr *nest, struct netlink_ext_ack *ext)
 {
 	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1];
-	const char *kind, *name;
 	int err;
 
 	err = nla_parse_nested(tb, ARRAY_SIZE(nswap_policy_nl_policy) - 1, nest,
@@ -276,46 +275,45 @@ static int set_policy(struct nswap_node *node, const struct nlattr *nest,
 		NL_SET_ERR_MSG(ext, "a policy needs a kind and a name");
 		return -EINVAL;
 	}
-	kind = nla_data(tb[NSWAP_POLICY_A_KIND]);
-	name = nla_data(tb[NSWAP_POLICY_A_NAME]);
-	if (!strcmp(kind, "place"))
-		return nswap_node_set_place(node, name, ext);
-	if (!strcmp(kind, "size"))
-		return nswap_node_set_size(node, name, ext);
-	if (!strcmp(kind, "read"))
-		return nswap_node_set_read(node, name, ext);
-	if (!strncmp(kind, NSWAP_NL_PREFETCH, strlen(NSWAP_NL_PREFETCH)))
-		return nswap_node_set_prefetch(node,
-					kind + strlen(NSWAP_NL_PREFETCH), name,
-					ext);
-	NL_SET_ERR_MSG(ext, "kinds of policies are: place size read, and those of prefetch");
-	return -ENOENT;
+	return nswap_node_set_policy(node, device,
+				     nla_data(tb[NSWAP_POLICY_A_KIND]),
+				     nla_data(tb[NSWAP_POLICY_A_NAME]), ext);
 }
 
 static int set_one(struct nswap_node *node, struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
-	const char *name;
+	const char *name, *device = NULL;
 	u32 value;
 	int err;
 
+	if (tb[NSWAP_A_DEVICE_NAME])
+		device = nla_data(tb[NSWAP_A_DEVICE_NAME]);
+	if (device && (tb[NSWAP_A_LEND_PAGES] || tb[NSWAP_A_KNOB])) {
+		NL_SET_ERR_MSG(info->extack, "this is the node's: only policies and the profile are a device's");
+		return -EINVAL;
+	}
 	if (tb[NSWAP_A_LEND_PAGES])
 		return nswap_node_lend(node,
 				       nla_get_u64(tb[NSWAP_A_LEND_PAGES]),
 				       info->extack);
 	if (tb[NSWAP_A_PLACE])
-		return nswap_node_set_place(node, nla_data(tb[NSWAP_A_PLACE]),
-					    info->extack);
+		return nswap_node_set_policy(node, device, "place",
+					     nla_data(tb[NSWAP_A_PLACE]),
+					     info->extack);
 	if (tb[NSWAP_A_PROFILE_RESET]) {
-		nswap_profile_reset(node);
-		return 0;
+		err = nswap_profile_reset(node, device);
+		if (err)
+			NL_SET_ERR_MSG(info->extack, "this node has no such device, see: nswapctl device list");
+		return err;
 	}
 	if (tb[NSWAP_A_SIZE_POLICY])
-		return nswap_node_set_size(node,
-					   nla_data(tb[NSWAP_A_SIZE_POLICY]),
-					   info->extack);
+		return nswap_node_set_policy(node, device, "size",
+					     nla_data(tb[NSWAP_A_SIZE_POLICY]),
+					     info->extack);
 	if (tb[NSWAP_A_POLICY])
-		return set_policy(node, tb[NSWAP_A_POLICY], info->extack);
+		return set_policy(node, device, tb[NSWAP_A_POLICY],
+				  info->extack);
 	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);
 	if (err)
 		return err;

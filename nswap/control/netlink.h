@@ -13,8 +13,6 @@
 #include "core/node.h"
 #include "knobs.h"
 
-#define NSWAP_NL_PREFETCH "prefetch-"	/* before its kinds, as kinds of policies */
-
 int nswap_netlink_init(void);
 void nswap_netlink_exit(void);
 
@@ -28,8 +26,8 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node);
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v);
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v);
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v);
-int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
-			const char *name, const char *help, bool current_one);
+int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
+			const struct nswap_policy *p, bool current_one, bool own);
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k,
 		      u32 value);
 int nswap_nl_put_latency(struct sk_buff *skb,

@@ -28,11 +28,12 @@ const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1] = {
 	[NSWAP_KNOB_A_HELP] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_CURRENT + 1] = {
+const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1] = {
 	[NSWAP_POLICY_A_KIND] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_POLICY_A_NAME] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_POLICY_A_HELP] = { .type = NLA_NUL_STRING, },
 	[NSWAP_POLICY_A_CURRENT] = { .type = NLA_FLAG, },
+	[NSWAP_POLICY_A_OWN] = { .type = NLA_FLAG, },
 };
 
 /* Global operation policy for nswap */

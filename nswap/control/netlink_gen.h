@@ -15,7 +15,7 @@
 /* Common nested types */
 extern const struct nla_policy nswap_addr_nl_policy[NSWAP_ADDR_A_SCOPE + 1];
 extern const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1];
-extern const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_CURRENT + 1];
+extern const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1];
 
 /* Global operation policy for nswap */
 extern const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1];

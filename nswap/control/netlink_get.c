@@ -12,14 +12,15 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 #include "base/views.h"
 #include "core/node.h"
 #include "core/nodes.h"
 #include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy/policy.h"
-#include "prefetch/prefetch.h"
 
 /* answer a request about one node: the node, and what @more puts */
 static int reply_node(struct genl_info *info, u8 cmd,
@@ -181,90 +182,59 @@ static int put_next_owner(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
-static int put_place(struct sk_buff *skb, struct nswap_node *node,
-		     unsigned int n)
+/*
+ * The device a dump is of: -ENOENT if the request names none, -ENODEV if the
+ * node has none of that name.
+ */
+static int find_device(struct netlink_callback *cb, struct nswap_node *node,
+		       struct nswap_device_view *v)
 {
-	const struct nswap_place_ops *ops = nswap_place_nth(n);
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN,
+						    NSWAP_A_DEVICE_NAME);
+	u32 after = 0;
 
-	return ops ? nswap_nl_put_policy(skb, "place", ops->name, ops->help,
-					 ops == READ_ONCE(node->place)) :
-		     -ENOENT;
-}
-
-static int put_size(struct sk_buff *skb, struct nswap_node *node,
-		    unsigned int n)
-{
-	const struct nswap_size_ops *ops = nswap_size_nth(n);
-
-	return ops ? nswap_nl_put_policy(skb, "size", ops->name, ops->help,
-					 ops == READ_ONCE(node->size)) :
-		     -ENOENT;
-}
-
-static int put_read(struct sk_buff *skb, struct nswap_node *node,
-		    unsigned int n)
-{
-	const struct nswap_read_ops *ops = nswap_read_nth(n);
-
-	return ops ? nswap_nl_put_policy(skb, "read", ops->name, ops->help,
-					 ops == READ_ONCE(node->read)) :
-		     -ENOENT;
-}
-
-static int put_prefetch(struct sk_buff *skb, struct nswap_node *node,
-			unsigned int kind, unsigned int n)
-{
-	const struct nswap_prefetch_choice *c = nswap_prefetch_nth(kind, n);
-	char name[64];
-
-	if (!c)
+	if (!name)
 		return -ENOENT;
-	snprintf(name, sizeof(name), NSWAP_NL_PREFETCH "%s",
-		 nswap_prefetch_kind_name(kind));
-	return nswap_nl_put_policy(skb, name, c->name, c->help,
-				   c == READ_ONCE(node->prefetch[kind]));
-}
-
-static int put_of_kind(struct sk_buff *skb, struct nswap_node *node,
-		       unsigned int kind, unsigned int n)
-{
-	switch (kind) {
-	case 0:
-		return put_place(skb, node, n);
-	case 1:
-		return put_size(skb, node, n);
-	case 2:
-		return put_read(skb, node, n);
-	default:
-		return put_prefetch(skb, node, kind - 3, n);
+	while (nswap_device_next(node, after, v)) {
+		if (!nla_strcmp(name, v->name))
+			return 0;
+		after = v->instance;
 	}
+	NL_SET_ERR_MSG(cb->extack, "this node has no such device, see: nswapctl device list");
+	return -ENODEV;
 }
 
-#define POLICY_KINDS	(3 + NSWAP_PREFETCH_KINDS)
 #define POLICIES	256	/* of a kind at most: the place in the dump */
 
-/* *@at is the kind and the place among its policies; it is that of the next */
-static int put_policy(struct sk_buff *skb, struct nswap_node *node,
-		      unsigned long *at)
-{
-	while (*at / POLICIES < POLICY_KINDS) {
-		int err = put_of_kind(skb, node, *at / POLICIES,
-				      *at % POLICIES);
-
-		if (err != -ENOENT)
-			return err;
-		*at = (*at / POLICIES + 1) * POLICIES;
-	}
-	return -ENOENT;
-}
-
+/* *@after is the kind and the place among its policies */
 static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after)
 {
-	int err = put_policy(skb, node, after);
+	struct nswap_device_view v;
+	unsigned long at = *after;
+	const struct nswap_policy *p, *own;
+	unsigned int kind;
+	int err;
 
+	err = find_device(cb, node, &v);
+	if (err == -ENODEV)
+		return err;
+	if (err)
+		memset(v.policy, 0, sizeof(v.policy));
+	for (;; at = (kind + 1) * POLICIES) {
+		kind = at / POLICIES;
+		if (kind >= NSWAP_POLICY_KINDS)
+			return -ENOENT;
+		p = nswap_policy_nth(kind, at % POLICIES);
+		if (p)
+			break;
+	}
+	own = v.policy[kind];
+	err = nswap_nl_put_policy(skb, kind, p,
+				  p == (own ?: READ_ONCE(node->policy[kind])),
+				  p == own);
 	if (!err)
-		++*after;
+		*after = at + 1;
 	return err;
 }
 
@@ -303,11 +273,16 @@ static int put_next_latency(struct sk_buff *skb, struct netlink_callback *cb,
 static int put_next_profile(struct sk_buff *skb, struct netlink_callback *cb,
 			    struct nswap_node *node, unsigned long *after)
 {
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN,
+						    NSWAP_A_DEVICE_NAME);
 	struct nswap_profile_view v;
 	int err;
 
-	if (!nswap_profile_next(node, *after, &v))
-		return -ENOENT;
+	err = nswap_profile_next(node, name ? nla_data(name) : NULL, *after, &v);
+	if (err == -ENODEV)
+		NL_SET_ERR_MSG(cb->extack, "this node has no such device, see: nswapctl device list");
+	if (err)
+		return err;
 	err = nswap_nl_put_profile(skb, &v);
 	if (!err)
 		++*after;

@@ -6,6 +6,7 @@
  * is held here. Each kind is one nest; what does not fit is left for the
  * caller to cancel. Every counter of nswap_stats has its attribute.
  */
+#include "policy/registry.h"
 #include "base/latency_steps.h"
 #include "base/stats.h"
 #include "base/types.h"
@@ -147,9 +148,9 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    put_u64(skb, NSWAP_NODE_INFO_A_GRANTED_PAGES, c.granted) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_OWNERS, c.owners) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_PLACE,
-			   READ_ONCE(node->place)->name) ||
+			   READ_ONCE(node->policy[NSWAP_PLACE])->name) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_SIZE_POLICY,
-			   READ_ONCE(node->size)->name) ||
+			   READ_ONCE(node->policy[NSWAP_SIZE])->name) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_TARGET_PAGES, c.target) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_SURPLUS_PAGES, c.surplus) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_TREND,
@@ -175,6 +176,27 @@ static int put_tier(struct sk_buff *skb, const struct nswap_tier_view *t)
 	      nla_put_string(skb, NSWAP_TIER_A_DEVICES, t->names))))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_own_policies(struct sk_buff *skb,
+			    const struct nswap_device_view *v)
+{
+	struct nlattr *nest;
+	unsigned int kind;
+
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++) {
+		if (!v->policy[kind])
+			continue;
+		nest = nla_nest_start(skb, NSWAP_DEVICE_A_POLICY);
+		if (!nest ||
+		    nla_put_string(skb, NSWAP_POLICY_A_KIND,
+				   nswap_policy_kind_name(kind)) ||
+		    nla_put_string(skb, NSWAP_POLICY_A_NAME,
+				   v->policy[kind]->name))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
 	return 0;
 }
 
@@ -211,7 +233,8 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 		      flash->slots << NSWAP_SLOT_SHIFT) ||
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
-	    put_tier(skb, flash) || put_tier(skb, home))
+	    put_tier(skb, flash) || put_tier(skb, home) ||
+	    put_own_policies(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -280,23 +303,25 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
  * nswap_nl_put_policy() - put a policy into a reply
  * @skb: reply
  * @kind: what it decides
- * @name: its name
- * @help: one line
- * @current_one: the node uses it
+ * @p: the policy
+ * @current_one: the node uses it, or the device the request is about
+ * @own: the device has chosen it itself
  *
  * Context: process context.
  * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
  */
-int nswap_nl_put_policy(struct sk_buff *skb, const char *kind,
-			const char *name, const char *help, bool current_one)
+int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
+			const struct nswap_policy *p, bool current_one, bool own)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_POLICY);
 
 	if (!nest ||
-	    nla_put_string(skb, NSWAP_POLICY_A_KIND, kind) ||
-	    nla_put_string(skb, NSWAP_POLICY_A_NAME, name) ||
-	    nla_put_string(skb, NSWAP_POLICY_A_HELP, help) ||
-	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one))
+	    nla_put_string(skb, NSWAP_POLICY_A_KIND,
+			   nswap_policy_kind_name(kind)) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_NAME, p->name) ||
+	    nla_put_string(skb, NSWAP_POLICY_A_HELP, p->help) ||
+	    put_flag(skb, NSWAP_POLICY_A_CURRENT, current_one) ||
+	    put_flag(skb, NSWAP_POLICY_A_OWN, own))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

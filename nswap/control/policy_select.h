@@ -6,18 +6,14 @@
 #define NSWAP_POLICY_SELECT_H
 
 #include "core/node.h"
+#include "policy/registry.h"
 
 struct netlink_ext_ack;
 
-int nswap_node_no_such_size(const struct nswap_size_ops *current_one,
-			    struct netlink_ext_ack *ext);
-int nswap_node_set_place(struct nswap_node *node, const char *name,
+int nswap_no_such_policy(enum nswap_policy_kind kind,
 			 struct netlink_ext_ack *ext);
-int nswap_node_set_read(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext);
-int nswap_node_set_prefetch(struct nswap_node *node, const char *kind,
-			    const char *name, struct netlink_ext_ack *ext);
-int nswap_node_set_size(struct nswap_node *node, const char *name,
-			struct netlink_ext_ack *ext);
+int nswap_node_set_policy(struct nswap_node *node, const char *device,
+			  const char *kind, const char *name,
+			  struct netlink_ext_ack *ext);
 
 #endif

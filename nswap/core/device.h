@@ -12,6 +12,8 @@
 #include "backing/flash.h"
 #include "backing/home.h"
 #include "base/views.h"
+#include "flow.h"
+#include "policy/registry.h"
 #include "prefetch/prefetch.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
@@ -53,6 +55,11 @@ struct nswap_returns;
  * @times: how long page-ins take, with flash only
  * @written: pages the kernel wrote, with a prefetcher only
  * @read: pages it read, likewise
+ * @flow: pages under way
+ * @degree: samples of that; under degree_lock of the node's meter
+ * @policy: what it has chosen itself of each kind, NULL where it follows its
+ *	node; read with READ_ONCE, written under the node's @control
+ * @placed_last: index of the peer chosen last; under the node's @place_lock
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -82,6 +89,10 @@ struct nswap_device {
 	struct nswap_read_latency times;
 	atomic64_t written;
 	atomic64_t read;
+	struct nswap_flow __percpu *flow;
+	struct nswap_degrees degree;
+	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
+	u16 placed_last;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

@@ -118,10 +118,8 @@ struct nswap_rebalance {
  * @going: node is on its way down; set once under @control
  * @leaving: announce that this node leaves (reboot, suspend)
  * @knobs: words read with READ_ONCE, written under @control
- * @place: placement policy; read with READ_ONCE, written under @control
- * @size: size policy; likewise
- * @read: reading policy; likewise
- * @prefetch: what prefetchers do; likewise
+ * @policy: of each kind, for devices that have chosen none of their own; read
+ *	with READ_ONCE, written under @control
  * @stats: counters
  * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
  * @ipt: the IPTable
@@ -129,11 +127,10 @@ struct nswap_rebalance {
  *	@peers_lock
  * @peers_lock: serialises adding and removing peers; never held while
  *	waiting for a thread or the network
- * @place_lock: protects @cand, @nr_cand, @last, @place_rnd; inside nothing but
- *	counters
+ * @place_lock: protects @cand, @nr_cand, @place_rnd, and @placed_last of the
+ *	devices; inside nothing but counters
  * @cand: candidates for placement in the order of their index
  * @nr_cand: how many
- * @last: index of the peer chosen last
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
@@ -166,10 +163,7 @@ struct nswap_node {
 	bool going;
 	bool leaving;
 	struct nswap_knobs knobs;
-	const struct nswap_place_ops *place;
-	const struct nswap_size_ops *size;
-	const struct nswap_read_ops *read;
-	const struct nswap_prefetch_choice *prefetch[NSWAP_PREFETCH_KINDS];
+	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	struct nswap_stats __percpu *stats;
 
 	spinlock_t ipt_lock;
@@ -180,7 +174,6 @@ struct nswap_node {
 	spinlock_t place_lock;
 	struct nswap_place_peer *cand;
 	unsigned int nr_cand;
-	u16 last;
 	struct rnd_state place_rnd;
 
 	struct list_head devices;
@@ -199,5 +192,19 @@ struct nswap_node {
 };
 
 #define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
+
+/**
+ * nswap_node_size() - a node's size policy
+ * @node: node
+ *
+ * Context: any.
+ * Return: the policy, for one decision.
+ */
+static inline const struct nswap_size_ops *
+nswap_node_size(const struct nswap_node *node)
+{
+	return container_of(READ_ONCE(node->policy[NSWAP_SIZE]),
+			    struct nswap_size_ops, is);
+}
 
 #endif

@@ -65,6 +65,7 @@ static void free_device(struct nswap_device *dev)
 	nswap_return_exit(dev);
 	vfree(dev->returning);
 	vfree(dev->dirty);
+	free_percpu(dev->flow);
 	if (dev->header)
 		__free_page(dev->header);
 	if (dev->number >= 0)
@@ -94,7 +95,8 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
-	if (dev->number < 0 || !dev->header || !dev->dirty ||
+	dev->flow = alloc_percpu(struct nswap_flow);
+	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    (b->home && init_for_home(dev, slots)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev))) {
@@ -120,6 +122,7 @@ static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
+	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
 
 static bool device_connecting(struct nswap_node *node)

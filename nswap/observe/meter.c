@@ -69,11 +69,6 @@ int nswap_meter_init(struct nswap_node *node)
 
 	if (!m)
 		return -ENOMEM;
-	m->flow = alloc_percpu(struct nswap_flow);
-	if (!m->flow) {
-		kfree(m);
-		return -ENOMEM;
-	}
 	m->node = node;
 	nswap_profile_init(m);
 	node->meter = m;
@@ -107,7 +102,6 @@ void nswap_meter_exit(struct nswap_node *node)
 	meter_turn(&m->latency_on, false);
 	meter_turn(&m->trace_on, false);
 	free_percpu(m->latency);
-	free_percpu(m->flow);
 	kvfree(m->base);
 	kvfree(m->trace);
 	kfree(m);
@@ -204,11 +198,10 @@ static u8 tier_of(const struct nswap_op *op)
 void nswap_meter_begin(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
-	struct nswap_flow __percpu *flow = io->dev->node->meter->flow;
 
 	op->turn = io->turn;
 	op->began = op->peer && io->write ? ktime_get_ns() : nswap_stamp();
-	this_cpu_add(flow->started[tier_of(op)][io->write], op->nr);
+	this_cpu_add(io->dev->flow->started[tier_of(op)][io->write], op->nr);
 }
 
 static void times_of(const struct nswap_op *op, u64 now, struct nswap_times *t)
@@ -286,7 +279,7 @@ void nswap_meter_end(struct nswap_op *op, unsigned long again)
 	unsigned long moved;
 	u64 now;
 
-	this_cpu_add(m->flow->ended[tier_of(op)][io->write], op->nr);
+	this_cpu_add(io->dev->flow->ended[tier_of(op)][io->write], op->nr);
 	now = nswap_stamp();
 	if (!now || !io->came)
 		return;

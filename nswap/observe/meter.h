@@ -13,18 +13,9 @@
 #include "base/latency_steps.h"
 #include "base/timestamp.h"
 #include "base/views.h"
+#include "core/flow.h"
 #include "core/request.h"
 #include "pure/wire.h"
-
-/**
- * struct nswap_flow - pages given to a tier and pages back from it; per CPU
- * @started: by tier and READ or WRITE
- * @ended: likewise; the rest is under way
- */
-struct nswap_flow {
-	u64 started[NSWAP_TIERS][NSWAP_OPS];
-	u64 ended[NSWAP_TIERS][NSWAP_OPS];
-};
 
 /**
  * struct nswap_latency - what steps took; one per CPU, and sums
@@ -32,22 +23,6 @@ struct nswap_flow {
  */
 struct nswap_latency {
 	struct nswap_hist hist[NSWAP_TIERS][NSWAP_OPS][NSWAP_STEPS];
-};
-
-/**
- * struct nswap_degree - samples of how many pages are under way
- * @samples: how many samples
- * @busy: of these, with a page under way
- * @sum: of all samples
- * @most: largest
- * @bucket: as in struct nswap_hist
- */
-struct nswap_degree {
-	u64 samples;
-	u64 busy;
-	u64 sum;
-	u64 most;
-	u64 bucket[NSWAP_PROFILE_BUCKETS];
 };
 
 #define NSWAP_TRACE_ENTRIES	32768
@@ -68,19 +43,18 @@ struct nswap_slot_trace {
 /**
  * struct nswap_meter - a node's
  * @node: node
- * @flow: always counted
  * @latency: NULL until it is measured for the first time, then kept
  * @base: sum of @latency when measuring began; under the node's @control
  * @latency_on: measure
  * @trace: NULL until it is traced for the first time, then kept
  * @trace_on: trace
  * @profile: takes samples while there is a device
- * @degree_lock: protects @degree; inside nothing; process context only
- * @degree: by tier and READ or WRITE
+ * @degree_lock: protects @degree and those of devices; inside nothing; process
+ *	context only
+ * @degree: of all devices together
  */
 struct nswap_meter {
 	struct nswap_node *node;
-	struct nswap_flow __percpu *flow;
 	struct nswap_latency __percpu *latency;
 	struct nswap_latency *base;
 	bool latency_on;
@@ -88,7 +62,7 @@ struct nswap_meter {
 	bool trace_on;
 	struct delayed_work profile;
 	spinlock_t degree_lock;
-	struct nswap_degree degree[NSWAP_TIERS][NSWAP_OPS];
+	struct nswap_degrees degree;
 };
 
 int nswap_meter_init(struct nswap_node *node);

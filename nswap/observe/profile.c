@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Profiler: every profile_ms, how many pages are under way to and from each
- * tier, as in section VI of the Nswap2L paper.
+ * tier, of each device and of all together, as in section VI of the Nswap2L
+ * paper.
  *
  * Invariants:
  *  - It looks at counters that page-outs and page-ins keep per CPU, and takes
@@ -14,21 +15,22 @@
 #include "base/latency_steps.h"
 #include "base/views.h"
 #include "core/device.h"
+#include "core/devices.h"
 #include "core/node.h"
 #include "meter.h"
 #include "profile.h"
 
-static u64 under_way(const struct nswap_meter *m, u8 tier, u8 op)
+static u64 under_way(const struct nswap_device *dev, u8 tier, u8 op)
 {
 	u64 started = 0, ended = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		ended += READ_ONCE(per_cpu_ptr(m->flow, cpu)->ended[tier][op]);
+		ended += READ_ONCE(per_cpu_ptr(dev->flow, cpu)->ended[tier][op]);
 	/* without a barrier at the writers this makes a sample right, not exact */
 	smp_rmb();
 	for_each_possible_cpu(cpu)
-		started += READ_ONCE(per_cpu_ptr(m->flow, cpu)->started[tier][op]);
+		started += READ_ONCE(per_cpu_ptr(dev->flow, cpu)->started[tier][op]);
 	return started - min(started, ended);
 }
 
@@ -41,6 +43,26 @@ static void profile_sample(struct nswap_degree *d, u64 pages)
 	d->bucket[nswap_bucket(pages, NSWAP_PROFILE_BUCKETS)]++;
 }
 
+/* each device, and all of them together */
+static void sample_tier(struct nswap_meter *m, u8 tier, u8 op)
+{
+	struct nswap_device *dev;
+	u64 pages, sum = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &m->node->devices, link) {
+		pages = under_way(dev, tier, op);
+		sum += pages;
+		spin_lock(&m->degree_lock);
+		profile_sample(&dev->degree.of[tier][op], pages);
+		spin_unlock(&m->degree_lock);
+	}
+	rcu_read_unlock();
+	spin_lock(&m->degree_lock);
+	profile_sample(&m->degree.of[tier][op], sum);
+	spin_unlock(&m->degree_lock);
+}
+
 static bool profile_wanted(struct nswap_node *node)
 {
 	return nswap_knob(node, profile_ms) && !READ_ONCE(node->going) &&
@@ -51,19 +73,13 @@ static void profile_work(struct work_struct *work)
 {
 	struct nswap_meter *m = container_of(to_delayed_work(work),
 					     struct nswap_meter, profile);
-	u64 pages[NSWAP_TIERS][NSWAP_OPS];
 	u8 tier, op;
 
 	if (!profile_wanted(m->node))
 		return;
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		for (op = 0; op < NSWAP_OPS; op++)
-			pages[tier][op] = under_way(m, tier, op);
-	spin_lock(&m->degree_lock);
-	for (tier = 0; tier < NSWAP_TIERS; tier++)
-		for (op = 0; op < NSWAP_OPS; op++)
-			profile_sample(&m->degree[tier][op], pages[tier][op]);
-	spin_unlock(&m->degree_lock);
+			sample_tier(m, tier, op);
 	queue_delayed_work(system_dfl_wq, &m->profile,
 			   msecs_to_jiffies(nswap_knob(m->node, profile_ms)));
 }
@@ -106,42 +122,84 @@ void nswap_profile_stop(struct nswap_node *node)
 	cancel_delayed_work_sync(&node->meter->profile);
 }
 
-/**
- * nswap_profile_reset() - forget all samples
- * @node: node
- *
- * Context: process, does not sleep.
+/*
+ * Samples of a device, which stays until degrees_put(), or of the node for NULL;
+ * NULL if there is no such device.
  */
-void nswap_profile_reset(struct nswap_node *node)
+static struct nswap_degrees *degrees_get(struct nswap_node *node,
+					 const char *device)
 {
-	struct nswap_meter *m = node->meter;
+	struct nswap_device *dev;
 
+	if (!device)
+		return &node->meter->degree;
+	mutex_lock(&node->control);
+	dev = nswap_device_named(node, device);
+	if (!dev)
+		mutex_unlock(&node->control);
+	return dev ? &dev->degree : NULL;
+}
+
+static void degrees_put(struct nswap_node *node, const char *device)
+{
+	if (device)
+		mutex_unlock(&node->control);
+}
+
+/**
+ * nswap_profile_reset() - forget samples
+ * @node: node
+ * @device: of which of its devices; NULL for the node and all of them
+ *
+ * Context: process, sleeps.
+ * Return: 0; -ENODEV if there is no such device.
+ */
+int nswap_profile_reset(struct nswap_node *node, const char *device)
+{
+	struct nswap_degrees *d = degrees_get(node, device);
+	struct nswap_meter *m = node->meter;
+	struct nswap_device *dev;
+
+	if (!d)
+		return -ENODEV;
+	rcu_read_lock();
 	spin_lock(&m->degree_lock);
-	memset(m->degree, 0, sizeof(m->degree));
+	memset(d, 0, sizeof(*d));
+	if (!device)
+		list_for_each_entry_rcu(dev, &node->devices, link)
+			memset(&dev->degree, 0, sizeof(dev->degree));
 	spin_unlock(&m->degree_lock);
+	rcu_read_unlock();
+	degrees_put(node, device);
+	return 0;
 }
 
 /**
  * nswap_profile_next() - samples of one op and tier
  * @node: node
+ * @device: of which of its devices; NULL for all of them together
  * @at: which one, 0 for the first
  * @v: result
  *
- * Context: process, does not sleep.
- * Return: true if there is one.
+ * Context: process, sleeps.
+ * Return: 0; -ENOENT behind the last; -ENODEV if there is no such device.
  */
-bool nswap_profile_next(struct nswap_node *node, unsigned int at,
-			struct nswap_profile_view *v)
+int nswap_profile_next(struct nswap_node *node, const char *device,
+		       unsigned int at, struct nswap_profile_view *v)
 {
 	struct nswap_meter *m = node->meter;
 	u8 tier = at % NSWAP_TIERS, op = at / NSWAP_TIERS;
 	const struct nswap_degree *d;
+	struct nswap_degrees *all;
 
 	if (op >= NSWAP_OPS)
-		return false;
+		return -ENOENT;
+	all = degrees_get(node, device);
+	if (!all)
+		return -ENODEV;
 	v->op = nswap_op_name(op);
 	v->tier = nswap_tier_name(tier);
-	d = &m->degree[tier][op];
+	d = &all->of[tier][op];
 	spin_lock(&m->degree_lock);
 	v->samples = d->samples;
 	v->busy = d->busy;
@@ -149,5 +207,6 @@ bool nswap_profile_next(struct nswap_node *node, unsigned int at,
 	v->most = d->most;
 	memcpy(v->bucket, d->bucket, sizeof(v->bucket));
 	spin_unlock(&m->degree_lock);
-	return true;
+	degrees_put(node, device);
+	return 0;
 }

@@ -21,10 +21,11 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "policy/policy.h"
 #include "base/types.h"
+#include "core/device_policy.h"
 #include "core/node.h"
 #include "place.h"
-#include "policy/policy.h"
 
 #define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */
 #define STORE_FORGET	8	/* this part goes with every tick without a page-out */
@@ -131,23 +132,25 @@ static bool room_may_come(const struct nswap_node *node)
  * The policy's choice, NULL if nobody can take even one page; @flash: set if it
  * prefers that, and if it may.
  */
-static struct nswap_place_peer *place_pick(struct nswap_node *node,
-					   unsigned int pages, int flash_inflight,
-					   bool *flash)
+static struct nswap_place_peer *place_pick(struct nswap_device *dev,
+					   unsigned int pages,
+					   int flash_inflight, bool *flash)
 {
+	struct nswap_node *node = dev->node;
 	struct nswap_place_view view = {
-		.peer = node->cand, .nr = node->nr_cand, .last = node->last,
+		.peer = node->cand, .nr = node->nr_cand,
+		.last = dev->placed_last,
 		.random = prandom_u32_state(&node->place_rnd),
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
 	};
-	int pos = READ_ONCE(node->place)->pick(&view, pages);
+	int pos = nswap_device_place(dev)->pick(&view, pages);
 
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
-	node->last = node->cand[pos].index;
+	dev->placed_last = node->cand[pos].index;
 	return &node->cand[pos];
 }
 
@@ -163,7 +166,7 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
 
 /**
  * nswap_place_take() - choose a peer and spend grants on it
- * @node: node
+ * @dev: device, whose policy chooses
  * @pages: adjacent pages to be placed
  * @flash_inflight: reads and writes under way at the device's flash; negative
  *	if they cannot go there
@@ -173,15 +176,16 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
  * Return: how many of @pages the peer takes; -EXDEV: they had better go to
  * flash; -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
  */
-int nswap_place_take(struct nswap_node *node, unsigned int pages,
+int nswap_place_take(struct nswap_device *dev, unsigned int pages,
 		     int flash_inflight, u16 *index)
 {
+	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
 	bool flash;
 	int n;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(node, pages, flash_inflight, &flash);
+	c = place_pick(dev, pages, flash_inflight, &flash);
 	if (c) {
 		n = place_spend(c, pages);
 		*index = c->index;
@@ -216,7 +220,7 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 
 /**
  * nswap_place_take_spare() - the same for pages that can stay where they are
- * @node: node
+ * @dev: device, whose policy chooses
  * @pages: adjacent pages to be placed
  * @index: the chosen peer
  *
@@ -224,15 +228,16 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
  * Return: @pages, or 0 if the peer that the policy chooses has no more than
  * page-outs need.
  */
-unsigned int nswap_place_take_spare(struct nswap_node *node,
+unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index)
 {
+	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
 	unsigned int n = 0;
 	bool flash;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(node, pages, -1, &flash);
+	c = place_pick(dev, pages, -1, &flash);
 	if (c && nswap_place_ample(c, pages)) {
 		n = place_spend(c, pages);
 		*index = c->index;

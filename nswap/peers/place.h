@@ -11,10 +11,10 @@ int nswap_place_init(struct nswap_node *node);
 void nswap_place_exit(struct nswap_node *node);
 void nswap_place_add(struct nswap_node *node, u16 index, u32 grants, u64 free);
 void nswap_place_remove(struct nswap_node *node, u16 index);
-int nswap_place_take(struct nswap_node *node, unsigned int pages,
+int nswap_place_take(struct nswap_device *dev, unsigned int pages,
 		     int flash_inflight, u16 *index);
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages);
-unsigned int nswap_place_take_spare(struct nswap_node *node,
+unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index);
 void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free);
 void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages,

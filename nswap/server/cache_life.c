@@ -36,7 +36,7 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	INIT_LIST_HEAD(&c->pool);
 	INIT_LIST_HEAD(&c->owners);
 	INIT_DELAYED_WORK(&c->fill, nswap_cache_fill_work);
-	c->adaptive = node->size->adaptive;
+	c->adaptive = nswap_node_size(node)->adaptive;
 	node->cache = c;
 	nswap_cache_lend(c, pages);
 	return 0;

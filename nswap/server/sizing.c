@@ -17,6 +17,7 @@
  */
 #include <linux/slab.h>
 
+#include "policy/policy.h"
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/views.h"
@@ -26,7 +27,6 @@
 #include "cache_size.h"
 #include "core/meminfo.h"
 #include "core/node.h"
-#include "policy/policy.h"
 #include "sizing.h"
 
 #define SOON_MS		100	/* between decisions that reclaim asks for */
@@ -93,7 +93,7 @@ static void sizing_decide(struct work_struct *work)
 	struct nswap_sizing *s = container_of(to_delayed_work(work),
 					      struct nswap_sizing, work);
 	struct nswap_node *node = s->node;
-	const struct nswap_size_ops *ops = READ_ONCE(node->size);
+	const struct nswap_size_ops *ops = nswap_node_size(node);
 	u32 period = nswap_knob(node, size_period_ms);
 	struct nswap_size_view v;
 

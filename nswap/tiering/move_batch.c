@@ -301,9 +301,9 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 
 	/* pages that are well where they are only go where there is plenty */
 	if (mo->state == NSWAP_SLOT_MOVING)
-		n = nswap_place_take_spare(node, *nr, &index);
+		n = nswap_place_take_spare(mo->io.dev, *nr, &index);
 	else
-		n = nswap_place_take(node, *nr, -1, &index);
+		n = nswap_place_take(mo->io.dev, *nr, -1, &index);
 	if (n <= 0)
 		return NULL;
 	*nr = n;

@@ -19,15 +19,17 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 #include "backing/flash.h"
 #include "backing/home.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "client/free.h"
 #include "core/device.h"
+#include "core/device_policy.h"
 #include "core/node.h"
 #include "core/slot_update.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
 #include "pure/slot_map.h"
@@ -195,7 +197,7 @@ static bool link_copy(struct nswap_copier *c, const struct slot_copy *copy,
 		      u32 flash)
 {
 	struct nswap_device *dev = c->dev;
-	bool move = READ_ONCE(dev->node->prefetch[NSWAP_PREFETCH_AFTER]) ==
+	bool move = nswap_device_policy(dev, NSWAP_PREFETCH_AFTER) ==
 		    &nswap_prefetch_move;
 	struct nswap_slot was, to;
 	u64 old;

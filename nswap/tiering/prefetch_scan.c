@@ -13,9 +13,9 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
+#include "prefetch/prefetch.h"
 #include "base/types.h"
 #include "core/device.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_scan.h"
 #include "pure/slot_map.h"
 

@@ -34,15 +34,17 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 #include "backing/flash.h"
 #include "base/stats.h"
 #include "core/device.h"
+#include "core/device_policy.h"
 #include "core/meminfo.h"
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "evict.h"
-#include "policy/policy.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
 #include "prefetcher.h"
@@ -79,10 +81,10 @@ struct nswap_prefetcher {
 	struct nswap_copier *copier;
 };
 
-static const struct nswap_prefetch_choice *
-chosen(const struct nswap_prefetcher *p, enum nswap_prefetch_kind kind)
+static const struct nswap_policy *
+chosen(const struct nswap_prefetcher *p, enum nswap_policy_kind kind)
 {
-	return READ_ONCE(p->dev->node->prefetch[kind]);
+	return nswap_device_policy(p->dev, kind);
 }
 
 static bool is_on(const struct nswap_prefetcher *p)
@@ -158,7 +160,7 @@ static bool must_stay(struct nswap_prefetcher *p)
 	struct nswap_mem_view mem;
 
 	nswap_mem_view(p->dev->node, &mem);
-	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev->node) ||
+	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev) ||
 	       mem.free < mem.low || !nswap_promote_ready(p->dev);
 }
 
@@ -319,7 +321,7 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 }
 
 /**
- * nswap_prefetcher_start() - wake up again and again while the node says so
+ * nswap_prefetcher_start() - wake up again and again while it is on
  * @dev: device with a disk, or without a prefetcher
  *
  * Context: process; the node's control lock is held.
@@ -361,17 +363,17 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
 }
 
 /**
- * nswap_prefetcher_from_disk() - do prefetchers say which pages leave home?
- * @node: node
+ * nswap_prefetcher_from_disk() - does the prefetcher say which pages leave home?
+ * @dev: device
  *
  * Context: any.
- * Return: true while they are on, and bring pages from there.
+ * Return: true while it is on, and brings pages from there.
  */
-bool nswap_prefetcher_from_disk(const struct nswap_node *node)
+bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
 {
-	return READ_ONCE(node->prefetch[NSWAP_PREFETCH_ENABLE]) ==
+	return nswap_device_policy(dev, NSWAP_PREFETCH_ENABLE) ==
 	       &nswap_prefetch_on &&
-	       READ_ONCE(node->prefetch[NSWAP_PREFETCH_FROM]) ==
+	       nswap_device_policy(dev, NSWAP_PREFETCH_FROM) ==
 	       &nswap_prefetch_disk;
 }
 

@@ -15,7 +15,7 @@ void nswap_prefetcher_free(struct nswap_device *dev);
 void nswap_prefetcher_start(struct nswap_device *dev);
 void nswap_prefetcher_stop(struct nswap_device *dev);
 void nswap_prefetcher_tick(struct nswap_device *dev);
-bool nswap_prefetcher_from_disk(const struct nswap_node *node);
+bool nswap_prefetcher_from_disk(const struct nswap_device *dev);
 void nswap_prefetchers_kick(struct nswap_node *node);
 
 #endif

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tables of policies: what is accepted, found and listed. */
+/* The table of policies: what is accepted, found and listed. */
 #include <kunit/test.h>
 
-#include "../../policy/policy.c"
+#include "../../policy/registry.c"
 
-static int nobody(const struct nswap_place_view *view, unsigned int pages)
+static int never(const struct nswap_place_view *view, unsigned int pages)
 {
 	return -1;
+}
+
+static enum nswap_which_look none(bool referenced)
+{
+	return NSWAP_WHICH_PASS;
+}
+
+static const struct nswap_which_ops *
+itself(const struct nswap_prefetch_view *view)
+{
+	return &nswap_which_rr_ops;
 }
 
 struct table {
@@ -16,13 +27,17 @@ struct table {
 };
 
 static const struct table tables[] = {
-	{ "complete", { "mine", "help", nobody }, true },
-	{ "longest name", { "nineteen-letters-ok", "help", nobody }, true },
-	{ "no name", { NULL, "help", nobody }, false },
-	{ "empty name", { "", "help", nobody }, false },
-	{ "name too long", { "twenty-letters-is-it", "help", nobody }, false },
-	{ "no help", { "mine", NULL, nobody }, false },
-	{ "no pick", { "mine", "help", NULL }, false },
+	{ "complete", { { "mine", "help" }, never }, true },
+	{ "longest name", { { "nineteen-letters-ok", "help" }, never }, true },
+	{ "no name", { { NULL, "help" }, never }, false },
+	{ "empty name", { { "", "help" }, never }, false },
+	{ "name too long", { { "twenty-letters-is-it", "help" }, never },
+	  false },
+	{ "name that means the node's", { { "default", "help" }, never },
+	  false },
+	{ "no help", { { "mine", NULL }, never }, false },
+	{ "no pick", { { "mine", "help" }, NULL }, false },
+	{ "a name twice", { { "round-robin", "help" }, never }, false },
 };
 
 static void table_desc(const struct table *t, char *desc)
@@ -35,151 +50,162 @@ KUNIT_ARRAY_PARAM(table, tables, table_desc);
 static void validated(struct kunit *test)
 {
 	const struct table *t = test->param_value;
-	const struct nswap_place_ops *good = &nswap_place_rr_ops;
-	const struct nswap_place_ops *table[] = { good, &t->ops };
+	const struct nswap_policy *row[] = {
+		&nswap_place_rr_ops.is, &t->ops.is, NULL,
+	};
+	struct policy_kind k = kinds[NSWAP_PLACE];
 
-	KUNIT_EXPECT_EQ(test, place_validate(table, 2), t->good ? 0 : -EINVAL);
+	k.row = row;
+	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), t->good ? 0 : -EINVAL);
+	row[1] = NULL;
+	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), 0);
+	row[0] = NULL;
+	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), -EINVAL);
 }
 
-static void table_as_a_whole(struct kunit *test)
+/* a refusal lists all of them: 57 letters and 2 brackets fit, 58 do not */
+static void names_fit_one_line(struct kunit *test)
 {
-	const struct nswap_place_ops *twice[] = {
-		&nswap_place_rr_ops, &nswap_place_rr_ops,
+	static const struct nswap_policy p[] = {
+		{ "nineteen-letters-aa", "help" },
+		{ "nineteen-letters-bb", "help" },
+		{ "seventeen-letters", "help" },
+		{ "eighteen-letters-x", "help" },
 	};
-	const struct nswap_place_ops *hole[] = { &nswap_place_rr_ops, NULL };
+	const struct nswap_policy *row[] = { &p[0], &p[1], &p[2], NULL };
+	struct policy_kind k = { .name = "mine", .row = row };
+	char buf[NSWAP_POLICY_LIST];
 
-	KUNIT_EXPECT_EQ(test, place_validate(twice, 1), 0);
-	KUNIT_EXPECT_EQ(test, place_validate(twice, 2), -EINVAL);
-	KUNIT_EXPECT_EQ(test, place_validate(hole, 2), -EINVAL);
-	KUNIT_EXPECT_EQ(test, place_validate(twice, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), 0);
+	row[2] = &p[3];
+	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, nswap_policy_names(NSWAP_PLACE, NULL, buf, 16),
+			   "most-free round");
+}
+
+static void which_validated(struct kunit *test)
+{
+	struct nswap_which_ops ops = { { "mine", "help" }, 5, false, none };
+
+	KUNIT_EXPECT_TRUE(test, which_complete(&ops.is));
+	ops.arm = 0;
+	KUNIT_EXPECT_FALSE(test, which_complete(&ops.is));
+	ops.arm = NSWAP_PREFETCH_ARMS;
+	KUNIT_EXPECT_FALSE(test, which_complete(&ops.is));
+	ops.arm = 5;
+	ops.look = NULL;
+	KUNIT_EXPECT_FALSE(test, which_complete(&ops.is));
+	ops.choose = itself;
+	KUNIT_EXPECT_FALSE(test, which_complete(&ops.is));
+	ops.arm = 0;
+	KUNIT_EXPECT_TRUE(test, which_complete(&ops.is));
+	ops.look = none;
+	KUNIT_EXPECT_FALSE(test, which_complete(&ops.is));
+}
+
+/* what decides takes itself for the rest of the policy: which one is at stake */
+static void without_its_function(struct kunit *test)
+{
+	char ops[128] = {};
+	struct nswap_policy *p = (struct nswap_policy *)ops;
+	const struct nswap_policy *row[] = { p, NULL };
+	unsigned int kind;
+
+	*p = (struct nswap_policy){ "mine", "help" };
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++) {
+		struct policy_kind k = kinds[kind];
+		bool name_only = !k.needs && !k.complete;
+
+		k.row = row;
+		KUNIT_EXPECT_EQ_MSG(test, policy_kind_validate(&k),
+				    name_only ? 0 : -EINVAL, "%s", k.name);
+	}
+}
+
+struct kind_row {
+	const char *name;
+	enum nswap_policy_kind kind;
+	const char *names;
+};
+
+static const struct kind_row kind_rows[] = {
+	{ "place", NSWAP_PLACE,
+	  "[most-free] round-robin two-choices latency burst" },
+	{ "size", NSWAP_SIZE, "[fixed] watermark pressure" },
+	{ "read", NSWAP_READ,
+	  "[prefetched-first] fastest least-loaded soonest" },
+	{ "prefetch-enable", NSWAP_PREFETCH_ENABLE, "[off] on" },
+	{ "prefetch-when", NSWAP_PREFETCH_WHEN,
+	  "[always] swapping idle adaptive" },
+	{ "prefetch-count", NSWAP_PREFETCH_COUNT,
+	  "[percent-out] percent-used adaptive" },
+	{ "prefetch-which", NSWAP_PREFETCH_WHICH,
+	  "[rr] rand lrs mrs adaptive" },
+	{ "prefetch-from", NSWAP_PREFETCH_FROM, "[ram] disk" },
+	{ "prefetch-to", NSWAP_PREFETCH_TO, "[flash] ram" },
+	{ "prefetch-after", NSWAP_PREFETCH_AFTER, "[copy] move" },
+};
+
+static_assert(ARRAY_SIZE(kind_rows) == NSWAP_POLICY_KINDS);
+
+static void kind_desc(const struct kind_row *r, char *desc)
+{
+	strscpy(desc, r->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(kind_row, kind_rows, kind_desc);
+
+static void found_and_listed(struct kunit *test)
+{
+	const struct kind_row *r = test->param_value;
+	const struct nswap_policy *p;
+	char buf[NSWAP_POLICY_LIST];
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, nswap_policy_kind(r->name), (int)r->kind);
+	KUNIT_EXPECT_STREQ(test, nswap_policy_kind_name(r->kind), r->name);
+	KUNIT_EXPECT_STREQ(test,
+			   nswap_policy_names(r->kind,
+					      nswap_policy_nth(r->kind, 0), buf,
+					      sizeof(buf)), r->names);
+	for (i = 0; (p = nswap_policy_nth(r->kind, i)); i++)
+		KUNIT_EXPECT_PTR_EQ(test, nswap_policy_find(r->kind, p->name), p);
+	KUNIT_EXPECT_NULL(test, nswap_policy_find(r->kind, ""));
+	KUNIT_EXPECT_NULL(test, nswap_policy_find(r->kind, "default"));
+	KUNIT_EXPECT_NULL(test, nswap_policy_find(r->kind, "round"));
 }
 
 static void ours_are_valid(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, nswap_policy_validate(), 0);
+	KUNIT_EXPECT_EQ(test, nswap_policy_kind("whom"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, nswap_policy_kind("when"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, nswap_policy_kind(""), -ENOENT);
 }
 
-static void found_by_name(struct kunit *test)
+/* hits are told apart by it */
+static void arms_differ(struct kunit *test)
 {
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("most-free"),
-			    &nswap_place_most_free_ops);
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("round-robin"),
-			    &nswap_place_rr_ops);
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("two-choices"),
-			    &nswap_place_two_choices_ops);
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("latency"),
-			    &nswap_place_latency_ops);
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_find("burst"),
-			    &nswap_place_burst_ops);
-	KUNIT_EXPECT_NULL(test, nswap_place_find("round"));
-	KUNIT_EXPECT_NULL(test, nswap_place_find(""));
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_default(),
-			    &nswap_place_most_free_ops);
-}
+	u8 seen[NSWAP_PREFETCH_ARMS] = {};
+	const struct nswap_policy *p;
+	unsigned int i;
 
-static void listed(struct kunit *test)
-{
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_nth(0), nswap_place_default());
-	KUNIT_EXPECT_PTR_EQ(test, nswap_place_nth(1), &nswap_place_rr_ops);
-	KUNIT_EXPECT_NULL(test, nswap_place_nth(ARRAY_SIZE(place_policies)));
-	KUNIT_EXPECT_NULL(test, nswap_place_nth(UINT_MAX));
-}
+	for (i = 0; (p = nswap_policy_nth(NSWAP_PREFETCH_WHICH, i)); i++) {
+		u8 arm = container_of(p, struct nswap_which_ops, is)->arm;
 
-static u64 nothing(const struct nswap_size_view *view)
-{
-	return 0;
-}
-
-struct size_table {
-	const char *desc;
-	struct nswap_size_ops ops;
-	bool good;
-};
-
-static const struct size_table size_tables[] = {
-	{ "complete", { "mine", "help", true, nothing }, true },
-	{ "longest name", { "nineteen-letters-ok", "help", true, nothing }, true },
-	{ "no name", { NULL, "help", true, nothing }, false },
-	{ "empty name", { "", "help", true, nothing }, false },
-	{ "name too long", { "twenty-letters-is-it", "help", true, nothing }, false },
-	{ "no help", { "mine", NULL, true, nothing }, false },
-	{ "no lend", { "mine", "help", true, NULL }, false },
-	{ "a name twice", { "fixed", "help", true, nothing }, false },
-};
-
-static void size_table_desc(const struct size_table *t, char *desc)
-{
-	strscpy(desc, t->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(size_table, size_tables, size_table_desc);
-
-static void size_validated(struct kunit *test)
-{
-	const struct size_table *t = test->param_value;
-	const struct nswap_size_ops *table[] = { &nswap_size_fixed_ops, &t->ops };
-
-	KUNIT_EXPECT_EQ(test, size_validate(table, 2), t->good ? 0 : -EINVAL);
-	KUNIT_EXPECT_EQ(test, size_validate(table, 0), -EINVAL);
-	table[1] = NULL;
-	KUNIT_EXPECT_EQ(test, size_validate(table, 2), -EINVAL);
-}
-
-static void size_found_and_listed(struct kunit *test)
-{
-	KUNIT_EXPECT_PTR_EQ(test, nswap_size_find("watermark"),
-			    &nswap_size_watermark_ops);
-	KUNIT_EXPECT_NULL(test, nswap_size_find("water"));
-	KUNIT_EXPECT_PTR_EQ(test, nswap_size_default(), &nswap_size_fixed_ops);
-	KUNIT_EXPECT_PTR_EQ(test, nswap_size_nth(0), &nswap_size_fixed_ops);
-	KUNIT_EXPECT_NULL(test, nswap_size_nth(ARRAY_SIZE(size_policies)));
-}
-
-static void read_found_and_listed(struct kunit *test)
-{
-	const struct nswap_read_ops *twice[] = {
-		&nswap_read_fastest_ops, &nswap_read_fastest_ops,
-	};
-
-	KUNIT_EXPECT_EQ(test, read_validate(twice, 1), 0);
-	KUNIT_EXPECT_EQ(test, read_validate(twice, 2), -EINVAL);
-	KUNIT_EXPECT_EQ(test, read_validate(twice, 0), -EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, nswap_read_find("least-loaded"),
-			    &nswap_read_least_ops);
-	KUNIT_EXPECT_NULL(test, nswap_read_find("least"));
-	KUNIT_EXPECT_PTR_EQ(test, nswap_read_default(),
-			    &nswap_read_prefetched_ops);
-	KUNIT_EXPECT_NULL(test, nswap_read_nth(ARRAY_SIZE(read_policies)));
-}
-
-/* what a user is told who asks for a policy that is not there */
-static void named_in_one_line(struct kunit *test)
-{
-	char buf[NSWAP_POLICY_LIST], small[8];
-
-	KUNIT_EXPECT_STREQ(test, nswap_size_names(&nswap_size_watermark_ops,
-						  buf, sizeof(buf)),
-			   "fixed [watermark] pressure");
-	KUNIT_EXPECT_STREQ(test, nswap_place_names(&nswap_place_most_free_ops,
-						   buf, sizeof(buf)),
-			   "[most-free] round-robin two-choices latency burst");
-	KUNIT_EXPECT_STREQ(test, nswap_read_names(&nswap_read_prefetched_ops,
-						  buf, sizeof(buf)),
-			   "[prefetched-first] fastest least-loaded soonest");
-	KUNIT_EXPECT_STREQ(test, nswap_size_names(NULL, small, sizeof(small)),
-			   "fixed w");
+		KUNIT_EXPECT_EQ(test, seen[arm], 0);
+		seen[arm] = 1;
+	}
 }
 
 static struct kunit_case policy_cases[] = {
 	KUNIT_CASE_PARAM(validated, table_gen_params),
-	KUNIT_CASE(table_as_a_whole),
+	KUNIT_CASE(names_fit_one_line),
+	KUNIT_CASE(which_validated),
+	KUNIT_CASE(without_its_function),
+	KUNIT_CASE_PARAM(found_and_listed, kind_row_gen_params),
 	KUNIT_CASE(ours_are_valid),
-	KUNIT_CASE(found_by_name),
-	KUNIT_CASE(listed),
-	KUNIT_CASE_PARAM(size_validated, size_table_gen_params),
-	KUNIT_CASE(size_found_and_listed),
-	KUNIT_CASE(read_found_and_listed),
-	KUNIT_CASE(named_in_one_line),
+	KUNIT_CASE(arms_differ),
 	{}
 };
 

@@ -1,154 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prefetch: the tables of policies, and what is learned. */
+/* Prefetch: the ways pages go, and what is learned. */
 #include <kunit/test.h>
 
 #include "../../prefetch/prefetch.c"
 #include "../../prefetch/learned.c"
 
-static void ours_are_valid(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, nswap_prefetch_validate(), 0);
-}
-
-static bool nobody(const struct nswap_prefetch_view *view)
-{
-	return false;
-}
-
-static enum nswap_which_look none(bool referenced)
-{
-	return NSWAP_WHICH_PASS;
-}
-
-static const struct nswap_which_ops *
-itself(const struct nswap_prefetch_view *view)
-{
-	return &nswap_which_rr_ops;
-}
-
-struct when_table {
-	const char *desc;
-	struct nswap_when_ops ops;
-	bool good;
-};
-
-static const struct when_table when_tables[] = {
-	{ "complete", { { "mine", "help" }, nobody }, true },
-	{ "longest name", { { "nineteen-letters-ok", "help" }, nobody }, true },
-	{ "name too long", { { "twenty-letters-is-it", "help" }, nobody },
-	  false },
-	{ "no name", { { NULL, "help" }, nobody }, false },
-	{ "empty name", { { "", "help" }, nobody }, false },
-	{ "no help", { { "mine", NULL }, nobody }, false },
-	{ "no due", { { "mine", "help" }, NULL }, false },
-	{ "a name twice", { { "always", "help" }, nobody }, false },
-};
-
-static void when_desc(const struct when_table *t, char *desc)
-{
-	strscpy(desc, t->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(when_table, when_tables, when_desc);
-
-static void when_validated(struct kunit *test)
-{
-	const struct when_table *t = test->param_value;
-	const struct nswap_prefetch_choice *row[] = {
-		&nswap_when_always_ops.is, &t->ops.is, NULL,
-	};
-	struct kind k = { .name = "when", .row = row, .nr = 2 };
-
-	KUNIT_EXPECT_EQ(test, kind_validate(&k, NSWAP_PREFETCH_WHEN),
-			t->good ? 0 : -EINVAL);
-	k.nr = 3;
-	KUNIT_EXPECT_EQ(test, kind_validate(&k, NSWAP_PREFETCH_WHEN), -EINVAL);
-	k.nr = 0;
-	KUNIT_EXPECT_EQ(test, kind_validate(&k, NSWAP_PREFETCH_WHEN), -EINVAL);
-}
-
-static void which_validated(struct kunit *test)
-{
-	struct nswap_which_ops ops = { { "mine", "help" }, 5, false, none };
-
-	KUNIT_EXPECT_TRUE(test, which_valid(&ops));
-	ops.arm = 0;
-	KUNIT_EXPECT_FALSE(test, which_valid(&ops));
-	ops.arm = NSWAP_PREFETCH_ARMS;
-	KUNIT_EXPECT_FALSE(test, which_valid(&ops));
-	ops.arm = 5;
-	ops.look = NULL;
-	KUNIT_EXPECT_FALSE(test, which_valid(&ops));
-	ops.choose = itself;
-	KUNIT_EXPECT_FALSE(test, which_valid(&ops));
-	ops.arm = 0;
-	KUNIT_EXPECT_TRUE(test, which_valid(&ops));
-	ops.look = none;
-	KUNIT_EXPECT_FALSE(test, which_valid(&ops));
-}
-
-/* hits are told apart by it */
-static void arms_differ(struct kunit *test)
-{
-	u8 seen[NSWAP_PREFETCH_ARMS] = {};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(which_rows); i++) {
-		u8 arm = container_of(which_rows[i], struct nswap_which_ops,
-				      is)->arm;
-
-		KUNIT_EXPECT_EQ(test, seen[arm], 0);
-		seen[arm] = 1;
-	}
-}
-
-static void found_by_name(struct kunit *test)
-{
-	char buf[NSWAP_PREFETCH_LIST];
-
-	KUNIT_EXPECT_EQ(test, nswap_prefetch_kind_find("which"),
-			(int)NSWAP_PREFETCH_WHICH);
-	KUNIT_EXPECT_EQ(test, nswap_prefetch_kind_find("whom"), -ENOENT);
-	KUNIT_EXPECT_PTR_EQ(test,
-			    nswap_prefetch_find(NSWAP_PREFETCH_WHICH, "lrs"),
-			    &nswap_which_lrs_ops.is);
-	KUNIT_EXPECT_NULL(test,
-			  nswap_prefetch_find(NSWAP_PREFETCH_WHEN, "lrs"));
-	KUNIT_EXPECT_NULL(test, nswap_prefetch_nth(NSWAP_PREFETCH_FROM, 2));
-	KUNIT_EXPECT_STREQ(test,
-			   nswap_prefetch_names(NSWAP_PREFETCH_WHEN,
-						&nswap_when_idle_ops.is, buf,
-						sizeof(buf)),
-			   "always swapping [idle] adaptive");
-	KUNIT_EXPECT_STREQ(test,
-			   nswap_prefetch_names(NSWAP_PREFETCH_ENABLE,
-						nswap_prefetch_nth(0, 0), buf,
-						sizeof(buf)), "[off] on");
-}
-
 /* the defaults are a way, each place is the start of one, each goal its end */
 static void ways_found(struct kunit *test)
 {
-	const struct nswap_prefetch_choice *from, *to;
+	static const struct nswap_policy *const from[] = {
+		&nswap_prefetch_ram, &nswap_prefetch_disk,
+	};
+	static const struct nswap_policy *const to[] = {
+		&nswap_prefetch_flash, &nswap_prefetch_to_ram,
+	};
 	char buf[NSWAP_PREFETCH_WAYS];
-	unsigned int i, ends = 0;
+	unsigned int i;
 
-	KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(from_rows[0]),
-			    to_rows[0]);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(ways), ARRAY_SIZE(from_rows));
-	for (i = 0; i < ARRAY_SIZE(from_rows); i++) {
-		from = from_rows[i];
-		to = nswap_prefetch_to_of(from);
-		KUNIT_EXPECT_PTR_EQ(test, to,
-				    nswap_prefetch_find(NSWAP_PREFETCH_TO,
-							to->name));
-		KUNIT_EXPECT_STRNEQ(test, from->name, to->name);
-		ends |= BIT(to == to_rows[1]);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(ways), ARRAY_SIZE(from));
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(from[i]), to[i]);
+		KUNIT_EXPECT_STRNEQ(test, from[i]->name, to[i]->name);
 	}
-	KUNIT_EXPECT_EQ(test, ends, 3u);
-	from = nswap_prefetch_find(NSWAP_PREFETCH_FROM, "disk");
-	KUNIT_ASSERT_PTR_EQ(test, from, &nswap_prefetch_disk);
-	KUNIT_EXPECT_STREQ(test, nswap_prefetch_to_of(from)->name, "ram");
 	KUNIT_EXPECT_STREQ(test, nswap_prefetch_ways(buf, sizeof(buf)),
 			   "ram to flash or disk to ram");
 }
@@ -236,11 +109,6 @@ static void pays(struct kunit *test)
 }
 
 static struct kunit_case prefetch_cases[] = {
-	KUNIT_CASE(ours_are_valid),
-	KUNIT_CASE_PARAM(when_validated, when_table_gen_params),
-	KUNIT_CASE(which_validated),
-	KUNIT_CASE(arms_differ),
-	KUNIT_CASE(found_by_name),
 	KUNIT_CASE(ways_found),
 	KUNIT_CASE(noted),
 	KUNIT_CASE(forgotten),

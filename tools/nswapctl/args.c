@@ -2,6 +2,8 @@
 /*
  * Options and values on the command line.
  */
+#include <string.h>
+
 #include "args.h"
 #include "ctl.h"
 #include "parse.h"
@@ -47,6 +49,34 @@ uint64_t arg_pages(const char *text)
 	if (bytes % PAGE_BYTES)
 		ctl_refuse("what is lent must be a multiple of 4 KiB");
 	return bytes / PAGE_BYTES;
+}
+
+/* what --device names; @before: what it named before, NULL for nothing */
+const char *arg_device_name(const char *text, const char *before)
+{
+	if (before)
+		ctl_usage("one device at a time");
+	if (!strncmp(text, "/dev/", 5))
+		text += 5;
+	if (!*text)
+		ctl_usage("name a device with --device");
+	return text;
+}
+
+/* takes --device out of the command line; NULL if it is not there */
+const char *arg_device(int *argc, char ***argv)
+{
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ }
+	};
+	const char *device = NULL;
+
+	while (arg_option(*argc, *argv, options) != -1)
+		device = arg_device_name(optarg, device);
+	*argc -= optind - 1;
+	*argv += optind - 1;
+	return device;
 }
 
 void arg_no_more(int argc, char **argv, int used)

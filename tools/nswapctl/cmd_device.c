@@ -116,6 +116,7 @@ static void print_device(const struct view_device *d)
 	json_number("flash_used_slots", d->flash_used);
 	print_tiers(d);
 	json_bool("in_use", d->in_use);
+	view_json_own(d);
 	json_end();
 }
 
@@ -306,16 +307,16 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %s\n",
+		printf("%-10s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %s\n",
 		       "DEVICE", "SIZE", "MAP", "INSTANCE", "ON-PEERS",
 		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
-		       "FLASH");
+		       "FLASH", "OWN-POLICIES");
 	for (d = devices; d < devices + nr; d++) {
 		if (ctl_json) {
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %s\n",
+		printf("%-10s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s ",
 		       d->name,
 		       text_size(d->size, size, sizeof(size)),
 		       text_size(d->map_bytes, map, sizeof(map)), d->instance,
@@ -325,6 +326,7 @@ int cmd_device_list(int argc, char **argv)
 		       (unsigned long long)d->lost, d->in_use ? "yes" : "no",
 		       *d->home ? d->home : "-",
 		       *d->flash ? d->flash : "-");
+		view_print_own(d);
 	}
 	if (ctl_json)
 		json_end();

@@ -121,18 +121,18 @@ static void print_degree(const struct meter_degree *d)
 	       (unsigned long long)d->most);
 }
 
-static void reset_profile(void)
+static void reset_profile(const char *device)
 {
-	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_SET);
+	struct nl_msg *msg = ctl_request_of(NSWAP_CMD_NODE_SET, device);
 
 	ctl_put_on(msg, NSWAP_A_PROFILE_RESET);
 	ctl_call(msg, NULL, NULL);
 }
 
-static void show_profile(void)
+static void show_profile(const char *device)
 {
 	struct meter_degree *degrees, *d;
-	size_t nr = meter_degrees(&degrees);
+	size_t nr = meter_degrees(&degrees, device);
 
 	if (ctl_json)
 		json_list(NULL);
@@ -154,17 +154,24 @@ int cmd_profile(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "reset", no_argument, NULL, 'r' },
+		{ "device", required_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};
+	const char *device = NULL;
 	bool reset = false;
+	int option;
 
-	while (arg_option(argc, argv, options) != -1)
-		reset = true;
+	while ((option = arg_option(argc, argv, options)) != -1) {
+		if (option == 'r')
+			reset = true;
+		else
+			device = arg_device_name(optarg, device);
+	}
 	arg_no_more(argc, argv, optind);
 	if (reset)
-		reset_profile();
+		reset_profile(device);
 	else
-		show_profile();
+		show_profile(device);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Command prefetch: what the prefetchers of a node do.
+ * Command prefetch: what the prefetchers of a node, or of a device, do.
  *
  * To the module these are policies whose kind begins with "prefetch-" and
  * knobs whose name begins with "prefetch_"; here both are keys.
@@ -25,13 +25,21 @@ static const char *key_of(const char *name, const char *prefix)
 	return strncmp(name, prefix, len) ? NULL : name + len;
 }
 
-static void json_choices(const struct view_policy *p, size_t nr)
+static void json_choices(const struct view_policy *p, size_t nr,
+			 const char *device)
 {
 	size_t i;
 
 	for (i = 0; i < nr; i++)
 		if (key_of(p[i].kind, KIND) && p[i].current)
 			json_string(key_of(p[i].kind, KIND), p[i].name);
+	if (device)
+		json_list("own");
+	for (i = 0; i < nr && device; i++)
+		if (key_of(p[i].kind, KIND) && p[i].own)
+			json_string(NULL, key_of(p[i].kind, KIND));
+	if (device)
+		json_end();
 	json_object("known");
 	for (i = 0; i < nr; i++) {
 		const char *key = key_of(p[i].kind, KIND);
@@ -47,7 +55,8 @@ static void json_choices(const struct view_policy *p, size_t nr)
 	json_end();
 }
 
-static void print_choices(const struct view_policy *p, size_t nr)
+static void print_choices(const struct view_policy *p, size_t nr,
+			  const char *device)
 {
 	size_t i;
 
@@ -55,20 +64,21 @@ static void print_choices(const struct view_policy *p, size_t nr)
 	for (i = 0; i < nr; i++)
 		if (key_of(p[i].kind, KIND))
 			printf("%-12s %-16s %c %s\n", key_of(p[i].kind, KIND),
-			       p[i].name, p[i].current ? '*' : ' ', p[i].help);
+			       p[i].name, view_mark(&p[i], device), p[i].help);
 }
 
-static int show(void)
+static int show(const char *device)
 {
 	struct view_policy *policies;
 	struct view_knob *knobs, *k;
-	size_t nr = view_policies(&policies), nr_knobs = view_knobs(&knobs);
+	size_t nr = view_policies(&policies, device);
+	size_t nr_knobs = view_knobs(&knobs);
 
 	if (ctl_json) {
 		json_object(NULL);
-		json_choices(policies, nr);
+		json_choices(policies, nr, device);
 	} else {
-		print_choices(policies, nr);
+		print_choices(policies, nr, device);
 	}
 	for (k = knobs; k < knobs + nr_knobs; k++) {
 		const char *key = key_of(k->name, KNOB);
@@ -76,7 +86,8 @@ static int show(void)
 		if (key && ctl_json)
 			json_number(key, k->value);
 		else if (key)
-			printf("%-12s %-16u * %s\n", key, k->value, k->help);
+			printf("%-12s %-16u %c %s\n", key, k->value,
+			       device ? '+' : '*', k->help);
 	}
 	if (ctl_json)
 		json_end();
@@ -98,7 +109,7 @@ static bool is_knob(const char *key)
 	return found;
 }
 
-static int set(const char *key, const char *value)
+static int set(const char *key, const char *value, const char *device)
 {
 	struct nl_msg *msg;
 	char name[256];
@@ -108,13 +119,13 @@ static int set(const char *key, const char *value)
 					     UINT32_MAX);
 
 		snprintf(name, sizeof(name), KNOB "%s", key);
-		msg = ctl_request(NSWAP_CMD_NODE_SET);
+		msg = ctl_request_of(NSWAP_CMD_NODE_SET, device);
 		ctl_put_knob(msg, name, number);
 	} else {
 		if (snprintf(name, sizeof(name), KIND "%s", key) >=
 		    (int)sizeof(name))
 			ctl_usage("there is no such key");
-		msg = ctl_request(NSWAP_CMD_NODE_SET);
+		msg = ctl_request_of(NSWAP_CMD_NODE_SET, device);
 		ctl_put_policy(msg, name, value);
 	}
 	ctl_call(msg, NULL, NULL);
@@ -123,15 +134,17 @@ static int set(const char *key, const char *value)
 
 int cmd_prefetch(int argc, char **argv)
 {
+	const char *device = arg_device(&argc, &argv);
+
 	if (argc == 1)
-		return show();
+		return show(device);
 	if (!strcmp(argv[1], "show")) {
 		arg_no_more(argc, argv, 2);
-		return show();
+		return show(device);
 	}
 	if (!strcmp(argv[1], "on") || !strcmp(argv[1], "off")) {
 		arg_no_more(argc, argv, 2);
-		return set("enable", argv[1]);
+		return set("enable", argv[1], device);
 	}
 	if (strcmp(argv[1], "set"))
 		ctl_usage("prefetch knows show, on, off and set, not '%s'",
@@ -139,5 +152,5 @@ int cmd_prefetch(int argc, char **argv)
 	if (argc < 4)
 		ctl_usage("name a key and a value");
 	arg_no_more(argc, argv, 4);
-	return set(argv[2], argv[3]);
+	return set(argv[2], argv[3], device);
 }

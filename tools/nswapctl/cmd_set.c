@@ -27,10 +27,27 @@ int cmd_lend(int argc, char **argv)
 	return 0;
 }
 
-static int list_policies(void)
+/* the devices that have chosen it themselves */
+static void json_devices(const struct view_policy *p,
+			 const struct view_device *devices, size_t nr)
+{
+	size_t i, j;
+
+	json_list("devices");
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < devices[i].nr_own; j++)
+			if (!strcmp(devices[i].own[j].kind, p->kind) &&
+			    !strcmp(devices[i].own[j].name, p->name))
+				json_string(NULL, devices[i].name);
+	json_end();
+}
+
+static int list_policies(const char *device)
 {
 	struct view_policy *policies, *p;
-	size_t nr = view_policies(&policies);
+	size_t nr = view_policies(&policies, device);
+	struct view_device *devices;
+	size_t i, nr_devices = view_devices(&devices);
 
 	if (ctl_json)
 		json_list(NULL);
@@ -41,35 +58,47 @@ static int list_policies(void)
 			continue;
 		if (!ctl_json) {
 			printf("%-7s %-16s %c %s\n", p->kind, p->name,
-			       p->current ? '*' : ' ', p->help);
+			       view_mark(p, device), p->help);
 			continue;
 		}
 		json_object(NULL);
 		json_string("kind", p->kind);
 		json_string("name", p->name);
 		json_bool("current", p->current);
+		if (device)
+			json_bool("own", p->own);
+		else
+			json_devices(p, devices, nr_devices);
 		json_string("help", p->help);
 		json_end();
 	}
 	if (ctl_json)
 		json_end();
+	for (i = 0; i < nr_devices && !device && !ctl_json; i++) {
+		if (!devices[i].nr_own)
+			continue;
+		printf("%s has its own: ", devices[i].name);
+		view_print_own(&devices[i]);
+	}
+	free(devices);
 	free(policies);
 	return 0;
 }
 
 int cmd_policy(int argc, char **argv)
 {
+	const char *device = arg_device(&argc, &argv);
 	struct nl_msg *msg;
 
 	if (argc == 1)
-		return list_policies();
+		return list_policies(device);
 	if (strcmp(argv[1], "place") && strcmp(argv[1], "size") &&
 	    strcmp(argv[1], "read"))
 		ctl_usage("there is no policy for '%s'", argv[1]);
 	if (argc == 2)
 		ctl_usage("name the %s policy", argv[1]);
 	arg_no_more(argc, argv, 3);
-	msg = ctl_request(NSWAP_CMD_NODE_SET);
+	msg = ctl_request_of(NSWAP_CMD_NODE_SET, device);
 	ctl_put_policy(msg, argv[1], argv[2]);
 	ctl_call(msg, NULL, NULL);
 	return 0;

@@ -78,10 +78,11 @@ size_t meter_steps(struct meter_step **list)
 		       sizeof(**list));
 }
 
-size_t meter_degrees(struct meter_degree **list)
+/* of all devices together for NULL */
+size_t meter_degrees(struct meter_degree **list, const char *device)
 {
-	return list_of(ctl_request(NSWAP_CMD_PROFILE_GET), more_degrees, list,
-		       sizeof(**list));
+	return list_of(ctl_request_of(NSWAP_CMD_PROFILE_GET, device),
+		       more_degrees, list, sizeof(**list));
 }
 
 size_t meter_trace(struct meter_entry **list, uint64_t after)

@@ -49,7 +49,7 @@ struct meter_entry {
 
 /* lists, to be freed; each returns how many entries it has */
 size_t meter_steps(struct meter_step **list);
-size_t meter_degrees(struct meter_degree **list);
+size_t meter_degrees(struct meter_degree **list, const char *device);
 size_t meter_trace(struct meter_entry **list, uint64_t after);
 
 double meter_quantile(const struct meter_hist *h, double share);

@@ -199,6 +199,16 @@ struct nl_msg *ctl_request(uint8_t cmd)
 	return msg;
 }
 
+/* the same about a device; NULL for the node */
+struct nl_msg *ctl_request_of(uint8_t cmd, const char *device)
+{
+	struct nl_msg *msg = ctl_request(cmd);
+
+	if (device)
+		ctl_put_text(msg, NSWAP_A_DEVICE_NAME, device);
+	return msg;
+}
+
 /* NULL, or why it was refused; good until the next request */
 const char *ctl_try_call(struct nl_msg *msg, ctl_reply_fn reply, void *arg)
 {

@@ -18,6 +18,7 @@
 typedef void (*ctl_reply_fn)(struct nlattr **attrs, void *arg);
 
 struct nl_msg *ctl_request(uint8_t cmd);
+struct nl_msg *ctl_request_of(uint8_t cmd, const char *device);
 void ctl_call(struct nl_msg *msg, ctl_reply_fn reply, void *arg);
 void ctl_dump(struct nl_msg *msg, ctl_reply_fn reply, void *arg);
 const char *ctl_try_call(struct nl_msg *msg, ctl_reply_fn reply, void *arg);

@@ -73,9 +73,11 @@ static const struct ctl_command commands[] = {
 	  "  --latency         what each step of page-outs and page-ins took instead, for\n"
 	  "                    the pages since 'nswapctl set latency 1'\n",
 	  cmd_stat },
-	{ "profile", "[--reset]", "show how many pages are under way at once",
+	{ "profile", "[--device nswapN] [--reset]",
+	  "show how many pages are under way at once",
 	  "Sampled every profile_ms while there is a device.\n"
-	  "  --reset           forget the samples instead\n",
+	  "  --device nswapN   only that device's, not those of all together\n"
+	  "  --reset           start again with no samples instead\n",
 	  cmd_profile },
 	{ "trace", "[--follow]", "show which slots were paged out and in last",
 	  "Kept since 'nswapctl set trace 1', 32768 entries at most.\n"
@@ -92,19 +94,26 @@ static const struct ctl_command commands[] = {
 	  cmd_drain },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
 	  "", cmd_watch },
-	{ "policy", "[place|size|read NAME]", "list the policies, or choose one",
+	{ "policy", "[place|size|read NAME] [--device nswapN]",
+	  "list the policies, or choose one",
 	  "  place             which peer gets a page\n"
 	  "  size              how much of what 'nswapctl lend' allows is lent now\n"
-	  "  read              which copy is read of a page that flash has as well\n",
+	  "  read              which copy is read of a page that flash has as well\n"
+	  "  --device nswapN   place and read of that device only; with NAME default it\n"
+	  "                    follows the node again. The list marks with * what the\n"
+	  "                    device has chosen, with + what it follows the node in\n",
 	  cmd_policy },
-	{ "prefetch", "[show | on | off | set KEY VALUE]",
+	{ "prefetch", "[show | on | off | set KEY VALUE] [--device nswapN]",
 	  "bring pages nearer ahead of their use",
 	  "From ram: those that peers hold, to flash; from disk: those at home, to\n"
 	  "the RAM of peers. Devices without flash or home are left alone. KEY is\n"
 	  "  period_ms         time between wake-ups\n"
 	  "  pct               percent that percent-out and percent-used take\n"
 	  "  when, count, which, from, to, after\n"
-	  "                    a name that 'nswapctl prefetch' lists; to follows from\n",
+	  "                    a name that 'nswapctl prefetch' lists; to follows from\n"
+	  "  enable            on or off\n"
+	  "  --device nswapN   of that device only, all but period_ms and pct; with VALUE\n"
+	  "                    default it follows the node again\n",
 	  cmd_prefetch },
 	{ "psi", "[--every SEC]", "feed this machine's memory pressure to the node",
 	  "Sets the knob psi to 'some avg10' of /proc/pressure/memory, which a module\n"

@@ -131,18 +131,36 @@ static void take_tier(struct nlattr *nest, struct view_tier *t)
 	text_of(tb[NSWAP_TIER_A_DEVICES], t->devices, sizeof(t->devices));
 }
 
+static void take_policy(struct nlattr *nest, struct view_policy *p)
+{
+	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1] = {};
+
+	nested(tb, NSWAP_POLICY_A_MAX, nest);
+	text_of(tb[NSWAP_POLICY_A_KIND], p->kind, sizeof(p->kind));
+	text_of(tb[NSWAP_POLICY_A_NAME], p->name, sizeof(p->name));
+	text_of(tb[NSWAP_POLICY_A_HELP], p->help, sizeof(p->help));
+	p->current = tb[NSWAP_POLICY_A_CURRENT];
+	p->own = tb[NSWAP_POLICY_A_OWN];
+}
+
+/* what there may be several of */
 static void take_tiers(struct nlattr *device, struct view_device *d)
 {
 	struct nlattr *at;
 	int left;
 
 	d->nr_tiers = 0;
+	d->nr_own = 0;
 	if (!device)
 		return;
-	nla_for_each_nested(at, device, left)
+	nla_for_each_nested(at, device, left) {
 		if (nla_type(at) == NSWAP_DEVICE_A_TIER &&
 		    d->nr_tiers < VIEW_TIERS)
 			take_tier(at, &d->tier[d->nr_tiers++]);
+		if (nla_type(at) == NSWAP_DEVICE_A_POLICY &&
+		    d->nr_own < VIEW_KINDS)
+			take_policy(at, &d->own[d->nr_own++]);
+	}
 }
 
 void view_take_device(struct nlattr **attrs, struct view_device *d)
@@ -219,14 +237,7 @@ static void more_owners(struct nlattr **attrs, void *arg)
 
 static void more_policies(struct nlattr **attrs, void *arg)
 {
-	struct nlattr *tb[NSWAP_POLICY_A_MAX + 1] = {};
-	struct view_policy *p = one_more(arg);
-
-	nested(tb, NSWAP_POLICY_A_MAX, attrs[NSWAP_A_POLICY]);
-	text_of(tb[NSWAP_POLICY_A_KIND], p->kind, sizeof(p->kind));
-	text_of(tb[NSWAP_POLICY_A_NAME], p->name, sizeof(p->name));
-	text_of(tb[NSWAP_POLICY_A_HELP], p->help, sizeof(p->help));
-	p->current = tb[NSWAP_POLICY_A_CURRENT];
+	take_policy(attrs[NSWAP_A_POLICY], one_more(arg));
 }
 
 static void more_knobs(struct nlattr **attrs, void *arg)
@@ -281,13 +292,19 @@ void view_get_stat(struct view_stat *stat)
 	ctl_call(ctl_request(NSWAP_CMD_STAT_GET), take_stat, stat);
 }
 
-static size_t list_of(uint8_t cmd, ctl_reply_fn more, void *list, size_t size)
+static size_t list_from(struct nl_msg *msg, ctl_reply_fn more, void *list,
+			size_t size)
 {
 	struct growing g = { .size = size };
 
-	ctl_dump(ctl_request(cmd), more, &g);
+	ctl_dump(msg, more, &g);
 	memcpy(list, &g.entry, sizeof(g.entry));
 	return g.nr;
+}
+
+static size_t list_of(uint8_t cmd, ctl_reply_fn more, void *list, size_t size)
+{
+	return list_from(ctl_request(cmd), more, list, size);
 }
 
 size_t view_nodes(struct view_node **list)
@@ -311,10 +328,10 @@ size_t view_owners(struct view_owner **list)
 	return list_of(NSWAP_CMD_OWNER_GET, more_owners, list, sizeof(**list));
 }
 
-size_t view_policies(struct view_policy **list)
+size_t view_policies(struct view_policy **list, const char *device)
 {
-	return list_of(NSWAP_CMD_POLICY_GET, more_policies, list,
-		       sizeof(**list));
+	return list_from(ctl_request_of(NSWAP_CMD_POLICY_GET, device),
+			 more_policies, list, sizeof(**list));
 }
 
 size_t view_knobs(struct view_knob **list)

@@ -32,6 +32,7 @@ struct view_node {
 };
 
 #define VIEW_TIERS	4
+#define VIEW_KINDS	16	/* of policies */
 
 struct view_tier {
 	char class[16];
@@ -40,6 +41,14 @@ struct view_tier {
 	uint64_t used;
 	uint64_t size;		/* 0 for RAM */
 	char devices[160];	/* "" for RAM */
+};
+
+struct view_policy {
+	char kind[32];
+	char name[64];
+	char help[128];
+	bool current;
+	bool own;		/* the device's that was asked for */
 };
 
 struct view_device {
@@ -58,6 +67,8 @@ struct view_device {
 	struct view_tier tier[VIEW_TIERS];
 	size_t nr_tiers;
 	bool in_use;
+	struct view_policy own[VIEW_KINDS];	/* kind and name only */
+	size_t nr_own;
 };
 
 struct view_peer {
@@ -85,13 +96,6 @@ struct view_owner {
 	uint64_t held;
 	uint64_t granted;
 	bool no_home;
-};
-
-struct view_policy {
-	char kind[32];
-	char name[64];
-	char help[128];
-	bool current;
 };
 
 struct view_knob {
@@ -132,11 +136,19 @@ size_t view_nodes(struct view_node **list);
 size_t view_devices(struct view_device **list);
 size_t view_peers(struct view_peer **list);
 size_t view_owners(struct view_owner **list);
-size_t view_policies(struct view_policy **list);
+/* of the node for NULL */
+size_t view_policies(struct view_policy **list, const char *device);
 size_t view_knobs(struct view_knob **list);
 
 struct nlattr;
 void view_take_device(struct nlattr **attrs, struct view_device *device);
+
+/* how a list marks what is used: + if the device follows its node */
+char view_mark(const struct view_policy *p, const char *device);
+
+/* a device's own policies in one line, "-" without any */
+void view_print_own(const struct view_device *d);
+void view_json_own(const struct view_device *d);
 
 void view_json_node(const char *key, const struct view_node *n);
 

@@ -18,7 +18,8 @@ def state(node):
     """Everything that a refused request must leave alone."""
     lent = node.stat()["node"]
     return (node.ctl("nodes"), node.devices(), sorted(node.peers()),
-            lent["lent_pages"], node.run("ss -Hltun").out)
+            lent["lent_pages"], node.ctl("policy"), node.ctl("prefetch"),
+            node.run("ss -Hltun").out)
 
 
 def start(t, n=1):
@@ -42,6 +43,19 @@ def test_refusals(t):
             ("device", "add", "--size", "4096000000G"),
             ("device", "del", "nswap77"),
             ("policy", "place", "nonsense"),
+            ("policy", "place", "default"),
+            ("policy", "place", "nonsense", "--device", dev),
+            ("policy", "place", "latency", "--device", "nswap77"),
+            ("policy", "size", "fixed", "--device", dev),
+            ("policy", "size", "default", "--device", dev),
+            ("policy", "--device", "nswap77"),
+            ("prefetch", "on", "--device", "nswap77"),
+            ("prefetch", "set", "when", "nonsense", "--device", dev),
+            ("prefetch", "set", "nonsense", "on", "--device", dev),
+            ("prefetch", "set", "to", "ram", "--device", dev),
+            ("prefetch", "set", "period_ms", "50", "--device", dev),
+            ("profile", "--device", "nswap77"),
+            ("profile", "--device", "nswap77", "--reset"),
             ("set", "no_such_knob", "1"),
             ("set", "dead_after_ms", "0"),
             ("lend", "4096000G")):
@@ -76,6 +90,9 @@ def test_usage(t):
     for args in (("fly",), ("up", "--lend"), ("up", "--lend", "much"),
                  ("up", "--no-such-option"), ("up", "--addr", "300.1.2.3"),
                  ("up", "--port", "99999"), ("device", "add"),
+                 ("policy", "place", "latency", "--device"),
+                 ("policy", "place", "latency", "--device", ""),
+                 ("profile", "--device", "nswap0", "--device", "nswap1"),
                  ("device", "add", "--size", "-1"), ("device",), ()):
         said = node.refused(*args, code=2)
         t.log(f"{' '.join(args)}: {said.splitlines()[0]}")

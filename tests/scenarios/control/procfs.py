@@ -15,7 +15,8 @@ LONG = ("files", "readers")
 NEEDS = ("module",)
 TIMEOUT = 90
 
-FILES = ("node", "devices", "peers", "size", "cache", "stats")
+FILES = ("node", "devices", "peers", "size", "cache", "stats", "profile",
+         "device_profile", "policies")
 
 
 def table(node, name):
@@ -53,7 +54,7 @@ def test_files(t):
     a.run(["dd", "if=/dev/urandom", f"of=/dev/{dev}", "bs=1M", "count=4",
            "oflag=direct", "seek=1"])
     doc = documented_columns()
-    for name in ("node", "devices", "peers", "size", "cache"):
+    for name in ("node", "devices", "peers", "size", "cache", "policies"):
         head = a.run(["head", "-1", f"/proc/nswap/{name}"]).out.split()
         equal(head[:len(doc[name])], doc[name], f"columns of {name}")
     knobs = [s["knob"] for s in a.ctl("set")]

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/nswap/policies: what each node and each of its devices uses. Writing
+ * "DEVICE KIND NAME" chooses one for a device, with - in place of the device for
+ * the node of the writer's namespace.
+ *
+ * Invariants: nothing is kept here. A write goes through the same function as a
+ * netlink request, as those to prefetch/ do.
+ * Context: process context; a node is kept while it is looked at.
+ */
+#include <linux/netlink.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "../nswap/base/views.h"
+#include "../nswap/control/policy_select.h"
+#include "../nswap/core/node.h"
+#include "../policy/registry.h"
+#include "proc.h"
+
+/**
+ * nswap_proc_head_policies() - the header line
+ * @m: file
+ *
+ * Context: process context.
+ */
+void nswap_proc_head_policies(struct seq_file *m)
+{
+	seq_puts(m, "node device kind policy own\n");
+}
+
+/**
+ * nswap_proc_show_policies() - the lines of one node
+ * @m: file
+ * @node: node
+ *
+ * Context: process context.
+ */
+void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
+{
+	struct nswap_device_view v;
+	unsigned int kind;
+	u32 after = 0;
+
+	for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++)
+		seq_printf(m, "%u - %s %s 1\n", node->number,
+			   nswap_policy_kind_name(kind),
+			   READ_ONCE(node->policy[kind])->name);
+	while (nswap_device_next(node, after, &v)) {
+		for (kind = 0; kind < NSWAP_POLICY_KINDS; kind++) {
+			const struct nswap_policy *own = v.policy[kind];
+
+			if (kind == NSWAP_SIZE)
+				continue;
+			seq_printf(m, "%u %s %s %s %u\n", node->number, v.name,
+				   nswap_policy_kind_name(kind),
+				   (own ?: READ_ONCE(node->policy[kind]))->name,
+				   !!own);
+		}
+		after = v.instance;
+	}
+}
+
+/**
+ * nswap_proc_write_policy() - choose a policy
+ * @file: file
+ * @text: DEVICE KIND NAME
+ * @len: of it
+ *
+ * Context: process context, sleeps.
+ * Return: 0; -EINVAL: three words are wanted, or -EINVAL, -ENODEV, -ENOENT of
+ * nswap_node_set_policy(); -EPERM.
+ */
+int nswap_proc_write_policy(struct file *file, char *text, size_t len)
+{
+	struct nswap_node *node = nswap_proc_node_to_change(file);
+	struct netlink_ext_ack ext = {};
+	const char *device, *kind, *name;
+	int ret = -EINVAL;
+
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	text = strim(text);
+	device = strsep(&text, " ");
+	kind = strsep(&text, " ");
+	name = text;
+	if (kind && name)
+		ret = nswap_node_set_policy(node, strcmp(device, "-") ? device :
+					    NULL, kind, name, &ext);
+	else
+		NL_SET_ERR_MSG(&ext, "write a device or -, a kind, and a name");
+	return nswap_proc_written(node, "policies", ret, &ext);
+}
