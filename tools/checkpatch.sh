@@ -18,7 +18,7 @@
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
 # nswap/base/stats.[ch] is one list expanded several times, which checkpatch takes
 # for careless macros (COMPLEX_MACRO and its kin); so are the tables of
-# policies (policy.h, registry.c, prefetch.h), and nswap/observe/trace.h, laid out as
+# policies (policy.h, policies.c, prefetch.h), and nswap/observe/trace.h, laid out as
 # all tracepoints are.
 # Programs of user space are read for layout only: the rest of checkpatch's
 # advice (u64, ARRAY_SIZE, strscpy, volatile) is about the kernel.
@@ -43,7 +43,7 @@ user=$user,ALLOC_WITH_SIZEOF,ALLOC_WITH_MULTIPLY,ALLOC_SIZEOF_STRUCT
 files()
 {
 	local bad=0 kernel shims tools tables_of_code lists
-	lists='nswap/base/stats\.[ch]|nswap/observe/trace\.h|policy/policy\.h|policy/registry\.c|prefetch/prefetch\.h'
+	lists='nswap/base/stats\.[ch]|nswap/observe/trace\.h|policy/policy\.h|policy/policies\.c|prefetch/prefetch\.h'
 	list() { git ls-files -c -o --exclude-standard -- "$@" | grep '\.[ch]$'; }
 	# Generated code is the generator's to answer for.
 	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit tests/model_dev |

@@ -2,7 +2,7 @@
 /* The table of policies: what is accepted, found and listed. */
 #include <kunit/test.h>
 
-#include "../../policy/registry.c"
+#include "../../policy/policies.c"
 
 static int never(const struct nswap_place_view *view, unsigned int pages)
 {

@@ -33,13 +33,19 @@ TOP = "nswap/main.c"
 # and the C library's headers. The longest name that fits a file counts.
 SEES = {
     "policy/": ("policy/*.h", "nswap/base/types.h"),
-    "prefetch/": ("prefetch/*.h", "nswap/base/types.h"),
+    # the table of all policies
+    "policy/policies.c": ("policy/*.h", "prefetch/prefetch.h"),
+    "prefetch/": ("prefetch/*.h", "policy/registry.h", "nswap/base/types.h"),
     "proc/": ("proc/*.h", "nswap/base/*.h", "nswap/core/node.h",
-              "nswap/core/nodes.h", "nswap/control/knobs.h"),
+              "nswap/core/nodes.h", "nswap/control/knobs.h",
+              "policy/registry.h"),
+    "proc/policies.c": ("proc/*.h", "nswap/base/*.h", "nswap/core/node.h",
+                        "nswap/core/nodes.h",
+                        "nswap/control/policy_select.h", "policy/registry.h"),
     "proc/prefetch.c": ("proc/*.h", "nswap/core/node.h", "nswap/core/nodes.h",
                         "nswap/control/knobs.h",
                         "nswap/control/policy_select.h",
-                        "prefetch/prefetch.h"),
+                        "policy/registry.h", "prefetch/prefetch.h"),
     "compat/": ("compat/*",),
     "include/uapi/": (),
     "tools/nswapctl/": ("tools/nswapctl/*.h",),
@@ -53,8 +59,9 @@ SEES = {
                      "nswap/transport/sockaddr.c", "policy/*", "prefetch/*"),
 }
 
-# Outside of nswap/, and open to every room but base.
+# Outside of nswap/, and open to every room but base; kinds of policies to it too.
 DECIDERS = ("policy/", "prefetch/")
+KINDS = "policy/registry.h"
 
 PURE = ("nswap/base/", "nswap/pure/", *DECIDERS)
 HARDWARE = re.compile(r"net/.*|linux/(blk.*|bio.*|net\.h|in6?\.h|skbuff.*|fs\.h|"
@@ -100,6 +107,8 @@ def room_of(name):
 
 def rank_of(name):
     """The rank of a file that a room may include or be in; None if it has none."""
+    if name == KINDS:
+        return 0
     if name.startswith(DECIDERS):
         return 0.5
     room = room_of(name)
