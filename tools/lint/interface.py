@@ -265,6 +265,19 @@ _nswapctl() {
 """
 
 
+def completion_test(commands, general):
+    """What was planted in a completion and is not found."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as planted:
+        planted.write(PLANTED)
+        planted.flush()
+        said = compare("completion", commands | {"watch": set()}, general,
+                       in_completion(planted.name, commands, general))
+    return [f"completion: {expected}" for expected in (
+        "nothing on 'watch'", "'up' lacks --lend", "'up' has no --borrow",
+        "'policy' lacks size", "'halt' is no command",
+        "'device del' is no command") if not any(expected in s for s in said)]
+
+
 def self_test():
     """Plant each violation once; every one must be found, and no other."""
     commands = {"up": {"--lend"}, "down": set(), "policy": {"place", "size"},
@@ -313,16 +326,7 @@ def self_test():
         if not any(expected in s for s in
                    said(readme, manual.replace(old, new, 1))):
             missed.append(f"manual: {expected}")
-    with tempfile.NamedTemporaryFile("w", suffix=".sh") as planted:
-        planted.write(PLANTED)
-        planted.flush()
-        sentences = compare("completion", commands | {"watch": set()}, general,
-                            in_completion(planted.name, commands, general))
-    for expected in ("nothing on 'watch'", "'up' lacks --lend",
-                     "'up' has no --borrow", "'policy' lacks size",
-                     "'halt' is no command", "'device del' is no command"):
-        if not any(expected in s for s in sentences):
-            missed.append(f"completion: {expected}")
+    missed += completion_test(commands, general)
     for what in missed:
         print(f"self-test: planted, not found: {what}")
     return bool(missed)
