@@ -355,9 +355,11 @@ static void unreferenced(struct kunit *test)
 	u64 old = nswap_slot_pack(&s);
 
 	atomic64_set(&word[0], old);
-	nswap_slot_unreference(&map, 0, old - 1);
+	s.gen--;
+	nswap_slot_unreference(&map, 0, &s);
 	KUNIT_EXPECT_EQ(test, nswap_slot_read(&map, 0), old);
-	nswap_slot_unreference(&map, 0, old);
+	s.gen++;
+	nswap_slot_unreference(&map, 0, &s);
 	KUNIT_EXPECT_TRUE(test, nswap_slot_same(nswap_slot_read(&map, 0), old));
 	s.referenced = false;
 	expect_same(test, nswap_slot_unpack(nswap_slot_read(&map, 0)), s);
