@@ -68,21 +68,3 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 	}
 	return 1;
 }
-
-/**
- * nswap_device_slot_move() - change an entry that is still what it was
- * @dev: device
- * @slot: slot
- * @old: the word the decision was made on
- * @to: the new entry
- *
- * Context: any; does not sleep, on the page-out path.
- * Return: as nswap_slot_move().
- */
-bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
-			    const struct nswap_slot *to)
-{
-	struct nswap_slot was = nswap_slot_unpack(old);
-
-	return nswap_slot_try(dev, slot, &was, to) > 0;
-}

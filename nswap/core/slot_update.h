@@ -23,8 +23,6 @@
 
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		   const struct nswap_slot *to);
-bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
-			    const struct nswap_slot *to);
 
 /**
  * nswap_slot_look() - an entry as it is now

@@ -191,16 +191,16 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 }
 
 /**
- * nswap_slot_same() - do two words differ in the reference bit at most?
- * @a: a packed entry
+ * nswap_slot_same() - do two entries differ in the reference bit at most?
+ * @a: an entry
  * @b: another
  *
  * Context: any.
  * Return: true if state, place and generation are the same.
  */
-bool nswap_slot_same(u64 a, u64 b)
+bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b)
 {
-	return !((a ^ b) & ~(1ull << REF_SHIFT));
+	return !((nswap_slot_pack(a) ^ nswap_slot_pack(b)) & ~(1ull << REF_SHIFT));
 }
 
 /**

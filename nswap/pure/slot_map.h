@@ -82,7 +82,7 @@ struct nswap_slot nswap_slot_unpack(u64 word);
 bool nswap_slot_legal(u8 from, u8 to);
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to);
-bool nswap_slot_same(u64 a, u64 b);
+bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b);
 void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
 			    const struct nswap_slot *old);
 void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);

@@ -87,7 +87,7 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 		    in_batch(picked, n, slot) || !scan_goes(h, which, slot, &s))
 			continue;
 		picked[n++] = (struct nswap_picked){
-			.slot = slot, .word = nswap_slot_pack(&s),
+			.slot = slot, .entry = s,
 		};
 	}
 	return n;
