@@ -7,10 +7,6 @@
  */
 #include <linux/module.h>
 
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
-#include "proc/proc.h"
 #include "base/workqueues.h"
 #include "control/lifecycle.h"
 #include "control/netlink.h"
@@ -18,6 +14,10 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "device/disk.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
+#include "proc/proc.h"
 #include "server/cache.h"
 #include "server/cache_fill.h"
 #include "server/cache_shrink.h"

@@ -86,6 +86,36 @@ void nswap_free_told(struct nswap_device *dev, u64 slot)
 		nswap_free_kick(dev->node, BATCH_MS);
 }
 
+/* to FREEING, if its tier has to be told; a page-out under way goes on */
+static bool free_slot_freed(struct nswap_slot *s)
+{
+	const struct nswap_tier_ops *tier;
+	bool told;
+
+	if (s->state == NSWAP_SLOT_EMPTY || s->state == NSWAP_SLOT_FREEING)
+		return false;
+	if (s->state == NSWAP_SLOT_WRITING) {
+		s->freed = true;
+		return true;
+	}
+	tier = nswap_tier_of(s);
+	told = tier && tier->discard;
+	*s = (struct nswap_slot){
+		.state = told ? NSWAP_SLOT_FREEING : NSWAP_SLOT_EMPTY,
+		.peer = told ? s->peer : 0, .gen = s->gen,
+	};
+	return true;
+}
+
+/* FREEING -> EMPTY, if it still is what its peer is told of */
+static bool free_slot_told(struct nswap_slot *s, u16 peer, u32 gen)
+{
+	if (!nswap_slot_is(s, NSWAP_SLOT_FREEING, peer, gen))
+		return false;
+	*s = (struct nswap_slot){ .gen = gen };
+	return true;
+}
+
 /**
  * nswap_free_slot() - the page in this slot is not needed any more
  * @dev: device
@@ -97,26 +127,13 @@ void nswap_free_told(struct nswap_device *dev, u64 slot)
 void nswap_free_slot(struct nswap_device *dev, u64 slot)
 {
 	const struct nswap_tier_ops *tier;
-	struct nswap_slot s, to;
-	u64 old;
+	struct nswap_slot was;
 
-	do {
-		old = nswap_slot_read(&dev->map, slot);
-		s = nswap_slot_unpack(old);
-		if (s.state == NSWAP_SLOT_EMPTY || s.state == NSWAP_SLOT_FREEING)
-			return;
-		tier = nswap_tier_of(&s);
-		to = (struct nswap_slot){ .gen = s.gen };
-		if (s.state == NSWAP_SLOT_WRITING) {
-			to = s;
-			to.freed = true;
-		} else if (tier && tier->discard) {
-			to.state = NSWAP_SLOT_FREEING;
-			to.peer = s.peer;
-		}
-	} while (!nswap_device_slot_move(dev, slot, old, &to));
+	if (!nswap_slot_update(dev, slot, &was, free_slot_freed))
+		return;
 	nswap_stat_inc(dev->node, freed_slots);
-	if (to.state == NSWAP_SLOT_FREEING)
+	tier = nswap_tier_of(&was);
+	if (tier && tier->discard)
 		tier->discard(dev, slot);
 }
 
@@ -215,18 +232,14 @@ static void tell_orphans(struct nswap_client *cl)
 /* false: the peer's batch is full or under way */
 static bool tell_slot(struct nswap_device *dev, u64 slot)
 {
-	struct nswap_slot s, to;
-	u64 old;
+	struct nswap_slot was, s = nswap_slot_look(dev, slot);
 
-	old = nswap_slot_read(&dev->map, slot);
-	s = nswap_slot_unpack(old);
-	if (s.state == NSWAP_SLOT_FREEING) {
-		if (!free_tell_peer(dev->node, s.peer, dev->instance, slot, s.gen))
-			return false;
-		to = (struct nswap_slot){ .gen = s.gen };
-		if (nswap_device_slot_move(dev, slot, old, &to))
-			nswap_peer_slots(dev->node, s.peer, -1);
-	}
+	if (s.state != NSWAP_SLOT_FREEING)
+		return true;
+	if (!free_tell_peer(dev->node, s.peer, dev->instance, slot, s.gen))
+		return false;
+	if (nswap_slot_update(dev, slot, &was, free_slot_told, s.peer, s.gen))
+		nswap_peer_slots(dev->node, s.peer, -1);
 	return true;
 }
 

@@ -25,7 +25,6 @@
  */
 #include <linux/highmem.h>
 
-#include "policy/policy.h"
 #include "base/bits.h"
 #include "base/latency_steps.h"
 #include "base/log.h"
@@ -44,6 +43,7 @@
 #include "pagein.h"
 #include "peers/peer.h"
 #include "peers/session.h"
+#include "policy/policy.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
@@ -77,30 +77,33 @@ static const char *why_failed(const struct nswap_peer *peer)
 	}
 }
 
+/* REMOTE -> FLASH or LOST; one that is MOVING is decided by its claim */
+static bool pagein_slot_lost(struct nswap_slot *s, u16 peer, u32 gen)
+{
+	if (!nswap_slot_is(s, NSWAP_SLOT_REMOTE, peer, gen))
+		return false;
+	*s = nswap_slot_lost(s);
+	return true;
+}
+
 /* the peer has not got it: is it because the slot has changed? then again */
 static bool slot_missed(struct nswap_io *io, unsigned int i,
 			struct nswap_peer *peer)
 {
-	struct nswap_device *dev = io->dev;
-	u64 slot = io->slot + i, old = nswap_slot_read(&dev->map, slot);
-	struct nswap_slot s = nswap_slot_unpack(old);
-	struct nswap_slot lost = nswap_slot_lost(&s);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i), was;
+	u32 gen = le32_to_cpu(io->gen[i]);
 
-	/*
-	 * It may have moved away and back meanwhile: believe it the second time.
-	 * One that is MOVING is decided by its claim.
-	 */
-	if (s.state == NSWAP_SLOT_REMOTE && s.peer == peer->index &&
-	    s.gen == le32_to_cpu(io->gen[i]) &&
-	    test_and_set_bit(i, &io->missed) &&
-	    nswap_device_slot_move(dev, slot, old, &lost)) {
-		nswap_peer_slots(dev->node, peer->index, -1);
-		if (lost.flash)
-			return true;
-		fail_slots(io, i, 1, peer->name, "does not hold it");
-		return false;
-	}
-	return true;
+	/* it may have moved away and back meanwhile: believe it the second time */
+	if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, peer->index, gen) ||
+	    !test_and_set_bit(i, &io->missed) ||
+	    !nswap_slot_update(io->dev, io->slot + i, &was, pagein_slot_lost,
+			       peer->index, gen))
+		return true;
+	nswap_peer_slots(io->dev->node, peer->index, -1);
+	if (was.flash)
+		return true;
+	fail_slots(io, i, 1, peer->name, "does not hold it");
+	return false;
 }
 
 static int recv_pages(struct nswap_op *op, struct nswap_conn *c,
@@ -203,11 +206,10 @@ static unsigned long moved_on(struct nswap_op *op)
 	unsigned int i;
 
 	for (i = op->first; i < op->first + op->nr; i++) {
-		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(word);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
-		if (s.state != NSWAP_SLOT_REMOTE || s.peer != op->peer->index ||
-		    s.gen != le32_to_cpu(io->gen[i])) {
+		if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, op->peer->index,
+				   le32_to_cpu(io->gen[i]))) {
 			again |= BIT(i);
 		} else if (on_flash(io, i, &s)) {
 			set_bit(i, &io->no_peer);
@@ -265,8 +267,7 @@ static bool pagein_peer_dispensable(struct nswap_op *op)
 	unsigned int i;
 
 	for (i = op->first; i < op->first + op->nr; i++) {
-		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(word);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
 		if (!on_flash(io, i, &s))
 			return false;
@@ -369,8 +370,7 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	bool both = false;
 
 	for (i = first; i < end; i++) {
-		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(word);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
 		if (i == first)
 			both = on_flash(io, i, &s);
@@ -393,8 +393,7 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
  */
 unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 {
-	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
-	u16 index = nswap_slot_unpack(word).peer;
+	u16 index = nswap_slot_look(io->dev, io->slot + first).peer;
 	unsigned int nr = run_at_peer(io, first, index);
 
 	if (nr)
@@ -429,8 +428,7 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 /* handle the first slots of @todo; how many, 0: they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
-	u64 word = nswap_slot_read(&io->dev->map, io->slot + first);
-	struct nswap_slot s = nswap_slot_unpack(word);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + first);
 
 	if (from_flash(io, first, &s))
 		return nswap_tiers[NSWAP_TIER_FLASH]->load(io, first);

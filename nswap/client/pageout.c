@@ -14,7 +14,8 @@
  *
  * Invariants:
  *  - From claim to the end only this request moves the slot (a free sets the
- *    freed bit), and no reader gets the old copy.
+ *    freed bit), and no reader gets the old copy. So all changes but the claim
+ *    succeed.
  *  - A claim goes up the request's slots in order and stops at the first that
  *    another request has claimed: two requests never wait for each other. It
  *    stops as well where a page that a server brought back is being written to
@@ -65,30 +66,60 @@ static void store_header(struct nswap_io *io)
 	spin_unlock(&dev->header_lock);
 }
 
-/* false if another request has the slot, or a page on its way home to it */
-static bool claim_slot(struct nswap_io *io, unsigned int i)
+/* unless another request has the slot, or a page is on its way home to it */
+static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
+				 u64 slot)
 {
-	struct nswap_device *dev = io->dev;
+	if (s->state == NSWAP_SLOT_WRITING || nswap_return_under_way(dev, slot))
+		return false;
+	*s = (struct nswap_slot){
+		.state = NSWAP_SLOT_WRITING,
+		.gen = nswap_gen_next(s->gen),
+	};
+	return true;
+}
+
+/* WRITING, on its way to a peer */
+static bool pageout_slot_placed(struct nswap_slot *s, u16 peer)
+{
+	s->peer = peer;
+	return true;
+}
+
+/* WRITING, to be placed again: the copy of this generation is given up */
+static bool pageout_slot_unplaced(struct nswap_slot *s)
+{
+	s->peer = 0;
+	s->gen = nswap_gen_next(s->gen);
+	return true;
+}
+
+/* WRITING -> where the page is now, if it was not freed meanwhile */
+static bool pageout_slot_ended(struct nswap_slot *s, u8 state, u16 peer, u32 flash)
+{
+	if (s->freed) {
+		state = state == NSWAP_SLOT_REMOTE ? NSWAP_SLOT_FREEING :
+						     NSWAP_SLOT_EMPTY;
+		flash = NSWAP_FLASH_NONE;
+	}
+	*s = (struct nswap_slot){
+		.state = state, .peer = peer, .gen = s->gen, .flash = flash,
+	};
+	return true;
+}
+
+/* false if others have the slot now */
+static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
+{
 	u64 slot = io->slot + i;
-	struct nswap_slot s;
-	u64 old;
 
 	if (!slot) {
 		store_header(io);
 		return true;
 	}
-	do {
-		old = nswap_slot_read(&dev->map, slot);
-		s = nswap_slot_unpack(old);
-		if (s.state == NSWAP_SLOT_WRITING ||
-		    nswap_return_under_way(dev, slot))
-			return false;
-		s = (struct nswap_slot){
-			.state = NSWAP_SLOT_WRITING,
-			.gen = nswap_gen_next(s.gen),
-		};
-	} while (!nswap_device_slot_move(dev, slot, old, &s));
-	io->old[i] = old;
+	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
+			       io->dev, slot))
+		return false;
 	io->todo |= BIT(i);
 	return true;
 }
@@ -99,68 +130,42 @@ static bool pageout_claim_slots(struct nswap_io *io)
 	while (io->unclaimed) {
 		unsigned int i = __ffs(io->unclaimed);
 
-		if (!claim_slot(io, i))
+		if (!pageout_claim_slot(io, i))
 			return false;
 		io->unclaimed &= ~BIT(i);
 	}
 	return true;
 }
 
-/* change a slot that this request has claimed; returns what it was */
-static struct nswap_slot pageout_set_slot(struct nswap_io *io, unsigned int i, u8 state,
-					  u16 peer, u32 flash, bool next_gen)
-{
-	struct nswap_device *dev = io->dev;
-	u64 old, slot = io->slot + i;
-	struct nswap_slot was, s;
-
-	do {
-		old = nswap_slot_read(&dev->map, slot);
-		was = nswap_slot_unpack(old);
-		s = was;
-		s.state = state;
-		s.peer = peer;
-		s.flash = flash;
-		if (next_gen)
-			s.gen = nswap_gen_next(s.gen);
-		if (state != NSWAP_SLOT_WRITING) {
-			s.freed = false;
-			if (was.freed) {
-				s.state = state == NSWAP_SLOT_REMOTE ?
-					  NSWAP_SLOT_FREEING : NSWAP_SLOT_EMPTY;
-				s.flash = NSWAP_FLASH_NONE;
-			}
-		}
-	} while (!nswap_device_slot_move(dev, slot, old, &s));
-	return was;
-}
-
 /* the copy from before this request is obsolete */
 static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at)
 {
-	struct nswap_slot old = nswap_slot_unpack(io->old[i]);
+	const struct nswap_slot *old = &io->old[i];
 
-	if (!nswap_slot_at_peer(&old) && old.state != NSWAP_SLOT_FREEING)
+	if (!nswap_slot_at_peer(old) && old->state != NSWAP_SLOT_FREEING)
 		return;
-	if (old.peer == replaced_at)
-		nswap_peer_slots(io->dev->node, old.peer, -1);
+	if (old->peer == replaced_at)
+		nswap_peer_slots(io->dev->node, old->peer, -1);
 	else
-		nswap_free_orphan(io->dev, io->slot + i, old.gen, old.peer);
+		nswap_free_orphan(io->dev, io->slot + i, old->gen, old->peer);
 }
 
-static void slot_stored(struct nswap_io *io, unsigned int i, u16 peer)
+/* the last change of a slot that this request has claimed; was it freed? */
+static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
+			     u16 peer, u32 flash)
 {
-	struct nswap_slot was = pageout_set_slot(io, i, NSWAP_SLOT_REMOTE, peer, 0, false);
+	struct nswap_slot was;
 
+	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_ended,
+			  state, peer, flash);
 	forget_old_copy(io, i, peer);
-	if (was.freed)
-		nswap_free_told(io->dev, io->slot + i);
+	return was.freed;
 }
 
-static void slot_failed(struct nswap_io *io, unsigned int i)
+static void pageout_at_peer(struct nswap_io *io, unsigned int i, u16 peer)
 {
-	pageout_set_slot(io, i, NSWAP_SLOT_LOST, 0, 0, false);
-	forget_old_copy(io, i, 0);
+	if (pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, peer, NSWAP_FLASH_NONE))
+		nswap_free_told(io->dev, io->slot + i);
 }
 
 /**
@@ -172,8 +177,7 @@ static void slot_failed(struct nswap_io *io, unsigned int i)
  */
 void nswap_pageout_at_home(struct nswap_io *io, unsigned int i)
 {
-	pageout_set_slot(io, i, NSWAP_SLOT_HOME, 0, 0, false);
-	forget_old_copy(io, i, 0);
+	pageout_end_slot(io, i, NSWAP_SLOT_HOME, 0, NSWAP_FLASH_NONE);
 }
 
 /**
@@ -186,11 +190,8 @@ void nswap_pageout_at_home(struct nswap_io *io, unsigned int i)
  */
 void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 {
-	struct nswap_slot was = pageout_set_slot(io, i, NSWAP_SLOT_FLASH, 0, flash, false);
-
-	if (was.freed)
+	if (pageout_end_slot(io, i, NSWAP_SLOT_FLASH, 0, flash))
 		nswap_flash_put(io->dev->flash, flash);
-	forget_old_copy(io, i, 0);
 }
 
 /**
@@ -202,16 +203,17 @@ void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
  */
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
-	slot_failed(io, i);
+	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);
 	nswap_request_fail(io, i, 1);
 	nswap_stat_inc(io->dev->node, write_errors);
 }
 
 /* the peer did not take it, or nobody knows: place it again */
-static void slot_again(struct nswap_io *io, unsigned int i, bool may_be_held)
+static void pageout_again(struct nswap_io *io, unsigned int i, bool may_be_held)
 {
-	struct nswap_slot was = pageout_set_slot(io, i, NSWAP_SLOT_WRITING, 0, 0, true);
+	struct nswap_slot was;
 
+	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_unplaced);
 	if (may_be_held)
 		nswap_free_orphan(io->dev, io->slot + i, was.gen, was.peer);
 	else
@@ -243,10 +245,10 @@ static int store_answered(struct nswap_msg *m)
 	nswap_place_ended(node, peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++) {
 		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
-			slot_stored(io, op->first + i, peer->index);
+			pageout_at_peer(io, op->first + i, peer->index);
 			continue;
 		}
-		slot_again(io, op->first + i, false);
+		pageout_again(io, op->first + i, false);
 		again |= BIT(op->first + i);
 	}
 	refused = hweight_long(again);
@@ -265,7 +267,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 
 	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
 	for (i = 0; i < op->nr; i++)
-		slot_again(op->io, op->first + i, may_be_held);
+		pageout_again(op->io, op->first + i, may_be_held);
 	nswap_op_end(op, nswap_op_slots(op));
 }
 
@@ -321,6 +323,7 @@ static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int 
 {
 	struct nswap_node *node = io->dev->node;
 	struct nswap_op *op = &io->op[first];
+	struct nswap_slot was;
 	unsigned int i;
 
 	op->io = io;
@@ -331,9 +334,11 @@ static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int 
 	op->m.lost = store_lost;
 	op->m.overdue = store_overdue;
 	nswap_peer_slots(node, peer->index, nr);
-	for (i = first; i < first + nr; i++)
-		io->gen[i] = cpu_to_le32(pageout_set_slot(io, i, NSWAP_SLOT_WRITING,
-							  peer->index, 0, false).gen);
+	for (i = first; i < first + nr; i++) {
+		nswap_slot_update(io->dev, io->slot + i, &was,
+				  pageout_slot_placed, peer->index);
+		io->gen[i] = cpu_to_le32(was.gen);
+	}
 	nswap_pageout_build_store(op);
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_client_used(node);

@@ -32,7 +32,7 @@
  *    of its messages has a generation of its own.
  *  - Only peers have to be told that a page is not needed any more: they have
  *    discard(). On flash and at home nothing outlives the entry of the slot map:
- *    nswap_device_slot_move() puts back the flash slot that an entry gives up,
+ *    nswap_slot_update() puts back the flash slot that an entry gives up,
  *    whoever gives it up and why, and a place at home is the slot's for good.
  *    Copies that were replaced or given up are not freed slots: see
  *    nswap_free_orphan(), whose time and generation the caller knows.

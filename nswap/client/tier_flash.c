@@ -18,7 +18,6 @@
  *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */
-#include "policy/policy.h"
 #include "backing/flash.h"
 #include "base/bits.h"
 #include "base/stats.h"
@@ -26,8 +25,10 @@
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/request.h"
+#include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pageout.h"
+#include "policy/policy.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 #include "request_queue.h"
@@ -118,8 +119,7 @@ int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 static bool still_there(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;
-	u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-	struct nswap_slot s = nswap_slot_unpack(word);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
 	return s.flash == op->flash + i - op->first &&
 	       s.gen == le32_to_cpu(io->gen[i]) &&
@@ -177,8 +177,7 @@ unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 
 	rcu_read_lock();
 	for (i = first; i < first + nr; i++) {
-		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(word);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
 		if (!s.flash || (flash && s.flash != flash + i - first))
 			break;

@@ -24,6 +24,7 @@
 #include "core/node.h"
 #include "core/request.h"
 #include "core/return_mark.h"
+#include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pageout.h"
 #include "pure/slot_map.h"
@@ -107,8 +108,7 @@ int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 /* what this page-in asked home for is not there any more */
 static bool has_changed(struct nswap_io *io, unsigned int i)
 {
-	u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-	struct nswap_slot s = nswap_slot_unpack(word);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
 	return !nswap_slot_at_home(&s) || s.gen != le32_to_cpu(io->gen[i]);
 }
@@ -155,8 +155,7 @@ unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 			     nswap_run_of(io->todo, first);
 
 	for (i = first; i < first + nr; i++) {
-		u64 word = nswap_slot_read(&io->dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(word);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
 		if (!nswap_slot_at_home(&s))
 			break;

@@ -21,9 +21,6 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "announce.h"
 #include "base/log.h"
 #include "base/types.h"
@@ -42,7 +39,10 @@
 #include "observe/profile.h"
 #include "peers/peer.h"
 #include "peers/place.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
 #include "policy_select.h"
+#include "prefetch/prefetch.h"
 #include "pure/ip_table.h"
 #include "server/cache.h"
 #include "server/cache_life.h"

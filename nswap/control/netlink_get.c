@@ -12,15 +12,15 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "base/views.h"
 #include "core/node.h"
 #include "core/nodes.h"
 #include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 
 /* answer a request about one node: the node, and what @more puts */
 static int reply_node(struct genl_info *info, u8 cmd,

@@ -6,7 +6,6 @@
  * is held here. Each kind is one nest; what does not fit is left for the
  * caller to cancel. Every counter of nswap_stats has its attribute.
  */
-#include "policy/registry.h"
 #include "base/latency_steps.h"
 #include "base/stats.h"
 #include "base/types.h"
@@ -15,6 +14,7 @@
 #include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "policy/registry.h"
 
 /* one counter: where it is and the attribute that carries it */
 struct stat_attr {

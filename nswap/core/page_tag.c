@@ -12,11 +12,11 @@
  */
 #include <linux/vmalloc.h>
 
-#include "prefetch/prefetch.h"
 #include "base/stats.h"
 #include "device.h"
 #include "node.h"
 #include "page_tag.h"
+#include "prefetch/prefetch.h"
 
 #define TAGS_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
 

@@ -10,6 +10,7 @@
 
 #include "backing/home.h"
 #include "base/types.h"
+#include "pure/slot_map.h"
 #include "transport/conn.h"
 
 struct nswap_io;
@@ -97,7 +98,7 @@ struct nswap_io {
 	unsigned long retry;
 	unsigned long failed;
 	struct page *page[NSWAP_REQ_SLOTS];
-	u64 old[NSWAP_REQ_SLOTS];
+	struct nswap_slot old[NSWAP_REQ_SLOTS];
 	__le32 gen[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[3 * NSWAP_REQ_SLOTS];
 	struct page_list chain[NSWAP_REQ_SLOTS];

@@ -22,37 +22,40 @@
 #include "slot_update.h"
 
 /* is it the same page, which can still be had? */
-static bool lives_on(const struct nswap_slot *was, const struct nswap_slot *to)
+static bool slot_lives_on(const struct nswap_slot *was,
+			  const struct nswap_slot *to)
 {
 	return was->gen == to->gen && to->state != NSWAP_SLOT_EMPTY &&
 	       to->state != NSWAP_SLOT_FREEING;
 }
 
 /**
- * nswap_device_slot_move() - nswap_slot_move() and count the states
+ * nswap_slot_try() - one try of nswap_slot_update(), for it alone
  * @dev: device
  * @slot: slot
- * @old: the word the decision was made on
+ * @was: the entry the decision was made on; the present one after -EAGAIN
  * @to: the new entry
  *
- * A flash slot that the new entry has not got any more is put back.
- *
  * Context: any; does not sleep, on the page-out path.
- * Return: as nswap_slot_move().
+ * Return: 1 if the entry was *@was and now is *@to; -EAGAIN if it was another;
+ * 0 if there is no such transition: that warns once, and changes nothing.
  */
-bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
-			    const struct nswap_slot *to)
+int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
+		   const struct nswap_slot *to)
 {
-	struct nswap_slot was = nswap_slot_unpack(old);
-	u8 from = was.state;
+	u8 from = was->state;
 
-	if (!nswap_slot_move(&dev->map, slot, old, to))
-		return false;
+	if (!nswap_slot_move(&dev->map, slot, nswap_slot_pack(was), to)) {
+		if (from != to->state && !nswap_slot_legal(from, to->state))
+			return 0;
+		*was = nswap_slot_look(dev, slot);
+		return -EAGAIN;
+	}
 	nswap_inject_count(from, to->state);
-	if (was.flash && was.flash != to->flash) {
-		if (lives_on(&was, to))
-			nswap_flash_unlinked(dev->flash, was.flash);
-		nswap_flash_put(dev->flash, was.flash);
+	if (was->flash && was->flash != to->flash) {
+		if (slot_lives_on(was, to))
+			nswap_flash_unlinked(dev->flash, was->flash);
+		nswap_flash_put(dev->flash, was->flash);
 	}
 	if (from != to->state) {
 		if (from != NSWAP_SLOT_EMPTY)
@@ -63,5 +66,5 @@ bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
 		if (to->state == NSWAP_SLOT_WRITING)
 			nswap_page_tag(dev, slot, 0);
 	}
-	return true;
+	return 1;
 }

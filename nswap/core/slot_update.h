@@ -1,13 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changing an entry of the shadow slot map, with what is counted by it.
+ * Looking at an entry of a device's shadow slot map, and the one way to change it.
+ *
+ * A change is a small function named for its transition, such as
+ * pageout_slot_claimed(): it is given the entry as it is now, decides, and edits
+ * it or leaves it.
+ *
+ * Invariants:
+ *  - What a change decides on is what is exchanged. If anything of the entry has
+ *    changed in between, be it the reference bit, the change decides again: so
+ *    it is lost only when its own condition does not hold any more, and what
+ *    was true at an earlier look must be asked in it again.
+ *  - A change may be called several times: it has no effect but on its entry.
+ *    What follows from it (counts, frees, the copy elsewhere) is the caller's,
+ *    once, after nswap_slot_update() has said true, and by the entry in @was.
  */
 #ifndef NSWAP_SLOT_UPDATE_H
 #define NSWAP_SLOT_UPDATE_H
 
 #include "device.h"
+#include "pure/slot_map.h"
 
-bool nswap_device_slot_move(struct nswap_device *dev, u64 slot, u64 old,
-			    const struct nswap_slot *to);
+int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
+		   const struct nswap_slot *to);
+
+/**
+ * nswap_slot_look() - an entry as it is now
+ * @dev: device
+ * @slot: below the number of its slots
+ *
+ * Context: any.
+ * Return: a snapshot; good for a decision that may turn out late.
+ */
+static inline struct nswap_slot nswap_slot_look(const struct nswap_device *dev,
+						u64 slot)
+{
+	return nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+}
+
+/**
+ * nswap_slot_update() - change an entry, and what is counted by it
+ * @dev: device
+ * @slot: below the number of its slots
+ * @was: result, a struct nswap_slot: the entry that @change saw last
+ * @change: bool change(struct nswap_slot *s, ...), true: *s is the new entry
+ * @...: its other arguments, without side effects
+ *
+ * A macro, so that the change is inlined and has arguments with types.
+ *
+ * Context: any that @change allows; does not sleep, on the page-out path.
+ * Return: true if *@was has become what @change made of it; false if it left it.
+ */
+#define nswap_slot_update(dev, slot, was, change, ...)			\
+({									\
+	struct nswap_device *__dev = (dev);				\
+	u64 __slot = (slot);						\
+	struct nswap_slot *__was = (was), __to;				\
+	int __ret;							\
+									\
+	*__was = nswap_slot_look(__dev, __slot);			\
+	do {								\
+		__to = *__was;						\
+		__ret = change(&__to, ##__VA_ARGS__) ?			\
+			nswap_slot_try(__dev, __slot, __was, &__to) : 0; \
+	} while (__ret < 0);						\
+	__ret > 0;							\
+})
 
 #endif

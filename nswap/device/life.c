@@ -32,6 +32,7 @@
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
+#include "core/slot_update.h"
 #include "disk.h"
 #include "life.h"
 #include "migrate/returned.h"
@@ -226,7 +227,7 @@ static void forget_slots(struct nswap_device *dev)
 	u64 slot;
 
 	for (slot = 0; slot < dev->map.nr; slot++) {
-		s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+		s = nswap_slot_look(dev, slot);
 		if (s.peer)
 			nswap_peer_slots(dev->node, s.peer, -1);
 		if (!(slot % 65536))

@@ -121,18 +121,35 @@ struct nswap_peer *nswap_moved_peer(struct nswap_node *node, u64 id, u64 epoch)
 	return peer;
 }
 
-/* is it still, or already, in this state at this place? */
-static bool is_at(struct nswap_device *dev, const struct nswap_wire_page *p,
-		  u8 state, u16 peer, u64 *old, struct nswap_slot *s)
+/* can it be a page of the device at all? */
+static bool moved_has_slot(const struct nswap_device *dev,
+			   const struct nswap_wire_page *p)
 {
 	u64 slot = le64_to_cpu(p->slot);
 
-	if (!dev || !slot || slot >= dev->map.nr)
+	return dev && slot && slot < dev->map.nr;
+}
+
+/* to another state and peer, if the page still is where the move found it */
+static bool moved_slot_gone(struct nswap_slot *s, u32 gen, u8 from, u16 from_peer,
+			    u8 to, u16 to_peer)
+{
+	if (!nswap_slot_is(s, from, from_peer, gen))
 		return false;
-	*old = nswap_slot_read(&dev->map, slot);
-	*s = nswap_slot_unpack(*old);
-	return s->state == state && s->peer == peer &&
-	       s->gen == le32_to_cpu(p->gen);
+	s->state = to;
+	s->peer = to_peer;
+	return true;
+}
+
+/* likewise, -> FLASH; where @at is 0, at the flash slot that it has already */
+static bool moved_slot_to_flash(struct nswap_slot *s, u32 gen, u8 from,
+				u16 from_peer, struct nswap_flash *f, u32 at)
+{
+	if (at)
+		s->flash = at;
+	else if (!s->flash || !nswap_flash_works(f, s->flash))
+		return false;
+	return moved_slot_gone(s, gen, from, from_peer, NSWAP_SLOT_FLASH, 0);
 }
 
 /**
@@ -150,16 +167,11 @@ static bool is_at(struct nswap_device *dev, const struct nswap_wire_page *p,
 bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 		    u8 from, u16 from_peer, u8 to, u16 to_peer)
 {
-	struct nswap_slot s;
-	u64 old;
+	struct nswap_slot was;
 
-	do {
-		if (!is_at(dev, p, from, from_peer, &old, &s))
-			return false;
-		s.state = to;
-		s.peer = to_peer;
-	} while (!nswap_device_slot_move(dev, le64_to_cpu(p->slot), old, &s));
-	return true;
+	return moved_has_slot(dev, p) &&
+	       nswap_slot_update(dev, le64_to_cpu(p->slot), &was, moved_slot_gone,
+				 le32_to_cpu(p->gen), from, from_peer, to, to_peer);
 }
 
 /**
@@ -179,20 +191,12 @@ bool nswap_moved_to_flash(struct nswap_device *dev,
 			  const struct nswap_wire_page *p, u8 from,
 			  u16 from_peer, u32 flash)
 {
-	struct nswap_slot s;
-	u64 old;
+	struct nswap_slot was;
 
-	do {
-		if (!is_at(dev, p, from, from_peer, &old, &s))
-			return false;
-		if (flash)
-			s.flash = flash;
-		else if (!s.flash || !nswap_flash_works(dev->flash, s.flash))
-			return false;
-		s.state = NSWAP_SLOT_FLASH;
-		s.peer = 0;
-	} while (!nswap_device_slot_move(dev, le64_to_cpu(p->slot), old, &s));
-	return true;
+	return moved_has_slot(dev, p) &&
+	       nswap_slot_update(dev, le64_to_cpu(p->slot), &was,
+				 moved_slot_to_flash, le32_to_cpu(p->gen), from,
+				 from_peer, dev->flash, flash);
 }
 
 /**
@@ -211,12 +215,11 @@ bool nswap_moved_to_flash(struct nswap_device *dev,
 bool nswap_moved_counts(struct nswap_device *dev,
 			const struct nswap_wire_page *p, u16 from)
 {
-	u64 slot = le64_to_cpu(p->slot);
 	struct nswap_slot s;
 
-	if (!dev || !slot || slot >= dev->map.nr)
+	if (!moved_has_slot(dev, p))
 		return false;
-	s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+	s = nswap_slot_look(dev, le64_to_cpu(p->slot));
 	if (s.gen != le32_to_cpu(p->gen))
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)

@@ -14,11 +14,11 @@
  *    a surplus nothing is handed on.
  *  - Two rounds between decisions: what was handed on before is announced.
  */
-#include "policy/policy.h"
 #include "base/clock.h"
 #include "base/views.h"
 #include "core/node.h"
 #include "mover.h"
+#include "policy/policy.h"
 #include "pure/ip_table.h"
 #include "rebalance.h"
 #include "server/cache.h"

@@ -6,10 +6,10 @@
  * entry may come to mean another node at once, so who uses a target compares
  * ids and epochs.
  */
-#include "policy/policy.h"
 #include "base/clock.h"
 #include "base/types.h"
 #include "core/node.h"
+#include "policy/policy.h"
 #include "pure/ip_table.h"
 #include "rebalance.h"
 #include "target.h"

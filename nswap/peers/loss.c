@@ -8,7 +8,7 @@
  * go once its slots are freed or written again.
  *
  * Invariant: never on the page-out path. The node's control lock keeps the
- * devices; each slot is changed by compare-and-exchange as everywhere.
+ * devices; each slot is changed by nswap_slot_update() as everywhere.
  */
 #include <linux/sched.h>
 
@@ -22,27 +22,31 @@
 #include "peer.h"
 #include "pure/slot_map.h"
 
+/* REMOTE -> FLASH or LOST; one that is MOVING is decided by its claim */
+static bool loss_slot_lost(struct nswap_slot *s, struct nswap_node *node, u16 index)
+{
+	if (s->state != NSWAP_SLOT_REMOTE ||
+	    (index ? s->peer != index :
+		     nswap_peer_state(node, s->peer) != NSWAP_PEER_LOST))
+		return false;
+	*s = nswap_slot_lost(s);
+	return true;
+}
+
 /* @index: of the peer that has nothing any more, 0 for all that are LOST */
 static u64 lose_slots(struct nswap_device *dev, u16 index)
 {
-	struct nswap_slot s, lost;
-	u64 old, slot, n = 0;
+	struct nswap_slot was;
+	u64 slot, n = 0;
 
 	for (slot = 0; slot < dev->map.nr; slot++) {
 		if (!(slot % 65536))
 			cond_resched();
-		old = nswap_slot_read(&dev->map, slot);
-		s = nswap_slot_unpack(old);
-		/* one that is MOVING is decided by its claim */
-		if (s.state != NSWAP_SLOT_REMOTE ||
-		    (index ? s.peer != index :
-			     nswap_peer_state(dev->node, s.peer) != NSWAP_PEER_LOST))
+		if (!nswap_slot_update(dev, slot, &was, loss_slot_lost,
+				       dev->node, index))
 			continue;
-		lost = nswap_slot_lost(&s);
-		if (nswap_device_slot_move(dev, slot, old, &lost)) {
-			nswap_peer_slots(dev->node, s.peer, -1);
-			n += !lost.flash;
-		}
+		nswap_peer_slots(dev->node, was.peer, -1);
+		n += !was.flash;
 	}
 	return n;
 }

@@ -21,11 +21,11 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "policy/policy.h"
 #include "base/types.h"
 #include "core/device_policy.h"
 #include "core/node.h"
 #include "place.h"
+#include "policy/policy.h"
 
 #define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */
 #define STORE_FORGET	8	/* this part goes with every tick without a page-out */

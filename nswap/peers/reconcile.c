@@ -21,6 +21,7 @@
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
+#include "core/slot_update.h"
 #include "ctl.h"
 #include "grants.h"
 #include "peer.h"
@@ -36,7 +37,7 @@ static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev
 
 	if (!dev || slot >= dev->map.nr)
 		return false;
-	s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+	s = nswap_slot_look(dev, slot);
 	if (s.gen != gen)
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)

@@ -23,8 +23,10 @@
  *   HOME -> MOVING takes the next generation: the page is sent under that one.
  *
  * Invariants:
- *  - An entry changes only by nswap_slot_move(), one compare-and-exchange:
- *    whoever loses the race reads again and decides again.
+ *  - An entry changes only by nswap_slot_move(), one compare-and-exchange, which
+ *    the module calls from nswap_slot_update() alone: the loser of a race decides
+ *    again, on what the entry has become. Only reference bits are changed here,
+ *    and a lost race leaves them alone.
  *  - A generation never goes back. EMPTY and LOST keep it, so the next
  *    page-out of the slot is newer than every copy a peer may still hold.
  *  - Only the request that moved a slot to WRITING moves it out again;
@@ -153,19 +155,6 @@ struct nswap_slot nswap_slot_unpack(u64 word)
 }
 
 /**
- * nswap_slot_read() - a snapshot of one entry
- * @map: the map
- * @slot: below @map->nr
- *
- * Context: any.
- * Return: the packed entry, good as the "old" of nswap_slot_move().
- */
-u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)
-{
-	return atomic64_read(&map->word[slot]);
-}
-
-/**
  * nswap_slot_legal() - may an entry go from one state to another?
  * @from: enum nswap_slot_state
  * @to: enum nswap_slot_state
@@ -202,29 +191,32 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 }
 
 /**
- * nswap_slot_same() - do two words differ in the reference bit at most?
- * @a: a packed entry
+ * nswap_slot_same() - do two entries differ in the reference bit at most?
+ * @a: an entry
  * @b: another
  *
  * Context: any.
  * Return: true if state, place and generation are the same.
  */
-bool nswap_slot_same(u64 a, u64 b)
+bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b)
 {
-	return !((a ^ b) & ~(1ull << REF_SHIFT));
+	return !((nswap_slot_pack(a) ^ nswap_slot_pack(b)) & ~(1ull << REF_SHIFT));
 }
 
 /**
  * nswap_slot_unreference() - the clock's hand has passed
  * @map: the map
  * @slot: below @map->nr
- * @old: its word; one that has changed since is left alone
+ * @old: its entry; one that has changed since is left alone
  *
  * Context: any; does not sleep.
  */
-void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot, u64 old)
+void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
+			    const struct nswap_slot *old)
 {
-	atomic64_cmpxchg(&map->word[slot], old, old & ~(1ull << REF_SHIFT));
+	u64 word = nswap_slot_pack(old);
+
+	atomic64_cmpxchg(&map->word[slot], word, word & ~(1ull << REF_SHIFT));
 }
 
 /**

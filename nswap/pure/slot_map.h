@@ -79,13 +79,42 @@ u64 nswap_slot_map_bytes(u64 nr);
 u64 nswap_slot_pack(const struct nswap_slot *s);
 struct nswap_slot nswap_slot_unpack(u64 word);
 
-u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot);
 bool nswap_slot_legal(u8 from, u8 to);
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to);
-bool nswap_slot_same(u64 a, u64 b);
-void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot, u64 old);
+bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b);
+void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
+			    const struct nswap_slot *old);
 void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);
+
+/**
+ * nswap_slot_read() - a snapshot of one entry
+ * @map: the map
+ * @slot: below @map->nr
+ *
+ * Context: any.
+ * Return: the packed entry, good as the "old" of nswap_slot_move().
+ */
+static inline u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)
+{
+	return atomic64_read(&map->word[slot]);
+}
+
+/**
+ * nswap_slot_is() - is this the page that was meant, in this place?
+ * @s: an entry
+ * @state: enum nswap_slot_state
+ * @peer: index, 0 for nobody
+ * @gen: generation
+ *
+ * Context: any.
+ * Return: true if the entry has this state, peer and generation.
+ */
+static inline bool nswap_slot_is(const struct nswap_slot *s, u8 state, u16 peer,
+				 u32 gen)
+{
+	return s->state == state && s->peer == peer && s->gen == gen;
+}
 
 /**
  * nswap_slot_at_peer() - does a peer hold this slot's valid copy?

@@ -17,7 +17,6 @@
  */
 #include <linux/slab.h>
 
-#include "policy/policy.h"
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/views.h"
@@ -27,6 +26,7 @@
 #include "cache_size.h"
 #include "core/meminfo.h"
 #include "core/node.h"
+#include "policy/policy.h"
 #include "sizing.h"
 
 #define SOON_MS		100	/* between decisions that reclaim asks for */

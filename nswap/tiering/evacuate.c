@@ -83,12 +83,45 @@ static bool only_there(const struct emptying *e, const struct nswap_slot *s)
 		nswap_peer_state(e->dev->node, s->peer) != NSWAP_PEER_UP);
 }
 
-static bool drop_copy(struct emptying *e, u64 slot, u64 old)
+/* -> FLASH(g+1): the page is to be moved */
+static bool evacuate_slot_begun(struct nswap_slot *s, const struct emptying *e)
 {
-	struct nswap_slot s = nswap_slot_unpack(old);
+	if (!is_there(e, s) || !only_there(e, s))
+		return false;
+	s->state = NSWAP_SLOT_FLASH;
+	s->peer = 0;
+	s->gen = nswap_gen_next(s->gen);
+	return true;
+}
 
-	s.flash = NSWAP_FLASH_NONE;
-	return nswap_device_slot_move(e->dev, slot, old, &s);
+/* the page is elsewhere too: the copy goes */
+static bool evacuate_slot_copy(struct nswap_slot *s, const struct emptying *e)
+{
+	/* one that is on its way from a peer may come to need it */
+	if (!is_there(e, s) || only_there(e, s) ||
+	    (s->state == NSWAP_SLOT_MOVING && s->peer))
+		return false;
+	s->flash = NSWAP_FLASH_NONE;
+	return true;
+}
+
+/* FLASH(g): the next generation, since the slot is marked now */
+static bool evacuate_slot_marked(struct nswap_slot *s, u32 gen)
+{
+	if (!nswap_slot_is(s, NSWAP_SLOT_FLASH, 0, gen))
+		return false;
+	s->gen = nswap_gen_next(gen);
+	return true;
+}
+
+/* FLASH(g) -> where its page is now, if it has not changed meanwhile */
+static bool evacuate_slot_moved(struct nswap_slot *s, u32 gen, u8 state, u32 flash)
+{
+	if (!nswap_slot_is(s, NSWAP_SLOT_FLASH, 0, gen))
+		return false;
+	s->state = state;
+	s->flash = flash;
+	return true;
 }
 
 /* which slots of the window are to be moved; copies go, if they may */
@@ -97,32 +130,25 @@ static void evacuate_look(struct emptying *e)
 	struct nswap_io *io = &e->mo.io;
 	struct nswap_device *dev = e->dev;
 	bool dropped = false;
+	struct nswap_slot was;
 	unsigned int i;
 
 	io->slot = e->d->leave.cursor;
 	io->todo = 0;
 	for (i = 0; i < NSWAP_REQ_SLOTS && io->slot + i < dev->map.nr; i++) {
-		u64 old = nswap_slot_read(&dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(old), was = s;
+		u64 slot = io->slot + i;
 
-		if (!is_there(e, &s))
-			continue;
-		if (!only_there(e, &s)) {
-			/* one that is on its way from a peer may come to need it */
+		if (!nswap_slot_update(dev, slot, &was, evacuate_slot_begun, e)) {
 			if (e->d->leave.copies &&
-			    (s.state != NSWAP_SLOT_MOVING || !s.peer))
-				dropped |= drop_copy(e, io->slot + i, old);
+			    nswap_slot_update(dev, slot, &was,
+					      evacuate_slot_copy, e))
+				dropped = true;
 			continue;
 		}
-		s.state = NSWAP_SLOT_FLASH;
-		s.peer = 0;
-		s.gen = nswap_gen_next(s.gen);
-		if (!nswap_device_slot_move(dev, io->slot + i, old, &s))
-			continue;
 		if (was.peer)
-			nswap_free_orphan(dev, io->slot + i, was.gen, was.peer);
-		io->gen[i] = cpu_to_le32(s.gen);
-		e->flash[i] = s.flash;
+			nswap_free_orphan(dev, slot, was.gen, was.peer);
+		io->gen[i] = cpu_to_le32(nswap_gen_next(was.gen));
+		e->flash[i] = was.flash;
 		io->todo |= BIT(i);
 	}
 	/* a page-in that was about to read one of them waits for this */
@@ -190,16 +216,10 @@ static unsigned long read_flash(struct emptying *e, unsigned long todo,
 static bool evacuate_settle(struct emptying *e, unsigned int i, u8 state, u32 flash)
 {
 	struct nswap_io *io = &e->mo.io;
-	struct nswap_slot s;
-	u64 old;
+	struct nswap_slot was;
 
-	do {
-		if (!nswap_move_batch_valid(io, i, NSWAP_SLOT_FLASH, &old, &s))
-			return false;
-		s.state = state;
-		s.flash = flash;
-	} while (!nswap_device_slot_move(e->dev, io->slot + i, old, &s));
-	return true;
+	return nswap_slot_update(e->dev, io->slot + i, &was, evacuate_slot_moved,
+				 le32_to_cpu(io->gen[i]), state, flash);
 }
 
 /* to flash devices that stay; what they do not take is still to do */
@@ -242,24 +262,21 @@ static unsigned long evacuate_mark(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.io;
 	unsigned long marked = 0;
-	struct nswap_slot s;
+	struct nswap_slot was;
 	unsigned int i;
-	u64 old;
 
 	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS) {
 		u64 slot = io->slot + i;
 
 		if (!nswap_return_mark(e->dev, slot))
 			continue;
-		if (nswap_move_batch_valid(io, i, NSWAP_SLOT_FLASH, &old, &s)) {
-			s.gen = nswap_gen_next(s.gen);
-			if (nswap_device_slot_move(e->dev, slot, old, &s)) {
-				io->gen[i] = cpu_to_le32(s.gen);
-				marked |= BIT(i);
-				continue;
-			}
+		if (!nswap_slot_update(e->dev, slot, &was, evacuate_slot_marked,
+				       le32_to_cpu(io->gen[i]))) {
+			nswap_return_unmark(e->dev, slot);
+			continue;
 		}
-		nswap_return_unmark(e->dev, slot);
+		io->gen[i] = cpu_to_le32(nswap_gen_next(was.gen));
+		marked |= BIT(i);
 	}
 	return marked;
 }
@@ -312,13 +329,14 @@ static void to_home(struct emptying *e)
 static void take_stock(struct emptying *e, unsigned long unread)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
-	struct nswap_slot s;
+	struct nswap_io *io = &e->mo.io;
 	unsigned int i;
-	u64 old;
 
 	for_each_set_bit(i, &e->begun, NSWAP_REQ_SLOTS) {
-		if (!nswap_move_batch_valid(&e->mo.io, i, NSWAP_SLOT_FLASH,
-					    &old, &s) || !is_there(e, &s)) {
+		struct nswap_slot s = nswap_slot_look(e->dev, io->slot + i);
+
+		if (!nswap_slot_is(&s, NSWAP_SLOT_FLASH, 0,
+				   le32_to_cpu(io->gen[i])) || !is_there(e, &s)) {
 			leave->moved++;
 			leave->since = jiffies;
 		} else if (unread & BIT(i)) {

@@ -50,23 +50,27 @@ static bool peer_is_up(struct nswap_node *node, u16 index)
 	return up;
 }
 
+/* REMOTE(peer, g, flash) -> REMOTE(peer, g) */
+static bool evict_slot_copy(struct nswap_slot *s, struct nswap_device *dev)
+{
+	/* one on a device that takes nothing makes no room that can be used */
+	if (s->state != NSWAP_SLOT_REMOTE || !s->flash || s->referenced ||
+	    !nswap_flash_works(dev->flash, s->flash) ||
+	    !peer_is_up(dev->node, s->peer))
+		return false;
+	s->flash = NSWAP_FLASH_NONE;
+	return true;
+}
+
 static bool evict_copy(struct nswap_device *dev, u64 slot)
 {
-	u64 old = nswap_slot_read(&dev->map, slot);
-	struct nswap_slot s = nswap_slot_unpack(old);
+	struct nswap_slot was;
 
-	if (s.state != NSWAP_SLOT_REMOTE || !s.flash)
-		return false;
-	if (s.referenced) {
-		nswap_slot_unreference(&dev->map, slot, old);
-		return false;
-	}
-	/* one on a device that takes nothing makes no room that can be used */
-	if (!nswap_flash_works(dev->flash, s.flash) ||
-	    !peer_is_up(dev->node, s.peer))
-		return false;
-	s.flash = NSWAP_FLASH_NONE;
-	return nswap_device_slot_move(dev, slot, old, &s);
+	if (nswap_slot_update(dev, slot, &was, evict_slot_copy, dev))
+		return true;
+	if (was.state == NSWAP_SLOT_REMOTE && was.flash && was.referenced)
+		nswap_slot_unreference(&dev->map, slot, &was);
+	return false;
 }
 
 /* takes copies off flash; how many, perhaps fewer than @want */

@@ -112,24 +112,17 @@ struct nswap_op *nswap_move_batch_op(struct nswap_move_batch *mo,
 	return op;
 }
 
-/**
- * nswap_move_batch_valid() - has a slot of a batch not changed?
- * @io: of the batch
- * @i: slot, counted from the batch's first
- * @state: of struct nswap_move_batch
- * @old: result, its word
- * @s: result, its entry
- *
- * Context: any.
- * Return: true if it still has the state and generation of the batch.
- */
-bool nswap_move_batch_valid(struct nswap_io *io, unsigned int i, u8 state,
-			    u64 *old, struct nswap_slot *s)
+/* from the state of a batch to a peer, or back, if it has not changed meanwhile */
+static bool move_batch_slot_settled(struct nswap_slot *s, u8 from, u32 gen, u8 to,
+				    u16 peer)
 {
-	*old = nswap_slot_read(&io->dev->map, io->slot + i);
-	*s = nswap_slot_unpack(*old);
-	return s->state == state && !s->peer &&
-	       s->gen == le32_to_cpu(io->gen[i]);
+	if (!nswap_slot_is(s, from, 0, gen))
+		return false;
+	if (peer && from == NSWAP_SLOT_FLASH)
+		s->flash = NSWAP_FLASH_NONE;
+	s->state = to;
+	s->peer = peer;
+	return true;
 }
 
 /* to a peer, or back; false if the slot has changed meanwhile */
@@ -137,18 +130,11 @@ static bool move_batch_settle(struct nswap_move_batch *mo, unsigned int i, u8 st
 			      u16 peer)
 {
 	struct nswap_io *io = &mo->io;
-	struct nswap_slot s;
-	u64 old;
+	struct nswap_slot was;
 
-	do {
-		if (!nswap_move_batch_valid(io, i, mo->state, &old, &s))
-			return false;
-		if (peer && mo->state == NSWAP_SLOT_FLASH)
-			s.flash = NSWAP_FLASH_NONE;
-		s.state = state;
-		s.peer = peer;
-	} while (!nswap_device_slot_move(io->dev, io->slot + i, old, &s));
-	return true;
+	return nswap_slot_update(io->dev, io->slot + i, &was,
+				 move_batch_slot_settled, mo->state,
+				 le32_to_cpu(io->gen[i]), state, peer);
 }
 
 /* the page stays where it is, unless the slot has changed */
@@ -325,14 +311,15 @@ void nswap_move_batch_store(struct nswap_move_batch *mo)
 	struct nswap_io *io = &mo->io;
 	unsigned int i, first, nr;
 	struct nswap_peer *peer;
-	struct nswap_slot s;
-	u64 old;
 
-	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
-		if (!nswap_move_batch_valid(io, i, mo->state, &old, &s)) {
-			io->todo &= ~BIT(i);
-			nswap_stat_inc(io->dev->node, moves_met);
-		}
+	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS) {
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+
+		if (nswap_slot_is(&s, mo->state, 0, le32_to_cpu(io->gen[i])))
+			continue;
+		io->todo &= ~BIT(i);
+		nswap_stat_inc(io->dev->node, moves_met);
+	}
 	nswap_move_batch_begin(mo);
 	while (io->todo) {
 		first = __ffs(io->todo);

@@ -35,8 +35,6 @@ void nswap_move_batch_begin(struct nswap_move_batch *mo);
 void nswap_move_batch_wait(struct nswap_move_batch *mo);
 struct nswap_op *nswap_move_batch_op(struct nswap_move_batch *mo,
 				     unsigned int first, unsigned int nr);
-bool nswap_move_batch_valid(struct nswap_io *io, unsigned int i, u8 state,
-			    u64 *old, struct nswap_slot *s);
 void nswap_move_batch_store(struct nswap_move_batch *mo);
 void nswap_move_batch_stay(struct nswap_move_batch *mo);
 

@@ -8,7 +8,7 @@
  * that has moved and a message that was lost need no second implementation.
  *
  * Invariants:
- *  - A copy is linked only if the slot's word is still what it was before the
+ *  - A copy is linked only if the slot's entry is still what it was before the
  *    page was read, but for the reference bit: a rewrite, a free or a move in
  *    between calls it off. Until then the flash slot is this batch's own.
  *  - A batch is small: programs that page in wait behind it on the way from the
@@ -19,8 +19,6 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "backing/flash.h"
 #include "backing/home.h"
 #include "base/stats.h"
@@ -30,6 +28,8 @@
 #include "core/device_policy.h"
 #include "core/node.h"
 #include "core/slot_update.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
 #include "pure/slot_map.h"
@@ -37,12 +37,12 @@
 /**
  * struct slot_copy - one page of a batch
  * @slot: where it belongs
- * @word: the slot's word before it was read
+ * @picked: the slot's entry before it was read
  * @unread: it could not be read
  */
 struct slot_copy {
 	u64 slot;
-	u64 word;
+	struct nswap_slot picked;
 	bool unread;
 };
 
@@ -192,6 +192,20 @@ static unsigned int write_run(struct nswap_copier *c, unsigned int first)
 	return nr;
 }
 
+/* -> REMOTE(flash) or FLASH, if it still is the entry that was picked */
+static bool prefetch_slot_copied(struct nswap_slot *s, const struct nswap_slot *picked,
+				 u32 flash, bool move)
+{
+	if (!nswap_slot_same(s, picked))
+		return false;
+	s->flash = flash;
+	if (move) {
+		s->state = NSWAP_SLOT_FLASH;
+		s->peer = 0;
+	}
+	return true;
+}
+
 /* flash has the page: say so, if it still is what the slot holds */
 static bool link_copy(struct nswap_copier *c, const struct slot_copy *copy,
 		      u32 flash)
@@ -199,21 +213,11 @@ static bool link_copy(struct nswap_copier *c, const struct slot_copy *copy,
 	struct nswap_device *dev = c->dev;
 	bool move = nswap_device_policy(dev, NSWAP_PREFETCH_AFTER) ==
 		    &nswap_prefetch_move;
-	struct nswap_slot was, to;
-	u64 old;
+	struct nswap_slot was;
 
-	do {
-		old = nswap_slot_read(&dev->map, copy->slot);
-		if (!nswap_slot_same(old, copy->word))
-			return false;
-		was = nswap_slot_unpack(old);
-		to = was;
-		to.flash = flash;
-		if (move) {
-			to.state = NSWAP_SLOT_FLASH;
-			to.peer = 0;
-		}
-	} while (!nswap_device_slot_move(dev, copy->slot, old, &to));
+	if (!nswap_slot_update(dev, copy->slot, &was, prefetch_slot_copied,
+			       &copy->picked, flash, move))
+		return false;
 	if (move)
 		nswap_free_orphan(dev, copy->slot, was.gen, was.peer);
 	return true;
@@ -280,7 +284,7 @@ unsigned int nswap_copier_run(struct nswap_copier *c,
 
 	for (i = 0; i < nr; i++)
 		c->copy[i] = (struct slot_copy){
-			.slot = picked[i].slot, .word = picked[i].word,
+			.slot = picked[i].slot, .picked = picked[i].entry,
 		};
 	c->nr = nr;
 	read_batch(c);

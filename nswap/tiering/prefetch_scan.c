@@ -13,9 +13,10 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
-#include "prefetch/prefetch.h"
 #include "base/types.h"
 #include "core/device.h"
+#include "core/slot_update.h"
+#include "prefetch/prefetch.h"
 #include "prefetch_scan.h"
 #include "pure/slot_map.h"
 
@@ -23,11 +24,11 @@
 
 /* a page that could be prefetched: shall it be? */
 static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
-		      u64 slot, u64 word)
+		      u64 slot, const struct nswap_slot *s)
 {
-	switch (which->look(nswap_slot_unpack(word).referenced)) {
+	switch (which->look(s->referenced)) {
 	case NSWAP_WHICH_CLEAR:
-		nswap_slot_unreference(&h->dev->map, slot, word);
+		nswap_slot_unreference(&h->dev->map, slot, s);
 		return false;
 	case NSWAP_WHICH_TAKE:
 		return true;
@@ -80,14 +81,13 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 	u64 slot;
 
 	while (n < most && next_slot(h, which, &slot)) {
-		u64 word = nswap_slot_read(&h->dev->map, slot);
-		struct nswap_slot s = nswap_slot_unpack(word);
+		struct nswap_slot s = nswap_slot_look(h->dev, slot);
 
 		if (s.state != NSWAP_SLOT_REMOTE || s.flash ||
-		    in_batch(picked, n, slot) || !scan_goes(h, which, slot, word))
+		    in_batch(picked, n, slot) || !scan_goes(h, which, slot, &s))
 			continue;
 		picked[n++] = (struct nswap_picked){
-			.slot = slot, .word = word,
+			.slot = slot, .entry = s,
 		};
 	}
 	return n;
@@ -96,10 +96,9 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 static bool goes_out(struct nswap_hand *h,
 		     const struct nswap_which_ops *which, u64 slot)
 {
-	u64 word = nswap_slot_read(&h->dev->map, slot);
+	struct nswap_slot s = nswap_slot_look(h->dev, slot);
 
-	return nswap_slot_unpack(word).state == NSWAP_SLOT_HOME &&
-	       scan_goes(h, which, slot, word);
+	return s.state == NSWAP_SLOT_HOME && scan_goes(h, which, slot, &s);
 }
 
 /**

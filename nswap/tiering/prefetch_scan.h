@@ -6,6 +6,7 @@
 #define NSWAP_PREFETCH_SCAN_H
 
 #include "base/types.h"
+#include "pure/slot_map.h"
 
 struct nswap_which_ops;
 
@@ -24,11 +25,11 @@ struct nswap_hand {
 /**
  * struct nswap_picked - a page to be prefetched
  * @slot: where it belongs
- * @word: the slot's word when it was picked
+ * @entry: the slot's entry when it was picked
  */
 struct nswap_picked {
 	u64 slot;
-	u64 word;
+	struct nswap_slot entry;
 };
 
 unsigned int nswap_hand_pick_remote(struct nswap_hand *h,

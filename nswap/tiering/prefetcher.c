@@ -34,9 +34,6 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "backing/flash.h"
 #include "base/stats.h"
 #include "core/device.h"
@@ -45,6 +42,9 @@
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "evict.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
+#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
 #include "prefetcher.h"

@@ -92,8 +92,7 @@ static bool page_outs_wait(struct nswap_promote *ho)
 
 static bool may_go(struct nswap_promote *ho, u64 slot)
 {
-	u64 word = nswap_slot_read(&ho->dev->map, slot);
-	struct nswap_slot s = nswap_slot_unpack(word);
+	struct nswap_slot s = nswap_slot_look(ho->dev, slot);
 
 	return s.state == NSWAP_SLOT_HOME && (ho->any || s.referenced);
 }
@@ -129,25 +128,30 @@ static unsigned int promote_run(struct nswap_promote *ho)
 	return n;
 }
 
+/* HOME(g) -> MOVING(nobody, g+1) */
+static bool promote_slot_begun(struct nswap_slot *s)
+{
+	if (s->state != NSWAP_SLOT_HOME)
+		return false;
+	s->state = NSWAP_SLOT_MOVING;
+	s->gen = nswap_gen_next(s->gen);
+	return true;
+}
+
 static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slots)
 {
 	struct nswap_io *io = &ho->mo.io;
+	struct nswap_slot was;
 	unsigned int i;
 
 	io->slot = first;
 	io->todo = 0;
 	ho->mo.moved = 0;
 	for_each_set_bit(i, &slots, NSWAP_REQ_SLOTS) {
-		u64 old = nswap_slot_read(&ho->dev->map, io->slot + i);
-		struct nswap_slot s = nswap_slot_unpack(old);
-
-		if (s.state != NSWAP_SLOT_HOME)
+		if (!nswap_slot_update(ho->dev, io->slot + i, &was,
+				       promote_slot_begun))
 			continue;
-		s.state = NSWAP_SLOT_MOVING;
-		s.gen = nswap_gen_next(s.gen);
-		if (!nswap_device_slot_move(ho->dev, io->slot + i, old, &s))
-			continue;
-		io->gen[i] = cpu_to_le32(s.gen);
+		io->gen[i] = cpu_to_le32(nswap_gen_next(was.gen));
 		io->todo |= BIT(i);
 	}
 }

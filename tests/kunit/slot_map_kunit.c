@@ -349,20 +349,23 @@ static void unreferenced(struct kunit *test)
 	struct nswap_slot s = {
 		.state = NSWAP_SLOT_REMOTE, .referenced = true,
 		.peer = PEER_MAX, .gen = NSWAP_GEN_MASK, .flash = FLASH_MAX,
-	};
+	}, was = s, now;
 	atomic64_t word[1];
 	struct nswap_slot_map map = { .word = word, .nr = 1 };
 	u64 old = nswap_slot_pack(&s);
 
 	atomic64_set(&word[0], old);
-	nswap_slot_unreference(&map, 0, old - 1);
-	KUNIT_EXPECT_EQ(test, nswap_slot_read(&map, 0), old);
-	nswap_slot_unreference(&map, 0, old);
-	KUNIT_EXPECT_TRUE(test, nswap_slot_same(nswap_slot_read(&map, 0), old));
-	s.referenced = false;
-	expect_same(test, nswap_slot_unpack(nswap_slot_read(&map, 0)), s);
 	s.gen--;
-	KUNIT_EXPECT_FALSE(test, nswap_slot_same(nswap_slot_pack(&s), old));
+	nswap_slot_unreference(&map, 0, &s);
+	KUNIT_EXPECT_EQ(test, nswap_slot_read(&map, 0), old);
+	s.gen++;
+	nswap_slot_unreference(&map, 0, &s);
+	now = nswap_slot_unpack(nswap_slot_read(&map, 0));
+	KUNIT_EXPECT_TRUE(test, nswap_slot_same(&now, &was));
+	s.referenced = false;
+	expect_same(test, now, s);
+	s.gen--;
+	KUNIT_EXPECT_FALSE(test, nswap_slot_same(&s, &was));
 }
 
 static struct kunit_case slot_map_cases[] = {
