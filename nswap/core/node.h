@@ -16,6 +16,7 @@
 #include <linux/workqueue.h>
 
 #include "base/stats.h"
+#include "knob_list.h"
 #include "policy/policy.h"
 #include "prefetch/prefetch.h"
 #include "pure/ip_table.h"
@@ -30,64 +31,6 @@ struct nswap_client;
 struct nswap_meter;
 struct nswap_mover;
 struct nswap_sizing;
-
-/**
- * struct nswap_knobs - what can be set while a node is up
- * @dead_after_ms: a page-in waits this long for a silent peer
- * @store_timeout_ms: an unanswered page-out is placed elsewhere after this
- * @announce_ms: time between announcements
- * @silent_ms: a peer unheard for this long is not chosen
- * @reconcile_s: time between comparisons of what a peer holds
- * @refraction_ms: a peer that refused is left alone for this long
- * @lease_s: pages of an owner without a connection are kept for so long
- * @move_mib_s: page migration, MiB a second at most, 0 for no limit
- * @home_out_mib_s: pages at home that move out to peers, MiB a second, 0: none
- * @rebalance_pct: percent points a node may be fuller than others, 0: any
- * @headroom_pct: percent of RAM the watermark policy leaves its own programs
- * @lend_min_mib: lent whatever an adaptive size policy says
- * @size_period_ms: time between decisions on how much to lend
- * @grow_pct: percent of RAM by which lending may grow in a second
- * @hold_off_ms: after giving RAM back a node takes none for this long
- * @oom_wait_ms: an OOM kill waits this long for pages that move away
- * @latency: 1: measure the steps of page-outs and page-ins
- * @trace: 1: keep the slot trace
- * @profile_ms: time between samples of what is under way, 0 for none
- * @psi: hundredths of a percent of time programs waited for memory, fed in
- * @prefetch_period_ms: time between wake-ups of a prefetcher
- * @prefetch_pct: percent that its "count" takes
- * @fed_total_mib: tests: RAM this node believes in, 0 for the machine's
- * @fed_available_mib: tests: likewise what is available of it
- * @fed_swap_outs: tests: likewise pages swapped out so far
- * @fed_refaults: tests: likewise pages refaulted so far
- */
-struct nswap_knobs {
-	u32 dead_after_ms;
-	u32 store_timeout_ms;
-	u32 announce_ms;
-	u32 silent_ms;
-	u32 reconcile_s;
-	u32 refraction_ms;
-	u32 lease_s;
-	u32 move_mib_s;
-	u32 home_out_mib_s;
-	u32 rebalance_pct;
-	u32 headroom_pct;
-	u32 lend_min_mib;
-	u32 size_period_ms;
-	u32 grow_pct;
-	u32 hold_off_ms;
-	u32 oom_wait_ms;
-	u32 latency;
-	u32 trace;
-	u32 profile_ms;
-	u32 psi;
-	u32 prefetch_period_ms;
-	u32 prefetch_pct;
-	u32 fed_total_mib;
-	u32 fed_available_mib;
-	u32 fed_swap_outs;
-	u32 fed_refaults;
-};
 
 /**
  * struct nswap_rebalance - of a node

@@ -24,8 +24,7 @@ MANUAL = "tools/nswapctl/nswapctl.8"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # fixed words to choose from: place|size|read, show | on | off
 CHOICE = re.compile(r"(?<![\w|])[a-z]+(?: ?\| ?[a-z]+)+")
-DEFINE = re.compile(r"^#define(?:[^\n]*\\\n)*[^\n]*$", re.M)
-KNOB = re.compile(r"\bKNOB\((\w+),([^,]+),([^,]+),([^,]+),([^;]*?)\)(?:,|;)", re.S)
+KNOB = re.compile(r"\bX\((\w+),([^,]+),([^,]+),([^,]+),([^;]*?)\)(?: \\|$)", re.S | re.M)
 
 
 def run(*words):
@@ -227,7 +226,7 @@ def module_knobs(text):
     return {name: (knob_unit(name, about, number(low), number(high)),
                    number(default))
             for name, low, high, default, about in
-            KNOB.findall(DEFINE.sub("", text))}
+            KNOB.findall(text)}
 
 
 def knob_complaints(readme, manual, knobs):
@@ -283,8 +282,8 @@ def self_test():
     commands = {"up": {"--lend"}, "down": set(), "policy": {"place", "size"},
                 "device add": {"--size"}}
     general = {"--json"}
-    knobs = module_knobs('#define KNOB(a, b, c, d, e) \\\n\tf(a)\nKNOB(a_ms, 1, 60 * 60, 30, "x"), '
-                         'KNOB(trace, 0, 1, 0, "y"),')
+    knobs = module_knobs('#define KNOBS(X) \\\n\tX(a_ms, 1, 60 * 60, 30, \\\n\t  "x") \\\n'
+                         '\tX(trace, 0, 1, 0, "y")\n')
     readme = ("## nswapctl\n`--json` everywhere\n| command | what |\n|---|---|\n"
               "| `nswapctl up [--lend SIZE]`, `down` | x |\n"
               "| `nswapctl policy [place\\|size NAME]` | x |\n"
