@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""make bench BENCH=cost: instructions a page, on stock kernels under emulation.
+
+Both nodes are in one guest that counts instructions (tests/vm/counting.py), so a
+figure is the sum of both, and the same on a busy machine. Each kernel and device
+has a guest of its own, as many at once as there are processors.
+"""
+import concurrent.futures
+import os
+import sys
+
+from nswaptest.check import Failure
+from vm import counting, image
+
+KERNELS, DEVICES = counting.KERNELS, counting.DEVICES + counting.OTHERS
+WORKS = [*counting.WORKS, counting.TCP]
+
+
+class Refused(Exception):
+    """It could not be measured; the text says why."""
+
+
+def say(text):
+    """A line for whoever watches."""
+    print(f"  {text}", file=sys.stderr, flush=True)
+
+
+def asked(args):
+    """What is to be measured."""
+    return {"kernels": [k for k in KERNELS if not args.kernels or k in args.kernels],
+            "devices": [d for d in DEVICES
+                        if d in (args.devices or counting.DEVICES)
+                        and counting.works_of(d, args.works)],
+            "works": args.works}
+
+
+def guests(options):
+    """(kernel, device) of each guest, those that take longest first."""
+    slow = ["nbd", "nvme-tcp", "nswap"]
+    return sorted(((k, d) for k in options["kernels"] for d in options["devices"]),
+                  key=lambda one: slow.index(one[1]) if one[1] in slow else len(slow))
+
+
+def measured(kernel, device, options, folder, about):
+    """The rows of one guest."""
+    rows = counting.measure(kernel, device, counting.works_of(device, options["works"]),
+                            folder / f"{kernel}-{device}", folder / f"{kernel}.initramfs")
+    return [{**row, "release": image.kernel(kernel, "release"), **about}
+            for row in rows]
+
+
+def measure(options, folder, done, about, jobs=None):
+    """All rows, in the order of kernels, devices and works. done (kept.Kept) has
+    the guests of an interrupted run and takes each that ends."""
+    left = [one for one in guests(options) if " ".join(one) not in done.parts]
+    about = {**about, "lab": counting.lab()}
+    try:
+        for kernel in options["kernels"]:
+            if any(one[0] == kernel for one in left):
+                say(f"building for {kernel}")
+                counting.archive(kernel, folder / f"{kernel}.initramfs")
+        with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+            running = {pool.submit(measured, *one, options, folder, about): one
+                       for one in left}
+            try:
+                for ended in concurrent.futures.as_completed(running):
+                    done.part(" ".join(running[ended]), ended.result())
+                    say(f"{len(done.parts)} of {len(guests(options))} guests: "
+                        f"{running[ended][1]} on {running[ended][0]}")
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                counting.stop()
+    except (Failure, image.SetupError) as why:
+        raise Refused(str(why)) from why
+    return [row for kernel in options["kernels"] for device in options["devices"]
+            for row in done.parts[f"{kernel} {device}"]]
