@@ -26,7 +26,7 @@ TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
 SCRATCH_BYTES = 2 << 30
 # Each ready-made disk costs the debug kernel half a second of its boot.
 # Under virtual time the processor is infinitely fast: time passes only where
-# somebody waits for a timer, and a program that turns waits for ever.  It begins at
+# a task waits for a timer, and a program that spins waits forever.  It begins at
 # the same second, with the same random numbers (seeded.c), every time.  There is no
 # scratch disk: the machine reads it, in real time, and while the kernel waits for
 # that its own time flies, by minutes now and then.

@@ -9,7 +9,7 @@
 # vtime  the same for virtual time (UML_TIME_TRAVEL_SUPPORT)
 #
 # The build folder is named after the kernel version and a hash of the
-# configuration, so a changed fragment builds anew and an unchanged one never.
+# configuration, so a changed fragment is built and an unchanged one is not.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/setup/cache.sh

@@ -3,7 +3,7 @@
 """make shell: three nodes, swap on, and a prompt on each for the asking.
 
 Runs inside the lab's user-mode kernel. Makes the cluster with the same code
-as the tests do, then leaves it to whoever types.
+as the tests do, then leaves it to the user.
 """
 import os
 import pathlib
@@ -48,7 +48,7 @@ eat() {{
 
 
 class Session:
-    """What the cluster API needs to know of whoever uses it."""
+    """What the cluster API needs to know of its user."""
 
     def __init__(self, module):
         programs = {p.name: str(p) for p in (ROOT / "build/progs").iterdir()}
@@ -57,7 +57,7 @@ class Session:
         self.dir = pathlib.Path("/tmp")
 
     def log(self, text):
-        """Nobody reads a log here."""
+        """No log is kept here."""
 
 
 def own_terminal():

@@ -32,9 +32,9 @@
  * goes to server 0; the other case is its mirror image.
  *
  * Checked: the copy that the slot names is held, complete and of the version
- * written last, as long as its peer has not started anew; the same for home,
+ * written last, as long as its peer has not restarted; the same for home,
  * which has no generations (Watch); a page-in gets that version, and fails
- * only for a peer that is silent or has started anew; when all is quiet, peers
+ * only for a peer that is silent or has restarted; when all is quiet, peers
  * hold after a comparison exactly what the owner records; with DRAIN, everything comes to rest from any state.
  *
  * Bounds: GENS page-outs and time-outs together, MOVES, BREAKS, REBOOTS,
@@ -158,7 +158,7 @@ inline clear3(c_)
 	od
 }
 
-/* to the server; a message to one that has started anew goes nowhere */
+/* to the server; a message to one that has restarted goes nowhere */
 inline tell(p_, m_, x_)
 {
 	if
@@ -471,7 +471,7 @@ end:	do
 		:: else
 		fi;
 		cl[p] = 4 }
-	/* or failed: what is there now nobody knows */
+	/* or failed: what is there now is unknown */
 	:: d_step { cl[p] == 6 ->
 		home_ver = 0;
 		if

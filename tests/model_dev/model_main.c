@@ -409,7 +409,7 @@ static int __init model_init(void)
 	return 0;
 }
 
-/* nobody has one open: the module would be in use */
+/* none is open: the module would be in use */
 static void __exit model_exit(void)
 {
 	struct model *m, *next;

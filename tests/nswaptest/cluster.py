@@ -206,7 +206,7 @@ class Node(abc.ABC):
         return self.ctl("stat")
 
     def peers(self):
-        """nswapctl peers, by address; of a peer that started anew, what it
+        """nswapctl peers, by address; of a peer that restarted, what it
         is now."""
         return {p["addr"]: p for p in
                 sorted(self.ctl("peers"), key=lambda p: p["state"] != "lost")}

@@ -71,7 +71,7 @@ class Disk:
         self.become(self.table())
 
     def free(self):
-        """Whether nobody holds it."""
+        """Whether it is not in use."""
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_EXCL))
         except OSError:
@@ -82,12 +82,12 @@ class Disk:
 @contextlib.contextmanager
 def disk(mb, at=0):
     """with disk(64) as home: it is removed at the end, which fails while
-    somebody holds it."""
+    it is in use."""
     made = Disk(mb, at)
     try:
         yield made
     except BaseException:
         attempt("dmsetup", "remove", "--force", made.name)
         raise
-    true(made.free(), "the home is held by somebody at the end")
+    true(made.free(), "the home is in use at the end")
     made.dmsetup("remove", made.name)

@@ -6,7 +6,7 @@
         --+------------+------------+--     bridge lan0
 
 Runs inside the user-mode kernel.  A cut is a rule in both namespaces that
-drops what comes from the other one's interface address, so that nobody is
+drops what comes from the other one's interface address, and neither is
 told.  Swap and the module belong to the kernel, not to a node: one node's
 workload swaps at a time.
 """

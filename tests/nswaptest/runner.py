@@ -5,9 +5,9 @@ One line a test, then the slowest and what was left out, and at the end
 "N passed, N failed, N skipped".  Each test has a folder
 build/test/<suite>/<test>/ with its events, output, kernel log and console.
 
-Tests share this machine's processors (-j).  A lab kernel has one, for a
-wake-up of another one costs milliseconds in user mode; a scenario that wants
-several says CPUS = 2, and one with guests says how many they keep busy.
+Tests run side by side, as many as fit into -j.  Each counts for one, and a
+lab kernel has one processor, for a wake-up of another one costs milliseconds in
+user mode; a scenario that wants several says CPUS = 2.
 
 A test that missed a moment or a quantity (check.Unmet) is run once more when
 all others are done, alone, and the second verdict counts; a busy machine does
@@ -43,7 +43,8 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "migration.while_swapping", "home.no_peer",
             "home.errors_while_swapping", "size.pressure", "size.shrinker")
 
-JOBS = max(2, min(os.cpu_count() or 1, 8))
+# half as many again as there are processors: tests wait a third of their time
+JOBS = max(2, min((os.cpu_count() or 1) * 3 // 2, 8))
 
 
 def debug_cases(options):
@@ -80,21 +81,22 @@ def chosen(options, totals):
 
 def lab_runs(tests, options, totals):
     """The runs of tests of LAB: unit, lab, long and chaos on the plain kernel,
-    debug on the other."""
+    debug on the other; kernels with several processors first, since later there
+    is hardly ever room for them."""
     groups = collections.defaultdict(list)
     for suite, source, case in tests:
         flavour = "debug" if suite == "debug" else "plain"
         # the debug kernel looks for races and has two
         cpus = options.cpus or (case.cpus if flavour == "plain" else 2)
-        groups[flavour == "debug", cpus, flavour].append(
+        groups[flavour == "debug", -cpus, flavour].append(
             LabTest(suite, source, case))
-    return [LabRun(group, flavour, cpus, options, totals)
-            for (_, cpus, flavour), group in sorted(groups.items())]
+    return [LabRun(group, flavour, -width, options, totals)
+            for (_, width, flavour), group in sorted(groups.items())]
 
 
 def share(runs, processors):
-    """Run them, side by side where there are processors for it; what comes
-    first in the list is served first."""
+    """Run them side by side as far as processors go; what comes first in the
+    list is served first."""
     try:
         for run in runs:
             run.begin()
@@ -158,8 +160,8 @@ def parse(argv):
                         help="only these tests (swap, 'cuts.*'); may be given "
                              "several times")
     parser.add_argument("-j", dest="jobs", type=int, default=JOBS,
-                        metavar="N", help="processors that tests share "
-                                          f"({JOBS})")
+                        metavar="N", help=f"tests side by side ({JOBS}); one that "
+                                          "says CPUS = 2 counts for two")
     parser.add_argument("--cpus", type=int, metavar="N",
                         help="processors of each lab kernel (what each test "
                              "says, else 1)")

@@ -13,8 +13,7 @@ names of tests have no folder in them, so no two files share a name:
     TIMEOUT = 60                 seconds for each of its tests
     ONLY_FULL = {"x": "why"}     those that run only with NSWAP_FULL=1, since
                                  they take very long
-    CPUS = 2                     processors of its lab kernel, or that its
-                                 guests keep busy; 1 if left out
+    CPUS = 2                     processors of its lab kernel, 1 if left out
     NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
 
     def run(t): …                one test named like the file, or

@@ -39,8 +39,8 @@ class Totals:
     def __init__(self):
         self.count = collections.Counter()
         self.last_chance = False
-        self.seconds = {}
-        self.cpu = {}
+        self.seconds = collections.Counter()
+        self.cpu = collections.Counter()
 
     def tell(self, suite, result):
         """One line for one result.  Returns whether the test is to be run
@@ -49,8 +49,7 @@ class Totals:
             result.verdict = "fail"
         self.count[result.verdict] += 1
         name = f"{suite}/{result.name}"
-        self.seconds[name] = result.seconds
-        self.cpu[name] = result.cpu
+        self._count_time(name, result)
         word = {"pass": "pass", "fail": "FAIL", "skip": "skip",
                 "unmet": "----"}[result.verdict]
         line = f"{word}  {name}"
@@ -59,6 +58,12 @@ class Totals:
             line += f"  {result.reason}"
         print(line, flush=True)
         return result.verdict == "unmet"
+
+    def _count_time(self, name, result):
+        """Parts that a test reports share its time: file.function.part."""
+        test = ".".join(name.split(".")[:2])
+        self.seconds[test] += result.seconds
+        self.cpu[test] += result.cpu
 
     def slowest(self):
         """Say which tests took longest, and keep what all of them took."""

@@ -5,7 +5,7 @@
  * It maps --mb of anonymous memory, fills it, then makes passes in which every
  * page is compared whole, rewritten with the next write count and compared
  * again. A read that the kernel could not serve arrives as SIGBUS: it is
- * counted, the page is dropped and written anew, and the run goes on.
+ * counted, the page is dropped and written again, and the run goes on.
  *
  * Invariants: count[] holds each page's last write count; it and the code are
  * locked in memory, so only the pages under test are ever swapped. A wrong or
@@ -156,7 +156,7 @@ static void write_page(struct eater *e, uint64_t page)
 	e->writes++;
 }
 
-/* A page that could not be read: give its slot back and start it anew. */
+/* A page that could not be read: give its slot back and start it again. */
 static void replace_page(struct eater *e, uint64_t page)
 {
 	e->failed_reads++;
@@ -187,7 +187,7 @@ static void access_page(struct eater *e, uint64_t page, bool rewrite)
 	accessing = 0;
 }
 
-/* The same, and how long it took, a page written anew included. */
+/* The same, and how long it took, a page written again included. */
 static void access_timed(struct eater *e, uint64_t page, bool rewrite)
 {
 	double took, start = now_s();

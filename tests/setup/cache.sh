@@ -60,7 +60,7 @@ private_apt()
 }
 
 # private_download SUITE PACKAGE: that release's package into this folder.
-# "apt-get download" begins anew when it was cut short, so it is only asked
+# "apt-get download" starts over when it was cut short, so it is only asked
 # where the file is, unless there is no other way to get it.
 private_download()
 {

@@ -27,7 +27,7 @@ PROGRAMS = ("eater", "heartbeat", "blkverify")
 
 
 def say(text):
-    """A line for whoever watches; never read by a program."""
+    """A line for people; never read by a program."""
     print(f"   {text}", file=sys.stderr, flush=True)
 
 

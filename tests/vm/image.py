@@ -48,7 +48,7 @@ def kernel(series, what="image"):
 
 
 def store(path, data):
-    """Write a cache file so that nobody ever meets half of it."""
+    """Write a cache file so that half of it is never read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.write_bytes(data)

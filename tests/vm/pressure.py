@@ -120,7 +120,7 @@ class Eating:
         return Served(now["pages_stored"], now["pages_loaded"])
 
     def check_owner(self):
-        """Nobody but the other small guest has pages here."""
+        """Only the other small guest has pages here."""
         check.equal(len(table(self.node, "cache")), 1,
                     f"{self.node}: owners of the pages it holds")
 
@@ -148,7 +148,7 @@ def _start(t, series, small_mb, third):
 
 
 def _end(cluster, devices):
-    """Swap off everywhere; then nobody holds a page for another."""
+    """Swap off everywhere; then no guest holds a page for another."""
     for node in cluster.nodes[:2]:
         node.swapoff(devices)
         node.device_del(devices)

@@ -17,7 +17,7 @@
  * Invariants: a frame's target is the last byte of its target MAC (port n has
  * MAC ….n+1), or all ports if it is a group address; frames of a pair keep
  * their order; a port that does not read loses frames once OUT_MAX bytes wait
- * for it, and holds up nobody else; a cut also drops what was already delayed.
+ * for it, and holds up no other port; a cut also drops what was already delayed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -334,7 +334,7 @@ static void control_read(void)
 	ssize_t n = read(control, line + line_len, sizeof(line) - 1 - line_len);
 	char *end;
 
-	if (n <= 0)	/* whoever started the switch is gone */
+	if (n <= 0)	/* the program that started the switch is gone */
 		exit(0);
 	line_len += n;
 	line[line_len] = 0;

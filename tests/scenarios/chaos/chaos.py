@@ -88,7 +88,7 @@ class HomeChaos(Chaos):
         getattr(self, what)()
 
     def all(self):
-        """Nobody lends anything: everything goes home."""
+        """No server lends anything: everything goes home."""
         for server in self.servers:
             server.ctl("lend", "0")
         wait_for(lambda: self.cluster.held_pages() == 0, 60,

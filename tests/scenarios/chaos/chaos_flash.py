@@ -99,7 +99,7 @@ class FlashChaos(chaos.HomeChaos):
             hold(self.random.uniform(0.1, 0.4))
 
     def all(self):
-        """Nobody lends anything: flash fills up, the rest goes home."""
+        """No peer lends anything: flash fills up, the rest goes home."""
         for server in self.servers:
             server.ctl("lend", "0")
         wait_for(lambda: self.cluster.held_pages() == 0, 60,
@@ -220,7 +220,7 @@ def test_races(t):
             t.log(str(seen))
             equal([seen[f"{kind}_pages"] for kind in
                    ("other", "foreign", "zero", "torn")], [0] * 4,
-                  "pages of another slot, of nobody, of zeros, of two writes")
+                  "pages of another slot, unknown, of zeros, of two writes")
         at_least(client.stat()["client"]["pages_flash_in"], 1000,
                  "pages read from flash")
         client.device_del(dev)

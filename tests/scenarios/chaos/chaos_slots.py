@@ -10,7 +10,7 @@ that pages are freed and rewritten at every moment of a page-out, a free and a
 move; nothing there is judged but that it comes to rest.  Its home fails now
 and then, and a prefetcher moves pages from peers to its flash, which is small,
 so that most are elsewhere.  When the first device has been verified and
-deleted, only such pages are moved, and a server starts anew.  At last one flash
+deleted, only such pages are moved, and a server restarts.  At last one flash
 device is taken away while peers have room, and another while none has.
 
 Which transitions there are and how often each was taken is read from the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Discovery, the IPTable and placement with 12 nodes, the paper's cluster.
 
-        node0 … node11 on one link; nobody is told of anybody else
+        node0 … node11 on one link; none is told of another one
 """
 import sys
 import time
@@ -244,7 +244,7 @@ def test_no_threads(t):
 
 
 def test_strangers(t):
-    """Somebody who opens connection after connection and says nothing does
+    """A stranger that opens connection after connection and says nothing does
     not keep others out."""
     cluster = t.cluster(3)
     server, noisy, client = cluster

@@ -94,7 +94,7 @@ def test_latency(t):
             node.ctl("set", "latency", 1)
             equal(sum(row["pages"] for steps in latency(node).values()
                       for row in steps.values()), 0,
-                  "pages measured after beginning anew")
+                  "pages measured after starting over")
         node.device_del(dev)
 
 

@@ -54,7 +54,7 @@ def config(node):
 
 
 def test_long_dump(t):
-    """A dump of a thousand peers comes in many parts and misses nobody; one
+    """A dump of a thousand peers comes in many parts and misses none; one
     whose node goes away half-way ends."""
     cluster = t.cluster(1)
     node = cluster[0]
@@ -110,7 +110,8 @@ for line in sys.stdin:
 
 
 def test_rights(t):
-    """Root of a user namespace, and nobody at all: may look, not touch."""
+    """Root of a user namespace, and a user without rights: they may look, not
+    touch."""
     cluster = t.cluster(1)
     node = cluster[0]
     node.up(lend="4M")

@@ -287,7 +287,7 @@ def test_clock(t):
 
 def test_shrinker(t):
     """Reclaim takes unfilled pages back from a node while a program eats
-    more than there is; nobody is killed."""
+    more than there is; no program is killed."""
     cluster = t.cluster(1)
     node = cluster[0]
     node.run(["mkswap", "/dev/ubda"])

@@ -60,4 +60,4 @@ def test_differs(t):
     true(not (t.dir / kept.FILE).exists() and not kept.Kept(t.dir).parts,
          "something is kept of what was forgotten")
     kept.Kept(t.dir).begin(RUN, ["swap"])
-    equal(kept.Kept(t.dir).head["boot"], 1, "the boot of a run that begins anew")
+    equal(kept.Kept(t.dir).head["boot"], 1, "the boot of a run that starts over")

@@ -84,12 +84,14 @@ def test_end(t):
     for number in range(12):
         said(total.tell, "lab", Result(f"x.{number}", "pass", "", number))
     said(total.tell, "vm", Result("y", "skip", "why"))
+    for part in ("a", "b"):
+        said(total.tell, "model", Result(f"z.z.{part}", "pass", "", 10))
     text = said(total.slowest)
-    equal(re.findall(r"x\.(\d+)", text), [str(n) for n in range(11, 1, -1)],
-          "the slowest")
-    equal(len((t.dir / "times.json").read_text().splitlines()), 15,
+    equal(re.findall(r"s  \w+/(\S+)", text),
+          ["z.z", *(f"x.{n}" for n in range(11, 2, -1))], "the slowest")
+    equal(len((t.dir / "times.json").read_text().splitlines()), 16,
           "lines of times.json")
-    equal(said(total.close), "12 passed, 0 failed, 1 skipped\n", "closing line")
+    equal(said(total.close), "14 passed, 0 failed, 1 skipped\n", "closing line")
     os.environ.pop("NSWAP_FULL", None)
     text = said(runner.left_out, runner.parse([]))
     true("make test SUITE='debug'" in text,

@@ -433,7 +433,7 @@ def test_server_dies(t):
 
 def test_owner_dies(t):
     """The owner dies half way: what has not been brought back stays at the
-    server until the owner is there again, anew."""
+    server until the owner has restarted."""
     with disk(64) as home:
         cluster, client, server, slots, dev = begin_slowly(t, home)
         slots.close()

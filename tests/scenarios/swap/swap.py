@@ -143,7 +143,7 @@ def test_batches(t):
 
 
 def test_no_room(t):
-    """Nobody lends: writes fail at once and without traffic, the data stays
+    """No peer lends: writes fail at once and without traffic, the data stays
     in RAM, and room found later is used."""
     cluster = t.cluster(2)
     cluster.up(lend=0)

@@ -35,7 +35,7 @@ def used(node):
 
 
 def test_no_peer(t):
-    """Nobody lends: a program swaps to two flash devices, every page right;
+    """No peer lends: a program swaps to two flash devices, every page right;
     freed slots are freed there."""
     cluster, node = alone(t)
     with disk(48) as first, disk(96, 48) as second:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lone pages go to flash, and come back, without a work: whoever submits them
+"""Lone pages go to flash, and come back, without a work: the task that submits them
 starts them, if flash takes them at once.
 
         node0 -- everything -- mf0, modelled flash with a queue of 2
@@ -27,7 +27,7 @@ FREEZE = ("while :; do for kb in 4 16 128; do"
 
 @contextlib.contextmanager
 def everything_on_flash(t):
-    """A node whose device has flash and nobody who lends; both."""
+    """A node whose device has flash and no peer that lends; both."""
     cluster = t.cluster(1)
     cluster.up(lend="0")
     node = cluster[0]

@@ -55,7 +55,7 @@ def holder(node, limit, mb, release):
 
 
 def test_no_peer(t):
-    """Nobody lends: a program swaps to home alone, every page right; what is
+    """No peer lends: a program swaps to home alone, every page right; what is
     in use is held, and given back with the device."""
     cluster, node = alone(t)
     with disk(192) as home:

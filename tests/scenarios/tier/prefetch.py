@@ -209,7 +209,7 @@ def test_move(t):
 
 
 def test_evicts(t):
-    """Flash is full of copies: they give way to those of other pages, and to
+    """Flash is full of copies: they are evicted for those of other pages, and for
     pages that no peer has room for; every page is right all the time."""
     with device(t, flash_mb=1) as (cluster, node, dev, _), \
             written(dev, t) as slots:
@@ -223,7 +223,7 @@ def test_evicts(t):
             slots.write(1, 32)
             slots.write(ENOUGH - 31, 32)
             return counters(node)["pages_prefetched"] > before + limit
-        wait_for(replaced, 20, "copies give way to others")
+        wait_for(replaced, 20, "copies are evicted for others")
 
         def room():
             return node.devices()[0]["flash_used_slots"] <= limit
@@ -236,7 +236,7 @@ def test_evicts(t):
         for first in range(ENOUGH + 1, ENOUGH + 161, 16):
             slots.write(first, 16)
             wait_for(room, 10,
-                     "copies give way to pages without another place")
+                     "copies are evicted for pages without another place")
         equal(node.devices()[0]["slots_flash"], 160, "slots on flash alone")
         equal(slots.compare(), (ENOUGH + 160, 0, 0),
               "right, wrong, unreadable")
@@ -246,7 +246,7 @@ def test_evicts(t):
 
 
 def test_evicts_when_off(t):
-    """The prefetcher is off and flash nearly full of copies: they give way to
+    """The prefetcher is off and flash nearly full of copies: they are evicted for
     pages that no peer has room for, but only while a peer has those pages;
     each is counted once, and a device without copies loses nothing."""
     with device(t, flash_mb=1) as (cluster, node, dev, _), \
@@ -260,7 +260,7 @@ def test_evicts_when_off(t):
         for first in range(ENOUGH + 1, ENOUGH + 161, 16):
             slots.write(first, 16)
             wait_for(lambda: node.devices()[0]["flash_used_slots"] <= limit,
-                     10, "copies give way")
+                     10, "copies are evicted")
         equal(node.devices()[0]["slots_flash"], 160, "slots on flash alone")
         equal(counters(node)["copies_evicted"], 160, "copies taken off flash")
         equal(slots.compare(), (ENOUGH + 160, 0, 0),

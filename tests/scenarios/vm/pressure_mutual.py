@@ -32,20 +32,20 @@ def test_6_12_256(t):
 
 
 def test_alone_6_1_128(t):
-    """Stock 6.1, 128 MB, nobody else to swap to."""
+    """Stock 6.1, 128 MB, no other peer to swap to."""
     pressure.without_third(t, "6.1", 128)
 
 
 def test_alone_6_1_256(t):
-    """Stock 6.1, 256 MB, nobody else to swap to."""
+    """Stock 6.1, 256 MB, no other peer to swap to."""
     pressure.without_third(t, "6.1", 256)
 
 
 def test_alone_6_12_128(t):
-    """Stock 6.12, 128 MB, nobody else to swap to."""
+    """Stock 6.12, 128 MB, no other peer to swap to."""
     pressure.without_third(t, "6.12", 128)
 
 
 def test_alone_6_12_256(t):
-    """Stock 6.12, 256 MB, nobody else to swap to."""
+    """Stock 6.12, 256 MB, no other peer to swap to."""
     pressure.without_third(t, "6.12", 256)

@@ -71,7 +71,7 @@ def test_disk(t):
     node.run("echo this stays | dd of=/dev/vda bs=512 seek=2048 conv=sync "
              "oflag=direct 2>/dev/null")
     check.true(cluster[1].run("test -e /dev/vda", check=False).code,
-               "a disk nobody asked for")
+               "a disk that was not asked for")
     cluster.kill(0)
     cluster.revive(0)
     done = node.run("dd if=/dev/vda bs=512 skip=2048 count=1 2>/dev/null")
