@@ -36,6 +36,7 @@
 #include "peer.h"
 #include "sockaddr.h"
 #include "subnet.h"
+#include "version.h"
 #include "views.h"
 
 #define FIRST_ROUNDS	3	/* that ask everybody for an answer */
@@ -250,9 +251,15 @@ static void take_in(struct nswap_announcer *a, int len,
 	struct nswap_addr from;
 	unsigned long flags;
 
-	if (nswap_wire_get_announce(&a->in, len, &heard) ||
-	    nswap_from_sockaddr(ss, &from)) {
+	if (nswap_from_sockaddr(ss, &from)) {
 		nswap_stat_inc(node, announce_rejected);
+		return;
+	}
+	if (nswap_wire_get_announce(&a->in, len, &heard)) {
+		nswap_stat_inc(node, announce_rejected);
+		if (nswap_wire_other_version(&a->in.hdr, len) &&
+		    nswap_announce_acceptable(node, &from))
+			nswap_version_heard(node, &from, a->in.hdr.version);
 		return;
 	}
 	if (heard.id == node->id)

@@ -10,12 +10,18 @@
  *  - HELLO is sent only after GREET, with the ticket of GREET: the caller has
  *    seen id and epoch before the other side acts on anything.
  *  - Every step has a limit. A session must lift that of receiving afterwards.
+ *  - What has room for keys is zero in both directions: who needs keys is no
+ *    peer of a node without.
+ *  - Another version of the protocol ends it, and is noted for people.
  *
  * Context: threads of sessions and movers. They bring page-outs back after a
  * cut: nothing is allocated here but by the transport, as it says.
  */
+#include <linux/string.h>
+
 #include "handshake.h"
 #include "node.h"
+#include "version.h"
 
 #define CONNECT_MS	1000
 #define GREET_MS	2000
@@ -48,6 +54,7 @@ static int handshake_send_hello(struct nswap_handshake *hs,
 	m.hello.epoch = cpu_to_le64(hs->node->epoch);
 	m.hello.session = cpu_to_le64(hs->session);
 	m.hello.ticket = hs->ticket;
+	m.hello.features = cpu_to_le64(NSWAP_HAS_ALL);
 	m.hello.class = hs->class;
 	return nswap_send_buf(hs->t, l, &m, sizeof(m));
 }
@@ -71,8 +78,8 @@ struct nswap_link *nswap_handshake_connect(struct nswap_handshake *hs)
  * @l: its link
  *
  * Context: process, a kernel thread; sleeps for at most GREET_MS.
- * Return: 0; -EPROTO, -EPROTONOSUPPORT as nswap_wire_check(); the transport's
- * error.
+ * Return: 0; -EPROTONOSUPPORT if another version of the protocol is spoken
+ * there; -EPROTO; the transport's error.
  */
 int nswap_handshake_greet(struct nswap_handshake *hs, struct nswap_link *l)
 {
@@ -82,6 +89,10 @@ int nswap_handshake_greet(struct nswap_handshake *hs, struct nswap_link *l)
 
 	hs->t->recv_timeout(l, GREET_MS);
 	ret = handshake_receive(hs, l, NSWAP_GREET, &hdr, &greet, sizeof(greet));
+	if (ret == -EPROTONOSUPPORT)
+		nswap_version_met(hs->node, hs->addr, hdr.version);
+	if (!ret && memchr_inv(greet.keys, 0, sizeof(greet.keys)))
+		ret = -EPROTO;
 	if (ret)
 		return ret;
 	hs->id = le64_to_cpu(greet.id);
@@ -96,20 +107,27 @@ int nswap_handshake_greet(struct nswap_handshake *hs, struct nswap_link *l)
  * @l: its link
  *
  * Context: process, a kernel thread; sleeps for at most GREET_MS after sending.
- * Return: 0; -EACCES if the other side refuses; else as nswap_handshake_greet().
+ * Return: 0; -EACCES if the other side refuses; -EPROTO; the transport's error.
  */
 int nswap_handshake_hello(struct nswap_handshake *hs, struct nswap_link *l)
 {
+	struct nswap_wire_welcome welcome;
 	struct nswap_wire_hdr hdr;
 	int ret;
 
 	ret = handshake_send_hello(hs, l);
 	if (!ret)
-		ret = handshake_receive(hs, l, NSWAP_HELLO_ACK, &hdr, NULL, 0);
+		ret = handshake_receive(hs, l, NSWAP_HELLO_ACK, &hdr, &welcome,
+					sizeof(welcome));
+	/* it has greeted in this version: not another one, but nonsense */
+	if (ret == -EPROTONOSUPPORT ||
+	    (!ret && memchr_inv(welcome.keys, 0, sizeof(welcome.keys))))
+		ret = -EPROTO;
 	if (ret)
 		return ret;
 	if (le16_to_cpu(hdr.status) != NSWAP_ST_OK)
 		return -EACCES;
+	hs->features = le64_to_cpu(welcome.features) & NSWAP_HAS_ALL;
 	hs->grants = le32_to_cpu(hdr.grants);
 	hs->free = le64_to_cpu(hdr.free);
 	hs->held = le64_to_cpu(hdr.slot);

@@ -19,7 +19,8 @@
  * @id: of the node that answered, from GREET
  * @epoch: its epoch, from GREET
  * @ticket: from GREET, goes back in HELLO
- * @grants: first grants, from HELLO_ACK as the rest
+ * @features: what both sides have, from HELLO_ACK as the rest
+ * @grants: first grants
  * @free: pages it lends that are free
  * @held: pages it holds for @node
  */
@@ -32,6 +33,7 @@ struct nswap_handshake {
 	u64 id;
 	u64 epoch;
 	__le64 ticket;
+	u64 features;
 	u32 grants;
 	u64 free;
 	u64 held;

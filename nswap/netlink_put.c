@@ -8,6 +8,7 @@
  */
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "wire.h"
 
 /* one counter: where it is and the attribute that carries it */
 struct stat_attr {
@@ -211,6 +212,18 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	return 0;
 }
 
+static_assert(NSWAP_HAS_ALL == NSWAP_FEATURE_TIMED,
+	      "every feature of the protocol has its name");
+
+static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
+{
+	char why[64];
+
+	snprintf(why, sizeof(why), "speaks version %u, this node version %u",
+		 v->version, NSWAP_WIRE_VERSION);
+	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
+}
+
 /**
  * nswap_nl_put_peer() - put a peer into a reply
  * @skb: reply
@@ -240,7 +253,11 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	    nla_put_u32(skb, NSWAP_PEER_A_INFLIGHT, v->inflight) ||
 	    put_u64(skb, NSWAP_PEER_A_SLOTS, v->slots) ||
 	    put_u64(skb, NSWAP_PEER_A_HEARD_MS, v->heard_ms) ||
-	    put_flag(skb, NSWAP_PEER_A_SHRINKING, v->shrinking))
+	    put_flag(skb, NSWAP_PEER_A_SHRINKING, v->shrinking) ||
+	    nla_put_u32(skb, NSWAP_PEER_A_VERSION, v->version) ||
+	    (v->state == NSWAP_PEER_UP &&
+	     put_u64(skb, NSWAP_PEER_A_FEATURES, v->features)) ||
+	    (v->refused && put_refused(skb, v)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -38,6 +38,7 @@
 
 #define RETRY_MS	300	/* after an attempt that failed */
 #define AGAIN_MS	20	/* after a session that broke at once */
+#define OTHER_MS	2000	/* after another version of the protocol */
 
 /*
  * The leader is told to end by @stop, and by kthread_stop() only when it has:
@@ -63,11 +64,13 @@ static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
 	if (ret)
 		return ret;
 	c->t->recv_timeout(l, 0);
-	if (!c->number) {
-		peer->grants = hs->grants;
-		peer->free = hs->free;
-		peer->held_there = hs->held;
-	}
+	if (c->number)
+		/* one epoch is one module: what it has does not change */
+		return hs->features == peer->features ? 0 : -EPROTO;
+	WRITE_ONCE(peer->features, hs->features);
+	peer->grants = hs->grants;
+	peer->free = hs->free;
+	peer->held_there = hs->held;
 	return 0;
 }
 
@@ -224,6 +227,14 @@ static void refused(struct nswap_peer *peer)
 	nswap_session_fail_parked(peer);
 }
 
+/* how long to wait after an attempt that ended with @ret */
+static unsigned int session_pause(int ret)
+{
+	if (ret == -EPROTONOSUPPORT)
+		return OTHER_MS;
+	return ret ? RETRY_MS : AGAIN_MS;
+}
+
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 {
 	wait_event_interruptible_timeout(peer->wait, !goes_on(peer),
@@ -239,7 +250,8 @@ static int lead(void *data)
 	while (goes_on(peer)) {
 		since = jiffies;
 		ret = session_open(peer);
-		if (ret == -ECONNREFUSED)
+		/* another version is another epoch, whose number is unknown */
+		if (ret == -ECONNREFUSED || ret == -EPROTONOSUPPORT)
 			refused(peer);
 		if (!ret && !peer->held_there)
 			nswap_loss_forgotten(peer);
@@ -248,7 +260,7 @@ static int lead(void *data)
 			session_down(peer);
 		}
 		if (time_before(jiffies, since + HZ))
-			pause_ms(peer, ret ? RETRY_MS : AGAIN_MS);
+			pause_ms(peer, session_pause(ret));
 	}
 	WRITE_ONCE(peer->ended, true);
 	wake_up_all(&peer->wait);

@@ -47,10 +47,15 @@ enum nswap_peer_state {
  * @inflight: pages of ours under way to it
  * @slots: slots of ours that name it
  * @heard_ms: ms since it was last heard of
+ * @version: of the wire protocol that it speaks, 0 if not heard of yet
+ * @refused: that is not the version this node speaks
+ * @features: of the protocol that both have, while a session stands
  */
 struct nswap_peer_view {
 	u16 index;
 	u8 state;
+	u8 version;
+	bool refused;
 	bool leaving;
 	bool shrinking;
 	bool fresh;
@@ -65,6 +70,7 @@ struct nswap_peer_view {
 	u32 inflight;
 	u64 slots;
 	u64 heard_ms;
+	u64 features;
 };
 
 /**

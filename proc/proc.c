@@ -95,7 +95,7 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 
 static void head_peers(struct seq_file *m)
 {
-	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking\n");
+	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking version features\n");
 }
 
 static void show_peers(struct seq_file *m, struct nswap_node *node)
@@ -107,10 +107,11 @@ static void show_peers(struct seq_file *m, struct nswap_node *node)
 		seq_printf(m, "%u %u %016llx %016llx", node->number, v.index,
 			   v.id, v.epoch);
 		show_addr(m, &v.addr);
-		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu %u\n",
+		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu %u %u %llx\n",
 			   nswap_peer_state_name(v.state), v.leaving, v.fresh,
 			   v.listed, v.lent, v.free, v.used, v.grants,
-			   v.inflight, v.slots, v.heard_ms, v.shrinking);
+			   v.inflight, v.slots, v.heard_ms, v.shrinking,
+			   v.version, v.features);
 		after = v.index;
 	}
 }

@@ -188,6 +188,9 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	    (!strcmp(p->state, "new") || !strcmp(p->state, "connecting") ||
 	     !strcmp(p->state, "up")))
 		strcpy(p->state, "leaving");
+	text_of(tb[NSWAP_PEER_A_REFUSED], p->refused, sizeof(p->refused));
+	if (*p->refused && strcmp(p->state, "lost"))
+		strcpy(p->state, "refused");
 	p->fresh = tb[NSWAP_PEER_A_FRESH];
 	p->listed = tb[NSWAP_PEER_A_LISTED];
 	p->id = u64_of(tb[NSWAP_PEER_A_ID]);
@@ -201,6 +204,8 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	p->slots = u64_of(tb[NSWAP_PEER_A_SLOTS]);
 	p->heard_ms = u64_of(tb[NSWAP_PEER_A_HEARD_MS]);
 	p->shrinking = tb[NSWAP_PEER_A_SHRINKING];
+	p->version = u32_of(tb[NSWAP_PEER_A_VERSION]);
+	p->features = u64_of(tb[NSWAP_PEER_A_FEATURES]);
 }
 
 static void more_owners(struct nlattr **attrs, void *arg)
@@ -348,11 +353,12 @@ void view_json_node(const char *key, const struct view_node *n)
 	json_end();
 }
 
-/* can it be counted on: heard of, and neither gone nor going */
+/* can it be counted on: heard of, understood, and neither gone nor going */
 bool view_peer_alive(const struct view_peer *peer)
 {
 	return peer->fresh && strcmp(peer->state, "dead") &&
-	       strcmp(peer->state, "lost") && strcmp(peer->state, "leaving");
+	       strcmp(peer->state, "lost") && strcmp(peer->state, "leaving") &&
+	       strcmp(peer->state, "refused");
 }
 
 /* what the peers together lend, in bytes */

@@ -62,7 +62,9 @@ struct view_device {
 
 struct view_peer {
 	uint32_t index;
-	char state[32];		/* "leaving" covers new, connecting and up */
+	char state[32];		/* "leaving" covers new, connecting and up,
+				 * "refused" all but lost
+				 */
 	bool fresh;
 	bool listed;
 	uint64_t id;
@@ -76,6 +78,9 @@ struct view_peer {
 	uint64_t slots;
 	uint64_t heard_ms;
 	bool shrinking;
+	uint32_t version;	/* of the wire protocol, 0 if not heard of */
+	uint64_t features;	/* enum nswap_feature, while a session stands */
+	char refused[96];	/* why it is no peer; "" if it is one */
 };
 
 struct view_owner {

@@ -12,6 +12,15 @@
 
 #define NSWAP_DEFAULT_PORT	9611
 
+/**
+ * enum nswap_feature - Features of the wire protocol, which a peer may lack:
+ *   in use is what both sides of a session have.
+ * @NSWAP_FEATURE_TIMED: Answers say how long they took, if they are asked to.
+ */
+enum nswap_feature {
+	NSWAP_FEATURE_TIMED = 1,
+};
+
 enum {
 	NSWAP_A_NODE = 1,
 	NSWAP_A_ADDR,
@@ -145,6 +154,9 @@ enum {
 	NSWAP_PEER_A_SLOTS,
 	NSWAP_PEER_A_HEARD_MS,
 	NSWAP_PEER_A_SHRINKING,
+	NSWAP_PEER_A_VERSION,
+	NSWAP_PEER_A_FEATURES,
+	NSWAP_PEER_A_REFUSED,
 
 	__NSWAP_PEER_A_MAX,
 	NSWAP_PEER_A_MAX = (__NSWAP_PEER_A_MAX - 1)
