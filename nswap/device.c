@@ -19,7 +19,6 @@
 #include <linux/idr.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "client.h"
 #include "device.h"
@@ -69,8 +68,7 @@ static void free_device(struct nswap_device *dev)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
 	nswap_return_exit(dev);
-	vfree(dev->returning);
-	vfree(dev->dirty);
+	nswap_side_exit(&dev->side);
 	if (dev->header)
 		__free_page(dev->header);
 	if (dev->number >= 0)
@@ -78,10 +76,18 @@ static void free_device(struct nswap_device *dev)
 	kfree(dev);
 }
 
-/* what moves out need, and marks of pages that are brought back */
-static int init_for_home(struct nswap_device *dev, u64 slots)
+/* a bit of each slot, changed atomically by whoever; NULL without memory */
+static unsigned long *add_bits(struct nswap_device *dev, const char *name)
 {
-	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	struct nswap_side_table *t = nswap_side_add(&dev->side, name, 1);
+
+	return t ? nswap_side_bitmap(t) : NULL;
+}
+
+/* what moves out need, and marks of pages that are brought back */
+static int init_for_home(struct nswap_device *dev)
+{
+	dev->returning = add_bits(dev, "returning");
 	dev->home_out = nswap_home_out_make(dev);
 	return dev->returning && dev->home_out ? 0 : -ENOMEM;
 }
@@ -99,10 +105,11 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	spin_lock_init(&dev->header_lock);
 	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	nswap_side_init(&dev->side, slots);
+	dev->dirty = add_bits(dev, "freed");
 	if (dev->number < 0 || !dev->header || !dev->dirty ||
 	    nswap_slot_map_init(&dev->map, slots) ||
-	    (b->home && init_for_home(dev, slots)) ||
+	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev))) {
 		free_device(dev);
 		return NULL;
@@ -115,13 +122,20 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 
 static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 {
-	unsigned int tier;
+	unsigned int i, tier;
 
 	memset(v, 0, sizeof(*v));
 	strscpy(v->name, dev->disk->disk_name, sizeof(v->name));
 	v->instance = dev->instance;
 	v->slots = dev->map.nr;
 	v->map_bytes = nswap_slot_map_bytes(dev->map.nr);
+	v->nr_side = dev->side.nr;
+	for (i = 0; i < v->nr_side; i++) {
+		v->side[i].name = dev->side.table[i].name;
+		v->side[i].bits = dev->side.table[i].bits;
+		v->side[i].bytes = nswap_side_bytes(&dev->side, i);
+		v->side_bytes += v->side[i].bytes;
+	}
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
@@ -162,7 +176,8 @@ static void wait_for_sessions(struct nswap_node *node)
  *
  * Waits for the sessions with the peers heard of, but not for long.
  *
- * Context: process, sleeps; allocates 8 bytes and a bit a slot, two with a home.
+ * Context: process, sleeps; allocates 8 bytes a slot and the side tables: a bit,
+ * with a home two and a byte.
  * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
  * returns.
  */
@@ -184,7 +199,7 @@ int nswap_device_add(struct nswap_node *node,
 	}
 	dev = alloc_device(node, &b);
 	if (!dev) {
-		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.4 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close;
 	}

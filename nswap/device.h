@@ -11,6 +11,7 @@
 #include "flash.h"
 #include "home.h"
 #include "read_times.h"
+#include "side_table.h"
 #include "slot_map.h"
 #include "views.h"
 
@@ -28,14 +29,15 @@ struct nswap_returns;
  * @instance: names it on the wire, never used again in this epoch
  * @map: shadow slot map
  * @count: slots in each state but EMPTY
- * @dirty: one bit a slot: FREEING and its peer has to be told
+ * @side: side tables, what is kept of each slot beside @map
+ * @dirty: one of them, one bit a slot: FREEING and its peer has to be told
  * @nr_dirty: bits set in @dirty
  * @free_cursor: where the free work goes on; its own
  * @header: page of slot 0, which stays here
  * @header_lock: a page-out and a page-in of slot 0 at once
  * @home: where pages go that no peer has room for; NULL without one
- * @returning: with a home: one bit a slot: a page that a server has brought
- *	back may be written to its place there; see returned.c
+ * @returning: with a home, one of @side, one bit a slot: a page that a server
+ *	has brought back may be written to its place there; see returned.c
  * @rooms: room for pages that servers bring back; NULL without flash and home
  * @returns_left: rooms in use, and pages that servers have brought back and that
  *	are being written, or were a moment ago: until it is 0 somebody uses the
@@ -59,6 +61,7 @@ struct nswap_device {
 	u32 instance;
 	struct nswap_slot_map map;
 	atomic64_t count[NSWAP_SLOT_NR];
+	struct nswap_side_tables side;
 	unsigned long *dirty;
 	atomic64_t nr_dirty;
 	u64 free_cursor;

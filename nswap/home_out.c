@@ -30,13 +30,13 @@
  *    lock; nothing that page-outs need is under it.
  *  - A page is tagged before its new place is recorded, with 0 unless the
  *    prefetcher chose it, and loses the tag when its slot is written again, or
- *    its move finds that it was. Tags are for counting only.
+ *    its move finds that it was. Tags are for counting only: they belong to the
+ *    slot, and whoever moves it writes its tag, WRITING or not.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "client.h"
 #include "device.h"
@@ -50,7 +50,6 @@
 #define LOOK_AT		262144u	/* slots, in one search */
 #define BREATHE		16384u	/* slots, then others may run */
 #define REST_MAX_US	1000000u
-#define TAGS_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
 
 /**
  * struct nswap_home_out - moves out of one device; @cursor and @any are the
@@ -63,8 +62,8 @@
  * @batch: protects @mo
  * @mo: the batch
  * @asked: jiffies when the prefetcher wanted to bring pages last
- * @tag: one byte a slot: 0, or by whose word its page was brought; made when
- *	the first is, and nothing is counted without
+ * @tags: a side table of the device, one byte a slot: 0, or by whose word its
+ *	page was brought
  * @hits: reads of the pages of each tag since they were taken last
  */
 struct nswap_home_out {
@@ -76,7 +75,7 @@ struct nswap_home_out {
 	struct mutex batch;
 	struct nswap_move_out mo;
 	unsigned long asked;
-	u8 *tag;
+	struct nswap_side_table *tags;
 	atomic_t hits[NSWAP_PREFETCH_ARMS];
 };
 
@@ -247,7 +246,7 @@ static void work(struct work_struct *work)
 
 /**
  * nswap_home_out_make() - what moves out need
- * @dev: a new device, its map is there
+ * @dev: a new device, its map is there; it gets a side table
  *
  * Context: process, sleeps.
  * Return: it, or NULL without memory.
@@ -263,7 +262,8 @@ struct nswap_home_out *nswap_home_out_make(struct nswap_device *dev)
 	ho->asked = jiffies - ACTIVE;
 	mutex_init(&ho->batch);
 	INIT_WORK(&ho->work, work);
-	if (!nswap_move_out_init(&ho->mo, dev, NSWAP_SLOT_MOVING)) {
+	ho->tags = nswap_side_add(&dev->side, "prefetched", BITS_PER_BYTE);
+	if (!ho->tags || !nswap_move_out_init(&ho->mo, dev, NSWAP_SLOT_MOVING)) {
 		kfree(ho);
 		return NULL;
 	}
@@ -287,7 +287,6 @@ void nswap_home_out_end(struct nswap_device *dev)
 	WRITE_ONCE(ho->stop, true);
 	cancel_work_sync(&ho->work);
 	nswap_move_out_exit(&ho->mo);
-	vfree(ho->tag);
 	kfree(ho);
 	dev->home_out = NULL;
 }
@@ -346,9 +345,6 @@ unsigned int nswap_home_out_bring(struct nswap_device *dev, u64 first,
 	ktime_t began = ktime_get();
 	unsigned long moved;
 
-	if (!ho->tag)
-		/* pairs with tag_of() */
-		smp_store_release(&ho->tag, __vmalloc(dev->map.nr, TAGS_GFP));
 	moved = move(ho, first, slots, tag);
 	rest(began, 0);
 	return hweight_long(moved);
@@ -356,10 +352,9 @@ unsigned int nswap_home_out_bring(struct nswap_device *dev, u64 first,
 
 static u8 *tag_of(struct nswap_device *dev, u64 slot)
 {
-	/* pairs with nswap_home_out_bring() */
-	u8 *tag = dev->home_out ? smp_load_acquire(&dev->home_out->tag) : NULL;
+	struct nswap_home_out *ho = dev->home_out;
 
-	return tag ? &tag[slot] : NULL;
+	return ho ? nswap_side_entry(ho->tags, slot) : NULL;
 }
 
 /**

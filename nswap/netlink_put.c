@@ -88,7 +88,7 @@ static_assert((ARRAY_SIZE(client_stats) + ARRAY_SIZE(server_stats) +
 static_assert(NSWAP_NODE_INFO_A_PAD == PAD && NSWAP_DEVICE_A_PAD == PAD &&
 	      NSWAP_PEER_A_PAD == PAD && NSWAP_OWNER_A_PAD == PAD &&
 	      NSWAP_CLIENT_A_PAD == PAD && NSWAP_SERVER_A_PAD == PAD &&
-	      NSWAP_ANNOUNCE_A_PAD == PAD);
+	      NSWAP_ANNOUNCE_A_PAD == PAD && NSWAP_SIDE_A_PAD == PAD);
 
 static int put_u64(struct sk_buff *skb, int type, u64 value)
 {
@@ -173,6 +173,26 @@ static int put_tier(struct sk_buff *skb, const struct nswap_tier_view *t)
 	return 0;
 }
 
+static int put_side_tables(struct sk_buff *skb,
+			   const struct nswap_device_view *v)
+{
+	struct nlattr *nest;
+	unsigned int i;
+
+	if (put_u64(skb, NSWAP_DEVICE_A_SIDE_BYTES, v->side_bytes))
+		return -EMSGSIZE;
+	for (i = 0; i < v->nr_side; i++) {
+		nest = nla_nest_start(skb, NSWAP_DEVICE_A_SIDE);
+		if (!nest ||
+		    nla_put_string(skb, NSWAP_SIDE_A_NAME, v->side[i].name) ||
+		    nla_put_u32(skb, NSWAP_SIDE_A_BITS, v->side[i].bits) ||
+		    put_u64(skb, NSWAP_SIDE_A_BYTES, v->side[i].bytes))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
 /**
  * nswap_nl_put_device() - put a device into a reply
  * @skb: reply
@@ -206,7 +226,8 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 		      flash->slots << NSWAP_SLOT_SHIFT) ||
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
-	    put_tier(skb, flash) || put_tier(skb, home))
+	    put_tier(skb, flash) || put_tier(skb, home) ||
+	    put_side_tables(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

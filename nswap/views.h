@@ -154,11 +154,26 @@ struct nswap_tier_view {
 };
 
 /**
+ * struct nswap_side_view - one side table of a device
+ * @name: for people
+ * @bits: that it has of a slot
+ * @bytes: that it takes
+ */
+struct nswap_side_view {
+	const char *name;
+	u32 bits;
+	u64 bytes;
+};
+
+/**
  * struct nswap_device_view - one device
  * @name: as in /dev
  * @instance: names it on the wire
  * @slots: its size
  * @map_bytes: memory of its shadow slot map
+ * @side_bytes: memory of its side tables
+ * @side: the tables
+ * @nr_side: how many
  * @lost: slots whose page is lost
  * @tier: its tiers, those it has not got too
  * @in_use: opened or swapped on
@@ -168,6 +183,9 @@ struct nswap_device_view {
 	u32 instance;
 	u64 slots;
 	u64 map_bytes;
+	u64 side_bytes;
+	struct nswap_side_view side[NSWAP_SIDE_TABLES];
+	unsigned int nr_side;
 	u64 lost;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;

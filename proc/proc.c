@@ -71,7 +71,7 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 
 static void head_devices(struct seq_file *m)
 {
-	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash\n");
+	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash side_bytes\n");
 }
 
 static void show_devices(struct seq_file *m, struct nswap_node *node)
@@ -82,13 +82,13 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 	u32 after = 0;
 
 	while (nswap_device_next(node, after, &v)) {
-		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s\n",
+		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s %llu\n",
 			   node->number, v.name, v.instance, v.slots,
 			   v.tier[NSWAP_TIER_REMOTE].pages, v.lost, v.map_bytes,
 			   v.in_use, home->pages,
 			   *home->names ? home->names : "-", flash->pages,
 			   flash->slots, flash->used,
-			   *flash->names ? flash->names : "-");
+			   *flash->names ? flash->names : "-", v.side_bytes);
 		after = v.instance;
 	}
 }

@@ -131,6 +131,30 @@ static void take_tier(struct nlattr *nest, struct view_tier *t)
 	text_of(tb[NSWAP_TIER_A_DEVICES], t->devices, sizeof(t->devices));
 }
 
+static void take_side(struct nlattr *nest, struct view_side *s)
+{
+	struct nlattr *tb[NSWAP_SIDE_A_MAX + 1] = {};
+
+	nested(tb, NSWAP_SIDE_A_MAX, nest);
+	text_of(tb[NSWAP_SIDE_A_NAME], s->name, sizeof(s->name));
+	s->bits = u32_of(tb[NSWAP_SIDE_A_BITS]);
+	s->bytes = u64_of(tb[NSWAP_SIDE_A_BYTES]);
+}
+
+static void take_sides(struct nlattr *device, struct view_device *d)
+{
+	struct nlattr *at;
+	int left;
+
+	d->nr_sides = 0;
+	if (!device)
+		return;
+	nla_for_each_nested(at, device, left)
+		if (nla_type(at) == NSWAP_DEVICE_A_SIDE &&
+		    d->nr_sides < VIEW_SIDES)
+			take_side(at, &d->side[d->nr_sides++]);
+}
+
 static void take_tiers(struct nlattr *device, struct view_device *d)
 {
 	struct nlattr *at;
@@ -163,7 +187,9 @@ void view_take_device(struct nlattr **attrs, struct view_device *d)
 	text_of(tb[NSWAP_DEVICE_A_FLASH], d->flash, sizeof(d->flash));
 	d->flash_size = u64_of(tb[NSWAP_DEVICE_A_FLASH_SIZE]);
 	d->flash_used = u64_of(tb[NSWAP_DEVICE_A_FLASH_USED]);
+	d->side_bytes = u64_of(tb[NSWAP_DEVICE_A_SIDE_BYTES]);
 	take_tiers(attrs[NSWAP_A_DEVICE], d);
+	take_sides(attrs[NSWAP_A_DEVICE], d);
 }
 
 static void more_nodes(struct nlattr **attrs, void *arg)

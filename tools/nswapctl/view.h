@@ -32,6 +32,13 @@ struct view_node {
 };
 
 #define VIEW_TIERS	4
+#define VIEW_SIDES	16
+
+struct view_side {
+	char name[32];
+	uint32_t bits;		/* of a slot */
+	uint64_t bytes;
+};
 
 struct view_tier {
 	char class[16];
@@ -57,6 +64,9 @@ struct view_device {
 	uint64_t flash_used;
 	struct view_tier tier[VIEW_TIERS];
 	size_t nr_tiers;
+	uint64_t side_bytes;
+	struct view_side side[VIEW_SIDES];
+	size_t nr_sides;
 	bool in_use;
 };
 
