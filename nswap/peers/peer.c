@@ -244,7 +244,7 @@ int nswap_peer_add(struct nswap_node *node, u16 index)
 	e = node->ipt.entry[index];
 	spin_unlock_irq(&node->ipt_lock);
 	if (e.state == NSWAP_IPT_UNUSED || e.state == NSWAP_IPT_GONE ||
-	    e.id == node->id)
+	    e.state == NSWAP_IPT_FOREIGN || e.id == node->id)
 		return -ENOENT;
 
 	mutex_lock(&node->peers_lock);
@@ -508,6 +508,8 @@ static void fill_view(struct nswap_node *node, u16 index,
 		.used = e->used, .listed = e->listed,
 		.leaving = e->state == NSWAP_IPT_LEAVING,
 		.shrinking = e->shrinking,
+		.version = e->version ?: e->id ? NSWAP_WIRE_VERSION : 0,
+		.refused = e->version,
 		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),
 		.heard_ms = e->heard_ms && now > e->heard_ms ?
 				    now - e->heard_ms : 0,
@@ -519,6 +521,8 @@ static void fill_view(struct nswap_node *node, u16 index,
 		return;
 	v->state = READ_ONCE(peer->state);
 	v->slots = atomic64_read(&peer->slots);
+	if (v->state == NSWAP_PEER_UP)
+		v->features = READ_ONCE(peer->features);
 	nswap_peer_put(peer);
 }
 
