@@ -508,8 +508,6 @@ static void fill_view(struct nswap_node *node, u16 index,
 		.used = e->used, .listed = e->listed,
 		.leaving = e->state == NSWAP_IPT_LEAVING,
 		.shrinking = e->shrinking,
-		.version = e->version ?: e->id ? NSWAP_WIRE_VERSION : 0,
-		.refused = e->version,
 		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),
 		.heard_ms = e->heard_ms && now > e->heard_ms ?
 				    now - e->heard_ms : 0,
@@ -517,13 +515,17 @@ static void fill_view(struct nswap_node *node, u16 index,
 						      NSWAP_PEER_NEW,
 	};
 	nswap_place_look(node, index, &v->grants, &v->inflight);
-	if (!peer)
-		return;
-	v->state = READ_ONCE(peer->state);
-	v->slots = atomic64_read(&peer->slots);
-	if (v->state == NSWAP_PEER_UP)
-		v->features = READ_ONCE(peer->features);
-	nswap_peer_put(peer);
+	if (peer) {
+		v->state = READ_ONCE(peer->state);
+		v->slots = atomic64_read(&peer->slots);
+		if (v->state == NSWAP_PEER_UP)
+			v->features = READ_ONCE(peer->features);
+		nswap_peer_put(peer);
+	}
+	/* a session proves more than what was heard before it */
+	v->refused = e->version && v->state != NSWAP_PEER_UP;
+	v->version = v->refused ? e->version :
+		     e->id ? NSWAP_WIRE_VERSION : 0;
 }
 
 /**

@@ -12,15 +12,32 @@
  *  - It is noted in the IPTable for people, and said in the log once, until that
  *    changes. A node that speaks this version again is a peer again.
  *  - A datagram and a client prove nothing: what they say is not noted of a peer
- *    that has been heard of lately.
+ *    that has a session, or has been heard of lately.
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/views.h"
 #include "core/node.h"
+#include "peer.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "transport/sockaddr.h"
 #include "version.h"
+
+static bool version_has_session(struct nswap_node *node,
+				const struct nswap_addr *addr)
+{
+	struct nswap_peer *peer;
+	bool found = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		found = found || (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+				  nswap_addr_equal(&peer->addr, addr));
+		nswap_peer_put(peer);
+	}
+	return found;
+}
 
 static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
 			 u8 version, u64 silent_ms)
@@ -28,7 +45,8 @@ static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
 	struct sockaddr_storage ss;
 	bool news;
 
-	if (nswap_addr_equal(addr, &node->addr))
+	if (nswap_addr_equal(addr, &node->addr) ||
+	    (silent_ms && version_has_session(node, addr)))
 		return;
 	spin_lock_irq(&node->ipt_lock);
 	news = nswap_ipt_speaks(&node->ipt, addr, version, nswap_now_ms(),

@@ -92,6 +92,9 @@ def test_other_version(t):
         equal(shown(node, real), ("new", 2, ""), "the other peer")
         use(t, node)
         equal((old.refused, old.hellos), (0, []), "connections to it")
+        told = node.run([node.prog("nswapctl"), "doctor"], check=False).out
+        true(f"{last.addr}:9611 is refused: it {WHY}" in told,
+             f"the doctor said {told!r}")
         hold(1)
         equal(len([x for x in sentences(node) if last.addr in x]), 2,
               "sentences of two nodes in one log")
