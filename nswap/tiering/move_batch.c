@@ -22,22 +22,17 @@
 #include "base/stats.h"
 #include "base/types.h"
 #include "client/free.h"
-#include "client/pageout.h"
 #include "client/request_queue.h"
+#include "client/store.h"
 #include "core/device.h"
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
 #include "move_batch.h"
-#include "peers/grants.h"
 #include "peers/peer.h"
 #include "peers/place.h"
-#include "peers/session.h"
 #include "promote.h"
 #include "pure/slot_map.h"
-#include "pure/wire.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 static struct nswap_move_batch *of_op(struct nswap_op *op)
 {
@@ -160,7 +155,7 @@ void nswap_move_batch_stay(struct nswap_move_batch *mo)
 }
 
 /* the peer has it: record that, or it is obsolete already */
-static void move_batch_arrived(struct nswap_op *op, unsigned int i)
+static void move_batch_stored(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_move_batch *mo = of_op(op);
 	struct nswap_io *io = op->io;
@@ -181,100 +176,30 @@ static void move_batch_arrived(struct nswap_op *op, unsigned int i)
 	nswap_stat_inc(node, moves_met);
 }
 
-static int store_answered(struct nswap_msg *m)
+static void move_batch_given_up(struct nswap_op *op, unsigned int i)
 {
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
-	struct nswap_conn *c = m->conn;
-	struct nswap_wire_result *r = c->scratch;
-	struct nswap_peer *peer = op->peer;
-	unsigned int i, refused = 0;
-	int ret;
-
-	ret = c->rx.type == NSWAP_STORE_ACK &&
-	      le32_to_cpu(c->rx.nr) == op->nr ? 0 : -EPROTO;
-	if (!ret)
-		ret = nswap_recv_buf(c->t, c->l, r, op->nr * sizeof(*r));
-	if (ret) {
-		m->lost(m);
-		return ret;
-	}
-	nswap_place_ended(peer->node, peer->index, op->nr, op->began);
-	for (i = 0; i < op->nr; i++) {
-		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
-			move_batch_arrived(op, op->first + i);
-			continue;
-		}
-		move_batch_stay(of_op(op), op->first + i);
-		nswap_peer_slots(peer->node, peer->index, -1);
-		refused++;
-	}
-	if (refused)
-		nswap_peer_refused(peer, refused);
-	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
-			     le64_to_cpu(c->rx.free));
-	op_ended(op);
-	return 0;
+	move_batch_stay(of_op(op), i);
 }
 
-static void store_unanswered(struct nswap_op *op, bool may_be_held)
+static void move_batch_store_end(struct nswap_op *op, unsigned long given_up)
 {
-	struct nswap_peer *peer = op->peer;
-	struct nswap_io *io = op->io;
-	unsigned int i;
-
-	nswap_place_ended(peer->node, peer->index, op->nr, op->began);
-	for (i = op->first; i < op->first + op->nr; i++) {
-		move_batch_stay(of_op(op), i);
-		if (may_be_held)
-			nswap_free_orphan(io->dev, io->slot + i,
-					  le32_to_cpu(io->gen[i]), peer->index);
-		else
-			nswap_peer_slots(peer->node, peer->index, -1);
-	}
 	op_ended(op);
 }
 
-/* the session broke: comparison will find what the peer holds of it */
-static void store_lost(struct nswap_msg *m)
-{
-	store_unanswered(container_of(m, struct nswap_op, m), false);
-}
-
-static void store_overdue(struct nswap_msg *m, bool unsent)
-{
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
-	struct nswap_peer *peer = op->peer;
-
-	nswap_stat_add(peer->node, timeouts, op->nr);
-	nswap_peer_back_off(peer);
-	if (unsent)
-		nswap_place_unspent(peer->node, peer->index, op->nr);
-	store_unanswered(op, !unsent);
-}
+static const struct nswap_store_ops move_batch_store_ops = {
+	.stored = move_batch_stored,
+	.given_up = move_batch_given_up,
+	.end = move_batch_store_end,
+};
 
 static void move_batch_store(struct nswap_io *io, unsigned int first, unsigned int nr,
 			     struct nswap_peer *peer)
 {
-	struct nswap_node *node = io->dev->node;
-	struct nswap_op *op = &io->op[first];
+	struct nswap_op *op = nswap_store_op(io, first, nr, peer,
+					     &move_batch_store_ops);
 
-	op->io = io;
-	op->peer = peer;
-	op->first = first;
-	op->nr = nr;
-	op->m.answer = store_answered;
-	op->m.lost = store_lost;
-	op->m.overdue = store_overdue;
-	nswap_peer_slots(node, peer->index, nr);
-	nswap_pageout_build_store(op);
-	WRITE_ONCE(peer->used, jiffies);
-	nswap_stat_inc(node, store_msgs);
 	op->began = ktime_get_ns();
-	atomic_inc(&io->pending);
-	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
-		nswap_place_rest(node, peer->index, true);
-		store_lost(&op->m);
-	}
+	nswap_store_send(op);
 }
 
 /* a peer for up to @nr slots, a reference to it is the caller's; NULL: nobody */
