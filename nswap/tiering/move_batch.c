@@ -100,9 +100,9 @@ static void block_ended(struct nswap_home_io *h)
 struct nswap_op *nswap_move_batch_op(struct nswap_move_batch *mo,
 				     unsigned int first, unsigned int nr)
 {
-	struct nswap_op *op = nswap_request_op(&mo->io, first, nr);
+	struct nswap_op *op = nswap_op_block(&mo->io, first, nr,
+					     NSWAP_FLASH_NONE, block_ended);
 
-	op->h.end = block_ended;
 	atomic_inc(&mo->io.pending);
 	return op;
 }
