@@ -119,7 +119,7 @@ void nswap_request_kick_work(struct work_struct *work)
 
 /**
  * nswap_request_fail() - the bios of some slots will end with an error
- * @io: request
+ * @io: request; or batch, whose reads or writes have failed
  * @first: first slot, counted from the request's
  * @nr: slots
  *

@@ -70,7 +70,8 @@ struct nswap_op {
  * @no_flash: slots that flash has failed; bits set by who finds out
  * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
  * @retry: slots to be added to @todo; bits set by whoever takes an answer
- * @failed: slots whose bios get an error; likewise
+ * @failed: slots whose bios get an error, or a batch's that home or flash failed;
+ *	likewise
  * @page: memory of each slot
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
