@@ -31,15 +31,7 @@
 #include "core/devices.h"
 #include "request_queue.h"
 
-/**
- * nswap_batch_init() - make a batch
- * @b: zeroed
- * @dev: device; it may be set later
- * @nr: pages
- *
- * Context: process, sleeps.
- * Return: false without memory; nothing is left behind then.
- */
+/* @b zeroed; @dev may be set later; false without memory, nothing is left then */
 bool nswap_batch_init(struct nswap_batch *b, struct nswap_device *dev,
 		      unsigned int nr)
 {
@@ -57,12 +49,7 @@ bool nswap_batch_init(struct nswap_batch *b, struct nswap_device *dev,
 	return true;
 }
 
-/**
- * nswap_batch_exit() - undo nswap_batch_init(), if it was done
- * @b: batch, nothing under way
- *
- * Context: process.
- */
+/* undo that, if it was done */
 void nswap_batch_exit(struct nswap_batch *b)
 {
 	unsigned int i;
@@ -85,12 +72,7 @@ void nswap_batch_at(struct nswap_batch *b, u64 slot)
 		b->slot[i] = slot + i;
 }
 
-/**
- * nswap_batch_begin() - reads, writes or messages are about to be started
- * @b: batch, nothing under way; each takes a share of @pending of its @io
- *
- * Context: process, does not sleep.
- */
+/* reads, writes or messages are about to be started */
 void nswap_batch_begin(struct nswap_batch *b)
 {
 	b->io.failed = 0;
@@ -110,13 +92,7 @@ void nswap_batch_put(struct nswap_batch *b)
 		complete(&b->over);
 }
 
-/**
- * nswap_batch_wait() - let all of them end
- * @b: batch
- *
- * Context: process, sleeps.
- * Return: a bit for each page that has failed.
- */
+/* let all of them end, asleep; a bit for each page that has failed */
 unsigned long nswap_batch_wait(struct nswap_batch *b)
 {
 	nswap_batch_put(b);
@@ -154,15 +130,7 @@ static void batch_start(struct nswap_batch *b, unsigned int first,
 	nswap_op_start(op);
 }
 
-/**
- * nswap_batch_run() - adjacent pages whose places are adjacent too
- * @b: batch
- * @pages: a bit for each page
- * @first: one of them
- * @flash: their flash slots are; else their slots
- *
- * Return: how many from @first on.
- */
+/* how many from a page on have adjacent flash slots, or adjacent slots */
 unsigned int nswap_batch_run(const struct nswap_batch *b, unsigned long pages,
 			     unsigned int first, bool flash)
 {

@@ -158,39 +158,20 @@ static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 	return was.freed;
 }
 
-/**
- * nswap_pageout_at_home() - a page-out has reached home
- * @io: request
- * @i: its slot, counted from the request's
- *
- * Context: any; does not sleep, on the page-out path.
- */
+/* a slot's page has reached home; perhaps in a hard interrupt */
 void nswap_pageout_at_home(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_HOME, 0, NSWAP_FLASH_NONE);
 }
 
-/**
- * nswap_pageout_at_flash() - a page-out has reached flash
- * @io: request
- * @i: its slot, counted from the request's
- * @flash: flash slot, the slot's from now on
- *
- * Context: any; does not sleep, on the page-out path.
- */
+/* likewise flash, whose slot is the page's from now on */
 void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 {
 	if (pageout_end_slot(io, i, NSWAP_SLOT_FLASH, 0, flash))
 		nswap_flash_put(io->dev->flash, flash);
 }
 
-/**
- * nswap_pageout_failed() - a page-out has failed: its bio gets an error
- * @io: request
- * @i: its slot, counted from the request's
- *
- * Context: process, page-out path; does not sleep.
- */
+/* a slot's page is nowhere: its bio gets an error */
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);

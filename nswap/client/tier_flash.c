@@ -67,15 +67,7 @@ static void store_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_tier_flash_store() - bring slots that are to be placed to flash
- * @io: page-out the caller dispatches; its device has flash. Slots that flash
- *	has no room for, or has failed, stay to be placed.
- * @slots: which of them
- *
- * Context: process, page-out path: does not allocate, does not wait.
- * Return: 0, or -ENOSPC if some stay.
- */
+/* store() of tier.h; what flash has no room for, or has failed, stays */
 int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 {
 	nswap_request_store(io, io->todo & slots & ~READ_ONCE(io->no_flash),
@@ -126,15 +118,7 @@ static void load_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_tier_flash_load() - page in from flash
- * @io: page-in the caller dispatches
- * @first: a slot with a copy on flash, counted from the request's
- *
- * Context: process, page-in path: does not allocate, does not wait.
- * Return: how many slots from @first on are under way; 0 if @first has no copy
- * on flash any more.
- */
+/* load() of tier.h */
 unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);

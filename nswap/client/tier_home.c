@@ -64,16 +64,9 @@ static unsigned long home_io_marked(const struct nswap_io *io)
 	return found;
 }
 
-/**
- * nswap_tier_home_store() - bring slots that are to be placed home
- * @io: page-out the caller dispatches; its device has a home
- * @slots: which of them
- *
- * Those that were marked at the very moment they were claimed (returned.c) stay
- * to be done: the end of the mark is a kick.
- *
- * Context: process, page-out path: does not allocate, does not wait.
- * Return: 0, or -EAGAIN if some stay.
+/*
+ * store() of tier.h. Those that were marked at the very moment they were claimed
+ * (returned.c) stay to be done: the end of the mark is a kick.
  */
 int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 {
@@ -117,15 +110,7 @@ static void load_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_tier_home_load() - page in from home
- * @io: page-in the caller dispatches
- * @first: a slot that is at home, counted from the request's
- *
- * Context: process, page-in path: does not allocate, does not wait.
- * Return: how many slots from @first on are under way; 0 if @first is not at
- * home any more.
- */
+/* load() of tier.h */
 unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :

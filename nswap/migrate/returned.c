@@ -102,12 +102,7 @@ int nswap_return_init(struct nswap_device *dev)
 	return 0;
 }
 
-/**
- * nswap_return_exit() - undo nswap_return_init(), if it was done
- * @dev: device that nobody finds any more, after nswap_return_wait()
- *
- * Context: process, sleeps.
- */
+/* undo that, if it was done: no task finds @dev, nswap_return_wait() is over */
 void nswap_return_exit(struct nswap_device *dev)
 {
 	if (dev->rooms)

@@ -41,15 +41,7 @@ static struct nswap_move_batch *move_batch_of(struct nswap_op *op)
 	return container_of(op->io, struct nswap_move_batch, b.io);
 }
 
-/**
- * nswap_move_batch_valid() - has a slot of a batch not changed?
- * @mo: batch
- * @i: slot, counted from the batch's first
- * @s: result, its entry
- *
- * Context: any; a moment's view.
- * Return: true if it still has the state and generation of the batch.
- */
+/* has a slot not changed? its entry as well; a moment's view */
 bool nswap_move_batch_valid(const struct nswap_move_batch *mo, unsigned int i,
 			    struct nswap_slot *s)
 {
@@ -102,12 +94,7 @@ static void move_batch_stay(struct nswap_move_batch *mo, unsigned int i)
 	nswap_stat_inc(mo->b.io.dev->node, moves_refused);
 }
 
-/**
- * nswap_move_batch_stay() - what has no new place stays where it is
- * @mo: batch
- *
- * Context: process, does not sleep.
- */
+/* what has no new place stays where it is */
 void nswap_move_batch_stay(struct nswap_move_batch *mo)
 {
 	unsigned int i;

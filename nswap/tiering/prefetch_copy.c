@@ -161,13 +161,7 @@ unsigned int nswap_copier_run(struct nswap_copier *c,
 	return n;
 }
 
-/**
- * nswap_copier_make() - make a device's copier
- * @dev: device with flash
- *
- * Context: process, sleeps; all the memory that its batches need.
- * Return: copier, or NULL without memory.
- */
+/* with all the memory that its batches need; NULL without memory */
 struct nswap_copier *nswap_copier_make(struct nswap_device *dev)
 {
 	struct nswap_copier *c = kzalloc_obj(*c);
@@ -181,12 +175,7 @@ struct nswap_copier *nswap_copier_make(struct nswap_device *dev)
 	return NULL;
 }
 
-/**
- * nswap_copier_free() - undo nswap_copier_make()
- * @c: copier that runs no batch, or NULL
- *
- * Context: process.
- */
+/* @c runs no batch, or is NULL */
 void nswap_copier_free(struct nswap_copier *c)
 {
 	if (!c)
