@@ -185,27 +185,13 @@ bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d)
 	return true;
 }
 
-/**
- * nswap_flash_leaving() - is a device being emptied?
- * @f: tier
- * @slot: flash slot on it
- *
- * Context: any; a moment's view.
- * Return: true if what is only there may be on its way to a peer.
- */
+/* is its device being emptied? then its page may be on its way to a peer */
 bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot)
 {
 	return READ_ONCE(dev_of(f, slot)->map.closed);
 }
 
-/**
- * nswap_flash_works() - can what a device holds be relied on?
- * @f: tier
- * @slot: flash slot on it
- *
- * Context: any; a moment's view.
- * Return: false if it fails again and again, or is being emptied.
- */
+/* false if its device fails again and again, or is being emptied */
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 {
 	const struct nswap_flash_dev *d = dev_of(f, slot);
@@ -213,13 +199,7 @@ bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 	return flash_works(d) && !READ_ONCE(d->map.closed);
 }
 
-/**
- * nswap_flash_room() - would nswap_flash_take() find a slot?
- * @f: tier
- *
- * Context: any; a moment's view.
- * Return: true if a device that works has an unused one.
- */
+/* would nswap_flash_take() find a slot? a moment's view */
 bool nswap_flash_room(const struct nswap_flash *f)
 {
 	unsigned int i;
@@ -317,14 +297,7 @@ u32 nswap_flash_links(const struct nswap_flash *f)
 	return links;
 }
 
-/**
- * nswap_flash_run() - how far one read or write from a slot on may go
- * @f: tier
- * @slot: flash slot
- *
- * Context: any.
- * Return: slots from @slot to the end of its device.
- */
+/* slots from this one to the end of its device: one read or write goes no further */
 u32 nswap_flash_run(const struct nswap_flash *f, u32 slot)
 {
 	const struct nswap_flash_dev *d = dev_of(f, slot);
@@ -383,27 +356,13 @@ void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
 	atomic_inc(&d->failures);
 }
 
-/**
- * nswap_flash_tag() - note by whose word a page is on flash
- * @f: tier
- * @slot: taken by the caller
- * @tag: below NSWAP_FLASH_TAGS; 0 for nobody's, as it is after being taken
- *
- * Context: any; does not sleep.
- */
+/* note which policy had a page brought to a slot that the caller has taken; 0: none */
 void nswap_flash_tag(struct nswap_flash *f, u32 slot, u8 tag)
 {
 	WRITE_ONCE(f->tag[slot], tag);
 }
 
-/**
- * nswap_flash_hit() - a page was read from flash: count it for its tag
- * @f: tier
- * @slot: where
- *
- * Context: any; does not sleep, on the page-in path.
- * Return: true if it has a tag.
- */
+/* a page was read: count it for its tag; false if it has none */
 bool nswap_flash_hit(struct nswap_flash *f, u32 slot)
 {
 	u8 tag = READ_ONCE(f->tag[slot]);
@@ -413,13 +372,7 @@ bool nswap_flash_hit(struct nswap_flash *f, u32 slot)
 	return tag;
 }
 
-/**
- * nswap_flash_inflight() - what is under way
- * @f: tier
- *
- * Context: any; a moment's view.
- * Return: reads and writes.
- */
+/* reads and writes under way */
 unsigned int nswap_flash_inflight(const struct nswap_flash *f)
 {
 	unsigned int i, n = 0;
@@ -429,14 +382,7 @@ unsigned int nswap_flash_inflight(const struct nswap_flash *f)
 	return n;
 }
 
-/**
- * nswap_flash_usable() - the part of a tier that takes pages now
- * @f: tier
- * @total: result, slots of it
- * @used: result, those of them that are used
- *
- * Context: any; a moment's view.
- */
+/* slots of the devices that take pages now, and how many of these are used */
 void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used)
 {
 	unsigned int i;
@@ -453,13 +399,7 @@ void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used)
 	}
 }
 
-/**
- * nswap_flash_total() - size of a tier
- * @f: tier
- *
- * Context: any.
- * Return: slots.
- */
+/* slots of all devices */
 u64 nswap_flash_total(const struct nswap_flash *f)
 {
 	u64 n = 0;
@@ -471,13 +411,7 @@ u64 nswap_flash_total(const struct nswap_flash *f)
 	return n;
 }
 
-/**
- * nswap_flash_used() - what of it is used
- * @f: tier
- *
- * Context: any; a moment's view.
- * Return: slots.
- */
+/* those of them that are used */
 u64 nswap_flash_used(struct nswap_flash *f)
 {
 	u64 n = 0;
@@ -488,14 +422,7 @@ u64 nswap_flash_used(struct nswap_flash *f)
 	return n;
 }
 
-/**
- * nswap_flash_names() - its devices for people
- * @f: tier
- * @buf: result, names as in /dev with commas between
- * @size: of @buf
- *
- * Context: any.
- */
+/* names as in /dev, with commas between */
 void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size)
 {
 	unsigned int i;
@@ -508,13 +435,7 @@ void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size)
 					at ? "," : "", f->dev[i].name);
 }
 
-/**
- * nswap_flash_stable_writes() - must a page not change while it is written?
- * @f: tier
- *
- * Context: any.
- * Return: true if one of its devices says so.
- */
+/* must a page not change while it is written? */
 bool nswap_flash_stable_writes(const struct nswap_flash *f)
 {
 	unsigned int i;

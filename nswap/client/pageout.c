@@ -43,16 +43,12 @@
 #include "free.h"
 #include "observe/meter.h"
 #include "pageout.h"
-#include "peers/grants.h"
 #include "peers/peer.h"
 #include "peers/place.h"
-#include "peers/session.h"
 #include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "request_queue.h"
+#include "store.h"
 #include "tier.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 /* waited this many store time-outs in all: tell the block layer */
 #define GIVE_UP_AFTER	4
@@ -162,45 +158,20 @@ static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 	return was.freed;
 }
 
-static void pageout_at_peer(struct nswap_io *io, unsigned int i, u16 peer)
-{
-	if (pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, peer, NSWAP_FLASH_NONE))
-		nswap_free_told(io->dev, io->slot + i);
-}
-
-/**
- * nswap_pageout_at_home() - a page-out has reached home
- * @io: request
- * @i: its slot, counted from the request's
- *
- * Context: any; does not sleep, on the page-out path.
- */
+/* a slot's page has reached home; perhaps in a hard interrupt */
 void nswap_pageout_at_home(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_HOME, 0, NSWAP_FLASH_NONE);
 }
 
-/**
- * nswap_pageout_at_flash() - a page-out has reached flash
- * @io: request
- * @i: its slot, counted from the request's
- * @flash: flash slot, the slot's from now on
- *
- * Context: any; does not sleep, on the page-out path.
- */
+/* likewise flash, whose slot is the page's from now on */
 void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 {
 	if (pageout_end_slot(io, i, NSWAP_SLOT_FLASH, 0, flash))
 		nswap_flash_put(io->dev->flash, flash);
 }
 
-/**
- * nswap_pageout_failed() - a page-out has failed: its bio gets an error
- * @io: request
- * @i: its slot, counted from the request's
- *
- * Context: process, page-out path; does not sleep.
- */
+/* a slot's page is nowhere: its bio gets an error */
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);
@@ -208,147 +179,54 @@ void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 	nswap_stat_inc(io->dev->node, write_errors);
 }
 
-/* the peer did not take it, or nobody knows: place it again */
-static void pageout_again(struct nswap_io *io, unsigned int i, bool may_be_held)
+static void pageout_stored(struct nswap_op *op, unsigned int i)
 {
+	struct nswap_io *io = op->io;
+
+	if (pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, op->peer->index,
+			     NSWAP_FLASH_NONE))
+		nswap_free_told(io->dev, io->slot + i);
+}
+
+/* to be placed again */
+static void pageout_given_up(struct nswap_op *op, unsigned int i)
+{
+	struct nswap_io *io = op->io;
 	struct nswap_slot was;
 
 	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_unplaced);
-	if (may_be_held)
-		nswap_free_orphan(io->dev, io->slot + i, was.gen, was.peer);
-	else
-		nswap_peer_slots(io->dev->node, was.peer, -1);
 	nswap_stat_inc(io->dev->node, moved);
 }
 
-static int store_answered(struct nswap_msg *m)
+static void pageout_store_end(struct nswap_op *op, unsigned long given_up)
 {
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
-	struct nswap_conn *c = m->conn;
-	struct nswap_wire_result *r = c->scratch;
-	struct nswap_peer *peer = op->peer;
-	struct nswap_node *node = peer->node;
-	struct nswap_io *io = op->io;
-	unsigned int i, refused;
-	unsigned long again = 0;
-	int ret;
-
-	ret = c->rx.type == NSWAP_STORE_ACK &&
-	      le32_to_cpu(c->rx.nr) == op->nr ? 0 : -EPROTO;
-	if (!ret)
-		ret = nswap_recv_buf(c->t, c->l, r, op->nr * sizeof(*r));
-	if (ret) {
-		m->lost(m);
-		return ret;
-	}
-	m->received_ns = nswap_stamp();
-	nswap_place_ended(node, peer->index, op->nr, op->began);
-	for (i = 0; i < op->nr; i++) {
-		if (le32_to_cpu(r[i].status) == NSWAP_ST_OK) {
-			pageout_at_peer(io, op->first + i, peer->index);
-			continue;
-		}
-		pageout_again(io, op->first + i, false);
-		again |= BIT(op->first + i);
-	}
-	refused = hweight_long(again);
-	nswap_stat_add(node, pages_out, op->nr - refused);
-	if (refused)
-		nswap_peer_refused(peer, refused);
-	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
-			     le64_to_cpu(c->rx.free));
-	nswap_op_end(op, again);
-	return 0;
+	nswap_stat_add(op->io->dev->node, pages_out,
+		       op->nr - hweight_long(given_up));
+	nswap_op_end(op, given_up);
 }
 
-static void store_unanswered(struct nswap_op *op, bool may_be_held)
-{
-	unsigned int i;
-
-	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
-	for (i = 0; i < op->nr; i++)
-		pageout_again(op->io, op->first + i, may_be_held);
-	nswap_op_end(op, nswap_op_slots(op));
-}
-
-/* the session broke: comparison will find what the peer holds of it */
-static void store_lost(struct nswap_msg *m)
-{
-	store_unanswered(container_of(m, struct nswap_op, m), false);
-}
-
-static void store_overdue(struct nswap_msg *m, bool unsent)
-{
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
-	struct nswap_peer *peer = op->peer;
-
-	nswap_stat_add(peer->node, timeouts, op->nr);
-	nswap_peer_back_off(peer);
-	if (unsent)
-		nswap_place_unspent(peer->node, peer->index, op->nr);
-	store_unanswered(op, !unsent);
-}
-
-/**
- * nswap_pageout_build_store() - make the STORE of some slots
- * @op: of a request whose pages and generations are set
- *
- * Context: process, page-out path; does not sleep.
- */
-void nswap_pageout_build_store(struct nswap_op *op)
-{
-	struct nswap_io *io = op->io;
-	struct bio_vec *bv = &io->bv[3 * op->first];
-	struct nswap_wire_hdr *h = &op->m.hdr;
-	u32 bytes = op->nr * (sizeof(__le32) + PAGE_SIZE);
-	unsigned int i;
-
-	nswap_wire_init(h, NSWAP_STORE, op->nr, bytes);
-	h->id = nswap_client_id(io->dev->node);
-	h->flags = nswap_meter_flags(io, READ_ONCE(op->peer->features));
-	h->slot = cpu_to_le64(io->slot + op->first);
-	h->instance = cpu_to_le32(io->dev->instance);
-	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
-	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]),
-		      op->nr * sizeof(__le32),
-		      offset_in_page(&io->gen[op->first]));
-	for (i = 0; i < op->nr; i++)
-		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
-	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
-		      sizeof(*h) + bytes);
-}
+static const struct nswap_store_ops pageout_store_ops = {
+	.stored = pageout_stored,
+	.given_up = pageout_given_up,
+	.end = pageout_store_end,
+};
 
 static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int nr,
 			  struct nswap_peer *peer)
 {
-	struct nswap_node *node = io->dev->node;
-	struct nswap_op *op = &io->op[first];
+	struct nswap_op *op = nswap_store_op(io, first, nr, peer,
+					     &pageout_store_ops);
 	struct nswap_slot was;
 	unsigned int i;
 
-	op->io = io;
-	op->peer = peer;
-	op->first = first;
-	op->nr = nr;
-	op->m.answer = store_answered;
-	op->m.lost = store_lost;
-	op->m.overdue = store_overdue;
-	nswap_peer_slots(node, peer->index, nr);
 	for (i = first; i < first + nr; i++) {
 		nswap_slot_update(io->dev, io->slot + i, &was,
 				  pageout_slot_placed, peer->index);
 		io->gen[i] = cpu_to_le32(was.gen);
 	}
-	nswap_pageout_build_store(op);
-	WRITE_ONCE(peer->used, jiffies);
-	nswap_client_used(node);
-	nswap_stat_inc(node, store_msgs);
+	nswap_client_used(io->dev->node);
 	nswap_meter_begin(op);
-	atomic_inc(&io->pending);
-	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
-		nswap_place_rest(node, peer->index, true);
-		store_lost(&op->m);
-	}
+	nswap_store_send(op);
 }
 
 /* what is under way at flash; negative if this slot cannot go there now */

@@ -12,6 +12,5 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots);
 void nswap_pageout_at_home(struct nswap_io *io, unsigned int i);
 void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash);
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i);
-void nswap_pageout_build_store(struct nswap_op *op);
 
 #endif

@@ -21,6 +21,7 @@
 
 #include "backing/flash.h"
 #include "backing/home.h"
+#include "base/bits.h"
 #include "base/log.h"
 #include "base/types.h"
 #include "base/workqueues.h"
@@ -118,7 +119,7 @@ void nswap_request_kick_work(struct work_struct *work)
 
 /**
  * nswap_request_fail() - the bios of some slots will end with an error
- * @io: request
+ * @io: request; or batch, whose reads or writes have failed
  * @first: first slot, counted from the request's
  * @nr: slots
  *
@@ -150,20 +151,16 @@ static void end_request(struct nswap_io *io)
 		blk_mq_end_request(rq, BLK_STS_OK);
 }
 
-/**
- * nswap_request_own() - is the submit that this is inside, if any, its request's?
- * @io: request the caller dispatches
+/*
+ * Is the submit that this is inside, if any, its request's?
  *
  * Who waits for a tag runs the queue first, with other tasks' requests, and sleeps
  * then, unless there is a tag after all. One that is free now may be gone by then.
  * That delays a page-in or what swap pages out, but no page-in waits for another, nor
  * a page-out of swap's. All other writes may wait for one, of the same slot; so for it
  * SPARE_TAGS have to be free. With a scheduler, who waits is who comes here.
- *
- * Context: process, page-out path; does not sleep.
- * Return: false if it may be another's.
  */
-bool nswap_request_own(struct nswap_io *io)
+static bool request_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
@@ -174,28 +171,105 @@ bool nswap_request_own(struct nswap_io *io)
 }
 
 /**
- * nswap_request_op() - the part of a request that a block device reads or writes
- * @io: request the caller dispatches
+ * nswap_op_block() - make the part of a request or batch that home or flash reads
+ *	or writes
+ * @io: request the caller dispatches, or batch
  * @first: first slot, counted from the request's
  * @nr: slots
+ * @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home
+ * @end: it is over: in any context if @anywhere is set, which the caller may do
  *
  * Context: process, page-out path; does not sleep.
- * Return: it; where, and what to do at the end, is the caller's to say.
+ * Return: it, for nswap_op_start(); towards where the request goes, and at home
+ * at the slots' own places, unless the caller says otherwise.
  */
-struct nswap_op *nswap_request_op(struct nswap_io *io, unsigned int first,
-				  unsigned int nr)
+struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
+				unsigned int nr, u32 flash,
+				void (*end)(struct nswap_home_io *h))
 {
 	struct nswap_op *op = &io->op[first];
 
 	op->io = io;
 	op->peer = NULL;
-	op->flash = NSWAP_FLASH_NONE;
+	op->flash = flash;
 	op->first = first;
 	op->nr = nr;
 	nswap_home_set_pages(&op->h, &io->chain[first], &io->page[first], nr);
+	op->h.slot = io->slot + first;
 	op->h.write = io->write;
 	op->h.anywhere = false;
+	op->h.end = end;
 	return op;
+}
+
+/**
+ * nswap_op_start() - start the read or write of home or flash
+ * @op: from nswap_op_block(); not to be touched afterwards
+ *
+ * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
+ */
+void nswap_op_start(struct nswap_op *op)
+{
+	struct nswap_device *dev = op->io->dev;
+
+	atomic_inc(&op->io->pending);
+	if (op->flash)
+		nswap_flash_submit(dev->flash, op->flash, &op->h);
+	else
+		nswap_home_submit(dev->home, &op->h);
+}
+
+/**
+ * nswap_request_block() - start a read or write of a block request's slots
+ * @io: request the caller dispatches
+ * @first: first slot, counted from the request's
+ * @nr: slots
+ * @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home
+ * @end: it is over; perhaps in a hard interrupt, if it has succeeded
+ *
+ * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
+ */
+void nswap_request_block(struct nswap_io *io, unsigned int first,
+			 unsigned int nr, u32 flash,
+			 void (*end)(struct nswap_home_io *h))
+{
+	struct nswap_op *op = nswap_op_block(io, first, nr, flash, end);
+
+	op->h.own = request_own(io);
+	op->h.anywhere = true;
+	nswap_meter_begin(op);
+	nswap_op_start(op);
+}
+
+/**
+ * nswap_request_store() - bring slots that are to be placed to flash or home
+ * @io: page-out the caller dispatches; what is taken leaves its @todo
+ * @slots: which of them
+ * @to_flash: to flash, while it has room; else home
+ * @end: a write is over; perhaps in a hard interrupt, if it has succeeded
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ */
+void nswap_request_store(struct nswap_io *io, unsigned long slots, bool to_flash,
+			 void (*end)(struct nswap_home_io *h))
+{
+	u32 flash = NSWAP_FLASH_NONE;
+	unsigned int first, nr;
+
+	while (slots) {
+		nswap_meter_turn(io);
+		first = __ffs(slots);
+		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(slots, first);
+		if (to_flash) {
+			nr = nswap_flash_take(io->dev->flash, nr, &flash);
+			if (!nr)
+				return;
+			nswap_flash_hold(io->dev->flash, flash);
+		}
+		slots &= ~GENMASK(first + nr - 1, first);
+		io->todo &= ~GENMASK(first + nr - 1, first);
+		nswap_request_block(io, first, nr, flash, end);
+	}
 }
 
 /**

@@ -10,9 +10,15 @@
 void nswap_request_submit(struct nswap_io *io);
 void nswap_request_wait(struct nswap_io *io);
 void nswap_request_put(struct nswap_io *io);
-bool nswap_request_own(struct nswap_io *io);
-struct nswap_op *nswap_request_op(struct nswap_io *io, unsigned int first,
-				  unsigned int nr);
+void nswap_request_block(struct nswap_io *io, unsigned int first,
+			 unsigned int nr, u32 flash,
+			 void (*end)(struct nswap_home_io *h));
+void nswap_request_store(struct nswap_io *io, unsigned long slots, bool to_flash,
+			 void (*end)(struct nswap_home_io *h));
+struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
+				unsigned int nr, u32 flash,
+				void (*end)(struct nswap_home_io *h));
+void nswap_op_start(struct nswap_op *op);
 void nswap_op_end(struct nswap_op *op, unsigned long again);
 void nswap_request_fail(struct nswap_io *io, unsigned int first,
 			unsigned int nr);

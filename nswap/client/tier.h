@@ -37,7 +37,9 @@
  *    Copies that were replaced or given up are not freed slots: see
  *    nswap_free_orphan(), whose time and generation the caller knows.
  *  - Moves between tiers are two-phase, each of its own kind: moved.c,
- *    move_batch.c, returned.c, evacuate.c, prefetch_copy.c.
+ *    move_batch.c, returned.c, evacuate.c, prefetch_copy.c. Their reads and
+ *    writes of flash and home are those of a batch (batch.c), and what becomes
+ *    of a STORE is in store.c, for page-outs too.
  */
 #ifndef NSWAP_TIER_H
 #define NSWAP_TIER_H

@@ -26,30 +26,12 @@
 #include "core/node.h"
 #include "core/request.h"
 #include "core/slot_update.h"
-#include "observe/meter.h"
 #include "pageout.h"
 #include "policy/policy.h"
 #include "pure/read_latency.h"
 #include "pure/slot_map.h"
 #include "request_queue.h"
 #include "tier_flash.h"
-
-static void flash_io_start(struct nswap_io *io, unsigned int first, unsigned int nr,
-			   u32 flash, void (*end)(struct nswap_home_io *h))
-{
-	struct nswap_op *op = nswap_request_op(io, first, nr);
-
-	op->flash = flash;
-	op->h.end = end;
-	op->h.own = nswap_request_own(io);
-	op->h.anywhere = true;
-	nswap_meter_begin(op);
-	if (!io->write)
-		op->read_began = nswap_read_began(&io->dev->times,
-						  NSWAP_READ_FLASH, nr);
-	atomic_inc(&io->pending);
-	nswap_flash_submit(io->dev->flash, flash, &op->h);
-}
 
 static void put_back(struct nswap_op *op)
 {
@@ -85,33 +67,11 @@ static void store_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_tier_flash_store() - bring slots that are to be placed to flash
- * @io: page-out the caller dispatches; its device has flash. Slots that flash
- *	has no room for, or has failed, stay to be placed.
- * @slots: which of them
- *
- * Context: process, page-out path: does not allocate, does not wait.
- * Return: 0, or -ENOSPC if some stay.
- */
+/* store() of tier.h; what flash has no room for, or has failed, stays */
 int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 {
-	unsigned long may = io->todo & slots & ~READ_ONCE(io->no_flash);
-	unsigned int first, nr;
-	u32 flash;
-
-	while (may) {
-		nswap_meter_turn(io);
-		first = __ffs(may);
-		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
-		nr = nswap_flash_take(io->dev->flash, nr, &flash);
-		if (!nr)
-			break;
-		may &= ~GENMASK(first + nr - 1, first);
-		io->todo &= ~GENMASK(first + nr - 1, first);
-		nswap_flash_hold(io->dev->flash, flash);
-		flash_io_start(io, first, nr, flash, store_ended);
-	}
+	nswap_request_store(io, io->todo & slots & ~READ_ONCE(io->no_flash),
+			    true, store_ended);
 	return io->todo & slots ? -ENOSPC : 0;
 }
 
@@ -158,15 +118,7 @@ static void load_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_tier_flash_load() - page in from flash
- * @io: page-in the caller dispatches
- * @first: a slot with a copy on flash, counted from the request's
- *
- * Context: process, page-in path: does not allocate, does not wait.
- * Return: how many slots from @first on are under way; 0 if @first has no copy
- * on flash any more.
- */
+/* load() of tier.h */
 unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
@@ -191,9 +143,11 @@ unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 	if (nr)
 		nswap_flash_hold(io->dev->flash, flash);
 	rcu_read_unlock();
-	if (nr) {
-		io->op[first].links = links;
-		flash_io_start(io, first, nr, flash, load_ended);
-	}
+	if (!nr)
+		return 0;
+	io->op[first].links = links;
+	io->op[first].read_began = nswap_read_began(&io->dev->times,
+						    NSWAP_READ_FLASH, nr);
+	nswap_request_block(io, first, nr, flash, load_ended);
 	return nr;
 }

@@ -15,6 +15,7 @@
  *  - What has succeeded ends wherever home says so, in a hard interrupt too.
  *  - A page-in that failed is started anew if the slot has changed since.
  */
+#include "backing/flash.h"
 #include "backing/home.h"
 #include "base/bits.h"
 #include "base/stats.h"
@@ -25,25 +26,10 @@
 #include "core/request.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
-#include "observe/meter.h"
 #include "pageout.h"
 #include "pure/slot_map.h"
 #include "request_queue.h"
 #include "tier_home.h"
-
-static void home_io_start(struct nswap_io *io, unsigned int first, unsigned int nr,
-			  void (*end)(struct nswap_home_io *h))
-{
-	struct nswap_op *op = nswap_request_op(io, first, nr);
-
-	op->h.slot = io->slot + first;
-	op->h.end = end;
-	op->h.own = nswap_request_own(io);
-	op->h.anywhere = true;
-	nswap_meter_begin(op);
-	atomic_inc(&io->pending);
-	nswap_home_submit(io->dev->home, &op->h);
-}
 
 static void store_ended(struct nswap_home_io *h)
 {
@@ -78,30 +64,14 @@ static unsigned long home_io_marked(const struct nswap_io *io)
 	return found;
 }
 
-/**
- * nswap_tier_home_store() - bring slots that are to be placed home
- * @io: page-out the caller dispatches; its device has a home
- * @slots: which of them
- *
- * Those that were marked at the very moment they were claimed (returned.c) stay
- * to be done: the end of the mark is a kick.
- *
- * Context: process, page-out path: does not allocate, does not wait.
- * Return: 0, or -EAGAIN if some stay.
+/*
+ * store() of tier.h. Those that were marked at the very moment they were claimed
+ * (returned.c) stay to be done: the end of the mark is a kick.
  */
 int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 {
-	unsigned long may = io->todo & slots & ~home_io_marked(io);
-	unsigned int first, nr;
-
-	while (may) {
-		nswap_meter_turn(io);
-		first = __ffs(may);
-		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(may, first);
-		may &= ~GENMASK(first + nr - 1, first);
-		io->todo &= ~GENMASK(first + nr - 1, first);
-		home_io_start(io, first, nr, store_ended);
-	}
+	nswap_request_store(io, io->todo & slots & ~home_io_marked(io), false,
+			    store_ended);
 	return io->todo & slots ? -EAGAIN : 0;
 }
 
@@ -140,15 +110,7 @@ static void load_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_tier_home_load() - page in from home
- * @io: page-in the caller dispatches
- * @first: a slot that is at home, counted from the request's
- *
- * Context: process, page-in path: does not allocate, does not wait.
- * Return: how many slots from @first on are under way; 0 if @first is not at
- * home any more.
- */
+/* load() of tier.h */
 unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
@@ -163,6 +125,6 @@ unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 	}
 	nr = i - first;
 	if (nr)
-		home_io_start(io, first, nr, load_ended);
+		nswap_request_block(io, first, nr, NSWAP_FLASH_NONE, load_ended);
 	return nr;
 }

@@ -14,6 +14,7 @@
 #include "transport/conn.h"
 
 struct nswap_io;
+struct nswap_store_ops;
 
 /**
  * struct nswap_op - the part of a request that goes one way
@@ -21,6 +22,7 @@ struct nswap_io;
  * @h: or the read or write of home or flash
  * @io: the request
  * @peer: where it goes, and a reference is held; NULL for home and flash
+ * @store: of a STORE: what its answer means
  * @flash: or the first flash slot; NSWAP_FLASH_NONE for home
  * @turn: when the dispatcher turned to it, if somebody measures
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
@@ -36,6 +38,7 @@ struct nswap_op {
 	};
 	struct nswap_io *io;
 	struct nswap_peer *peer;
+	const struct nswap_store_ops *store;
 	u64 turn;
 	u64 began;
 	u32 flash;
@@ -67,7 +70,8 @@ struct nswap_op {
  * @no_flash: slots that flash has failed; bits set by who finds out
  * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
  * @retry: slots to be added to @todo; bits set by whoever takes an answer
- * @failed: slots whose bios get an error; likewise
+ * @failed: slots whose bios get an error, or a batch's that home or flash failed;
+ *	likewise
  * @page: memory of each slot
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent

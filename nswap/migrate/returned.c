@@ -34,11 +34,10 @@
 #include <linux/slab.h>
 
 #include "backing/flash.h"
-#include "backing/home.h"
-#include "base/bits.h"
 #include "base/stats.h"
 #include "base/types.h"
 #include "base/views.h"
+#include "client/batch.h"
 #include "core/client_state.h"
 #include "core/devices.h"
 #include "core/node.h"
@@ -56,7 +55,7 @@
 /**
  * struct nswap_returns - what a device with a home or flash has for RETURNs
  * @lock: protects @unused and @moved
- * @unused: struct nswap_return that nobody uses
+ * @unused: struct nswap_return that are not in use
  * @moved: jiffies when one was taken or given back last
  * @all: all there are
  */
@@ -67,69 +66,48 @@ struct nswap_returns {
 	struct nswap_return all[ROOMS];
 };
 
-static void free_returns(struct nswap_returns *rs)
-{
-	unsigned int i, k;
-
-	for (i = 0; i < ROOMS; i++)
-		for (k = 0; k < NSWAP_REQ_SLOTS; k++)
-			if (rs->all[i].page[k])
-				__free_page(rs->all[i].page[k]);
-	kvfree(rs);
-}
-
-static bool init_one(struct nswap_device *dev, struct nswap_returns *rs,
-		     struct nswap_return *r)
+static void returns_free(struct nswap_returns *rs)
 {
 	unsigned int i;
 
-	r->dev = dev;
-	init_completion(&r->done);
-	list_add(&r->link, &rs->unused);
-	for (i = 0; i < NSWAP_REQ_SLOTS; i++) {
-		r->part[i].r = r;
-		r->page[i] = alloc_page(GFP_KERNEL);
-		if (!r->page[i])
-			return false;
-	}
-	return true;
+	for (i = 0; i < ROOMS; i++)
+		nswap_batch_exit(&rs->all[i].b);
+	kvfree(rs);
 }
 
 /**
  * nswap_return_init() - be ready for RETURNs
  * @dev: device that gets a home or flash and that nobody finds yet
  *
- * Context: process, sleeps; allocates 512 KiB.
+ * Context: process, sleeps; allocates 560 KiB.
  * Return: 0, or -ENOMEM.
  */
 int nswap_return_init(struct nswap_device *dev)
 {
 	struct nswap_returns *rs = kvzalloc_objs(*rs, 1);
-	unsigned int i;
+	struct nswap_return *r;
 
 	if (!rs)
 		return -ENOMEM;
 	spin_lock_init(&rs->lock);
 	INIT_LIST_HEAD(&rs->unused);
-	for (i = 0; i < ROOMS; i++)
-		if (!init_one(dev, rs, &rs->all[i])) {
-			free_returns(rs);
+	for (r = rs->all; r < rs->all + ROOMS; r++) {
+		r->b.then = "the page stays at its peer";
+		list_add(&r->link, &rs->unused);
+		if (!nswap_batch_init(&r->b, dev, NSWAP_REQ_SLOTS)) {
+			returns_free(rs);
 			return -ENOMEM;
 		}
+	}
 	dev->rooms = rs;
 	return 0;
 }
 
-/**
- * nswap_return_exit() - undo nswap_return_init(), if it was done
- * @dev: device that nobody finds any more, after nswap_return_wait()
- *
- * Context: process, sleeps.
- */
+/* undo that, if it was done: no task finds @dev, nswap_return_wait() is over */
 void nswap_return_exit(struct nswap_device *dev)
 {
 	if (dev->rooms)
-		free_returns(dev->rooms);
+		returns_free(dev->rooms);
 	dev->rooms = NULL;
 }
 
@@ -210,7 +188,7 @@ u16 nswap_return_take(struct nswap_node *node, u32 instance,
  */
 void nswap_return_give(struct nswap_return *r)
 {
-	struct nswap_device *dev = r->dev;
+	struct nswap_device *dev = r->b.io.dev;
 	struct nswap_client *cl = dev->node->client;
 	struct nswap_returns *rs = dev->rooms;
 
@@ -284,173 +262,37 @@ static unsigned long return_begin(u16 from, struct nswap_return *r,
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		r->flash[i] = NSWAP_FLASH_NONE;
-		result[i].status = cpu_to_le32(return_judge(r->dev, &page[i], from,
-							    &write));
+		r->b.slot[i] = le64_to_cpu(page[i].slot);
+		r->b.flash[i] = NSWAP_FLASH_NONE;
+		result[i].status = cpu_to_le32(return_judge(r->b.io.dev, &page[i],
+							    from, &write));
 		if (write)
 			writing |= BIT(i);
 	}
 	return writing;
 }
 
-static void begin_wait(struct nswap_return *r)
-{
-	atomic_set(&r->pending, 1);
-	reinit_completion(&r->done);
-}
-
-static void one_less(struct nswap_return *r)
-{
-	if (atomic_dec_and_test(&r->pending))
-		complete(&r->done);
-}
-
-static void end_wait(struct nswap_return *r)
-{
-	one_less(r);
-	wait_for_completion(&r->done);
-}
-
-static void part_ended(struct nswap_home_io *h)
-{
-	struct nswap_return_part *part = container_of(h,
-					struct nswap_return_part, h);
-	struct nswap_return *r = part->r;
-	struct nswap_device *dev = r->dev;
-	unsigned int i;
-
-	if (part->flash)
-		nswap_flash_ended(dev->flash, part->flash, h->failed);
-	for (i = 0; h->failed && i < h->nr; i++)
-		set_bit(part->first + i, &r->failed);
-	if (h->failed && part->flash)
-		nswap_device_complain(dev, h, "its page goes elsewhere");
-	else if (h->failed && h->nr == 1)
-		nswap_device_complain(dev, h, "the page stays at its peer");
-	one_less(r);
-}
-
-/* how many pages from @first on go home in one write */
-static unsigned int run_of_slots(const struct nswap_wire_page *page,
-				 unsigned long bits, unsigned int first)
-{
-	unsigned int n = 1, nr = nswap_run_of(bits, first);
-	u64 slot = le64_to_cpu(page[first].slot);
-
-	while (n < nr && le64_to_cpu(page[first + n].slot) == slot + n)
-		n++;
-	return n;
-}
-
-static struct nswap_home_io *make_part(struct nswap_return *r,
-				       unsigned int first, unsigned int nr,
-				       u32 flash)
-{
-	struct nswap_return_part *part = &r->part[first];
-
-	part->first = first;
-	part->flash = flash;
-	nswap_home_set_pages(&part->h, &r->chain[first], &r->page[first], nr);
-	part->h.write = true;
-	part->h.end = part_ended;
-	atomic_inc(&r->pending);
-	return &part->h;
-}
-
-/* how many of @nr pages are on their way to flash */
-static unsigned int start_at_flash(struct nswap_return *r, unsigned int first,
-				   unsigned int nr)
-{
-	struct nswap_flash *f = r->dev->flash;
-	unsigned int i;
-	u32 flash;
-
-	nr = f ? nswap_flash_take(f, nr, &flash) : 0;
-	if (!nr)
-		return 0;
-	for (i = 0; i < nr; i++)
-		r->flash[first + i] = flash + i;
-	nswap_flash_hold(f, flash);
-	nswap_flash_submit(f, flash, make_part(r, first, nr, flash));
-	return nr;
-}
-
-/* write to flash what it has room for, and wait; what it did not take */
-static unsigned long write_flash(struct nswap_return *r, unsigned long todo)
-{
-	unsigned long left = todo, rest = 0;
-	unsigned int i, first, run, nr;
-
-	r->failed = 0;
-	begin_wait(r);
-	while (left) {
-		first = __ffs(left);
-		run = nswap_run_of(left, first);
-		nr = start_at_flash(r, first, run);
-		if (!nr) {
-			nr = run;
-			rest |= GENMASK(first + nr - 1, first);
-		}
-		left &= ~GENMASK(first + nr - 1, first);
-	}
-	end_wait(r);
-	for_each_set_bit(i, &r->failed, NSWAP_REQ_SLOTS) {
-		nswap_flash_put(r->dev->flash, r->flash[i]);
-		r->flash[i] = NSWAP_FLASH_NONE;
-	}
-	return rest | r->failed;
-}
-
-/* write them home and wait; which of them it did not take */
-static unsigned long write_home(struct nswap_return *r,
-				const struct nswap_wire_page *page,
-				unsigned long todo, bool one_by_one)
-{
-	unsigned int first, nr;
-
-	r->failed = 0;
-	begin_wait(r);
-	while (todo) {
-		struct nswap_home_io *h;
-
-		first = __ffs(todo);
-		nr = one_by_one ? 1 : run_of_slots(page, todo, first);
-		todo &= ~GENMASK(first + nr - 1, first);
-		h = make_part(r, first, nr, NSWAP_FLASH_NONE);
-		h->slot = le64_to_cpu(page[first].slot);
-		nswap_home_submit(r->dev->home, h);
-	}
-	end_wait(r);
-	return r->failed;
-}
-
 /* to flash, else home; which of them neither took */
-static unsigned long write_all(struct nswap_return *r,
-			       const struct nswap_wire_page *page,
-			       unsigned long todo)
+static unsigned long return_write(struct nswap_batch *b, unsigned long pages)
 {
-	unsigned long left = write_flash(r, todo);
+	unsigned long left = nswap_batch_write_flash(b, pages);
 
-	if (left && r->dev->home)
-		left = write_home(r, page, left, false);
-	if (left && r->dev->home)
-		/* a bad sector takes one page with it, not its neighbours */
-		left = write_home(r, page, left, true);
-	return left;
+	return left && b->io.dev->home ? nswap_batch_home(b, left, true) : left;
 }
 
 /* the write is over; what the server shall do */
 static u16 return_end(struct nswap_return *r, unsigned int i,
 		      const struct nswap_wire_page *p, u16 from, bool failed)
 {
-	struct nswap_device *dev = r->dev;
+	struct nswap_device *dev = r->b.io.dev;
 	struct nswap_node *node = dev->node;
+	u32 flash = r->b.flash[i];
 	u16 status = NSWAP_ST_OK;
 	bool mine;
 
-	if (r->flash[i])
+	if (flash)
 		mine = nswap_moved_to_flash(dev, p, NSWAP_SLOT_MOVING, from,
-					    r->flash[i]);
+					    flash);
 	else
 		mine = nswap_moved_go(dev, p, NSWAP_SLOT_MOVING, from,
 				      failed ? NSWAP_SLOT_REMOTE :
@@ -460,14 +302,14 @@ static u16 return_end(struct nswap_return *r, unsigned int i,
 		nswap_stat_inc(node, returns_failed);
 	if (!mine) {
 		nswap_stat_inc(node, moves_met);
-		if (r->flash[i])
-			nswap_flash_put(dev->flash, r->flash[i]);
+		if (flash)
+			nswap_flash_put(dev->flash, flash);
 	} else if (failed) {
 		status = NSWAP_ST_KEEP;
 	} else {
 		count_returned(node, from);
 	}
-	nswap_return_unmark(dev, le64_to_cpu(p->slot));
+	nswap_return_unmark(dev, r->b.slot[i]);
 	return status;
 }
 
@@ -487,7 +329,7 @@ void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 		    const struct nswap_wire_page *page, u32 nr,
 		    struct nswap_wire_result *result)
 {
-	struct nswap_node *node = r->dev->node;
+	struct nswap_node *node = r->b.io.dev->node;
 	struct nswap_peer *from = nswap_moved_peer(node, mover, mover_epoch);
 	unsigned long writing, failed;
 	unsigned int i;
@@ -497,7 +339,7 @@ void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 	if (!from)
 		return;
 	writing = return_begin(from->index, r, page, nr, result);
-	failed = writing ? write_all(r, page, writing) : 0;
+	failed = writing ? return_write(&r->b, writing) : 0;
 	for_each_set_bit(i, &writing, NSWAP_REQ_SLOTS)
 		result[i].status = cpu_to_le32(return_end(r, i, &page[i], from->index,
 							  failed & BIT(i)));

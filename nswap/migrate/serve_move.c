@@ -158,7 +158,7 @@ static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		bvec_set_page(&conn->bv[i], r->page[i], PAGE_SIZE, 0);
+		bvec_set_page(&conn->bv[i], r->b.io.page[i], PAGE_SIZE, 0);
 	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
 	conn->t->recv_timeout(conn->l, PAGES_MS);
 	ret = conn->t->recv(conn->l, &it);

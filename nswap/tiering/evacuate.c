@@ -30,15 +30,14 @@
 
 #include "backing/flash.h"
 #include "backing/home.h"
-#include "base/bits.h"
 #include "base/types.h"
 #include "base/views.h"
+#include "client/batch.h"
 #include "client/free.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "evacuate.h"
@@ -57,16 +56,12 @@
  * @d: flash device
  * @mo: batch; slots of it are looked at 32 at a time
  * @begun: slots of the batch whose pages are to be moved
- * @flash: where they are
- * @to: where they go, if to other flash
  */
 struct emptying {
 	struct nswap_device *dev;
 	struct nswap_flash_dev *d;
 	struct nswap_move_batch mo;
 	unsigned long begun;
-	u32 flash[NSWAP_REQ_SLOTS];
-	u32 to[NSWAP_REQ_SLOTS];
 };
 
 static bool is_there(const struct emptying *e, const struct nswap_slot *s)
@@ -114,27 +109,16 @@ static bool evacuate_slot_marked(struct nswap_slot *s, u32 gen)
 	return true;
 }
 
-/* FLASH(g) -> where its page is now, if it has not changed meanwhile */
-static bool evacuate_slot_moved(struct nswap_slot *s, u32 gen, u8 state, u32 flash)
-{
-	if (!nswap_slot_is(s, NSWAP_SLOT_FLASH, 0, gen))
-		return false;
-	s->state = state;
-	s->flash = flash;
-	return true;
-}
-
 /* which slots of the window are to be moved; copies go, if they may */
 static void evacuate_look(struct emptying *e)
 {
-	struct nswap_io *io = &e->mo.io;
+	struct nswap_io *io = &e->mo.b.io;
 	struct nswap_device *dev = e->dev;
 	bool dropped = false;
 	struct nswap_slot was;
 	unsigned int i;
 
-	io->slot = e->d->leave.cursor;
-	io->todo = 0;
+	nswap_batch_at(&e->mo.b, e->d->leave.cursor);
 	for (i = 0; i < NSWAP_REQ_SLOTS && io->slot + i < dev->map.nr; i++) {
 		u64 slot = io->slot + i;
 
@@ -148,119 +132,35 @@ static void evacuate_look(struct emptying *e)
 		if (was.peer)
 			nswap_free_orphan(dev, slot, was.gen, was.peer);
 		io->gen[i] = cpu_to_le32(nswap_gen_next(was.gen));
-		e->flash[i] = was.flash;
+		e->mo.b.flash[i] = was.flash;
 		io->todo |= BIT(i);
 	}
 	/* a page-in that was about to read one of them waits for this */
 	if (dropped)
 		nswap_client_kick(dev->node);
 	e->begun = io->todo;
-	e->mo.moved = 0;
 	e->d->leave.cursor += NSWAP_REQ_SLOTS;
-}
-
-/* adjacent slots from @first on whose flash slots are adjacent too */
-static unsigned int run_of(const u32 *flash, unsigned long bits,
-			   unsigned int first)
-{
-	unsigned int n = 1, nr = nswap_run_of(bits, first);
-
-	while (n < nr && flash[first + n] == flash[first] + n)
-		n++;
-	return n;
-}
-
-static void evacuate_submit(struct emptying *e, const u32 *flash, unsigned int first,
-			    unsigned int nr, bool write)
-{
-	struct nswap_op *op = nswap_move_batch_op(&e->mo, first, nr);
-
-	op->flash = flash[first];
-	op->h.write = write;
-	nswap_flash_hold(e->dev->flash, op->flash);
-	nswap_flash_submit(e->dev->flash, op->flash, &op->h);
-}
-
-/* those of some slots whose read or write has failed; a bit for each run */
-static unsigned long failed_of(struct emptying *e, unsigned long starts)
-{
-	unsigned long failed = 0;
-	unsigned int i;
-
-	for_each_set_bit(i, &starts, NSWAP_REQ_SLOTS)
-		if (e->mo.io.op[i].h.failed)
-			failed |= nswap_op_slots(&e->mo.io.op[i]);
-	return failed;
-}
-
-/* which could not be read */
-static unsigned long read_flash(struct emptying *e, unsigned long todo,
-				bool one_by_one)
-{
-	unsigned long starts = 0;
-	unsigned int first, nr;
-
-	nswap_move_batch_begin(&e->mo);
-	while (todo) {
-		first = __ffs(todo);
-		nr = one_by_one ? 1 : run_of(e->flash, todo, first);
-		todo &= ~GENMASK(first + nr - 1, first);
-		starts |= BIT(first);
-		evacuate_submit(e, e->flash, first, nr, false);
-	}
-	nswap_move_batch_wait(&e->mo);
-	return failed_of(e, starts);
-}
-
-/* record a new place; false if the slot has changed meanwhile */
-static bool evacuate_settle(struct emptying *e, unsigned int i, u8 state, u32 flash)
-{
-	struct nswap_io *io = &e->mo.io;
-	struct nswap_slot was;
-
-	return nswap_slot_update(e->dev, io->slot + i, &was, evacuate_slot_moved,
-				 le32_to_cpu(io->gen[i]), state, flash);
 }
 
 /* to flash devices that stay; what they do not take is still to do */
 static void to_flash(struct emptying *e)
 {
-	struct nswap_io *io = &e->mo.io;
-	struct nswap_flash *f = e->dev->flash;
-	unsigned long left = io->todo, starts = 0, failed;
-	unsigned int i, first, nr;
+	struct nswap_io *io = &e->mo.b.io;
+	unsigned long left = nswap_batch_write_flash(&e->mo.b, io->todo);
+	unsigned long there = io->todo & ~left;
+	unsigned int i;
 
-	nswap_move_batch_begin(&e->mo);
-	while (left) {
-		first = __ffs(left);
-		nr = nswap_flash_take(f, nswap_run_of(left, first),
-				      &e->to[first]);
-		if (!nr)
-			break;
-		for (i = 1; i < nr; i++)
-			e->to[first + i] = e->to[first] + i;
-		left &= ~GENMASK(first + nr - 1, first);
-		starts |= BIT(first);
-		evacuate_submit(e, e->to, first, nr, true);
-	}
-	nswap_move_batch_wait(&e->mo);
-	failed = failed_of(e, starts);
-	left = io->todo & ~left;
-	for_each_set_bit(i, &left, NSWAP_REQ_SLOTS) {
-		if (failed & BIT(i)) {
-			nswap_flash_put(f, e->to[i]);
-			continue;
-		}
-		if (!evacuate_settle(e, i, NSWAP_SLOT_FLASH, e->to[i]))
-			nswap_flash_put(f, e->to[i]);
-		io->todo &= ~BIT(i);
-	}
+	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
+		if (!nswap_move_batch_settle(&e->mo, i, NSWAP_SLOT_FLASH, 0,
+					     e->mo.b.flash[i]))
+			nswap_flash_put(e->dev->flash, e->mo.b.flash[i]);
+	io->todo = left;
 }
 
 /* marks, with another generation after each; the slots that have one */
 static unsigned long evacuate_mark(struct emptying *e)
 {
-	struct nswap_io *io = &e->mo.io;
+	struct nswap_io *io = &e->mo.b.io;
 	unsigned long marked = 0;
 	struct nswap_slot was;
 	unsigned int i;
@@ -281,44 +181,18 @@ static unsigned long evacuate_mark(struct emptying *e)
 	return marked;
 }
 
-/* which home did not take */
-static unsigned long write_home(struct emptying *e, unsigned long todo,
-				bool one_by_one)
-{
-	unsigned long starts = 0;
-	unsigned int first, nr;
-
-	nswap_move_batch_begin(&e->mo);
-	while (todo) {
-		struct nswap_op *op;
-
-		first = __ffs(todo);
-		nr = one_by_one ? 1 : nswap_run_of(todo, first);
-		todo &= ~GENMASK(first + nr - 1, first);
-		starts |= BIT(first);
-		op = nswap_move_batch_op(&e->mo, first, nr);
-		op->h.slot = e->mo.io.slot + first;
-		op->h.write = true;
-		nswap_home_submit(e->dev->home, &op->h);
-	}
-	nswap_move_batch_wait(&e->mo);
-	return failed_of(e, starts);
-}
-
 /* the same for home */
 static void to_home(struct emptying *e)
 {
 	unsigned long marked = evacuate_mark(e), failed;
-	struct nswap_io *io = &e->mo.io;
+	struct nswap_io *io = &e->mo.b.io;
 	unsigned int i;
 
-	failed = marked ? write_home(e, marked, false) : 0;
-	if (failed)
-		/* a bad sector keeps one page where it is, not its neighbours */
-		failed = write_home(e, failed, true);
+	failed = nswap_batch_home(&e->mo.b, marked, true);
 	for_each_set_bit(i, &marked, NSWAP_REQ_SLOTS) {
 		if (!(failed & BIT(i))) {
-			evacuate_settle(e, i, NSWAP_SLOT_HOME, NSWAP_FLASH_NONE);
+			nswap_move_batch_settle(&e->mo, i, NSWAP_SLOT_HOME, 0,
+						NSWAP_FLASH_NONE);
 			io->todo &= ~BIT(i);
 		}
 		nswap_return_unmark(e->dev, io->slot + i);
@@ -329,14 +203,11 @@ static void to_home(struct emptying *e)
 static void take_stock(struct emptying *e, unsigned long unread)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
-	struct nswap_io *io = &e->mo.io;
+	struct nswap_slot s;
 	unsigned int i;
 
 	for_each_set_bit(i, &e->begun, NSWAP_REQ_SLOTS) {
-		struct nswap_slot s = nswap_slot_look(e->dev, io->slot + i);
-
-		if (!nswap_slot_is(&s, NSWAP_SLOT_FLASH, 0,
-				   le32_to_cpu(io->gen[i])) || !is_there(e, &s)) {
+		if (!nswap_move_batch_valid(&e->mo, i, &s) || !is_there(e, &s)) {
 			leave->moved++;
 			leave->since = jiffies;
 		} else if (unread & BIT(i)) {
@@ -350,11 +221,9 @@ static void take_stock(struct emptying *e, unsigned long unread)
 static void evacuate_batch(struct emptying *e)
 {
 	struct nswap_client *cl = e->dev->node->client;
-	struct nswap_io *io = &e->mo.io;
-	unsigned long unread = read_flash(e, io->todo, false);
+	struct nswap_io *io = &e->mo.b.io;
+	unsigned long unread = nswap_batch_read_flash(&e->mo.b, io->todo);
 
-	if (unread)
-		unread = read_flash(e, unread, true);
 	io->todo &= ~unread;
 	/* grants are of use now, but page-outs come first */
 	nswap_client_used(e->dev->node);
@@ -470,10 +339,11 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 	int ret = -ENODEV;
 	dev_t t = 0;
 
-	if (!e || !nswap_move_batch_init(&e->mo, NULL, NSWAP_SLOT_FLASH)) {
+	if (!e || !nswap_batch_init(&e->mo.b, NULL, NSWAP_REQ_SLOTS)) {
 		kfree(e);
 		return -ENOMEM;
 	}
+	e->mo.state = NSWAP_SLOT_FLASH;
 	/* a path that leads nowhere is no listed name either */
 	if (strchr(flash, '/') && lookup_bdev(flash, &t))
 		t = 0;
@@ -483,7 +353,7 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
 		goto unlock;
 	}
-	e->mo.io.dev = e->dev;
+	e->mo.b.io.dev = e->dev;
 	e->d = evacuate_find(e->dev->flash, flash, t);
 	if (!e->d) {
 		NL_SET_ERR_MSG(ext, "the device has no such flash, see: nswapctl device list");
@@ -492,7 +362,7 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 	ret = go_on(e, left, ext);
 unlock:
 	mutex_unlock(&node->control);
-	nswap_move_batch_exit(&e->mo);
+	nswap_batch_exit(&e->mo.b);
 	kfree(e);
 	return ret;
 }

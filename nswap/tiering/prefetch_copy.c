@@ -16,14 +16,14 @@
  *  - One batch at a time, without allocating; nothing is under way between two.
  */
 #include <linux/blkdev.h>
-#include <linux/completion.h>
 #include <linux/slab.h>
 
 #include "backing/flash.h"
-#include "backing/home.h"
 #include "base/stats.h"
 #include "base/types.h"
+#include "client/batch.h"
 #include "client/free.h"
+#include "client/request_queue.h"
 #include "core/device.h"
 #include "core/device_policy.h"
 #include "core/node.h"
@@ -35,161 +35,62 @@
 #include "pure/slot_map.h"
 
 /**
- * struct slot_copy - one page of a batch
- * @slot: where it belongs
- * @picked: the slot's entry before it was read
- * @unread: it could not be read
- */
-struct slot_copy {
-	u64 slot;
-	struct nswap_slot picked;
-	bool unread;
-};
-
-/* adjacent slots that are read together */
-struct read_run {
-	struct nswap_copier *c;
-	unsigned int first;
-	struct bio bio;
-};
-
-/* pages that are written together */
-struct write_run {
-	struct nswap_copier *c;
-	struct nswap_home_io h;
-	u32 flash;
-	unsigned int first;
-};
-
-/**
  * struct nswap_copier - the copier of one device
- * @dev: device
- * @copy: the batch
- * @page: memory of each page of it
- * @nr: pages in it
- * @bvec: their memory for reads
- * @chain: likewise for writes
- * @reads: under way; a struct bio may end in an array
- * @writes: likewise
- * @pending: reads or writes under way, plus one while they are started
- * @ended: none is any more
+ * @b: the batch
+ * @read: that of a run is at its first page; allocated: it may end in an array
  */
 struct nswap_copier {
-	struct nswap_device *dev;
-	struct slot_copy copy[NSWAP_COPY_BATCH];
-	struct page *page[NSWAP_COPY_BATCH];
-	unsigned int nr;
-	struct bio_vec bvec[NSWAP_COPY_BATCH];
-	struct page_list chain[NSWAP_COPY_BATCH];
-	struct read_run *reads[NSWAP_COPY_BATCH];
-	struct write_run writes[NSWAP_COPY_BATCH];
-	atomic_t pending;
-	struct completion ended;
+	struct nswap_batch b;
+	struct bio *read;
 };
 
-static void begin_wait(struct nswap_copier *c)
+static void copier_read_ended(struct bio *bio)
 {
-	atomic_set(&c->pending, 1);
-	reinit_completion(&c->ended);
-}
-
-static void one_ended(struct nswap_copier *c)
-{
-	if (atomic_dec_and_test(&c->pending))
-		complete(&c->ended);
-}
-
-static void end_wait(struct nswap_copier *c)
-{
-	one_ended(c);
-	wait_for_completion(&c->ended);
-}
-
-static void read_ended(struct bio *bio)
-{
-	struct read_run *r = container_of(bio, struct read_run, bio);
-	unsigned int i;
+	struct nswap_op *op = bio->bi_private;
+	struct nswap_batch *b = container_of(op->io, struct nswap_batch, io);
 
 	if (bio->bi_status)
-		for (i = 0; i < bio->bi_vcnt; i++)
-			r->c->copy[r->first + i].unread = true;
-	one_ended(r->c);
+		nswap_request_fail(op->io, op->first, op->nr);
+	bio_uninit(bio);
+	nswap_batch_put(b);
 }
 
-static void read_run(struct nswap_copier *c, unsigned int first,
-		     unsigned int nr)
+static void copier_read_run(struct nswap_copier *c, unsigned int first,
+			    unsigned int nr)
 {
-	struct read_run *r = c->reads[first];
+	struct nswap_io *io = &c->b.io;
+	struct nswap_op *op = &io->op[first];
+	struct bio *bio = &c->read[first];
 	unsigned int i;
 
-	r->c = c;
-	r->first = first;
-	bio_init(&r->bio, c->dev->disk->part0, &c->bvec[first], nr,
+	op->io = io;
+	op->first = first;
+	op->nr = nr;
+	bio_init(bio, io->dev->disk->part0, &io->bv[first], nr,
 		 REQ_OP_READ | NSWAP_REQ_AHEAD);
-	r->bio.bi_iter.bi_sector = c->copy[first].slot * NSWAP_SECTORS_PER_SLOT;
-	r->bio.bi_end_io = read_ended;
-	for (i = 0; i < nr; i++)
-		__bio_add_page(&r->bio, c->page[first + i], PAGE_SIZE, 0);
-	atomic_inc(&c->pending);
-	submit_bio(&r->bio);
+	bio->bi_iter.bi_sector = c->b.slot[first] * NSWAP_SECTORS_PER_SLOT;
+	bio->bi_end_io = copier_read_ended;
+	bio->bi_private = op;
+	for (i = first; i < first + nr; i++)
+		__bio_add_page(bio, io->page[i], PAGE_SIZE, 0);
+	atomic_inc(&io->pending);
+	submit_bio(bio);
 }
 
-/* what could be read stays in the batch */
-static void read_batch(struct nswap_copier *c)
+/* which could be read */
+static unsigned long copier_read(struct nswap_copier *c, unsigned long pages)
 {
-	unsigned int i, end, n = 0;
+	unsigned long todo = pages;
+	unsigned int first, nr;
 
-	begin_wait(c);
-	for (i = 0; i < c->nr; i = end) {
-		end = i + 1;
-		while (end < c->nr &&
-		       c->copy[end].slot == c->copy[end - 1].slot + 1)
-			end++;
-		read_run(c, i, end - i);
+	nswap_batch_begin(&c->b);
+	while (todo) {
+		first = __ffs(todo);
+		nr = nswap_batch_run(&c->b, todo, first, false);
+		todo &= ~GENMASK(first + nr - 1, first);
+		copier_read_run(c, first, nr);
 	}
-	end_wait(c);
-	for (i = 0; i < c->nr; i = end) {
-		end = i + c->reads[i]->bio.bi_vcnt;
-		bio_uninit(&c->reads[i]->bio);
-	}
-	for (i = 0; i < c->nr; i++) {
-		if (c->copy[i].unread)
-			continue;
-		swap(c->copy[n], c->copy[i]);
-		swap(c->page[n], c->page[i]);
-		n++;
-	}
-	nswap_stat_add(c->dev->node, prefetch_called_off, c->nr - n);
-	c->nr = n;
-}
-
-static void write_ended(struct nswap_home_io *h)
-{
-	struct write_run *w = container_of(h, struct write_run, h);
-
-	nswap_flash_ended(w->c->dev->flash, w->flash, h->failed);
-	one_ended(w->c);
-}
-
-/* how many of the pages from @first on are under way; 0: flash has no room */
-static unsigned int write_run(struct nswap_copier *c, unsigned int first)
-{
-	struct nswap_flash *flash = c->dev->flash;
-	struct write_run *w = &c->writes[first];
-	unsigned int nr;
-
-	nr = nswap_flash_take(flash, c->nr - first, &w->flash);
-	if (!nr)
-		return 0;
-	w->c = c;
-	w->first = first;
-	nswap_home_set_pages(&w->h, &c->chain[first], &c->page[first], nr);
-	w->h.write = true;
-	w->h.end = write_ended;
-	atomic_inc(&c->pending);
-	nswap_flash_hold(flash, w->flash);
-	nswap_flash_submit(flash, w->flash, &w->h);
-	return nr;
+	return pages & ~nswap_batch_wait(&c->b);
 }
 
 /* -> REMOTE(flash) or FLASH, if it still is the entry that was picked */
@@ -207,61 +108,19 @@ static bool prefetch_slot_copied(struct nswap_slot *s, const struct nswap_slot *
 }
 
 /* flash has the page: say so, if it still is what the slot holds */
-static bool link_copy(struct nswap_copier *c, const struct slot_copy *copy,
-		      u32 flash)
+static bool copier_link(struct nswap_device *dev, const struct nswap_picked *p,
+			u32 flash)
 {
-	struct nswap_device *dev = c->dev;
 	bool move = nswap_device_policy(dev, NSWAP_PREFETCH_AFTER) ==
 		    &nswap_prefetch_move;
 	struct nswap_slot was;
 
-	if (!nswap_slot_update(dev, copy->slot, &was, prefetch_slot_copied,
-			       &copy->picked, flash, move))
+	if (!nswap_slot_update(dev, p->slot, &was, prefetch_slot_copied,
+			       &p->entry, flash, move))
 		return false;
 	if (move)
-		nswap_free_orphan(dev, copy->slot, was.gen, was.peer);
+		nswap_free_orphan(dev, p->slot, was.gen, was.peer);
 	return true;
-}
-
-/* pages linked */
-static unsigned int link_run(struct nswap_copier *c,
-			     const struct write_run *w, u8 arm)
-{
-	struct nswap_flash *flash = c->dev->flash;
-	unsigned int i, n = 0;
-
-	for (i = 0; i < w->h.nr; i++) {
-		nswap_flash_tag(flash, w->flash + i, arm);
-		if (!w->h.failed &&
-		    link_copy(c, &c->copy[w->first + i], w->flash + i))
-			n++;
-		else
-			nswap_flash_put(flash, w->flash + i);
-	}
-	return n;
-}
-
-/* writes the batch to flash; pages that are there now; @more: go on? */
-static unsigned int write_batch(struct nswap_copier *c, u8 arm, bool *more)
-{
-	unsigned int i, nr, end, n = 0;
-
-	begin_wait(c);
-	for (end = 0; end < c->nr; end += nr) {
-		nr = write_run(c, end);
-		if (!nr)
-			break;
-	}
-	end_wait(c);
-	*more = end == c->nr;
-	for (i = 0; i < end; i += c->writes[i].h.nr) {
-		n += link_run(c, &c->writes[i], arm);
-		if (c->writes[i].h.failed)
-			*more = false;
-	}
-	nswap_stat_add(c->dev->node, pages_prefetched, n);
-	nswap_stat_add(c->dev->node, prefetch_called_off, c->nr - n);
-	return n;
 }
 
 /**
@@ -280,60 +139,50 @@ unsigned int nswap_copier_run(struct nswap_copier *c,
 			      const struct nswap_picked *picked,
 			      unsigned int nr, u8 arm, bool *more)
 {
-	unsigned int i;
+	struct nswap_device *dev = c->b.io.dev;
+	unsigned long pages, left;
+	unsigned int i, n = 0;
 
 	for (i = 0; i < nr; i++)
-		c->copy[i] = (struct slot_copy){
-			.slot = picked[i].slot, .picked = picked[i].entry,
-		};
-	c->nr = nr;
-	read_batch(c);
-	return c->nr ? write_batch(c, arm, more) : 0;
+		c->b.slot[i] = picked[i].slot;
+	pages = copier_read(c, GENMASK(nr - 1, 0));
+	if (pages) {
+		left = nswap_batch_write_flash(&c->b, pages);
+		*more = !left;
+		pages &= ~left;
+	}
+	for_each_set_bit(i, &pages, NSWAP_COPY_BATCH) {
+		nswap_flash_tag(dev->flash, c->b.flash[i], arm);
+		if (copier_link(dev, &picked[i], c->b.flash[i]))
+			n++;
+		else
+			nswap_flash_put(dev->flash, c->b.flash[i]);
+	}
+	nswap_stat_add(dev->node, pages_prefetched, n);
+	nswap_stat_add(dev->node, prefetch_called_off, nr - n);
+	return n;
 }
 
-/**
- * nswap_copier_make() - make a device's copier
- * @dev: device with flash
- *
- * Context: process, sleeps; all the memory that its batches need.
- * Return: copier, or NULL without memory.
- */
+/* with all the memory that its batches need; NULL without memory */
 struct nswap_copier *nswap_copier_make(struct nswap_device *dev)
 {
 	struct nswap_copier *c = kzalloc_obj(*c);
-	unsigned int i;
 
 	if (!c)
 		return NULL;
-	c->dev = dev;
-	init_completion(&c->ended);
-	for (i = 0; i < NSWAP_COPY_BATCH; i++) {
-		c->page[i] = alloc_page(GFP_KERNEL);
-		c->reads[i] = kzalloc_obj(*c->reads[i]);
-		if (!c->page[i] || !c->reads[i]) {
-			nswap_copier_free(c);
-			return NULL;
-		}
-	}
-	return c;
+	c->read = kzalloc_objs(*c->read, NSWAP_COPY_BATCH);
+	if (c->read && nswap_batch_init(&c->b, dev, NSWAP_COPY_BATCH))
+		return c;
+	nswap_copier_free(c);
+	return NULL;
 }
 
-/**
- * nswap_copier_free() - undo nswap_copier_make()
- * @c: copier that runs no batch, or NULL
- *
- * Context: process.
- */
+/* @c runs no batch, or is NULL */
 void nswap_copier_free(struct nswap_copier *c)
 {
-	unsigned int i;
-
 	if (!c)
 		return;
-	for (i = 0; i < NSWAP_COPY_BATCH; i++) {
-		if (c->page[i])
-			__free_page(c->page[i]);
-		kfree(c->reads[i]);
-	}
+	nswap_batch_exit(&c->b);
+	kfree(c->read);
 	kfree(c);
 }

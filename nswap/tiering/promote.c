@@ -34,8 +34,8 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "backing/home.h"
 #include "base/types.h"
+#include "client/batch.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
@@ -140,12 +140,11 @@ static bool promote_slot_begun(struct nswap_slot *s)
 
 static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slots)
 {
-	struct nswap_io *io = &ho->mo.io;
+	struct nswap_io *io = &ho->mo.b.io;
 	struct nswap_slot was;
 	unsigned int i;
 
-	io->slot = first;
-	io->todo = 0;
+	nswap_batch_at(&ho->mo.b, first);
 	ho->mo.moved = 0;
 	for_each_set_bit(i, &slots, NSWAP_REQ_SLOTS) {
 		if (!nswap_slot_update(ho->dev, io->slot + i, &was,
@@ -156,33 +155,30 @@ static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slo
 	}
 }
 
-/* false if home failed: the page-ins that need it will say so */
-static bool read_home(struct nswap_promote *ho)
+/* in one go, with what lies between; which home failed: page-ins will say so */
+static unsigned long promote_read(struct nswap_promote *ho)
 {
-	struct nswap_io *io = &ho->mo.io;
-	unsigned int first = __ffs(io->todo);
-	struct nswap_op *op;
+	unsigned long todo = ho->mo.b.io.todo;
 
-	nswap_move_batch_begin(&ho->mo);
-	op = nswap_move_batch_op(&ho->mo, first, __fls(io->todo) - first + 1);
-	op->h.slot = io->slot + first;
-	nswap_home_submit(ho->dev->home, &op->h);
-	nswap_move_batch_wait(&ho->mo);
-	return !op->h.failed;
+	return todo & nswap_batch_home(&ho->mo.b, GENMASK(__fls(todo), __ffs(todo)),
+				       false);
 }
 
 /* move what of these slots is at home; which of them now are at peers */
 static unsigned long promote_move(struct nswap_promote *ho, u64 first,
 				  unsigned long slots, u8 tag)
 {
-	unsigned long moved;
+	struct nswap_io *io = &ho->mo.b.io;
+	unsigned long moved, unread;
 
 	mutex_lock(&ho->batch);
 	ho->mo.tag = tag;
 	promote_begin(ho, first, slots);
-	if (ho->mo.io.todo) {
-		if (read_home(ho))
-			nswap_move_batch_store(&ho->mo);
+	if (io->todo) {
+		unread = promote_read(ho);
+		io->todo &= ~unread;
+		nswap_move_batch_store(&ho->mo);
+		io->todo |= unread;
 		nswap_move_batch_stay(&ho->mo);
 	}
 	moved = ho->mo.moved;
@@ -262,7 +258,8 @@ struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 	ho->asked = jiffies - ACTIVE;
 	mutex_init(&ho->batch);
 	INIT_WORK(&ho->work, promote_work);
-	if (!nswap_move_batch_init(&ho->mo, dev, NSWAP_SLOT_MOVING)) {
+	ho->mo.state = NSWAP_SLOT_MOVING;
+	if (!nswap_batch_init(&ho->mo.b, dev, NSWAP_REQ_SLOTS)) {
 		kfree(ho);
 		return NULL;
 	}
@@ -285,7 +282,7 @@ void nswap_promote_end(struct nswap_device *dev)
 		return;
 	WRITE_ONCE(ho->stop, true);
 	cancel_work_sync(&ho->work);
-	nswap_move_batch_exit(&ho->mo);
+	nswap_batch_exit(&ho->mo.b);
 	kfree(ho);
 	dev->promote = NULL;
 }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A batch of pages that are moved: adjacent ones are read from flash or home, or
+ * written there, in one go, and the caller waits for all of them.
+ *
+ *   begin -> started, each with a share of @pending -> ended -> wait
+ *
+ * Invariants:
+ *  - Its memory is made with it: nothing allocates between init and exit, and
+ *    what was begun ends without memory. A batch has one user at a time, who
+ *    waits without a lock that page-outs need: what is waited for are the
+ *    devices below, and the work queue where their reads and writes end, which
+ *    has a rescuer.
+ *  - All under way has ended when nswap_batch_wait() returns: pages, parts and
+ *    arrays are the user's between two waits.
+ *  - Neither slots nor the slot map are looked at here: what changes meanwhile
+ *    is for the user to find out, before what was read or written counts. A user
+ *    that writes home has marked the slots (return_mark.h) until the wait is
+ *    over, so no newer page is written there meanwhile.
+ *  - A flash slot that is taken here is the user's after the wait, to be linked
+ *    or put back; one whose write failed has been put back.
+ *  - What fails is tried again page by page: a bad sector takes one page with
+ *    it, not its neighbours. Only writes to flash are not: it has more than one
+ *    device, and its pages may go home.
+ */
+#include "backing/flash.h"
+#include "backing/home.h"
+#include "base/bits.h"
+#include "base/types.h"
+#include "batch.h"
+#include "core/device.h"
+#include "core/devices.h"
+#include "request_queue.h"
+
+/* @b zeroed; @dev may be set later; false without memory, nothing is left then */
+bool nswap_batch_init(struct nswap_batch *b, struct nswap_device *dev,
+		      unsigned int nr)
+{
+	unsigned int i;
+
+	b->io.dev = dev;
+	init_completion(&b->over);
+	for (i = 0; i < nr; i++) {
+		b->io.page[i] = alloc_page(GFP_KERNEL);
+		if (!b->io.page[i]) {
+			nswap_batch_exit(b);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* undo that, if it was done */
+void nswap_batch_exit(struct nswap_batch *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < NSWAP_REQ_SLOTS; i++) {
+		if (b->io.page[i])
+			__free_page(b->io.page[i]);
+		b->io.page[i] = NULL;
+	}
+}
+
+/* from now on for the pages of this slot and those after it; none is to do yet */
+void nswap_batch_at(struct nswap_batch *b, u64 slot)
+{
+	unsigned int i;
+
+	b->io.slot = slot;
+	b->io.todo = 0;
+	for (i = 0; i < NSWAP_REQ_SLOTS; i++)
+		b->slot[i] = slot + i;
+}
+
+/* reads, writes or messages are about to be started */
+void nswap_batch_begin(struct nswap_batch *b)
+{
+	b->io.failed = 0;
+	reinit_completion(&b->over);
+	atomic_set(&b->io.pending, 1);
+}
+
+/**
+ * nswap_batch_put() - one of them is over
+ * @b: batch; not to be touched afterwards
+ *
+ * Context: any, hard interrupts too.
+ */
+void nswap_batch_put(struct nswap_batch *b)
+{
+	if (atomic_dec_and_test(&b->io.pending))
+		complete(&b->over);
+}
+
+/* let all of them end, asleep; a bit for each page that has failed */
+unsigned long nswap_batch_wait(struct nswap_batch *b)
+{
+	nswap_batch_put(b);
+	wait_for_completion(&b->over);
+	return b->io.failed;
+}
+
+static void batch_op_ended(struct nswap_home_io *h)
+{
+	struct nswap_op *op = container_of(h, struct nswap_op, h);
+	struct nswap_batch *b = container_of(op->io, struct nswap_batch, io);
+	struct nswap_device *dev = b->io.dev;
+
+	if (op->flash)
+		nswap_flash_ended(dev->flash, op->flash, h->failed);
+	if (h->failed) {
+		nswap_request_fail(&b->io, op->first, op->nr);
+		if (b->then && (op->flash || op->nr == 1))
+			nswap_device_complain(dev, h, op->flash ?
+					      "its page goes elsewhere" : b->then);
+	}
+	nswap_batch_put(b);
+}
+
+static void batch_start(struct nswap_batch *b, unsigned int first,
+			unsigned int nr, u32 flash, bool write)
+{
+	struct nswap_op *op = nswap_op_block(&b->io, first, nr, flash,
+					     batch_op_ended);
+
+	op->h.slot = b->slot[first];
+	op->h.write = write;
+	if (flash)
+		nswap_flash_hold(b->io.dev->flash, flash);
+	nswap_op_start(op);
+}
+
+/* how many from a page on have adjacent flash slots, or adjacent slots */
+unsigned int nswap_batch_run(const struct nswap_batch *b, unsigned long pages,
+			     unsigned int first, bool flash)
+{
+	unsigned int n = 1, nr = nswap_run_of(pages, first);
+
+	while (n < nr && (flash ? b->flash[first + n] == b->flash[first] + n :
+				  b->slot[first + n] == b->slot[first] + n))
+		n++;
+	return n;
+}
+
+/* home, or the flash slots there are, in runs or one by one; what has failed */
+static unsigned long batch_pass(struct nswap_batch *b, unsigned long pages,
+				bool flash, bool write, bool one_by_one)
+{
+	unsigned int first, nr;
+
+	nswap_batch_begin(b);
+	for (; pages; pages &= ~GENMASK(first + nr - 1, first)) {
+		first = __ffs(pages);
+		nr = one_by_one ? 1 : nswap_batch_run(b, pages, first, flash);
+		batch_start(b, first, nr, flash ? b->flash[first] :
+			    NSWAP_FLASH_NONE, write);
+	}
+	return nswap_batch_wait(b);
+}
+
+static unsigned long batch_passes(struct nswap_batch *b, unsigned long pages,
+				  bool flash, bool write)
+{
+	unsigned long failed = batch_pass(b, pages, flash, write, false);
+
+	return failed ? batch_pass(b, failed, flash, write, true) : 0;
+}
+
+/**
+ * nswap_batch_home() - read pages from home, or write them there
+ * @b: batch; its device has a home
+ * @pages: a bit for each page; those to be written are marked
+ * @write: towards home
+ *
+ * Context: process, sleeps until home has answered.
+ * Return: those that home has failed.
+ */
+unsigned long nswap_batch_home(struct nswap_batch *b, unsigned long pages,
+			       bool write)
+{
+	return batch_passes(b, pages, false, write);
+}
+
+/**
+ * nswap_batch_read_flash() - read pages from flash
+ * @b: batch; where is in its @flash, on one device, that nobody can remove
+ * @pages: a bit for each page
+ *
+ * Context: process, sleeps until flash has answered.
+ * Return: those that flash has failed.
+ */
+unsigned long nswap_batch_read_flash(struct nswap_batch *b, unsigned long pages)
+{
+	return batch_passes(b, pages, true, false);
+}
+
+/**
+ * nswap_batch_write_flash() - write pages to flash slots that are taken for them
+ * @b: batch; @flash of each page is set: the user's now, or NSWAP_FLASH_NONE
+ * @pages: a bit for each page
+ *
+ * Context: process, sleeps until flash has answered.
+ * Return: those that flash has no room for, or has failed: all of them if the
+ * device has none.
+ */
+unsigned long nswap_batch_write_flash(struct nswap_batch *b, unsigned long pages)
+{
+	struct nswap_flash *f = b->io.dev->flash;
+	unsigned long left = f ? pages : 0, failed;
+	unsigned int i, n, first;
+
+	nswap_batch_begin(b);
+	while (left) {
+		first = __ffs(left);
+		n = nswap_flash_take(f, nswap_run_of(left, first),
+				     &b->flash[first]);
+		if (!n)
+			break;
+		for (i = 1; i < n; i++)
+			b->flash[first + i] = b->flash[first] + i;
+		left &= ~GENMASK(first + n - 1, first);
+		batch_start(b, first, n, b->flash[first], true);
+	}
+	failed = nswap_batch_wait(b);
+	for_each_set_bit(i, &failed, NSWAP_REQ_SLOTS)
+		nswap_flash_put(f, b->flash[i]);
+	failed |= f ? left : pages;
+	for_each_set_bit(i, &failed, NSWAP_REQ_SLOTS)
+		b->flash[i] = NSWAP_FLASH_NONE;
+	return failed;
+}

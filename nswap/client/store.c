@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * STORE: the message that brings pages to a peer, and its answer: of page-outs
+ * and of moves out.
+ *
+ *   made -> sent -> acknowledged: each slot is stored, or was refused
+ *               \-> overdue, or the session broke: each slot is given up
+ *
+ * Invariants:
+ *  - Every message is answered, overdue or lost, exactly once (conn.c), and so
+ *    every slot of it is stored or given up once, and the message ends once.
+ *  - A generation that was given up is never sent again. What the peer may hold
+ *    of it: nothing, if it refused or no byte was sent; an orphan, if it has not
+ *    answered, freed now and again when its late answer comes (late.c); what
+ *    comparison finds, if the session broke.
+ *  - The peer counts the slots of a message from before one of them names it.
+ *    The count goes to the slot that is stored, to the orphan, or back.
+ *  - A slot may be freed at any time, and one of a move rewritten, freed or
+ *    claimed elsewhere: the owner's decision looks at the entry, never this
+ *    file. So an orphan is named by what was sent, not by what the entry says.
+ *  - Nothing here sleeps for the network or allocates, and nothing waits but the
+ *    receiver for the results behind a header. The peer is kept by the message's
+ *    reference until its end.
+ */
+#include "base/stats.h"
+#include "base/timestamp.h"
+#include "core/client_state.h"
+#include "core/device.h"
+#include "core/node.h"
+#include "core/request.h"
+#include "free.h"
+#include "observe/meter.h"
+#include "peers/grants.h"
+#include "peers/peer.h"
+#include "peers/place.h"
+#include "peers/session.h"
+#include "pure/wire.h"
+#include "store.h"
+#include "transport/conn.h"
+#include "transport/transport.h"
+
+static void store_give_up(struct nswap_op *op, unsigned int i, bool may_be_held)
+{
+	struct nswap_io *io = op->io;
+	u16 index = op->peer->index;
+
+	op->store->given_up(op, i);
+	if (may_be_held)
+		nswap_free_orphan(io->dev, io->slot + i,
+				  le32_to_cpu(io->gen[i]), index);
+	else
+		nswap_peer_slots(io->dev->node, index, -1);
+}
+
+static int store_answered(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_conn *c = m->conn;
+	struct nswap_wire_result *r = c->scratch;
+	struct nswap_peer *peer = op->peer;
+	unsigned long refused = 0;
+	unsigned int i;
+	int ret;
+
+	ret = c->rx.type == NSWAP_STORE_ACK &&
+	      le32_to_cpu(c->rx.nr) == op->nr ? 0 : -EPROTO;
+	if (!ret)
+		ret = nswap_recv_buf(c->t, c->l, r, op->nr * sizeof(*r));
+	if (ret) {
+		m->lost(m);
+		return ret;
+	}
+	m->received_ns = nswap_stamp();
+	nswap_place_ended(peer->node, peer->index, op->nr, op->began);
+	for (i = op->first; i < op->first + op->nr; i++, r++) {
+		if (le32_to_cpu(r->status) == NSWAP_ST_OK) {
+			op->store->stored(op, i);
+			continue;
+		}
+		store_give_up(op, i, false);
+		refused |= BIT(i);
+	}
+	if (refused)
+		nswap_peer_refused(peer, hweight_long(refused));
+	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
+			   le64_to_cpu(c->rx.free));
+	op->store->end(op, refused);
+	return 0;
+}
+
+static void store_unanswered(struct nswap_op *op, bool may_be_held)
+{
+	unsigned int i;
+
+	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
+	for (i = op->first; i < op->first + op->nr; i++)
+		store_give_up(op, i, may_be_held);
+	op->store->end(op, nswap_op_slots(op));
+}
+
+/* the session broke: comparison will find what the peer holds of it */
+static void store_lost(struct nswap_msg *m)
+{
+	store_unanswered(container_of(m, struct nswap_op, m), false);
+}
+
+static void store_overdue(struct nswap_msg *m, bool unsent)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	struct nswap_peer *peer = op->peer;
+
+	nswap_stat_add(peer->node, timeouts, op->nr);
+	nswap_peer_back_off(peer);
+	if (unsent)
+		nswap_place_unspent(peer->node, peer->index, op->nr);
+	store_unanswered(op, !unsent);
+}
+
+/* the message names the memory of its generations, not their values */
+static void store_build(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	struct bio_vec *bv = &io->bv[3 * op->first];
+	struct nswap_wire_hdr *h = &op->m.hdr;
+	u32 bytes = op->nr * (sizeof(__le32) + PAGE_SIZE);
+	unsigned int i;
+
+	nswap_wire_init(h, NSWAP_STORE, op->nr, bytes);
+	h->id = nswap_client_id(io->dev->node);
+	h->flags = nswap_meter_flags(io, READ_ONCE(op->peer->features));
+	h->slot = cpu_to_le64(io->slot + op->first);
+	h->instance = cpu_to_le32(io->dev->instance);
+	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
+	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]),
+		      op->nr * sizeof(__le32),
+		      offset_in_page(&io->gen[op->first]));
+	for (i = 0; i < op->nr; i++)
+		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
+	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
+		      sizeof(*h) + bytes);
+}
+
+/**
+ * nswap_store_op() - make the STORE of adjacent slots
+ * @io: request or batch; its pages are set
+ * @first: first slot, counted from the request's
+ * @nr: slots; so many grants of the peer are spent
+ * @peer: to this one; the caller's reference goes with the message
+ * @ops: what its answer means
+ *
+ * The slots may name the peer from now on.
+ *
+ * Context: process, page-out path: does not sleep or allocate.
+ * Return: it, for nswap_store_send().
+ */
+struct nswap_op *nswap_store_op(struct nswap_io *io, unsigned int first,
+				unsigned int nr, struct nswap_peer *peer,
+				const struct nswap_store_ops *ops)
+{
+	struct nswap_op *op = &io->op[first];
+
+	op->io = io;
+	op->peer = peer;
+	op->store = ops;
+	op->first = first;
+	op->nr = nr;
+	op->m.answer = store_answered;
+	op->m.lost = store_lost;
+	op->m.overdue = store_overdue;
+	nswap_peer_slots(io->dev->node, peer->index, nr);
+	store_build(op);
+	return op;
+}
+
+/**
+ * nswap_store_send() - send a STORE
+ * @op: from nswap_store_op(); its generations in the request and @began are set.
+ *	Not to be touched afterwards: the answer may have come.
+ *
+ * Context: process, page-out path: does not sleep for the network or allocate.
+ */
+void nswap_store_send(struct nswap_op *op)
+{
+	struct nswap_node *node = op->io->dev->node;
+	struct nswap_peer *peer = op->peer;
+
+	WRITE_ONCE(peer->used, jiffies);
+	nswap_stat_inc(node, store_msgs);
+	atomic_inc(&op->io->pending);
+	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
+		nswap_place_rest(node, peer->index, true);
+		store_lost(&op->m);
+	}
+}
