@@ -146,8 +146,7 @@ static void tick_eligible(struct nswap_peer *peer)
 				nswap_knob(node, silent_ms)) ||
 		!tick_past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
 	spin_lock(&peer->lock);
-	ok = peer->state == NSWAP_PEER_UP && fresh &&
-	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE;
+	ok = peer->state == NSWAP_PEER_UP && fresh && nswap_ipt_stays(&e);
 	resting = time_before(jiffies, peer->refraction);
 	spin_unlock(&peer->lock);
 	nswap_place_eligible(node, peer->index, ok);

@@ -180,8 +180,7 @@ static bool next_listed(struct nswap_node *node, unsigned int *index,
 	while (!found && ++*index <= node->ipt.top) {
 		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
 
-		if (!e->listed || e->state == NSWAP_IPT_UNUSED ||
-		    e->state == NSWAP_IPT_GONE ||
+		if (!e->listed || e->gone ||
 		    nswap_addr_equal(&e->addr, &node->addr))
 			continue;
 		*addr = e->addr;

@@ -243,8 +243,7 @@ int nswap_peer_add(struct nswap_node *node, u16 index)
 	spin_lock_irq(&node->ipt_lock);
 	e = node->ipt.entry[index];
 	spin_unlock_irq(&node->ipt_lock);
-	if (e.state == NSWAP_IPT_UNUSED || e.state == NSWAP_IPT_GONE ||
-	    e.id == node->id)
+	if (!nswap_ipt_used(&e) || e.gone || e.id == node->id)
 		return -ENOENT;
 
 	mutex_lock(&node->peers_lock);
@@ -315,7 +314,7 @@ void nswap_peer_heard(struct nswap_node *node,
 	spin_lock_irq(&node->ipt_lock);
 	e = node->ipt.entry[heard->index];
 	spin_unlock_irq(&node->ipt_lock);
-	if (heard->news == NSWAP_IPT_LEFT)
+	if (e.leaving)
 		nswap_place_eligible(node, heard->index, false);
 	nswap_place_announced(node, heard->index, e.lent, e.free, e.shrinking);
 }
@@ -506,13 +505,12 @@ static void fill_view(struct nswap_node *node, u16 index,
 		.index = index, .id = e->id, .epoch = e->epoch,
 		.addr = e->addr, .lent = e->lent, .free = e->free,
 		.used = e->used, .listed = e->listed,
-		.leaving = e->state == NSWAP_IPT_LEAVING,
+		.leaving = e->leaving && !e->gone,
 		.shrinking = e->shrinking,
 		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),
 		.heard_ms = e->heard_ms && now > e->heard_ms ?
 				    now - e->heard_ms : 0,
-		.state = e->state == NSWAP_IPT_GONE ? NSWAP_PEER_LOST :
-						      NSWAP_PEER_NEW,
+		.state = e->gone ? NSWAP_PEER_LOST : NSWAP_PEER_NEW,
 	};
 	nswap_place_look(node, index, &v->grants, &v->inflight);
 	if (!peer)
@@ -541,7 +539,7 @@ bool nswap_peer_next(struct nswap_node *node, u16 after,
 		spin_lock_irq(&node->ipt_lock);
 		e = node->ipt.entry[i];
 		spin_unlock_irq(&node->ipt_lock);
-		if (e.state == NSWAP_IPT_UNUSED || e.id == node->id)
+		if (!nswap_ipt_used(&e) || e.id == node->id)
 			continue;
 		fill_view(node, i, &e, v);
 		return true;
