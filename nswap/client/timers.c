@@ -34,10 +34,12 @@
 #include "free.h"
 #include "pagein.h"
 #include "peers/ctl.h"
+#include "peers/parked.h"
 #include "peers/peer.h"
 #include "peers/place.h"
 #include "peers/reconcile.h"
 #include "peers/session.h"
+#include "peers/state_change.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "timers.h"
@@ -89,7 +91,7 @@ static void overdue_loads(struct nswap_peer *peer)
 	}
 }
 
-/* that nobody asked is no silence */
+/* a peer that was not asked is not silent */
 static bool tick_unanswered(const struct nswap_peer *peer)
 {
 	unsigned long asked = READ_ONCE(peer->asked);
@@ -163,21 +165,12 @@ static void tick_compare(struct nswap_peer *peer)
 
 static void declare_dead(struct nswap_peer *peer)
 {
-	bool dead = false;
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
 
-	spin_lock(&peer->lock);
-	if (peer->state == NSWAP_PEER_SILENT &&
-	    tick_past(peer->heard, nswap_knob(peer->node, dead_after_ms))) {
-		peer->state = NSWAP_PEER_DEAD;
-		dead = true;
-	}
-	spin_unlock(&peer->lock);
-	if (!dead)
+	if (!nswap_peer_expire(peer, ms))
 		return;
 	nswap_warn(peer->node, "peer %s has been silent for %u s: page-ins of the %lld pages it holds fail until it is back",
-		   peer->name, nswap_knob(peer->node, dead_after_ms) / 1000,
-		   atomic64_read(&peer->slots));
-	nswap_session_fail_parked(peer);
+		   peer->name, ms / 1000, atomic64_read(&peer->slots));
 }
 
 static void overdue_parked(struct nswap_peer *peer)
@@ -211,7 +204,7 @@ static void tick_peer(struct nswap_peer *peer)
 	tick_grants(peer);
 	tick_compare(peer);
 	if (!list_empty_careful(&peer->parked))
-		nswap_session_resend(peer);
+		nswap_parked_resend(peer);
 }
 
 static bool frees_wait(struct nswap_client *cl)
@@ -226,7 +219,7 @@ static bool frees_wait(struct nswap_client *cl)
 	return wait;
 }
 
-/* has nobody a page of ours, and is nothing to be sent? */
+/* no remote pages and nothing queued */
 static bool tick_may_rest(struct nswap_client *cl)
 {
 	return tick_past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&

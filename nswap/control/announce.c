@@ -37,7 +37,7 @@
 #include "base/views.h"
 #include "core/node.h"
 #include "core/subnet.h"
-#include "peers/peer.h"
+#include "peers/peer_table.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "transport/sockaddr.h"
