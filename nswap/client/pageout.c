@@ -341,7 +341,7 @@ static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int 
 	nswap_meter_begin(op);
 	atomic_inc(&io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
-		nswap_place_rest(node, peer->index, true);
+		nswap_place_rest(node, peer->index);
 		store_lost(&op->m);
 	}
 }

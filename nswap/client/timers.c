@@ -23,7 +23,6 @@
  * Invariant: runs on the module's own work queue and never allocates or waits
  * for the network: page-outs depend on it for going elsewhere.
  */
-#include "base/clock.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "base/views.h"
@@ -40,7 +39,6 @@
 #include "peers/reconcile.h"
 #include "peers/session.h"
 #include "peers/state_change.h"
-#include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "timers.h"
 #include "transport/conn.h"
@@ -135,28 +133,6 @@ static void tick_grants(struct nswap_peer *peer)
 		nswap_ctl_release(&peer->back);
 }
 
-static void tick_eligible(struct nswap_peer *peer)
-{
-	struct nswap_node *node = peer->node;
-	struct nswap_ipt_entry e;
-	bool fresh, ok, resting;
-
-	spin_lock_irq(&node->ipt_lock);
-	e = node->ipt.entry[peer->index];
-	spin_unlock_irq(&node->ipt_lock);
-	fresh = nswap_ipt_fresh(&e, nswap_now_ms(),
-				nswap_knob(node, silent_ms)) ||
-		!tick_past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
-	spin_lock(&peer->lock);
-	ok = peer->state == NSWAP_PEER_UP && fresh && nswap_ipt_stays(&e);
-	resting = time_before(jiffies, peer->refraction);
-	spin_unlock(&peer->lock);
-	nswap_place_eligible(node, peer->index, ok);
-	nswap_place_rest(node, peer->index, resting);
-	nswap_place_shrinks(node, peer->index, e.shrinking);
-	nswap_place_forget(node, peer->index);
-}
-
 static void tick_compare(struct nswap_peer *peer)
 {
 	if (!time_before(jiffies, READ_ONCE(peer->reconcile.due)))
@@ -200,7 +176,7 @@ static void tick_peer(struct nswap_peer *peer)
 	overdue_stores(peer);
 	overdue_loads(peer);
 	tick_ping(peer);
-	tick_eligible(peer);
+	nswap_place_look(peer, NSWAP_PLACE_TICK);
 	tick_grants(peer);
 	tick_compare(peer);
 	if (!list_empty_careful(&peer->parked))

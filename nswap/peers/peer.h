@@ -57,8 +57,7 @@ struct nswap_reconcile {
  * @index: in the IPTable; write-once
  * @ref: one for the table, one for every request that names it
  * @rcu: for kfree_rcu
- * @lock: protects @state, @parked and @refraction; inside nothing; process
- *	context only
+ * @lock: protects @state and @parked; inside nothing; process context only
  * @state: enum nswap_peer_state; changed in state_change.c only; read with
  *	READ_ONCE for a quick look
  * @id: node id, 0 until known; written once under @lock
@@ -68,7 +67,7 @@ struct nswap_reconcile {
  * @heard: jiffies when anything last came over a connection
  * @pinged: jiffies of the last ping
  * @asked: jiffies of the first ping that no answer has come after, 0 if none
- * @refraction: jiffies until which it is left alone after a refusal
+ * @refraction: jiffies until which it is left alone after a refusal; a word
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
  * @slots: slots and pending frees of this node that name @index

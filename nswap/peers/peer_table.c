@@ -103,19 +103,18 @@ static void peer_lose(struct nswap_node *node, u16 index)
 void nswap_peer_heard(struct nswap_node *node,
 		      const struct nswap_ipt_heard *heard)
 {
-	struct nswap_ipt_entry e;
+	struct nswap_peer *peer;
 
 	if (!heard->index)
 		return;
 	if (heard->news == NSWAP_IPT_REBOOTED)
 		peer_lose(node, heard->was);
 	nswap_peer_add(node, heard->index);
-	spin_lock_irq(&node->ipt_lock);
-	e = node->ipt.entry[heard->index];
-	spin_unlock_irq(&node->ipt_lock);
-	if (e.leaving)
-		nswap_place_eligible(node, heard->index, false);
-	nswap_place_announced(node, heard->index, e.lent, e.free, e.shrinking);
+	peer = nswap_peer_get(node, heard->index);
+	if (!peer)
+		return;
+	nswap_place_look(peer, NSWAP_PLACE_ANNOUNCED);
+	nswap_peer_put(peer);
 }
 
 /**
@@ -311,7 +310,7 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 				    now - e->heard_ms : 0,
 		.state = e->gone ? NSWAP_PEER_LOST : NSWAP_PEER_NEW,
 	};
-	nswap_place_look(node, index, &v->grants, &v->inflight);
+	nswap_place_numbers(node, index, &v->grants, &v->inflight);
 	if (!peer)
 		return;
 	v->state = READ_ONCE(peer->state);

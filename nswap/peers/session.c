@@ -181,7 +181,7 @@ static bool session_up(struct nswap_peer *peer)
 	}
 	for (i = 0; i < peer->nr_conns; i++)
 		nswap_conn_up(&peer->conn[i]);
-	nswap_place_add(node, peer->index, peer->grants, peer->free);
+	nswap_place_add(peer);
 	atomic_set(&peer->followers, peer->nr_conns - 1);
 	/* pairs with session_follower(): its link is there */
 	smp_store_release(&peer->phase, peer->phase + 1);

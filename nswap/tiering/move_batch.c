@@ -286,7 +286,7 @@ static void move_batch_store(struct nswap_io *io, unsigned int first, unsigned i
 	op->began = ktime_get_ns();
 	atomic_inc(&io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
-		nswap_place_rest(node, peer->index, true);
+		nswap_place_rest(node, peer->index);
 		store_lost(&op->m);
 	}
 }
