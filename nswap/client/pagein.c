@@ -41,6 +41,7 @@
 #include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pagein.h"
+#include "peers/parked.h"
 #include "peers/peer.h"
 #include "peers/session.h"
 #include "policy/policy.h"
@@ -283,7 +284,7 @@ static void load_lost(struct nswap_msg *m)
 	if (op->io->ahead || pagein_peer_dispensable(op) ||
 	    nswap_pagein_waited(m, nswap_knob(op->peer->node,
 					      dead_after_ms)) ||
-	    nswap_session_park(op->peer, m))
+	    nswap_parked_add(op->peer, m))
 		nswap_pagein_failed(m);
 }
 

@@ -188,7 +188,7 @@ void nswap_store_send(struct nswap_op *op)
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&op->io->pending);
 	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
-		nswap_place_rest(node, peer->index, true);
+		nswap_place_rest(node, peer->index);
 		store_lost(&op->m);
 	}
 }

@@ -23,7 +23,6 @@
  * Invariant: runs on the module's own work queue and never allocates or waits
  * for the network: page-outs depend on it for going elsewhere.
  */
-#include "base/clock.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "base/views.h"
@@ -34,11 +33,12 @@
 #include "free.h"
 #include "pagein.h"
 #include "peers/ctl.h"
+#include "peers/parked.h"
 #include "peers/peer.h"
 #include "peers/place.h"
 #include "peers/reconcile.h"
 #include "peers/session.h"
-#include "pure/ip_table.h"
+#include "peers/state_change.h"
 #include "pure/wire.h"
 #include "timers.h"
 #include "transport/conn.h"
@@ -89,7 +89,7 @@ static void overdue_loads(struct nswap_peer *peer)
 	}
 }
 
-/* that nobody asked is no silence */
+/* a peer that was not asked is not silent */
 static bool tick_unanswered(const struct nswap_peer *peer)
 {
 	unsigned long asked = READ_ONCE(peer->asked);
@@ -133,29 +133,6 @@ static void tick_grants(struct nswap_peer *peer)
 		nswap_ctl_release(&peer->back);
 }
 
-static void tick_eligible(struct nswap_peer *peer)
-{
-	struct nswap_node *node = peer->node;
-	struct nswap_ipt_entry e;
-	bool fresh, ok, resting;
-
-	spin_lock_irq(&node->ipt_lock);
-	e = node->ipt.entry[peer->index];
-	spin_unlock_irq(&node->ipt_lock);
-	fresh = nswap_ipt_fresh(&e, nswap_now_ms(),
-				nswap_knob(node, silent_ms)) ||
-		!tick_past(READ_ONCE(peer->heard), nswap_knob(node, silent_ms));
-	spin_lock(&peer->lock);
-	ok = peer->state == NSWAP_PEER_UP && fresh &&
-	     e.state != NSWAP_IPT_LEAVING && e.state != NSWAP_IPT_GONE;
-	resting = time_before(jiffies, peer->refraction);
-	spin_unlock(&peer->lock);
-	nswap_place_eligible(node, peer->index, ok);
-	nswap_place_rest(node, peer->index, resting);
-	nswap_place_shrinks(node, peer->index, e.shrinking);
-	nswap_place_forget(node, peer->index);
-}
-
 static void tick_compare(struct nswap_peer *peer)
 {
 	if (!time_before(jiffies, READ_ONCE(peer->reconcile.due)))
@@ -164,21 +141,12 @@ static void tick_compare(struct nswap_peer *peer)
 
 static void declare_dead(struct nswap_peer *peer)
 {
-	bool dead = false;
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
 
-	spin_lock(&peer->lock);
-	if (peer->state == NSWAP_PEER_SILENT &&
-	    tick_past(peer->heard, nswap_knob(peer->node, dead_after_ms))) {
-		peer->state = NSWAP_PEER_DEAD;
-		dead = true;
-	}
-	spin_unlock(&peer->lock);
-	if (!dead)
+	if (!nswap_peer_expire(peer, ms))
 		return;
 	nswap_warn(peer->node, "peer %s has been silent for %u s: page-ins of the %lld pages it holds fail until it is back",
-		   peer->name, nswap_knob(peer->node, dead_after_ms) / 1000,
-		   atomic64_read(&peer->slots));
-	nswap_session_fail_parked(peer);
+		   peer->name, ms / 1000, atomic64_read(&peer->slots));
 }
 
 static void overdue_parked(struct nswap_peer *peer)
@@ -208,11 +176,11 @@ static void tick_peer(struct nswap_peer *peer)
 	overdue_stores(peer);
 	overdue_loads(peer);
 	tick_ping(peer);
-	tick_eligible(peer);
+	nswap_place_look(peer, NSWAP_PLACE_TICK);
 	tick_grants(peer);
 	tick_compare(peer);
 	if (!list_empty_careful(&peer->parked))
-		nswap_session_resend(peer);
+		nswap_parked_resend(peer);
 }
 
 static bool frees_wait(struct nswap_client *cl)
@@ -227,7 +195,7 @@ static bool frees_wait(struct nswap_client *cl)
 	return wait;
 }
 
-/* has nobody a page of ours, and is nothing to be sent? */
+/* no remote pages and nothing queued */
 static bool tick_may_rest(struct nswap_client *cl)
 {
 	return tick_past(READ_ONCE(cl->used), IDLE_MS) && !frees_wait(cl) &&

@@ -37,7 +37,7 @@
 #include "base/views.h"
 #include "core/node.h"
 #include "core/subnet.h"
-#include "peers/peer.h"
+#include "peers/peer_table.h"
 #include "peers/version.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
@@ -181,8 +181,7 @@ static bool next_listed(struct nswap_node *node, unsigned int *index,
 	while (!found && ++*index <= node->ipt.top) {
 		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
 
-		if (!e->listed || e->state == NSWAP_IPT_UNUSED ||
-		    e->state == NSWAP_IPT_GONE ||
+		if (!e->listed || e->gone ||
 		    nswap_addr_equal(&e->addr, &node->addr))
 			continue;
 		*addr = e->addr;

@@ -37,7 +37,7 @@
 #include "migrate/rebalance.h"
 #include "observe/meter.h"
 #include "observe/profile.h"
-#include "peers/peer.h"
+#include "peers/peer_table.h"
 #include "peers/place.h"
 #include "policy/policy.h"
 #include "policy/registry.h"

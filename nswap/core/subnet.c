@@ -174,8 +174,7 @@ static bool subnet_is_listed(struct nswap_node *node, const struct nswap_addr *a
 		const struct nswap_ipt_entry *e = &node->ipt.entry[i];
 
 		a.port = e->addr.port;
-		found = e->state != NSWAP_IPT_UNUSED && e->listed &&
-			nswap_addr_equal(&e->addr, &a);
+		found = e->listed && nswap_addr_equal(&e->addr, &a);
 	}
 	spin_unlock_irqrestore(&node->ipt_lock, flags);
 	return found;

@@ -39,6 +39,7 @@
 #include "observe/profile.h"
 #include "peers/ctl.h"
 #include "peers/peer.h"
+#include "peers/peer_table.h"
 #include "peers/reconcile.h"
 #include "pure/side_table.h"
 #include "pure/slot_map.h"

@@ -48,7 +48,7 @@ void nswap_rebalance_look(struct nswap_node *node,
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (e->state != NSWAP_IPT_KNOWN || e->shrinking || !e->lent ||
+		if (!nswap_ipt_stays(e) || e->shrinking || !e->lent ||
 		    e->id == node->id ||
 		    !nswap_ipt_fresh(e, nswap_now_ms(),
 				     nswap_knob(node, silent_ms)))

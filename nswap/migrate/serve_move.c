@@ -14,7 +14,6 @@
  *    mover may drop its copy.
  */
 #include "base/stats.h"
-#include "core/inject.h"
 #include "core/node.h"
 #include "moved.h"
 #include "pure/wire.h"
@@ -199,8 +198,6 @@ static int serve_return(struct nswap_srv_conn *conn)
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);
 	}
-	if (!ret && nswap_inject_cut_ack())
-		ret = -ECONNABORTED;
 	if (ret)
 		return ret;
 	nswap_serve_head(conn, NSWAP_RETURN_ACK, nr, bytes);

@@ -26,7 +26,7 @@ static void set_target(struct nswap_target *to, u16 index,
 static bool has_room(struct nswap_node *node, const struct nswap_ipt_entry *e,
 		     u64 owner)
 {
-	return e->state == NSWAP_IPT_KNOWN && e->free && !e->shrinking &&
+	return nswap_ipt_stays(e) && e->free && !e->shrinking &&
 	       e->id != owner && e->id != node->id &&
 	       nswap_ipt_fresh(e, nswap_now_ms(), nswap_knob(node, silent_ms));
 }

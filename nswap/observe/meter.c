@@ -8,13 +8,13 @@
  *  - Time stamps are kept in the request and its messages. Nothing here sleeps
  *    or allocates but nswap_meter_init() and nswap_meter_apply(), which users
  *    reach and page-outs do not.
- *  - While nobody measures, one static key keeps every reading of the clock
+ *  - While nothing is measured, one static key keeps every reading of the clock
  *    out, but for the one of a page-out that placement lives on.
  *  - A page counts once, when it has moved: in every step of its tier. Pages
  *    to be tried again, and those that failed, do not count; what they waited
  *    is in the queue step of the attempt that moves them. A request that came
  *    before measuring was switched on is not measured.
- *  - Histograms of a node are never freed before the node, so that whoever ends
+ *  - Histograms of a node are never freed before the node, so that the end of
  *    a page-out needs no lock to find them.
  */
 #include <linux/slab.h>
@@ -35,7 +35,7 @@
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
 
 /**
- * nswap_meter_trace_reg() - somebody switched the tracepoint on
+ * nswap_meter_trace_reg() - the tracepoint was switched on
  *
  * Context: process, sleeps.
  * Return: 0.
@@ -79,7 +79,7 @@ static void meter_turn(bool *is_on, bool on)
 {
 	if (*is_on == on)
 		return;
-	/* pairs with nswap_meter_end(): who finds it on finds the memory */
+	/* pairs with nswap_meter_end(), nswap_slot_trace(): the memory is there */
 	smp_store_release(is_on, on);
 	if (on)
 		static_branch_inc(&nswap_meter_key);
@@ -258,10 +258,7 @@ static void meter_trace(struct nswap_meter *m, const struct nswap_op *op, u64 no
 	     i = find_next_bit(&moved, BITS_PER_LONG, i + v.slots)) {
 		v.slot = io->slot + i;
 		v.slots = nswap_run_of(moved, i);
-		trace_nswap_slot(m->node->number, &v);
-		/* pairs with meter_turn() */
-		if (smp_load_acquire(&m->trace_on))
-			nswap_slot_trace_enter(m->trace, &v);
+		nswap_slot_trace(m, &v);
 	}
 }
 

@@ -25,21 +25,6 @@ struct nswap_latency {
 	struct nswap_hist hist[NSWAP_TIERS][NSWAP_OPS][NSWAP_STEPS];
 };
 
-#define NSWAP_TRACE_ENTRIES	32768
-
-/**
- * struct nswap_slot_trace - the last pages that went and came
- * @lock: protects everything here; inside nothing; process context only
- * @head: entries ever entered; entry number n is at n % NSWAP_TRACE_ENTRIES,
- *	the first is number 1
- * @entry: ring
- */
-struct nswap_slot_trace {
-	spinlock_t lock;
-	u64 head;
-	struct nswap_trace_view entry[NSWAP_TRACE_ENTRIES];
-};
-
 /**
  * struct nswap_meter - a node's
  * @node: node

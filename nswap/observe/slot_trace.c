@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slot trace: a ring of the last pages that went and came.
+ * Slot trace: the event of pages that went or came. It feeds the tracepoint
+ * nswap_slot, and a ring of the last ones for the node whose trace is on.
  *
  * Invariants:
  *  - The ring is allocated when tracing is switched on for the first time and
@@ -14,6 +15,22 @@
 #include "core/node.h"
 #include "meter.h"
 #include "slot_trace.h"
+#include "trace.h"
+
+#define TRACE_ENTRIES	32768
+
+/**
+ * struct nswap_slot_trace - the last pages that went and came
+ * @lock: protects everything here; inside nothing
+ * @head: entries ever entered; entry number n is at n % TRACE_ENTRIES, the
+ *	first is number 1
+ * @entry: ring
+ */
+struct nswap_slot_trace {
+	spinlock_t lock;
+	u64 head;
+	struct nswap_trace_view entry[TRACE_ENTRIES];
+};
 
 /**
  * nswap_slot_trace_alloc() - an empty ring
@@ -31,20 +48,25 @@ struct nswap_slot_trace *nswap_slot_trace_alloc(void)
 }
 
 /**
- * nswap_slot_trace_enter() - enter what has moved
- * @t: ring
- * @v: entry; its number is filled in
+ * nswap_slot_trace() - pages have gone or come together: the event
+ * @m: their node's
+ * @v: what moved; its number is filled in
  *
  * Context: any; does not sleep, on the page-out path.
  */
-void nswap_slot_trace_enter(struct nswap_slot_trace *t,
-			    struct nswap_trace_view *v)
+void nswap_slot_trace(struct nswap_meter *m, struct nswap_trace_view *v)
 {
+	struct nswap_slot_trace *t;
 	unsigned long flags;
 
+	trace_nswap_slot(m->node->number, v);
+	/* pairs with meter_turn(): who finds it on finds the ring */
+	if (!smp_load_acquire(&m->trace_on))
+		return;
+	t = m->trace;
 	spin_lock_irqsave(&t->lock, flags);
 	v->number = ++t->head;
-	t->entry[v->number % NSWAP_TRACE_ENTRIES] = *v;
+	t->entry[v->number % TRACE_ENTRIES] = *v;
 	spin_unlock_irqrestore(&t->lock, flags);
 }
 
@@ -68,12 +90,11 @@ bool nswap_trace_next(struct nswap_node *node, u64 after,
 	if (!t)
 		return false;
 	spin_lock_irq(&t->lock);
-	first = t->head < NSWAP_TRACE_ENTRIES ? 1 :
-		t->head - NSWAP_TRACE_ENTRIES + 1;
+	first = t->head < TRACE_ENTRIES ? 1 : t->head - TRACE_ENTRIES + 1;
 	first = max(first, after + 1);
 	found = first <= t->head;
 	if (found)
-		*v = t->entry[first % NSWAP_TRACE_ENTRIES];
+		*v = t->entry[first % TRACE_ENTRIES];
 	spin_unlock_irq(&t->lock);
 	return found;
 }

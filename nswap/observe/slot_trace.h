@@ -8,7 +8,6 @@
 #include "meter.h"
 
 struct nswap_slot_trace *nswap_slot_trace_alloc(void);
-void nswap_slot_trace_enter(struct nswap_slot_trace *t,
-			    struct nswap_trace_view *v);
+void nswap_slot_trace(struct nswap_meter *m, struct nswap_trace_view *v);
 
 #endif

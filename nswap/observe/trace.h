@@ -82,7 +82,7 @@ DEFINE_EVENT(nswap_batch, nswap_return,
 	     TP_PROTO(u32 node, u64 owner, u32 pages, u32 gone),
 	     TP_ARGS(node, owner, pages, gone));
 
-/* the ring of slot_trace.c in one line each; measures while it is on */
+/* an event of slot_trace.c, as in the ring; measures while it is on */
 TRACE_EVENT_FN(nswap_slot,
 
 	TP_PROTO(u32 node, const struct nswap_trace_view *v),

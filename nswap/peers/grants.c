@@ -32,13 +32,10 @@ void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
  */
 void nswap_peer_back_off(struct nswap_peer *peer)
 {
-	struct nswap_node *node = peer->node;
+	u32 ms = nswap_knob(peer->node, refraction_ms);
 
-	spin_lock(&peer->lock);
-	peer->refraction = jiffies +
-		msecs_to_jiffies(nswap_knob(node, refraction_ms));
-	spin_unlock(&peer->lock);
-	nswap_place_rest(node, peer->index, true);
+	WRITE_ONCE(peer->refraction, jiffies + msecs_to_jiffies(ms));
+	nswap_place_look(peer, NSWAP_PLACE_CHANGED);
 }
 
 /**

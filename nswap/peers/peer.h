@@ -57,9 +57,9 @@ struct nswap_reconcile {
  * @index: in the IPTable; write-once
  * @ref: one for the table, one for every request that names it
  * @rcu: for kfree_rcu
- * @lock: protects @state, @parked and @refraction; inside nothing; process
- *	context only
- * @state: enum nswap_peer_state; read with READ_ONCE for a quick look
+ * @lock: protects @state and @parked; inside nothing; process context only
+ * @state: enum nswap_peer_state; changed in state_change.c only; read with
+ *	READ_ONCE for a quick look
  * @id: node id, 0 until known; written once under @lock
  * @epoch: boot epoch, likewise
  * @addr: where to connect; write-once
@@ -67,7 +67,7 @@ struct nswap_reconcile {
  * @heard: jiffies when anything last came over a connection
  * @pinged: jiffies of the last ping
  * @asked: jiffies of the first ping that no answer has come after, 0 if none
- * @refraction: jiffies until which it is left alone after a refusal
+ * @refraction: jiffies until which it is left alone after a refusal; a word
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
  * @slots: slots and pending frees of this node that name @index
@@ -92,7 +92,7 @@ struct nswap_reconcile {
  * @frees: FREE of freed slots
  * @forget: FREE_DEVICE
  * @claim: CLAIM of pages moved to it
- * @claimed: which of them it holds; whoever claimed @claim reads it
+ * @claimed: which of them it holds; read by the task that claimed @claim
  * @claim_over: the answer has come, or none will; likewise
  * @reconcile: comparison
  */
@@ -141,22 +141,13 @@ struct nswap_peer {
 	struct nswap_reconcile reconcile;
 };
 
-/* peer.c */
-void nswap_peer_heard(struct nswap_node *node,
-		      const struct nswap_ipt_heard *heard);
-int nswap_peer_add(struct nswap_node *node, u16 index);
-int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch);
+struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
+				  const struct nswap_ipt_entry *e);
 struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index);
 void nswap_peer_put(struct nswap_peer *peer);
 enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index);
 void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
-void nswap_peers_start(struct nswap_node *node);
-void nswap_peers_stop(struct nswap_node *node);
-void nswap_peers_sweep(struct nswap_node *node);
-void nswap_peer_lost(struct nswap_peer *peer);
-bool nswap_peer_doubt(struct nswap_node *node,
-		      const struct nswap_announcement *a);
 
 /* each @peer is referenced and to be put by the body */
 #define nswap_for_each_peer(node, i, peer) \

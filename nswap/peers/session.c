@@ -4,8 +4,8 @@
  * together.
  *
  *   leader: [connect, greet] x n -> UP -> receive ... broken -> SILENT -> again
- *                                                \-> LOST (another epoch)
- *   ticker: SILENT for dead_after -> DEAD;  leader: refused -> DEAD
+ *
+ * States of the peer: pure/peer_state.c.
  *
  * Each connection has one thread, its receiver; the one of connection 0 is the
  * leader: it opens and closes every link, so that no thread is ever made and
@@ -36,10 +36,14 @@
 #include "core/node.h"
 #include "handshake.h"
 #include "loss.h"
+#include "parked.h"
 #include "peer.h"
+#include "peer_table.h"
 #include "place.h"
 #include "pure/wire.h"
+#include "reconcile.h"
 #include "session.h"
+#include "state_change.h"
 #include "transport/conn.h"
 #include "transport/rx_affinity.h"
 #include "transport/transport.h"
@@ -99,16 +103,12 @@ static int open_conn(struct nswap_conn *c)
 
 static void session_close(struct nswap_peer *peer)
 {
-	struct nswap_msg *m, *next;
 	LIST_HEAD(lost);
 	u32 i;
 
 	for (i = 0; i < peer->nr_conns; i++)
 		nswap_conn_close(&peer->conn[i], &lost);
-	list_for_each_entry_safe(m, next, &lost, link) {
-		list_del_init(&m->link);
-		m->lost(m);
-	}
+	nswap_parked_lose(&lost);
 }
 
 static int session_open(struct nswap_peer *peer)
@@ -133,31 +133,27 @@ static int session_open(struct nswap_peer *peer)
 static bool session_up(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
-	bool up;
 	u32 i;
 
-	peer->heard = jiffies;
-	peer->used = jiffies;
+	/* before it is UP: the tick breaks what was not heard of for long */
+	WRITE_ONCE(peer->heard, jiffies);
+	WRITE_ONCE(peer->used, jiffies);
 	WRITE_ONCE(peer->asked, 0);
-	spin_lock(&peer->lock);
-	up = peer->state != NSWAP_PEER_LOST;
-	if (up)
-		peer->state = NSWAP_PEER_UP;
-	WRITE_ONCE(peer->reconcile.due, jiffies);
-	spin_unlock(&peer->lock);
-	if (!up) {
+	nswap_reconcile_soon(peer);
+	if (nswap_peer_become(peer, ~BIT(NSWAP_PEER_LOST), NSWAP_PEER_UP) ==
+	    NSWAP_PEER_LOST) {
 		session_close(peer);
 		return false;
 	}
 	for (i = 0; i < peer->nr_conns; i++)
 		nswap_conn_up(&peer->conn[i]);
-	nswap_place_add(node, peer->index, peer->grants, peer->free);
+	nswap_place_add(peer);
 	atomic_set(&peer->followers, peer->nr_conns - 1);
 	/* pairs with session_follower(): its link is there */
 	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);
-	nswap_session_resend(peer);
+	nswap_parked_resend(peer);
 	nswap_client_tick_now(node);
 	nswap_client_kick(node);
 	return true;
@@ -212,27 +208,13 @@ static void session_down(struct nswap_peer *peer)
 	struct nswap_node *node = peer->node;
 
 	nswap_place_remove(node, peer->index);
-	spin_lock(&peer->lock);
-	if (peer->state == NSWAP_PEER_UP)
-		peer->state = NSWAP_PEER_SILENT;
-	spin_unlock(&peer->lock);
-	wake_up_all(&peer->wait);
+	nswap_peer_become(peer, BIT(NSWAP_PEER_UP), NSWAP_PEER_SILENT);
 	wait_event(peer->wait, !atomic_read(&peer->followers));
 	session_close(peer);
 	/* acks taken in after the peer was lost may have named it again */
 	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
 		queue_work(system_dfl_wq, &node->client->losses);
 	nswap_client_kick(node);
-}
-
-static void session_refused(struct nswap_peer *peer)
-{
-	spin_lock(&peer->lock);
-	if (peer->state == NSWAP_PEER_SILENT ||
-	    peer->state == NSWAP_PEER_CONNECTING)
-		peer->state = NSWAP_PEER_DEAD;
-	spin_unlock(&peer->lock);
-	nswap_session_fail_parked(peer);
 }
 
 /* how long to wait after an attempt that ended with @ret */
@@ -260,7 +242,9 @@ static int session_leader(void *data)
 		ret = session_open(peer);
 		/* another version is another epoch, whose number is unknown */
 		if (ret == -ECONNREFUSED || ret == -EPROTONOSUPPORT)
-			session_refused(peer);
+			nswap_peer_become(peer, BIT(NSWAP_PEER_CONNECTING) |
+					  BIT(NSWAP_PEER_SILENT),
+					  NSWAP_PEER_DEAD);
 		if (!ret && !peer->held_there)
 			nswap_loss_forgotten(peer);
 		if (!ret && session_up(peer)) {
@@ -277,13 +261,19 @@ static int session_leader(void *data)
 	return 0;
 }
 
-static void may_start_again(struct nswap_peer *peer)
+/* connection 0 has the leader, the others have followers */
+static struct task_struct *session_thread(struct nswap_conn *c)
 {
-	spin_lock(&peer->lock);
-	if (peer->state == NSWAP_PEER_CONNECTING)
-		peer->state = NSWAP_PEER_NEW;
-	peer->stop = false;
-	spin_unlock(&peer->lock);
+	struct nswap_peer *peer = c->peer;
+	u32 number = peer->node->number;
+
+	if (nswap_inject_no_threads())
+		return ERR_PTR(-ENOMEM);
+	if (!c->number)
+		return kthread_create(session_leader, peer, "nswap/%u-%u",
+				      number, peer->index);
+	return kthread_create(session_follower, c, "nswap/%u-%u.%u", number,
+			      peer->index, c->number);
 }
 
 /**
@@ -298,21 +288,17 @@ int nswap_session_start(struct nswap_peer *peer)
 	struct task_struct *t;
 	u32 i;
 
-	spin_lock(&peer->lock);
-	if (peer->state == NSWAP_PEER_NEW)
-		peer->state = NSWAP_PEER_CONNECTING;
-	spin_unlock(&peer->lock);
+	nswap_peer_become(peer, BIT(NSWAP_PEER_NEW), NSWAP_PEER_CONNECTING);
 	for (i = peer->nr_conns; i--;) {
 		struct nswap_conn *c = &peer->conn[i];
 
-		t = nswap_inject_no_threads() ? ERR_PTR(-ENOMEM) :
-		    i ? kthread_create(session_follower, c, "nswap/%u-%u.%u",
-				       peer->node->number, peer->index, i) :
-			kthread_create(session_leader, peer, "nswap/%u-%u",
-				       peer->node->number, peer->index);
+		t = session_thread(c);
 		if (IS_ERR(t)) {
+			/* there is no leader yet, so there was no session */
 			nswap_session_stop(peer);
-			may_start_again(peer);
+			WRITE_ONCE(peer->stop, false);
+			nswap_peer_become(peer, BIT(NSWAP_PEER_CONNECTING),
+					  NSWAP_PEER_NEW);
 			return PTR_ERR(t);
 		}
 		get_task_struct(t);
@@ -356,7 +342,7 @@ void nswap_session_stop(struct nswap_peer *peer)
 		put_task_struct(c->thread);
 		c->thread = NULL;
 	}
-	nswap_session_fail_parked(peer);
+	nswap_parked_stop(peer);
 }
 
 /**
@@ -373,71 +359,6 @@ void nswap_session_break(struct nswap_peer *peer)
 	for (i = 0; i < peer->nr_conns; i++)
 		nswap_conn_shutdown(&peer->conn[i]);
 	wake_up_all(&peer->wait);
-}
-
-/**
- * nswap_session_park() - keep a page-in until the session is back
- * @peer: its peer
- * @m: an IDLE message
- *
- * Context: process, page-in path; does not sleep.
- * Return: 0; -EHOSTDOWN if the peer is dead or lost: nothing to wait for.
- */
-int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m)
-{
-	int ret = -EHOSTDOWN;
-
-	spin_lock(&peer->lock);
-	if (peer->state != NSWAP_PEER_DEAD && peer->state != NSWAP_PEER_LOST &&
-	    !peer->stop) {
-		list_add_tail(&m->link, &peer->parked);
-		ret = 0;
-	}
-	spin_unlock(&peer->lock);
-	return ret;
-}
-
-static void take_parked(struct nswap_peer *peer, struct list_head *parked)
-{
-	spin_lock(&peer->lock);
-	list_splice_init(&peer->parked, parked);
-	spin_unlock(&peer->lock);
-}
-
-/**
- * nswap_session_resend() - send again what was parked
- * @peer: a peer that is UP
- *
- * Context: process, page-in path; does not sleep.
- */
-void nswap_session_resend(struct nswap_peer *peer)
-{
-	struct nswap_msg *m, *next;
-	LIST_HEAD(parked);
-
-	take_parked(peer, &parked);
-	list_for_each_entry_safe(m, next, &parked, link) {
-		list_del_init(&m->link);
-		nswap_hooks.resend(peer, m);
-	}
-}
-
-/**
- * nswap_session_fail_parked() - what was parked gets its error
- * @peer: a peer whose state says so already: DEAD or LOST, or stopped
- *
- * Context: process, page-in path; does not sleep.
- */
-void nswap_session_fail_parked(struct nswap_peer *peer)
-{
-	struct nswap_msg *m, *next;
-	LIST_HEAD(parked);
-
-	take_parked(peer, &parked);
-	list_for_each_entry_safe(m, next, &parked, link) {
-		list_del_init(&m->link);
-		m->lost(m);
-	}
 }
 
 /**

@@ -11,9 +11,6 @@ int nswap_session_start(struct nswap_peer *peer);
 void nswap_session_end(struct nswap_peer *peer);
 void nswap_session_stop(struct nswap_peer *peer);
 void nswap_session_break(struct nswap_peer *peer);
-int nswap_session_park(struct nswap_peer *peer, struct nswap_msg *m);
-void nswap_session_resend(struct nswap_peer *peer);
-void nswap_session_fail_parked(struct nswap_peer *peer);
 struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer);
 struct nswap_conn *nswap_session_store_conn(struct nswap_peer *peer);
 

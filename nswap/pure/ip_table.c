@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IPTable.
+ * IPTable. What an entry stands for follows from its fields; how this node's
+ * client stands with the peer is the peer's state (peer_state.c).
  *
- *            adopted             leaving
- *   LISTED ----------> KNOWN <-----------> LEAVING
- *     ^        new       |  not leaving       |
- *     |    UNUSED -----> |                    |
- *     |      ^           | another epoch      |
- *     |      |           v                    |
- *     +------+-------- GONE <-----------------+
- *         released
+ *   listed, no id    an address the user named, not heard of yet
+ *   id               a node in its present epoch; leaving: it goes down
+ *   id, gone         an epoch that is over
+ *   version alone    a node of another version of the protocol was heard there;
+ *                    it gives way to another that needs the entry
+ *   none of these    not used
  *
- *   UNUSED -> FOREIGN: another version of the protocol was heard there
- *   FOREIGN -> KNOWN: and now this one;  -> LISTED: the user names it
- *   FOREIGN -> UNUSED: another node needs the entry
+ *   an announcement or a greeting gives a listed entry an id, or takes an unused
+ *   one; another epoch of that id makes it gone; released, it is unused, or
+ *   listed again
  *
  * Invariants:
- *  - At most one entry of an id is KNOWN or LEAVING: its present epoch. The
- *    others of that id are GONE, and the slots that name them are lost.
+ *  - At most one entry of an id is not gone: its present epoch. The slots that
+ *    name the others are lost.
  *  - An index stands for one epoch until nswap_ipt_release(), which the caller
  *    makes when no slot names it: what an old epoch held is never looked for
  *    in a new one.
  *  - Epochs have no order. A datagram that comes late may name one that is
- *    over, so an announcement never brings back an epoch that is GONE; the
+ *    over, so an announcement never brings back an epoch that is gone; the
  *    greeting on a live connection does, under a new index.
  *  - An entry says of another version only what was heard since this one was
  *    heard last. A datagram of another version changes nothing of a peer that
@@ -108,11 +107,6 @@ void nswap_ipt_exit(struct nswap_ipt *t)
 	t->top = 0;
 }
 
-static bool ipt_alive(const struct nswap_ipt_entry *e)
-{
-	return e->state == NSWAP_IPT_KNOWN || e->state == NSWAP_IPT_LEAVING;
-}
-
 /**
  * nswap_ipt_find() - the entry of a node's present epoch
  * @t: the table
@@ -126,7 +120,7 @@ u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id)
 	unsigned int i;
 
 	for (i = 1; i <= t->top; i++)
-		if (ipt_alive(&t->entry[i]) && t->entry[i].id == id)
+		if (nswap_ipt_alive(&t->entry[i]) && t->entry[i].id == id)
 			return i;
 	return 0;
 }
@@ -138,8 +132,7 @@ static bool epoch_is_over(const struct nswap_ipt *t, u64 id, u64 epoch)
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (e->state == NSWAP_IPT_GONE && e->id == id &&
-		    e->epoch == epoch)
+		if (e->gone && e->id == id && e->epoch == epoch)
 			return true;
 	}
 	return false;
@@ -151,7 +144,7 @@ static u16 take_unused(struct nswap_ipt *t)
 	unsigned int i;
 
 	for (i = 1; i <= NSWAP_MAX_PEERS; i++) {
-		if (t->entry[i].state != NSWAP_IPT_UNUSED)
+		if (nswap_ipt_used(&t->entry[i]))
 			continue;
 		memset(&t->entry[i], 0, sizeof(t->entry[i]));
 		t->top = max(t->top, i);
@@ -167,7 +160,7 @@ static u16 take_for_peer(struct nswap_ipt *t)
 	unsigned int i;
 
 	for (i = 1; !index && i <= t->top; i++) {
-		if (t->entry[i].state != NSWAP_IPT_FOREIGN)
+		if (!nswap_ipt_foreign(&t->entry[i]))
 			continue;
 		memset(&t->entry[i], 0, sizeof(t->entry[i]));
 		index = i;
@@ -185,12 +178,11 @@ static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr)
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (e->state == NSWAP_IPT_UNUSED ||
-		    !nswap_addr_equal(&e->addr, addr))
+		if (!nswap_ipt_used(e) || !nswap_addr_equal(&e->addr, addr))
 			continue;
-		if (e->state == NSWAP_IPT_LISTED)
+		if (!e->id && e->listed)
 			return i;
-		if (e->state == NSWAP_IPT_FOREIGN)
+		if (nswap_ipt_foreign(e))
 			index = i;
 		listed = listed || e->listed;
 	}
@@ -223,11 +215,10 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 	h.news = live ? NSWAP_IPT_REBOOTED : NSWAP_IPT_NEW;
 	h.was = live;
 	if (live) {
-		t->entry[live].state = NSWAP_IPT_GONE;
+		t->entry[live].gone = true;
 		t->entry[live].version = 0;
 	}
 	e = &t->entry[h.index];
-	e->state = NSWAP_IPT_KNOWN;
 	e->id = id;
 	e->epoch = epoch;
 	e->addr = *addr;
@@ -274,10 +265,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	e->free = min(a->free, a->lent);
 	e->used = a->used;
 	e->shrinking = a->shrinking;
-	if (a->leaving && e->state == NSWAP_IPT_KNOWN &&
-	    h.news == NSWAP_IPT_SAME)
-		h.news = NSWAP_IPT_LEFT;
-	e->state = a->leaving ? NSWAP_IPT_LEAVING : NSWAP_IPT_KNOWN;
+	e->leaving = a->leaving;
 	return h;
 }
 
@@ -302,7 +290,7 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 	struct nswap_addr addr;
 
 	if (!index || index > t->top ||
-	    t->entry[index].state == NSWAP_IPT_UNUSED)
+	    !nswap_ipt_used(&t->entry[index]))
 		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
 	addr = t->entry[index].addr;
 	return ipt_learn(t, id, epoch, &addr, now_ms);
@@ -316,8 +304,7 @@ static u16 find_at(const struct nswap_ipt *t, const struct nswap_addr *addr)
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if ((ipt_alive(e) || e->state == NSWAP_IPT_LISTED ||
-		     e->state == NSWAP_IPT_FOREIGN) &&
+		if (nswap_ipt_used(e) && !e->gone &&
 		    nswap_addr_equal(&e->addr, addr))
 			return i;
 	}
@@ -339,16 +326,12 @@ u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 	struct nswap_ipt_entry *e;
 
 	if (index) {
-		e = &t->entry[index];
-		if (e->state == NSWAP_IPT_FOREIGN)
-			e->state = NSWAP_IPT_LISTED;
-		e->listed = true;
+		t->entry[index].listed = true;
 		return index;
 	}
 	index = take_for_peer(t);
 	if (index) {
 		e = &t->entry[index];
-		e->state = NSWAP_IPT_LISTED;
 		e->listed = true;
 		e->addr = *addr;
 	}
@@ -373,7 +356,7 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 	u64 age = now_ms >= e->heard_ms ? now_ms - e->heard_ms :
 					  e->heard_ms - now_ms;
 
-	return ipt_alive(e) && age <= silent_ms;
+	return nswap_ipt_alive(e) && age <= silent_ms;
 }
 
 /**
@@ -402,14 +385,13 @@ bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
 		index = take_unused(t);
 		if (!index)
 			return false;
-		t->entry[index].state = NSWAP_IPT_FOREIGN;
 		t->entry[index].addr = *addr;
 	}
 	e = &t->entry[index];
 	news = e->version != version;
 	e->version = version;
-	/* one that is KNOWN does not become fresh by that */
-	if (!ipt_alive(e))
+	/* one that is alive does not become fresh by that */
+	if (!nswap_ipt_alive(e))
 		e->heard_ms = now_ms;
 	return news;
 }
@@ -425,7 +407,7 @@ bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
  */
 void nswap_ipt_refused(struct nswap_ipt *t, u16 index)
 {
-	if (index && index <= t->top && ipt_alive(&t->entry[index]))
+	if (index && index <= t->top && nswap_ipt_alive(&t->entry[index]))
 		t->entry[index].free = 0;
 }
 
@@ -438,7 +420,7 @@ static bool kept_elsewhere(const struct nswap_ipt *t,
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (i != but && e->state != NSWAP_IPT_UNUSED && e->listed &&
+		if (i != but && e->listed &&
 		    nswap_addr_equal(&e->addr, addr))
 			return true;
 	}
@@ -448,7 +430,7 @@ static bool kept_elsewhere(const struct nswap_ipt *t,
 /**
  * nswap_ipt_release() - no slot names this entry any more
  * @t: the table
- * @index: an entry; one that is not GONE is left alone
+ * @index: an entry; one that is not gone is left alone
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  */
@@ -457,18 +439,17 @@ void nswap_ipt_release(struct nswap_ipt *t, u16 index)
 	struct nswap_ipt_entry *e = &t->entry[index], old = *e;
 	u16 other;
 
-	if (old.state != NSWAP_IPT_GONE)
+	if (!old.gone)
 		return;
 	memset(e, 0, sizeof(*e));
 	other = find_at(t, &old.addr);
-	if (old.listed && t->entry[other].state == NSWAP_IPT_FOREIGN) {
+	if (old.listed && nswap_ipt_foreign(&t->entry[other])) {
 		nswap_ipt_list(t, &old.addr);
 	} else if (old.listed && !kept_elsewhere(t, &old.addr, index)) {
-		e->state = NSWAP_IPT_LISTED;
 		e->listed = true;
 		e->addr = old.addr;
 		return;
 	}
-	while (t->top && t->entry[t->top].state == NSWAP_IPT_UNUSED)
+	while (t->top && !nswap_ipt_used(&t->entry[t->top]))
 		t->top--;
 }

@@ -11,50 +11,33 @@
 #include "wire.h"
 
 /**
- * enum nswap_ipt_state - what an entry stands for
- * @NSWAP_IPT_UNUSED: nobody
- * @NSWAP_IPT_LISTED: named by the user, not heard of yet (id and epoch 0)
- * @NSWAP_IPT_KNOWN: announced itself
- * @NSWAP_IPT_LEAVING: said that it goes down
- * @NSWAP_IPT_GONE: an epoch that is over: kept until no slot names it
- * @NSWAP_IPT_FOREIGN: heard of, but it speaks another version of the protocol
- *	(id and epoch 0); it has no peer and gives way to one that needs an entry
- */
-enum nswap_ipt_state {
-	NSWAP_IPT_UNUSED,
-	NSWAP_IPT_LISTED,
-	NSWAP_IPT_KNOWN,
-	NSWAP_IPT_LEAVING,
-	NSWAP_IPT_GONE,
-	NSWAP_IPT_FOREIGN,
-};
-
-/**
- * struct nswap_ipt_entry - one peer
- * @state: enum nswap_ipt_state
+ * struct nswap_ipt_entry - one peer; all zeros: not used
  * @listed: named by the user; survives the peer's reboots
+ * @gone: its epoch is over: kept until no slot names it
+ * @leaving: it said that it goes down
+ * @shrinking: it said that it gives lent RAM back
  * @version: of the protocol, if it was last heard to speak another than this
  *	node; for people alone: nothing is decided by it
- * @id: node id
- * @epoch: boot epoch
+ * @id: node id, 0 if not heard of yet, or of another version
+ * @epoch: boot epoch, likewise
  * @addr: where it takes connections
  * @lent: pages it lends
  * @free: pages of these that it announced as free
  * @used: pages it holds for others
- * @shrinking: it said that it gives lent RAM back
  * @heard_ms: when it was last heard of, ms of a monotonic clock
  */
 struct nswap_ipt_entry {
-	u8 state;
 	bool listed;
 	u8 version;
+	bool gone;
+	bool leaving;
+	bool shrinking;
 	u64 id;
 	u64 epoch;
 	struct nswap_addr addr;
 	u64 lent;
 	u64 free;
 	u64 used;
-	bool shrinking;
 	u64 heard_ms;
 };
 
@@ -73,14 +56,12 @@ struct nswap_ipt {
  * @NSWAP_IPT_SAME: nothing but fresh numbers
  * @NSWAP_IPT_NEW: a peer not known before
  * @NSWAP_IPT_REBOOTED: a known peer with a new epoch, under a new index
- * @NSWAP_IPT_LEFT: a known peer says it goes down
  * @NSWAP_IPT_FULL: no entry left; the announcement was not recorded
  */
 enum nswap_ipt_news {
 	NSWAP_IPT_SAME,
 	NSWAP_IPT_NEW,
 	NSWAP_IPT_REBOOTED,
-	NSWAP_IPT_LEFT,
 	NSWAP_IPT_FULL,
 };
 
@@ -95,6 +76,56 @@ struct nswap_ipt_heard {
 	u16 index;
 	u16 was;
 };
+
+/**
+ * nswap_ipt_used() - does an entry stand for a node or an address?
+ * @e: entry
+ *
+ * Context: any; the caller holds the table's lock, or a copy.
+ * Return: true if it does.
+ */
+static inline bool nswap_ipt_used(const struct nswap_ipt_entry *e)
+{
+	return e->id || e->listed || e->version;
+}
+
+/**
+ * nswap_ipt_foreign() - does an entry stand for a node of another version alone?
+ * @e: entry
+ *
+ * It has no peer and gives way to one that needs an entry.
+ *
+ * Context: any; the caller holds the table's lock, or a copy.
+ * Return: true if it does.
+ */
+static inline bool nswap_ipt_foreign(const struct nswap_ipt_entry *e)
+{
+	return !e->id && !e->listed && e->version;
+}
+
+/**
+ * nswap_ipt_alive() - does an entry stand for a node's present epoch?
+ * @e: entry
+ *
+ * Context: any; the caller holds the table's lock, or a copy.
+ * Return: true if it does, leaving or not.
+ */
+static inline bool nswap_ipt_alive(const struct nswap_ipt_entry *e)
+{
+	return e->id && !e->gone;
+}
+
+/**
+ * nswap_ipt_stays() - may pages be brought to this node?
+ * @e: entry
+ *
+ * Context: any; the caller holds the table's lock, or a copy.
+ * Return: true if it is alive and has not said that it leaves.
+ */
+static inline bool nswap_ipt_stays(const struct nswap_ipt_entry *e)
+{
+	return nswap_ipt_alive(e) && !e->leaving;
+}
 
 int nswap_ipt_init(struct nswap_ipt *t);
 void nswap_ipt_exit(struct nswap_ipt *t);

@@ -1,65 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on demand that concern a page of the Nswap Cache; in test builds only.
- *
- * Invariant: a kept previous generation (entry->prev) belongs to its entry and
- * is put with it.
+ * Faults on demand in what a server does: the hooks in its path, in test builds
+ * only (make INJECT=1). Without NSWAP_INJECT they are nothing. Behind them:
+ * inject_store.c.
  */
 #ifndef NSWAP_INJECT_ENTRY_H
 #define NSWAP_INJECT_ENTRY_H
-
-#include <linux/highmem.h>
 
 #include "cache.h"
 #include "core/inject.h"
 
 #ifdef NSWAP_INJECT
-/**
- * nswap_inject_keep_entry() - keep the generation that was replaced
- * @e: the new entry
- * @old: the entry it replaced
- *
- * Context: process, does not sleep.
- * Return: true if @old belongs to @e from now on.
- */
-static inline bool nswap_inject_keep_entry(struct nswap_entry *e,
-					   struct nswap_entry *old)
+bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries);
+int nswap_inject_answer(struct nswap_srv_conn *conn);
+struct page *nswap_inject_page(struct nswap_entry *e);
+bool nswap_inject_keep_entry(struct nswap_entry *e, struct nswap_entry *old);
+#else
+static inline bool nswap_inject_store(struct nswap_srv_conn *conn,
+				      struct list_head *entries)
 {
-	if (!nswap_inject_keep() || old->prev)
-		return false;
-	e->prev = old;
 	return true;
 }
 
-/**
- * nswap_inject_page() - what to send instead of a page
- * @e: entry that is asked for
- *
- * Context: process, does not sleep.
- * Return: another page to send, NULL to send the right one.
- */
+static inline int nswap_inject_answer(struct nswap_srv_conn *conn)
+{
+	return 0;
+}
+
 static inline struct page *nswap_inject_page(struct nswap_entry *e)
 {
-	if (e->prev && nswap_inject_stale())
-		return e->prev->page;
-	if (nswap_inject_corrupt()) {
-		u8 *p = kmap_local_page(e->page);
-
-		p[1000] ^= 1;
-		kunmap_local(p);
-	}
-	return NULL;
+	return e->page;
 }
-#else
+
 static inline bool nswap_inject_keep_entry(struct nswap_entry *e,
 					   struct nswap_entry *old)
 {
 	return false;
-}
-
-static inline struct page *nswap_inject_page(struct nswap_entry *e)
-{
-	return NULL;
 }
 #endif
 

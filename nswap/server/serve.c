@@ -16,7 +16,6 @@
 #include "base/hooks.h"
 #include "base/stats.h"
 #include "cache.h"
-#include "core/inject.h"
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
@@ -91,6 +90,10 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
  */
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 {
+	int ret = nswap_inject_answer(conn);
+
+	if (ret)
+		return min(ret, 0);
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	if (bytes)
 		set_bv(&conn->bv[1], payload, bytes);
@@ -118,7 +121,7 @@ int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
 }
 
 /* the pages are here: make each visible and note what became of it */
-static u32 insert_all(struct nswap_srv_conn *conn, struct list_head *entries)
+static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
 {
 	struct nswap_cache *c = conn->node->cache;
 	struct nswap_entry *e, *next;
@@ -145,25 +148,53 @@ static u32 insert_all(struct nswap_srv_conn *conn, struct list_head *entries)
 	return stored;
 }
 
-static void refuse_all(struct nswap_srv_conn *conn, u32 nr)
+/* pages for what is coming, against the owner's grants */
+static bool store_take(struct nswap_srv_conn *conn, u32 nr,
+		       struct list_head *entries)
 {
+	return !READ_ONCE(conn->node->going) &&
+	       nswap_held_take(conn->node->cache, conn, nr, entries) &&
+	       nswap_inject_store(conn, entries);
+}
+
+static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
+			 u32 *stored)
+{
+	struct nswap_cache *c = conn->node->cache;
+	int ret = nswap_serve_pages(conn, entries);
+
+	question_here(conn);
+	if (ret)
+		nswap_cache_give(c, entries);
+	else
+		*stored = store_insert(conn, entries);
+	nswap_stat_add(conn->node, pages_stored, *stored);
+	if (nswap_cache_surplus(c))
+		nswap_hooks.mover_kick(conn->node);
+	return ret;
+}
+
+static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
+{
+	int ret;
 	u32 i;
 
+	/* the owner has spent its grants on it all the same */
+	nswap_held_ungrant(conn->node->cache, conn, nr);
+	ret = nswap_drain(conn->t, conn->l, conn->scratch, nr * PAGE_SIZE);
+	question_here(conn);
 	for (i = 0; i < nr; i++) {
 		conn->result[i].gen = conn->gen[i];
 		conn->result[i].status = cpu_to_le32(NSWAP_ST_NO_ROOM);
 	}
 	nswap_stat_add(conn->node, stores_refused, nr);
+	return ret;
 }
 
-static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
+static int store_ack(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 {
 	u32 bytes = nr * sizeof(conn->result[0]);
 
-	if (nswap_inject_cut_ack())
-		return -ECONNABORTED;
-	if (nswap_inject_drop_ack())
-		return 0;
 	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
 	conn->tx.took = serve_time_taken(conn);
 	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
@@ -171,54 +202,21 @@ static int ack_store(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/* what the mutation of that name does */
-static int ack_before_store(struct nswap_srv_conn *conn, u32 nr)
-{
-	u32 i;
-
-	for (i = 0; i < nr; i++) {
-		conn->result[i].gen = conn->gen[i];
-		conn->result[i].status = cpu_to_le32(NSWAP_ST_OK);
-	}
-	return ack_store(conn, nr, nr);
-}
-
 static int serve_store(struct nswap_srv_conn *conn)
 {
-	struct nswap_cache *c = conn->node->cache;
 	u32 nr = le32_to_cpu(conn->rx.nr), stored = 0;
 	LIST_HEAD(entries);
-	bool acked = false;
 	int ret;
 
 	ret = nswap_recv_buf(conn->t, conn->l, conn->gen,
 			     nr * sizeof(conn->gen[0]));
 	if (ret)
 		return ret;
-	if (nswap_inject_refuse() || READ_ONCE(conn->node->going) ||
-	    !nswap_held_take(c, conn, nr, &entries)) {
-		/* the owner has spent its grants on it all the same */
-		nswap_held_ungrant(c, conn, nr);
-		ret = nswap_drain(conn->t, conn->l, conn->scratch,
-				  nr * PAGE_SIZE);
-		question_here(conn);
-		refuse_all(conn, nr);
-	} else {
-		acked = nswap_inject_ack_before_store();
-		if (acked)
-			ret = ack_before_store(conn, nr);
-		if (!ret)
-			ret = nswap_serve_pages(conn, &entries);
-		question_here(conn);
-		if (ret)
-			nswap_cache_give(c, &entries);
-		else
-			stored = insert_all(conn, &entries);
-		nswap_stat_add(conn->node, pages_stored, stored);
-		if (nswap_cache_surplus(c))
-			nswap_hooks.mover_kick(conn->node);
-	}
-	return ret || acked ? ret : ack_store(conn, nr, stored);
+	if (store_take(conn, nr, &entries))
+		ret = store_receive(conn, &entries, &stored);
+	else
+		ret = store_refuse(conn, nr);
+	return ret ?: store_ack(conn, nr, stored);
 }
 
 static int serve_load(struct nswap_srv_conn *conn)
@@ -235,7 +233,6 @@ static int serve_load(struct nswap_srv_conn *conn)
 	question_here(conn);
 	for (i = 0; i < nr; i++) {
 		struct nswap_entry *e;
-		struct page *other;
 
 		e = nswap_held_find(conn, le32_to_cpu(conn->rx.instance),
 				    le64_to_cpu(conn->rx.slot) + i,
@@ -244,9 +241,8 @@ static int serve_load(struct nswap_srv_conn *conn)
 						  NSWAP_ST_NOT_HELD);
 		if (!e)
 			continue;
-		other = nswap_inject_page(e);
-		bvec_set_page(&conn->bv[2 + held], other ?: e->page, PAGE_SIZE,
-			      0);
+		bvec_set_page(&conn->bv[2 + held], nswap_inject_page(e),
+			      PAGE_SIZE, 0);
 		conn->entry[held++] = e;
 	}
 	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
@@ -264,8 +260,6 @@ static int serve_load(struct nswap_srv_conn *conn)
 
 static int ack_free(struct nswap_srv_conn *conn)
 {
-	if (nswap_inject_cut_ack())
-		return -ECONNABORTED;
 	nswap_serve_head(conn, NSWAP_FREE_ACK, 0, 0);
 	return nswap_serve_answer(conn, NULL, 0);
 }

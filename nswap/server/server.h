@@ -42,6 +42,8 @@ struct task_struct;
  * @bv: what is sent or received
  * @run: runs of a FREE or a HOLD_LIST
  * @scratch: a page for payload nobody wants
+ * @acked: injection only: id of the STORE that was acknowledged before its time
+ * @acked_ret: and how that ended
  */
 struct nswap_srv_conn {
 	struct nswap_node *node;
@@ -70,6 +72,10 @@ struct nswap_srv_conn {
 	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
 	struct nswap_wire_run *run;
 	void *scratch;
+#ifdef NSWAP_INJECT
+	__le64 acked;
+	int acked_ret;
+#endif
 };
 
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);

@@ -8,6 +8,22 @@
 
 #include "../../nswap/pure/ip_table.c"
 
+/* what an entry stands for, by the rules at the head of the unit */
+enum stand { UNUSED, LISTED, KNOWN, LEAVING, GONE, FOREIGN };
+
+static u8 stands_for(const struct nswap_ipt_entry *e)
+{
+	if (!nswap_ipt_used(e))
+		return UNUSED;
+	if (e->gone)
+		return GONE;
+	if (nswap_ipt_foreign(e))
+		return FOREIGN;
+	if (!nswap_ipt_alive(e))
+		return LISTED;
+	return nswap_ipt_stays(e) ? KNOWN : LEAVING;
+}
+
 static struct nswap_addr addr(u16 n)
 {
 	return (struct nswap_addr){
@@ -82,7 +98,7 @@ static void expect_entry(struct kunit *test, const struct nswap_ipt *t,
 	const struct nswap_ipt_entry *e = &t->entry[index];
 	struct nswap_addr a = addr(n);
 
-	KUNIT_EXPECT_EQ(test, e->state, state);
+	KUNIT_EXPECT_EQ(test, stands_for(e), state);
 	KUNIT_EXPECT_EQ(test, e->epoch, epoch);
 	KUNIT_EXPECT_EQ(test, e->id, epoch ? id(n) : 0);
 	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&e->addr, &a));
@@ -119,8 +135,8 @@ static void new_peers(struct kunit *test)
 
 	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 1, 0);
 	expect(test, hear(t, 2, 22, 200), NSWAP_IPT_NEW, 2, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
-	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 2, 22);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
+	expect_entry(test, t, 2, KNOWN, 2, 22);
 	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 1000ull);
 	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
 	KUNIT_EXPECT_EQ(test, t->entry[1].used, 400ull);
@@ -165,9 +181,9 @@ static void rebooted(struct kunit *test)
 	hear(t, 1, 11, 100);
 	hear(t, 2, 22, 100);
 	expect(test, hear(t, 1, 12, 200), NSWAP_IPT_REBOOTED, 3, 1);
-	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
-	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 2, 22);
-	expect_entry(test, t, 3, NSWAP_IPT_KNOWN, 1, 12);
+	expect_entry(test, t, 1, GONE, 1, 11);
+	expect_entry(test, t, 2, KNOWN, 2, 22);
+	expect_entry(test, t, 3, KNOWN, 1, 12);
 	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(1)), 3);
 	expect(test, hear(t, 1, 12, 300), NSWAP_IPT_SAME, 3, 0);
 }
@@ -180,11 +196,11 @@ static void late_announcement(struct kunit *test)
 	hear(t, 1, 11, 100);
 	hear(t, 1, 12, 200);
 	expect(test, hear(t, 1, 11, 300), NSWAP_IPT_SAME, 2, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
-	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 1, 12);
+	expect_entry(test, t, 1, GONE, 1, 11);
+	expect_entry(test, t, 2, KNOWN, 1, 12);
 	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
 	expect(test, hear_leaving(t, 1, 11, 300), NSWAP_IPT_SAME, 2, 0);
-	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 1, 12);
+	expect_entry(test, t, 2, KNOWN, 1, 12);
 }
 
 /* a greeting comes over a live connection: it is the truth of today */
@@ -196,9 +212,9 @@ static void greeting_overrules(struct kunit *test)
 	hear(t, 1, 12, 200);
 	expect(test, nswap_ipt_greeted(t, 2, id(1), 11, 300),
 	       NSWAP_IPT_REBOOTED, 3, 2);
-	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
-	expect_entry(test, t, 2, NSWAP_IPT_GONE, 1, 12);
-	expect_entry(test, t, 3, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, GONE, 1, 11);
+	expect_entry(test, t, 2, GONE, 1, 12);
+	expect_entry(test, t, 3, KNOWN, 1, 11);
 	expect(test, hear(t, 1, 11, 400), NSWAP_IPT_SAME, 3, 0);
 }
 
@@ -209,7 +225,7 @@ static void listed_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
 	KUNIT_EXPECT_EQ(test, list(t, 2), 2);
 	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
-	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 1, 0);
+	expect_entry(test, t, 1, LISTED, 1, 0);
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
 	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, 0), 0);
 }
@@ -220,7 +236,7 @@ static void listed_is_adopted_by_announcement(struct kunit *test)
 
 	list(t, 1);
 	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 1, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
 	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
 	KUNIT_EXPECT_EQ(test, t->top, 1u);
@@ -233,7 +249,7 @@ static void listed_is_adopted_by_greeting(struct kunit *test)
 	list(t, 1);
 	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 100),
 	       NSWAP_IPT_NEW, 1, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
 	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 0ull);
 	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
@@ -252,8 +268,8 @@ static void listed_survives_reboot(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
 	KUNIT_EXPECT_EQ(test, list(t, 1), 2);
 	nswap_ipt_release(t, 1);
-	KUNIT_EXPECT_EQ(test, t->entry[1].state, (u8)NSWAP_IPT_UNUSED);
-	expect_entry(test, t, 2, NSWAP_IPT_KNOWN, 1, 12);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
+	expect_entry(test, t, 2, KNOWN, 1, 12);
 }
 
 /* a host listed by another of its addresses than the one it announces */
@@ -265,7 +281,7 @@ static void listed_by_another_address(struct kunit *test)
 	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
 	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 200),
 	       NSWAP_IPT_SAME, 2, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[1].state, (u8)NSWAP_IPT_LISTED);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)LISTED);
 	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
 }
 
@@ -286,15 +302,15 @@ static void leaving(struct kunit *test)
 	struct nswap_ipt *t = test->priv;
 
 	hear(t, 1, 11, 100);
-	expect(test, hear_leaving(t, 1, 11, 200), NSWAP_IPT_LEFT, 1, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_LEAVING, 1, 11);
+	expect(test, hear_leaving(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
+	expect_entry(test, t, 1, LEAVING, 1, 11);
 	expect(test, hear_leaving(t, 1, 11, 300), NSWAP_IPT_SAME, 1, 0);
 	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 400),
 	       NSWAP_IPT_SAME, 1, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_LEAVING, 1, 11);
+	expect_entry(test, t, 1, LEAVING, 1, 11);
 	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(1)), 1);
 	expect(test, hear(t, 1, 11, 500), NSWAP_IPT_SAME, 1, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 }
 
 static void leaving_then_back(struct kunit *test)
@@ -304,9 +320,9 @@ static void leaving_then_back(struct kunit *test)
 	hear(t, 1, 11, 100);
 	hear_leaving(t, 1, 11, 200);
 	expect(test, hear(t, 1, 12, 300), NSWAP_IPT_REBOOTED, 2, 1);
-	expect_entry(test, t, 1, NSWAP_IPT_GONE, 1, 11);
+	expect_entry(test, t, 1, GONE, 1, 11);
 	expect(test, hear_leaving(t, 1, 13, 400), NSWAP_IPT_REBOOTED, 3, 2);
-	expect_entry(test, t, 3, NSWAP_IPT_LEAVING, 1, 13);
+	expect_entry(test, t, 3, LEAVING, 1, 13);
 }
 
 static void stranger_leaves(struct kunit *test)
@@ -317,7 +333,7 @@ static void stranger_leaves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 0u);
 	list(t, 2);
 	expect(test, hear_leaving(t, 2, 22, 100), NSWAP_IPT_SAME, 0, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 2, 0);
+	expect_entry(test, t, 1, LISTED, 2, 0);
 }
 
 /* somebody else answers at the address of a known peer */
@@ -328,7 +344,7 @@ static void greeted_by_another(struct kunit *test)
 	hear(t, 1, 11, 100);
 	expect(test, nswap_ipt_greeted(t, 1, id(2), 22, 200),
 	       NSWAP_IPT_NEW, 2, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
 	KUNIT_EXPECT_EQ(test, t->entry[2].id, id(2));
 }
@@ -364,7 +380,7 @@ static void full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list(t, 5), 5);
 	expect(test, hear(t, 5, 1, 2), NSWAP_IPT_SAME, 5, 0);
 	expect(test, hear(t, 5, 2, 3), NSWAP_IPT_FULL, 0, 0);
-	expect_entry(test, t, 5, NSWAP_IPT_KNOWN, 5, 1);
+	expect_entry(test, t, 5, KNOWN, 5, 1);
 
 	nswap_ipt_release(t, 1);
 	expect(test, hear(t, 5, 2, 4), NSWAP_IPT_REBOOTED, 1, 5);
@@ -377,10 +393,10 @@ static void released(struct kunit *test)
 	hear(t, 1, 11, 1);
 	hear(t, 2, 22, 1);
 	nswap_ipt_release(t, 1);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 	hear(t, 1, 12, 2);
 	nswap_ipt_release(t, 1);
-	KUNIT_EXPECT_EQ(test, t->entry[1].state, (u8)NSWAP_IPT_UNUSED);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
 	KUNIT_EXPECT_EQ(test, t->top, 3u);
 	expect(test, hear(t, 4, 44, 3), NSWAP_IPT_NEW, 1, 0);
 	expect(test, hear(t, 1, 13, 3), NSWAP_IPT_REBOOTED, 4, 3);
@@ -397,7 +413,7 @@ static void top_comes_down(struct kunit *test)
 	hear(t, 1, 12, 2);
 	nswap_ipt_release(t, 1);
 	hear(t, 1, 13, 3);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 13);
+	expect_entry(test, t, 1, KNOWN, 1, 13);
 	nswap_ipt_release(t, 3);
 	KUNIT_EXPECT_EQ(test, t->top, 2u);
 }
@@ -412,14 +428,14 @@ static void listed_is_listed_again(struct kunit *test)
 	expect(test, hear(t, 1, 12, 2), NSWAP_IPT_REBOOTED, 2, 1);
 	KUNIT_EXPECT_FALSE(test, t->entry[2].listed);
 	nswap_ipt_release(t, 1);
-	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 9, 0);
+	expect_entry(test, t, 1, LISTED, 9, 0);
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
 	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 0ull);
 }
 
 struct age {
 	const char *desc;
-	u8 state;
+	u8 stand;
 	u64 heard;
 	u64 now;
 	bool fresh;
@@ -428,19 +444,19 @@ struct age {
 #define SILENT_MS 5000
 
 static const struct age ages[] = {
-	{ "just heard", NSWAP_IPT_KNOWN, 100, 100, true },
-	{ "a while ago", NSWAP_IPT_KNOWN, 100, 5099, true },
-	{ "at the limit", NSWAP_IPT_KNOWN, 100, 5100, true },
-	{ "past the limit", NSWAP_IPT_KNOWN, 100, 5101, false },
-	{ "long ago", NSWAP_IPT_KNOWN, 100, U64_MAX, false },
-	{ "leaving is heard too", NSWAP_IPT_LEAVING, 100, 200, true },
-	{ "clock a little back", NSWAP_IPT_KNOWN, 5100, 5000, true },
-	{ "clock far back", NSWAP_IPT_KNOWN, 50000, 100, false },
-	{ "clock far ahead", NSWAP_IPT_KNOWN, 100, 1ull << 40, false },
-	{ "clock back to zero", NSWAP_IPT_KNOWN, U64_MAX, 0, false },
-	{ "listed only", NSWAP_IPT_LISTED, 0, 0, false },
-	{ "gone", NSWAP_IPT_GONE, 100, 100, false },
-	{ "unused", NSWAP_IPT_UNUSED, 0, 0, false },
+	{ "just heard", KNOWN, 100, 100, true },
+	{ "a while ago", KNOWN, 100, 5099, true },
+	{ "at the limit", KNOWN, 100, 5100, true },
+	{ "past the limit", KNOWN, 100, 5101, false },
+	{ "long ago", KNOWN, 100, U64_MAX, false },
+	{ "leaving is heard too", LEAVING, 100, 200, true },
+	{ "clock a little back", KNOWN, 5100, 5000, true },
+	{ "clock far back", KNOWN, 50000, 100, false },
+	{ "clock far ahead", KNOWN, 100, 1ull << 40, false },
+	{ "clock back to zero", KNOWN, U64_MAX, 0, false },
+	{ "listed only", LISTED, 0, 0, false },
+	{ "gone", GONE, 100, 100, false },
+	{ "unused", UNUSED, 0, 0, false },
 };
 
 static void age_desc(const struct age *a, char *desc)
@@ -453,7 +469,11 @@ KUNIT_ARRAY_PARAM(age, ages, age_desc);
 static void ageing(struct kunit *test)
 {
 	const struct age *a = test->param_value;
-	struct nswap_ipt_entry e = { .state = a->state, .heard_ms = a->heard };
+	struct nswap_ipt_entry e = {
+		.listed = a->stand == LISTED, .gone = a->stand == GONE,
+		.leaving = a->stand == LEAVING, .heard_ms = a->heard,
+		.id = a->stand == UNUSED || a->stand == LISTED ? 0 : 1,
+	};
 
 	KUNIT_EXPECT_EQ(test, nswap_ipt_fresh(&e, a->now, SILENT_MS), a->fresh);
 }
@@ -517,12 +537,11 @@ static bool sound(struct kunit *test, const struct nswap_ipt *t)
 
 	for (i = 1; i <= NSWAP_MAX_PEERS && i <= t->top + 2; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
-		bool nameless = e->state == NSWAP_IPT_LISTED ||
-				e->state == NSWAP_IPT_FOREIGN;
+		bool nameless = stands_for(e) == LISTED || stands_for(e) == FOREIGN;
 
-		if (i > t->top && e->state != NSWAP_IPT_UNUSED)
+		if (i > t->top && nswap_ipt_used(e))
 			goto broken;
-		if (e->state == NSWAP_IPT_UNUSED)
+		if (!nswap_ipt_used(e))
 			continue;
 		if (!e->id != nameless || !e->epoch != nameless ||
 		    e->free > e->lent)
@@ -530,15 +549,15 @@ static bool sound(struct kunit *test, const struct nswap_ipt *t)
 		for (j = i + 1; j <= t->top; j++) {
 			const struct nswap_ipt_entry *o = &t->entry[j];
 
-			if (ipt_alive(e) && ipt_alive(o) && e->id == o->id)
+			if (nswap_ipt_alive(e) && nswap_ipt_alive(o) &&
+			    e->id == o->id)
 				goto broken;
-			if (e->state == NSWAP_IPT_LISTED &&
-			    o->state == NSWAP_IPT_LISTED &&
+			if (nameless && stands_for(o) == LISTED &&
 			    nswap_addr_equal(&e->addr, &o->addr))
 				goto broken;
 		}
 	}
-	if (!t->top || t->entry[t->top].state != NSWAP_IPT_UNUSED)
+	if (!t->top || nswap_ipt_used(&t->entry[t->top]))
 		return true;
 	i = t->top;
 broken:
@@ -565,7 +584,7 @@ static void random_walk(struct kunit *test)
 		switch (prandom_u32_state(&rnd) % 8) {
 		case 0:
 			nswap_ipt_release(t, at);
-			before.state = NSWAP_IPT_UNUSED;
+			before.epoch = 0;
 			break;
 		case 1:
 			list(t, n);
@@ -585,7 +604,7 @@ static void random_walk(struct kunit *test)
 		if (!sound(test, t))
 			return;
 		/* an index stands for one epoch until it is released */
-		if (before.state != NSWAP_IPT_UNUSED && before.epoch &&
+		if (before.epoch &&
 		    (t->entry[at].id != before.id ||
 		     t->entry[at].epoch != before.epoch)) {
 			KUNIT_FAIL(test, "step %u: index %u changed hands",
@@ -593,8 +612,8 @@ static void random_walk(struct kunit *test)
 			return;
 		}
 		if (h.news == NSWAP_IPT_REBOOTED)
-			KUNIT_EXPECT_EQ(test, t->entry[h.was].state,
-					(u8)NSWAP_IPT_GONE);
+			KUNIT_EXPECT_EQ(test, stands_for(&t->entry[h.was]),
+					(u8)GONE);
 	}
 }
 
@@ -631,14 +650,14 @@ static void foreign(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 0u);
 	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 100, SILENT_MS));
 	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 1, 200, SILENT_MS));
-	expect_entry(test, t, 1, NSWAP_IPT_FOREIGN, 1, 0);
+	expect_entry(test, t, 1, FOREIGN, 1, 0);
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
 	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 200ull);
 	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1], 200, SILENT_MS));
 	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 3, 300, SILENT_MS));
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 3);
 	expect(test, hear(t, 1, 11, 400), NSWAP_IPT_NEW, 1, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
 	KUNIT_EXPECT_EQ(test, t->top, 1u);
 }
@@ -652,8 +671,8 @@ static void foreign_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
 	KUNIT_EXPECT_EQ(test, list(t, 2), 2);
 	speaks(t, 2, 1, 100, 0);
-	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 1, 0);
-	expect_entry(test, t, 2, NSWAP_IPT_LISTED, 2, 0);
+	expect_entry(test, t, 1, LISTED, 1, 0);
+	expect_entry(test, t, 2, LISTED, 2, 0);
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
 	KUNIT_EXPECT_EQ(test, t->entry[2].version, 1);
 	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 200), NSWAP_IPT_NEW, 1,
@@ -677,7 +696,7 @@ static void foreign_doubted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
 	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 1001 + 2 * SILENT_MS,
 				       SILENT_MS));
-	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1],
 						 1001 + 2 * SILENT_MS,
 						 SILENT_MS));

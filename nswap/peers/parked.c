@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parked page-ins: what could not be sent to a peer, or was on its way when the
+ * session broke, waits here for the next session.
+ *
+ * Invariants, under peer->lock:
+ *  - A peer that is DEAD or LOST, or whose session has been stopped, has none:
+ *    the change of state takes them off in the same critical section, and none
+ *    is added after it. The tick resends what is added while the peer is UP.
+ *  - Who takes a message off the list calls resend or lost of it, once, without
+ *    the lock. Lost of a page-in may add it again, if the peer is back by then.
+ */
+#include "base/hooks.h"
+#include "parked.h"
+#include "peer.h"
+#include "pure/peer_state.h"
+#include "transport/conn.h"
+
+/**
+ * nswap_parked_add() - keep a page-in until the session is back
+ * @peer: its peer
+ * @m: an IDLE message
+ *
+ * Context: process, page-in path; does not sleep.
+ * Return: 0; -EHOSTDOWN if the peer is dead or lost: nothing to wait for.
+ */
+int nswap_parked_add(struct nswap_peer *peer, struct nswap_msg *m)
+{
+	int ret = -EHOSTDOWN;
+
+	spin_lock(&peer->lock);
+	if (!nswap_peer_hopeless(peer->state) && !READ_ONCE(peer->stop)) {
+		list_add_tail(&m->link, &peer->parked);
+		ret = 0;
+	}
+	spin_unlock(&peer->lock);
+	return ret;
+}
+
+static void parked_take(struct nswap_peer *peer, struct list_head *parked)
+{
+	spin_lock(&peer->lock);
+	list_splice_init(&peer->parked, parked);
+	spin_unlock(&peer->lock);
+}
+
+/**
+ * nswap_parked_resend() - send again what was parked
+ * @peer: a peer that is UP
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_parked_resend(struct nswap_peer *peer)
+{
+	struct nswap_msg *m, *next;
+	LIST_HEAD(parked);
+
+	parked_take(peer, &parked);
+	list_for_each_entry_safe(m, next, &parked, link) {
+		list_del_init(&m->link);
+		nswap_hooks.resend(peer, m);
+	}
+}
+
+/**
+ * nswap_parked_lose() - messages will not be sent
+ * @parked: messages taken from their peer; empty afterwards
+ *
+ * Context: process, page-in path; does not sleep; without the peer's lock.
+ */
+void nswap_parked_lose(struct list_head *parked)
+{
+	struct nswap_msg *m, *next;
+
+	list_for_each_entry_safe(m, next, parked, link) {
+		list_del_init(&m->link);
+		m->lost(m);
+	}
+}
+
+/**
+ * nswap_parked_stop() - what was parked gets its error
+ * @peer: a peer whose session is stopped for good
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_parked_stop(struct nswap_peer *peer)
+{
+	LIST_HEAD(parked);
+
+	parked_take(peer, &parked);
+	nswap_parked_lose(&parked);
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers of a node: which there are. They come with announcements, greetings and
+ * the list the user gave, and go when nothing names them any more.
+ *
+ * Invariants:
+ *  - The table holds a reference; a peer leaves it only without threads and,
+ *    but for node down, only when no slot and no request names it.
+ *  - The IPTable says which epoch an index stands for; its entry is released
+ *    after the peer has left the table, so no two peers have one index.
+ *  - Sessions run only once the node has a device: a node that only lends
+ *    opens no connection.
+ *
+ * Lock order: peers_lock -> ipt_lock. peers_lock is never held while a thread
+ * is waited for.
+ */
+#include <linux/rcupdate.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/views.h"
+#include "core/client_state.h"
+#include "core/node.h"
+#include "ctl.h"
+#include "peer.h"
+#include "peer_table.h"
+#include "place.h"
+#include "pure/ip_table.h"
+#include "pure/wire.h"
+#include "session.h"
+#include "state_change.h"
+
+static bool sessions_wanted(const struct nswap_node *node)
+{
+	return READ_ONCE(node->client->sessions_wanted) &&
+	       !READ_ONCE(node->going);
+}
+
+static void peer_start(struct nswap_peer *peer)
+{
+	lockdep_assert_held(&peer->node->peers_lock);
+	if (peer->state != NSWAP_PEER_NEW || peer->conn[0].thread)
+		return;
+	if (nswap_session_start(peer))
+		nswap_warn(peer->node, "no threads for a session with %s",
+			   peer->name);
+}
+
+/**
+ * nswap_peer_add() - make the peer of an IPTable entry, if there is none
+ * @node: node
+ * @index: a used entry
+ *
+ * Context: process, sleeps and allocates; never on the page-out path.
+ * Return: 0, -ENOENT for an entry without a peer, -ENOMEM.
+ */
+int nswap_peer_add(struct nswap_node *node, u16 index)
+{
+	struct nswap_ipt_entry e;
+	struct nswap_peer *peer;
+	int ret = 0;
+
+	spin_lock_irq(&node->ipt_lock);
+	e = node->ipt.entry[index];
+	spin_unlock_irq(&node->ipt_lock);
+	if (!nswap_ipt_used(&e) || e.gone || nswap_ipt_foreign(&e) ||
+	    e.id == node->id)
+		return -ENOENT;
+
+	mutex_lock(&node->peers_lock);
+	peer = rcu_dereference_protected(node->peers[index], true);
+	if (READ_ONCE(node->going)) {
+		ret = -ENOENT;
+	} else if (!peer) {
+		peer = nswap_peer_new(node, index, &e);
+		if (peer)
+			rcu_assign_pointer(node->peers[index], peer);
+		else
+			ret = -ENOMEM;
+	}
+	if (!ret && sessions_wanted(node))
+		peer_start(peer);
+	mutex_unlock(&node->peers_lock);
+	return ret;
+}
+
+static void peer_lose(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+
+	if (!peer)
+		return;
+	nswap_peer_lost(peer);
+	nswap_peer_put(peer);
+}
+
+/**
+ * nswap_peer_heard() - act on an announcement the IPTable has taken in
+ * @node: node
+ * @heard: what it said
+ *
+ * Context: process, sleeps and allocates.
+ */
+void nswap_peer_heard(struct nswap_node *node,
+		      const struct nswap_ipt_heard *heard)
+{
+	struct nswap_peer *peer;
+
+	if (!heard->index)
+		return;
+	if (heard->news == NSWAP_IPT_REBOOTED)
+		peer_lose(node, heard->was);
+	nswap_peer_add(node, heard->index);
+	peer = nswap_peer_get(node, heard->index);
+	if (!peer)
+		return;
+	nswap_place_look(peer, NSWAP_PLACE_ANNOUNCED);
+	nswap_peer_put(peer);
+}
+
+/**
+ * nswap_peer_doubt() - does an announcement contradict a peer with a session?
+ * @node: node
+ * @a: announcement
+ *
+ * Datagrams are easily late or forged, so only a greeting proves that an epoch
+ * is over: the peer is pinged. If it did restart, its TCP does not know the
+ * session any more, and the next one greets with the new epoch.
+ *
+ * Context: process; does not sleep.
+ * Return: true if the announcement is not to be taken in.
+ */
+bool nswap_peer_doubt(struct nswap_node *node,
+		      const struct nswap_announcement *a)
+{
+	struct nswap_peer *peer;
+	bool doubt;
+	u16 index;
+
+	spin_lock_irq(&node->ipt_lock);
+	index = nswap_ipt_find(&node->ipt, a->id);
+	doubt = index && node->ipt.entry[index].epoch != a->epoch;
+	spin_unlock_irq(&node->ipt_lock);
+	peer = doubt ? nswap_peer_get(node, index) : NULL;
+	if (!peer)
+		return doubt && a->leaving;
+	doubt = peer->conn[0].thread || a->leaving;
+	if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+	    nswap_ctl_claim(&peer->ping))
+		nswap_ctl_ping(peer);
+	nswap_peer_put(peer);
+	return doubt;
+}
+
+/**
+ * nswap_peer_greeted() - check who a connection leads to
+ * @peer: whom it was meant to lead to
+ * @id: node id in the GREET
+ * @epoch: boot epoch in the GREET
+ *
+ * Context: process, the session's leader; may allocate when the epoch is new,
+ * after the old epoch's page-ins have got their error.
+ * Return: 0; -ESTALE: another epoch or node, this peer is LOST.
+ */
+int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
+{
+	struct nswap_node *node = peer->node;
+	struct nswap_ipt_heard heard;
+
+	/* an id belongs to an address: no node can greet in another's name */
+	if (!epoch || id != nswap_addr_id(&peer->addr))
+		return -EPROTO;
+	if (peer->id == id && peer->epoch == epoch)
+		return 0;
+	if (id == node->id) {
+		nswap_peer_lost(peer);
+		return -ESTALE;
+	}
+	spin_lock_irq(&node->ipt_lock);
+	heard = nswap_ipt_greeted(&node->ipt, peer->index, id, epoch,
+				  nswap_now_ms());
+	spin_unlock_irq(&node->ipt_lock);
+	if (heard.was && heard.was != peer->index)
+		peer_lose(node, heard.was);
+	if (heard.index == peer->index) {
+		spin_lock(&peer->lock);
+		peer->id = id;
+		peer->epoch = epoch;
+		spin_unlock(&peer->lock);
+		return 0;
+	}
+	nswap_peer_lost(peer);
+	if (heard.index)
+		nswap_peer_add(node, heard.index);
+	return -ESTALE;
+}
+
+/**
+ * nswap_peers_start() - the node has a device: connect to every peer
+ * @node: node; its control lock is held
+ *
+ * Context: process, sleeps and allocates.
+ */
+void nswap_peers_start(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	mutex_lock(&node->peers_lock);
+	nswap_for_each_peer(node, i, peer) {
+		peer_start(peer);
+		nswap_peer_put(peer);
+	}
+	mutex_unlock(&node->peers_lock);
+}
+
+/* out of the table; the table's reference is the caller's now */
+static void peer_unpublish(struct nswap_node *node, struct nswap_peer *peer)
+{
+	mutex_lock(&node->peers_lock);
+	RCU_INIT_POINTER(node->peers[peer->index], NULL);
+	mutex_unlock(&node->peers_lock);
+}
+
+/**
+ * nswap_peers_stop() - end all sessions and forget all peers
+ * @node: node on its way down, without devices
+ *
+ * Context: process, sleeps.
+ */
+void nswap_peers_stop(struct nswap_node *node)
+{
+	struct nswap_peer *peer, *next;
+	LIST_HEAD(gone);
+	unsigned int i;
+
+	/* a task that adds a peer after this sees that the node is going */
+	mutex_lock(&node->peers_lock);
+	mutex_unlock(&node->peers_lock);
+	nswap_for_each_peer(node, i, peer) {
+		nswap_session_end(peer);
+		nswap_peer_put(peer);
+	}
+	nswap_for_each_peer(node, i, peer) {
+		nswap_session_stop(peer);
+		peer_unpublish(node, peer);
+		list_add(&peer->gone, &gone);
+		nswap_peer_put(peer);
+	}
+	synchronize_rcu();
+	list_for_each_entry_safe(peer, next, &gone, gone)
+		nswap_peer_put(peer);
+}
+
+static bool peer_forgettable(struct nswap_peer *peer)
+{
+	return READ_ONCE(peer->state) == NSWAP_PEER_LOST &&
+	       !atomic64_read(&peer->slots) && kref_read(&peer->ref) == 2;
+}
+
+/* out of the table before its threads end, so that it gets no new ones */
+static void peer_forget(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+
+	peer_unpublish(node, peer);
+	synchronize_rcu();
+	nswap_session_stop(peer);
+	spin_lock_irq(&node->ipt_lock);
+	nswap_ipt_release(&node->ipt, peer->index);
+	spin_unlock_irq(&node->ipt_lock);
+	nswap_peer_put(peer);
+}
+
+/**
+ * nswap_peers_sweep() - forget peers whose epoch is over and whom no slot
+ * names; make what there was no memory for when a peer was met
+ * @node: node
+ *
+ * Context: process, sleeps and allocates; never on the page-out path.
+ */
+void nswap_peers_sweep(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		if (peer_forgettable(peer))
+			peer_forget(peer);
+		nswap_peer_put(peer);
+	}
+	for (i = 1; i <= READ_ONCE(node->ipt.top); i++)
+		nswap_peer_add(node, i);
+}
+
+static void peer_fill_view(struct nswap_node *node, u16 index,
+			   const struct nswap_ipt_entry *e,
+			   struct nswap_peer_view *v)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+	u64 now = nswap_now_ms();
+
+	*v = (struct nswap_peer_view){
+		.index = index, .id = e->id, .epoch = e->epoch,
+		.addr = e->addr, .lent = e->lent, .free = e->free,
+		.used = e->used, .listed = e->listed,
+		.leaving = e->leaving && !e->gone,
+		.shrinking = e->shrinking,
+		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),
+		.heard_ms = e->heard_ms && now > e->heard_ms ?
+				    now - e->heard_ms : 0,
+		.state = e->gone ? NSWAP_PEER_LOST : NSWAP_PEER_NEW,
+	};
+	nswap_place_numbers(node, index, &v->grants, &v->inflight);
+	if (peer) {
+		v->state = READ_ONCE(peer->state);
+		v->slots = atomic64_read(&peer->slots);
+		if (v->state == NSWAP_PEER_UP)
+			v->features = READ_ONCE(peer->features);
+		nswap_peer_put(peer);
+	}
+	/* a session proves more than what was heard before it */
+	v->refused = e->version && v->state != NSWAP_PEER_UP;
+	v->version = v->refused ? e->version :
+		     e->id ? NSWAP_WIRE_VERSION : 0;
+}
+
+/**
+ * nswap_peer_next() - a snapshot of the next peer
+ * @node: node
+ * @after: index to go on after, 0 at first
+ * @v: result
+ *
+ * Context: process.
+ * Return: true if there is one.
+ */
+bool nswap_peer_next(struct nswap_node *node, u16 after,
+		     struct nswap_peer_view *v)
+{
+	struct nswap_ipt_entry e;
+	unsigned int i;
+
+	for (i = after + 1; i <= READ_ONCE(node->ipt.top); i++) {
+		spin_lock_irq(&node->ipt_lock);
+		e = node->ipt.entry[i];
+		spin_unlock_irq(&node->ipt_lock);
+		if (!nswap_ipt_used(&e) || e.id == node->id)
+			continue;
+		peer_fill_view(node, i, &e, v);
+		return true;
+	}
+	return false;
+}

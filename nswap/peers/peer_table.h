@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Peers of a node: which there are.
+ */
+#ifndef NSWAP_PEER_TABLE_H
+#define NSWAP_PEER_TABLE_H
+
+#include "peer.h"
+
+void nswap_peer_heard(struct nswap_node *node,
+		      const struct nswap_ipt_heard *heard);
+bool nswap_peer_doubt(struct nswap_node *node,
+		      const struct nswap_announcement *a);
+int nswap_peer_add(struct nswap_node *node, u16 index);
+int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch);
+void nswap_peers_start(struct nswap_node *node);
+void nswap_peers_stop(struct nswap_node *node);
+void nswap_peers_sweep(struct nswap_node *node);
+
+#endif

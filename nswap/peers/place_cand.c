@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Candidates for placement: the peers a session stands with, what they
+ * announced, and the grants this node may spend on each.
+ *
+ * Invariants, all under node->place_lock:
+ *  - grants and inflight of a candidate belong to one session: both start
+ *    with nswap_place_add(), and what a message of an older session gives or
+ *    ends goes nowhere because the candidate was removed in between. A message
+ *    ends exactly once: by its answer, or before nswap_place_add() by the
+ *    session's end.
+ *  - eligible, resting and shrinking are no state of their own: place_judge()
+ *    works them out from the peer and its entry of the IPTable, at every tick
+ *    and when something happens that should not wait for one. It reads the peer
+ *    inside the lock: who looks last has seen every change made before.
+ *  - store_ns of a candidate follows what its page-outs take, and falls while
+ *    none ends: a peer that was slow once is tried again.
+ *
+ * Lock order: ipt_lock and place_lock are taken one after the other. Nothing
+ * here sleeps or allocates.
+ */
+#include <linux/ktime.h>
+
+#include "base/clock.h"
+#include "base/types.h"
+#include "base/views.h"
+#include "core/node.h"
+#include "peer.h"
+#include "place.h"
+#include "policy/policy.h"
+#include "pure/ip_table.h"
+
+#define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */
+#define STORE_FORGET	8	/* this part goes with every tick without a page-out */
+
+static struct nswap_place_peer *place_find(struct nswap_node *node, u16 index)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->nr_cand; i++)
+		if (node->cand[i].index == index)
+			return &node->cand[i];
+	return NULL;
+}
+
+static struct nswap_ipt_entry place_entry(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	struct nswap_ipt_entry e;
+	unsigned long flags;
+
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	e = node->ipt.entry[peer->index];
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+	return e;
+}
+
+/* the one place where it is worked out whether a candidate may be chosen */
+static void place_judge(struct nswap_place_peer *c,
+			const struct nswap_peer *peer,
+			const struct nswap_ipt_entry *e)
+{
+	u32 silent_ms = nswap_knob(peer->node, silent_ms);
+	unsigned long silent = READ_ONCE(peer->heard) +
+			       msecs_to_jiffies(silent_ms);
+
+	lockdep_assert_held(&peer->node->place_lock);
+	c->eligible = READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+		      nswap_ipt_stays(e) &&
+		      (nswap_ipt_fresh(e, nswap_now_ms(), silent_ms) ||
+		       !time_after(jiffies, silent));
+	c->resting = time_before(jiffies, READ_ONCE(peer->refraction));
+	c->shrinking = e->shrinking;
+}
+
+/**
+ * nswap_place_add() - a session came up: the peer may be chosen
+ * @peer: UP, with what its HELLO_ACK granted and said is free
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_add(struct nswap_peer *peer)
+{
+	struct nswap_ipt_entry e = place_entry(peer);
+	struct nswap_node *node = peer->node;
+	struct nswap_place_peer *c;
+	unsigned int i;
+
+	spin_lock(&node->place_lock);
+	for (i = node->nr_cand; i && node->cand[i - 1].index > peer->index; i--)
+		node->cand[i] = node->cand[i - 1];
+	c = &node->cand[i];
+	node->nr_cand++;
+	*c = (struct nswap_place_peer){
+		.index = peer->index, .grants = peer->grants,
+		.free = peer->free, .lent = peer->free,
+	};
+	place_judge(c, peer, &e);
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_remove() - the session is over: the peer cannot be chosen
+ * @node: node
+ * @index: of the peer; one that is not there is ignored
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_remove(struct nswap_node *node, u16 index)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	if (c) {
+		node->nr_cand--;
+		memmove(c, c + 1,
+			(node->cand + node->nr_cand - c) * sizeof(*c));
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_give() - the peer granted more and told what is free
+ * @node: node
+ * @index: of the peer
+ * @grants: pages set aside in addition
+ * @free: pages it has neither filled nor granted
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	if (c) {
+		c->grants += grants;
+		c->free = free;
+	}
+	spin_unlock(&node->place_lock);
+}
+
+static void place_charge(struct nswap_place_peer *c, u64 ns)
+{
+	c->store_ns = c->store_ns ? (c->store_ns * (STORE_WEIGHT - 1) + ns) /
+				    STORE_WEIGHT : ns;
+	/* 0 means that nothing is known */
+	c->store_ns = max(c->store_ns, 1ull);
+	c->measured = true;
+}
+
+/**
+ * nswap_place_ended() - a page-out was answered or given up
+ * @node: node
+ * @index: of the peer
+ * @pages: in the message
+ * @began: when it was given to the connection, by ktime_get_ns()
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
+{
+	u64 ns = ktime_get_ns() - began;
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	if (c) {
+		c->inflight -= min(pages, c->inflight);
+		place_charge(c, ns);
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/* what a page-out takes is not known for long without another one */
+static void place_forget(struct nswap_place_peer *c)
+{
+	if (!c->measured && !c->inflight && c->store_ns)
+		c->store_ns -= c->store_ns / STORE_FORGET;
+	c->measured = false;
+}
+
+/**
+ * nswap_place_look() - look again whether the peer may be chosen
+ * @peer: the peer
+ * @why: something changed in it, it announced what it lends and the IPTable has
+ *	taken that in, or a tick has passed
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why)
+{
+	struct nswap_ipt_entry e = place_entry(peer);
+	struct nswap_node *node = peer->node;
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, peer->index);
+	if (c) {
+		place_judge(c, peer, &e);
+		if (why == NSWAP_PLACE_ANNOUNCED) {
+			c->lent = e.lent;
+			c->free = e.shrinking ? 0 : e.free;
+		} else if (why == NSWAP_PLACE_TICK) {
+			place_forget(c);
+		}
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_rest() - a page-out found no session: not again before the tick
+ * @node: node
+ * @index: of the peer
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_rest(struct nswap_node *node, u16 index)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	if (c)
+		c->resting = true;
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_unspent() - a grant was not used: nothing was sent
+ * @node: node
+ * @index: of the peer
+ * @pages: grants to put back
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	if (c)
+		c->grants += pages;
+	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_give_back() - take grants away from an idle candidate
+ * @node: node
+ * @index: of the peer
+ * @keep: grants to leave it with; none to one that shrinks, which has to
+ *	refuse what is sent against those it took back
+ *
+ * Context: process, does not sleep.
+ * Return: grants taken, to be returned to the peer; 0 if pages are on their
+ * way to it or it has no more than @keep.
+ */
+u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
+{
+	struct nswap_place_peer *c;
+	u32 n = 0;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	if (c && c->shrinking)
+		keep = 0;
+	if (c && !c->inflight && c->grants > keep) {
+		n = c->grants - keep;
+		c->grants = keep;
+	}
+	spin_unlock(&node->place_lock);
+	return n;
+}
+
+/**
+ * nswap_place_wants() - should this peer be asked for grants?
+ * @node: node
+ * @index: of the peer
+ *
+ * Context: process, does not sleep.
+ * Return: true if it is eligible, not shrinking, has room and no grant of it
+ * is left.
+ */
+bool nswap_place_wants(struct nswap_node *node, u16 index)
+{
+	struct nswap_place_peer *c;
+	bool wants;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	wants = c && c->eligible && !c->shrinking && !c->grants && c->free;
+	spin_unlock(&node->place_lock);
+	return wants;
+}
+
+/**
+ * nswap_place_numbers() - a candidate's numbers for people
+ * @node: node
+ * @index: of the peer
+ * @grants: result, 0 if it is no candidate
+ * @inflight: result, likewise
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
+			 u32 *inflight)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = place_find(node, index);
+	*grants = c ? c->grants : 0;
+	*inflight = c ? c->inflight : 0;
+	spin_unlock(&node->place_lock);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes of a peer's state; the states and their table: pure/peer_state.c.
+ *
+ * Invariants:
+ *  - The state changes in state_change() only, under peer->lock. The leader of
+ *    the session, the tick, announcements, and tasks that start and end
+ *    sessions do that at the same time: each names the states it expects and
+ *    goes by the one it found. Read without the lock, a state is a moment's
+ *    view, but for LOST, which stays.
+ *  - Parked page-ins leave in the critical section that makes the peer DEAD or
+ *    LOST; see parked.c for why none comes later.
+ *  - What a page-in does and whether the peer may be chosen follows from the
+ *    state. It is kept nowhere else but with the candidates (place_cand.c), which
+ *    are worked out again with each tick.
+ */
+#include "base/log.h"
+#include "base/views.h"
+#include "core/client_state.h"
+#include "core/node.h"
+#include "parked.h"
+#include "peer.h"
+#include "pure/peer_state.h"
+#include "session.h"
+#include "state_change.h"
+
+/* page-ins that have nothing to wait for in the new state go to @parked */
+static enum nswap_peer_state state_change(struct nswap_peer *peer,
+					  unsigned long from,
+					  enum nswap_peer_state to,
+					  struct list_head *parked)
+{
+	enum nswap_peer_state old = peer->state;
+
+	lockdep_assert_held(&peer->lock);
+	if (from & BIT(old) && !WARN_ON_ONCE(!nswap_peer_legal(old, to))) {
+		WRITE_ONCE(peer->state, to);
+		if (nswap_peer_hopeless(to))
+			list_splice_init(&peer->parked, parked);
+	}
+	return old;
+}
+
+/**
+ * nswap_peer_become() - change a peer's state
+ * @peer: the peer
+ * @from: states the caller expects, BIT(NSWAP_PEER_...) each; in any other one
+ *	nothing happens: another task was faster
+ * @to: the new state
+ *
+ * Page-ins that wait for the peer get their error before this returns, if there
+ * is nothing to wait for in the new state.
+ *
+ * Context: process; does not sleep; no lock held that a lost page-in takes.
+ * Return: the state it was in: it has changed if that is one of @from.
+ */
+enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
+					unsigned long from,
+					enum nswap_peer_state to)
+{
+	enum nswap_peer_state old;
+	LIST_HEAD(parked);
+
+	spin_lock(&peer->lock);
+	old = state_change(peer, from, to, &parked);
+	spin_unlock(&peer->lock);
+	nswap_parked_lose(&parked);
+	wake_up_all(&peer->wait);
+	return old;
+}
+
+/**
+ * nswap_peer_expire() - SILENT becomes DEAD after a time
+ * @peer: the peer
+ * @ms: unless it was heard within this time
+ *
+ * Context: as nswap_peer_become().
+ * Return: true if the peer has become DEAD.
+ */
+bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
+{
+	bool dead = false;
+	LIST_HEAD(parked);
+
+	spin_lock(&peer->lock);
+	/* under the lock: a session that came and went meanwhile was heard */
+	if (time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
+		dead = state_change(peer, BIT(NSWAP_PEER_SILENT),
+				    NSWAP_PEER_DEAD, &parked) ==
+		       NSWAP_PEER_SILENT;
+	spin_unlock(&peer->lock);
+	nswap_parked_lose(&parked);
+	return dead;
+}
+
+/**
+ * nswap_peer_lost() - the peer's epoch is over
+ * @peer: the peer
+ *
+ * Context: process; does not sleep for the network.
+ */
+void nswap_peer_lost(struct nswap_peer *peer)
+{
+	u64 slots = atomic64_read(&peer->slots);
+
+	if (nswap_peer_become(peer, ~BIT(NSWAP_PEER_LOST), NSWAP_PEER_LOST) ==
+	    NSWAP_PEER_LOST)
+		return;
+	nswap_session_break(peer);
+	if (slots)
+		nswap_warn(peer->node, "peer %s restarted: %llu pages it held are lost, programs that read them will fail",
+			   peer->name, slots);
+	queue_work(system_dfl_wq, &peer->node->client->losses);
+}

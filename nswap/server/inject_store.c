@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults on demand in what a server does, in test builds only: everything that
+ * is behind the hooks in its path. Which faults, and how often: core/inject.c.
+ *
+ * Invariants:
+ *  - A kept previous generation (entry->prev) belongs to its entry and is put
+ *    with it.
+ *  - Grants that are in an answer which is not sent are taken back, and a store
+ *    that is refused leaves the grants as they were: only what is to be shown
+ *    goes wrong.
+ */
+#include <linux/highmem.h>
+
+#include "core/inject.h"
+#include "core/node.h"
+#include "held.h"
+#include "inject_entry.h"
+#include "pure/wire.h"
+#include "serve.h"
+#include "server.h"
+
+/* @n more grants, or fewer; a page set aside stands for each */
+static void inject_grant(struct nswap_srv_conn *conn, s64 n)
+{
+	struct nswap_cache *c = conn->node->cache;
+	struct nswap_owner *o = conn->owner;
+
+	lockdep_assert_held(&c->lock);
+	n = max(n, -(s64)o->granted);
+	o->granted += n;
+	c->granted += n;
+}
+
+/* undo nswap_cache_take() */
+static void inject_untake(struct nswap_srv_conn *conn, struct list_head *entries,
+			  u32 n)
+{
+	struct nswap_cache *c = conn->node->cache;
+
+	spin_lock(&c->lock);
+	list_splice_tail_init(entries, &c->pool);
+	c->set_aside += n;
+	inject_grant(conn, n);
+	spin_unlock(&c->lock);
+}
+
+static void inject_ack(struct nswap_srv_conn *conn, u32 nr)
+{
+	u32 i, bytes = nr * sizeof(conn->result[0]);
+
+	for (i = 0; i < nr; i++) {
+		conn->result[i].gen = conn->gen[i];
+		conn->result[i].status = cpu_to_le32(NSWAP_ST_OK);
+	}
+	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
+	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
+						       nr, 0));
+	conn->acked_ret = nswap_serve_answer(conn, conn->result, bytes);
+	conn->acked = conn->rx.id;
+}
+
+/**
+ * nswap_inject_store() - a store is about to be received
+ * @conn: connection; the generations of the STORE are here
+ * @entries: what it is to be received into; empty again if it is refused
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: false if it is to be refused.
+ */
+bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries)
+{
+	u32 nr = le32_to_cpu(conn->rx.nr);
+
+	if (nswap_inject_refuse()) {
+		inject_untake(conn, entries, nr);
+		return false;
+	}
+	if (nswap_inject_ack_before_store())
+		inject_ack(conn, nr);
+	return true;
+}
+
+/**
+ * nswap_inject_answer() - an answer is about to be sent
+ * @conn: connection; the answer's header is complete
+ *
+ * Context: process, the connection's thread; does not sleep.
+ * Return: 0 to send it, 1 not to, an error to close the connection.
+ */
+int nswap_inject_answer(struct nswap_srv_conn *conn)
+{
+	struct nswap_cache *c = conn->node->cache;
+	u8 type = conn->tx.type;
+	int ret = 1;
+
+	if (type != NSWAP_STORE_ACK && type != NSWAP_FREE_ACK &&
+	    type != NSWAP_RETURN_ACK)
+		return 0;
+	if (type == NSWAP_STORE_ACK && conn->acked == conn->rx.id) {
+		conn->acked = 0;
+		ret = conn->acked_ret ?: 1;
+	} else if (nswap_inject_cut_ack()) {
+		return -ECONNABORTED;
+	} else if (type != NSWAP_STORE_ACK || !nswap_inject_drop_ack()) {
+		return 0;
+	}
+	spin_lock(&c->lock);
+	inject_grant(conn, -(s64)le32_to_cpu(conn->tx.grants));
+	spin_unlock(&c->lock);
+	return ret;
+}
+
+/**
+ * nswap_inject_page() - what to send of an entry
+ * @e: entry that is asked for
+ *
+ * Context: process, does not sleep.
+ * Return: its page, unless another one is to be served.
+ */
+struct page *nswap_inject_page(struct nswap_entry *e)
+{
+	if (e->prev && nswap_inject_stale())
+		return e->prev->page;
+	if (nswap_inject_corrupt()) {
+		u8 *p = kmap_local_page(e->page);
+
+		p[1000] ^= 1;
+		kunmap_local(p);
+	}
+	return e->page;
+}
+
+/**
+ * nswap_inject_keep_entry() - keep the generation that was replaced
+ * @e: the new entry
+ * @old: the entry it replaced
+ *
+ * Context: process, does not sleep.
+ * Return: true if @old belongs to @e from now on.
+ */
+bool nswap_inject_keep_entry(struct nswap_entry *e, struct nswap_entry *old)
+{
+	if (!nswap_inject_keep() || old->prev)
+		return false;
+	e->prev = old;
+	return true;
+}

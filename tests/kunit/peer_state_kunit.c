@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/* States of a peer: the transition table row by row, and the names. */
+#include <kunit/test.h>
+
+#include "../../nswap/pure/peer_state.c"
+
+struct step {
+	const char *desc;
+	u8 from;
+	u8 to;
+	bool legal;
+};
+
+#define ROW(from, to, legal) \
+	{ #from " to " #to, NSWAP_PEER_##from, NSWAP_PEER_##to, legal }
+
+static const struct step steps[] = {
+	ROW(NEW, NEW, false),
+	ROW(NEW, CONNECTING, true),
+	ROW(NEW, UP, false),
+	ROW(NEW, SILENT, false),
+	ROW(NEW, DEAD, false),
+	ROW(NEW, LOST, true),
+	ROW(CONNECTING, NEW, true),
+	ROW(CONNECTING, CONNECTING, false),
+	ROW(CONNECTING, UP, true),
+	ROW(CONNECTING, SILENT, false),
+	ROW(CONNECTING, DEAD, true),
+	ROW(CONNECTING, LOST, true),
+	ROW(UP, NEW, false),
+	ROW(UP, CONNECTING, false),
+	ROW(UP, UP, false),
+	ROW(UP, SILENT, true),
+	ROW(UP, DEAD, false),
+	ROW(UP, LOST, true),
+	ROW(SILENT, NEW, false),
+	ROW(SILENT, CONNECTING, false),
+	ROW(SILENT, UP, true),
+	ROW(SILENT, SILENT, false),
+	ROW(SILENT, DEAD, true),
+	ROW(SILENT, LOST, true),
+	ROW(DEAD, NEW, false),
+	ROW(DEAD, CONNECTING, false),
+	ROW(DEAD, UP, true),
+	ROW(DEAD, SILENT, false),
+	ROW(DEAD, DEAD, false),
+	ROW(DEAD, LOST, true),
+	ROW(LOST, NEW, false),
+	ROW(LOST, CONNECTING, false),
+	ROW(LOST, UP, false),
+	ROW(LOST, SILENT, false),
+	ROW(LOST, DEAD, false),
+	ROW(LOST, LOST, false),
+	{ "no state to NEW", NSWAP_PEER_STATES, NSWAP_PEER_NEW, false },
+	{ "NEW to no state", NSWAP_PEER_NEW, NSWAP_PEER_STATES, false },
+};
+
+static_assert(ARRAY_SIZE(steps) == NSWAP_PEER_STATES * NSWAP_PEER_STATES + 2);
+
+static void step_desc(const struct step *s, char *desc)
+{
+	strscpy(desc, s->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(step, steps, step_desc);
+
+static void transition(struct kunit *test)
+{
+	const struct step *s = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, nswap_peer_legal(s->from, s->to), s->legal);
+}
+
+/* page-ins wait for a peer as long as it can come back with their pages */
+static void hopeless(struct kunit *test)
+{
+	u8 state;
+
+	for (state = 0; state < NSWAP_PEER_STATES; state++)
+		KUNIT_EXPECT_EQ(test, nswap_peer_hopeless(state),
+				state == NSWAP_PEER_DEAD ||
+				state == NSWAP_PEER_LOST);
+	KUNIT_EXPECT_FALSE(test, nswap_peer_legal(NSWAP_PEER_LOST,
+						  NSWAP_PEER_UP));
+}
+
+/* scripts read them: the numbers and the names are promises */
+static void names_are_fixed(struct kunit *test)
+{
+	static const char *const expected[] = {
+		"new", "connecting", "up", "silent", "dead", "lost", "unknown",
+	};
+	u8 state;
+
+	KUNIT_EXPECT_EQ(test, (int)NSWAP_PEER_STATES, 6);
+	for (state = 0; state < ARRAY_SIZE(expected); state++)
+		KUNIT_EXPECT_STREQ(test, nswap_peer_state_name(state),
+				   expected[state]);
+}
+
+static struct kunit_case peer_state_cases[] = {
+	KUNIT_CASE_PARAM(transition, step_gen_params),
+	KUNIT_CASE(hopeless),
+	KUNIT_CASE(names_are_fixed),
+	{}
+};
+
+static struct kunit_suite peer_state_suite = {
+	.name = "nswap_peer_state",
+	.test_cases = peer_state_cases,
+};
+
+kunit_test_suite(peer_state_suite);
