@@ -6,7 +6,7 @@
  * A flash slot is a number above 0: the devices' slots one after the other.
  *
  * Invariants:
- *  - A slot is put back by whoever takes it out of the slot map, or by the
+ *  - A slot is put back by the one that takes it out of the slot map, or the
  *    page-out that took it and did not get it in there. It may be taken and
  *    written again at once: who reads one looks at the slot map again
  *    afterwards, and at nswap_flash_links().
@@ -15,10 +15,10 @@
  *    being discarded cannot be taken meanwhile.
  *  - A device that has failed FAILED_AT times in a row gets no new page until
  *    RETRY has passed: nothing may be left there whose page-in could show that
- *    it is well again. Nobody else tries before that has ended, which may take
+ *    it is well again. No other page-out tries before that has ended, which may take
  *    long. What it holds is still asked for.
  *  - A device can be removed once its map is closed and nothing in it is used.
- *    Its entry stays, so that the numbers of the others do. Whoever submits has
+ *    Its entry stays, so that the numbers of the others do. A submitter has
  *    taken the slot, or has seen it in the slot map within rcu_read_lock().
  */
 #include <linux/blkdev.h>
@@ -109,7 +109,7 @@ static int open_one(struct nswap_flash *f, const char *path,
 }
 
 /**
- * nswap_flash_open() - open a flash tier, for nobody else to use
+ * nswap_flash_open() - open a flash tier, exclusively
  * @path: of block devices, as the calling process sees them, by rank
  * @nr: how many, at most NSWAP_FLASH_DEVICES
  * @ext: for one clear sentence

@@ -21,7 +21,7 @@
  * @since: jiffies of the last page that was moved off
  * @copies: no page is only there: copies of others may go
  * @moved: pages moved off since the last look at slot 1
- * @stuck: those that nobody took
+ * @stuck: those that no peer, flash or home took
  * @unread: those that could not be read
  */
 struct nswap_flash_leave {
@@ -61,7 +61,7 @@ struct nswap_flash_dev {
  * @dev: its devices, by rank
  * @nr: how many
  * @trim: work that passes discards on
- * @tag: one byte a slot: 0, or by whose word the prefetcher brought its page
+ * @tag: one byte a slot: 0, or which policy the prefetcher brought its page for
  * @hits: reads of the slots of each tag since they were taken last
  */
 struct nswap_flash {

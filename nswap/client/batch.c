@@ -184,7 +184,7 @@ unsigned long nswap_batch_home(struct nswap_batch *b, unsigned long pages,
 
 /**
  * nswap_batch_read_flash() - read pages from flash
- * @b: batch; where is in its @flash, on one device, that nobody can remove
+ * @b: batch; where is in its @flash, on one device, that cannot go now
  * @pages: a bit for each page
  *
  * Context: process, sleeps until flash has answered.

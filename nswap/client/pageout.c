@@ -2,11 +2,11 @@
 /*
  * Page-out.
  *
- *   claim: slot -> WRITING(nobody, next generation)
+ *   claim: slot -> WRITING(no peer, next generation)
  *   place: policy picks a peer, a grant is spent, -> WRITING(peer)
  *   store: message on the peer's store connection
  *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later
- *   refused, timed out, session broken: -> WRITING(nobody, next generation),
+ *   refused, timed out, session broken: -> WRITING(no peer, next generation),
  *          placed again
  *   no room anywhere, or no answer to that for too long: flash, then home
  *          has it: -> FLASH, HOME; failed, or there is none: -> LOST, the

@@ -15,7 +15,7 @@
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits of
  *    @retry.
  *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
- *    for memory waits here for ever.
+ *    for memory waits here forever.
  */
 #include <linux/slab.h>
 
@@ -131,7 +131,7 @@ void nswap_request_fail(struct nswap_io *io, unsigned int first, unsigned int nr
 		set_bit(first++, &io->failed);
 }
 
-/* merged bios are innocent of each other: each gets its own outcome */
+/* each of the merged bios ends with its own status */
 static void end_request(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
@@ -300,7 +300,7 @@ void nswap_request_put(struct nswap_io *io)
  * nswap_op_end() - a message, or a read or write of home, is over
  * @op: it; not to be touched afterwards
  * @again: slots of the request that are to be tried again. They are published
- *	last: from then on the dispatcher may use the message anew.
+ *	last: from then on the dispatcher may use the message again.
  *
  * Context: any without @peer, else process; does not sleep, on the page-out path.
  */

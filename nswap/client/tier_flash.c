@@ -2,7 +2,7 @@
 /*
  * Page-outs to flash and page-ins from there.
  *
- *   no room at any peer:  WRITING(nobody) -> flash -> FLASH
+ *   no room at any peer:  WRITING(no peer) -> flash -> FLASH
  *   a slot with a flash slot, whatever its state: page-in from flash
  *
  * Invariants:
@@ -10,11 +10,11 @@
  *    what was read counts only if the slot still has that generation and that
  *    flash slot afterwards, and had it all the time: no copy of a page that
  *    lives on was given up meanwhile (nswap_flash_links()), else it may have
- *    come back after another page. If not, the page-in starts anew.
+ *    come back after another page. If not, the page-in starts again.
  *  - Adjacent slots go in one read or write. When that fails they are tried one
  *    by one; a page that flash fails alone goes, or is read, elsewhere.
  *  - A flash device may be removed. Between seeing one of its slots in the slot
- *    map and holding it for a read nobody leaves rcu_read_lock().
+ *    map and holding it for a read a page-in stays in rcu_read_lock().
  *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
  *  - A page-out owns the flash slots it took until its slot has them.
  */

@@ -2,7 +2,7 @@
 /*
  * Page-outs to home and page-ins from there.
  *
- *   no room at any peer:  WRITING(nobody) -> home -> HOME, or LOST
+ *   no room at any peer:  WRITING(no peer) -> home -> HOME, or LOST
  *   HOME, or MOVING away from home: page-in from home
  *
  * Invariants:
@@ -13,7 +13,7 @@
  *  - A slot is WRITING while its page-out is under way, so no reader and no
  *    second page-out gets to its place at home meanwhile.
  *  - What has succeeded ends wherever home says so, in a hard interrupt too.
- *  - A page-in that failed is started anew if the slot has changed since.
+ *  - A page-in that failed is started again if the slot has changed since.
  */
 #include "backing/flash.h"
 #include "backing/home.h"

@@ -18,12 +18,12 @@
  *    ever written over a newer one.
  *  - A flash slot is this file's from its taking until the slot map has it, and
  *    put back if that does not come to pass. So without a home no mark is
- *    needed: what is written meets nobody else's page.
+ *    needed: what is written meets no other page.
  *  - A mark is taken by one RETURN at a time, or by who empties a flash device.
  *    A RETURN needs REMOTE(from, g): what is repeated, late or obsolete writes
  *    nothing.
  *  - A page-out path of the server: pages and writes are made with each device
- *    that has a home or flash. Whoever finds them all in use waits for a moment
+ *    that has a home or flash. A RETURN that finds them all in use waits for a moment
  *    and then lets the server try again. The writes end by themselves, and a
  *    server that stops in the middle of its pages loses its room (serve_move.c).
  *  - A RETURN is of one device and uses its rooms alone, so that a home that does
@@ -77,7 +77,7 @@ static void returns_free(struct nswap_returns *rs)
 
 /**
  * nswap_return_init() - be ready for RETURNs
- * @dev: device that gets a home or flash and that nobody finds yet
+ * @dev: device that gets a home or flash and that cannot be found yet
  *
  * Context: process, sleeps; allocates 560 KiB.
  * Return: 0, or -ENOMEM.
@@ -202,7 +202,7 @@ void nswap_return_give(struct nswap_return *r)
 
 /**
  * nswap_return_wait() - let the RETURNs of a device end
- * @dev: device nobody finds any more
+ * @dev: device that cannot be found any more
  *
  * Context: process, sleeps until home and flash have ended what was begun.
  */

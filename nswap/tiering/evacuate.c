@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Removing a flash device from a device that is in use. Somebody asks again and
+ * Removing a flash device from a device that is in use. The user asks again and
  * again; each time a few pages are moved off, until none is left.
  *
  *   closed: no page comes to it any more
@@ -14,8 +14,8 @@
  *
  * Invariants:
  *  - Flash holds the page, and page-ins read it there, until the new place is
- *    recorded. A slot that has changed meanwhile calls its move off. Nobody
- *    waits for a move but a page-out of a slot that is being written home.
+ *    recorded. A slot that has changed meanwhile calls its move off. Only a
+ *    page-out waits for a move, of a slot that is being written home.
  *  - A slot is marked, and takes another generation after that, before its page
  *    is written home; see returned.c.
  *  - As long as a page has nowhere to go no copy of another is given up, and the

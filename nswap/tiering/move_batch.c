@@ -11,7 +11,7 @@
  *   the slot changed meanwhile: it stays as it is, the new copy is obsolete
  *
  * Invariants:
- *  - Whoever makes a batch has given each of its slots a generation that no
+ *  - The maker of a batch has given each of its slots a generation that no
  *    attempt before had. A copy of one that was given up is an orphan.
  *  - One batch is under way; who waits for its end holds no lock that an answer
  *    needs. A peer that does not answer has store_timeout_ms.
@@ -144,7 +144,7 @@ static const struct nswap_store_ops move_batch_store_ops = {
 	.end = move_batch_store_end,
 };
 
-/* a peer for up to @nr slots, a reference to it is the caller's; NULL: nobody */
+/* a peer for up to @nr slots, a reference to it is the caller's; NULL: none */
 static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigned int *nr)
 {
 	struct nswap_node *node = mo->b.io.dev->node;
@@ -169,7 +169,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 /**
  * nswap_move_batch_store() - bring to peers what has not changed since it was
  *	read, and wait for the answers
- * @mo: batch; what nobody takes stays in its @todo
+ * @mo: batch; what no peer takes stays in its @todo
  *
  * Context: process, sleeps.
  */

@@ -128,7 +128,7 @@ static bool copier_link(struct nswap_device *dev, const struct nswap_picked *p,
  * @c: copier
  * @picked: pages, each once
  * @nr: how many, NSWAP_COPY_BATCH at most
- * @arm: by whose word, see nswap_flash_tag()
+ * @arm: the policy that picked them, see nswap_flash_tag()
  * @more: result, whether to go on: not if flash has no room or has failed; left
  *	as it is if no page could be read
  *

@@ -3,10 +3,10 @@
  * Moves out: pages at home go to peers that have RAM to spare, while their
  * owner swaps.
  *
- *   HOME(g) -> MOVING(nobody, g+1) -> read from home -> STORE g+1 at a peer
- *   acknowledged: MOVING(nobody, g+1) -> REMOTE(peer, g+1)
+ *   HOME(g) -> MOVING(no peer, g+1) -> read from home -> STORE g+1 at a peer
+ *   acknowledged: MOVING(no peer, g+1) -> REMOTE(peer, g+1)
  *   no room, refused, unanswered, session broken, home failed:
- *                 MOVING(nobody, g+1) -> HOME(g+1)
+ *                 MOVING(no peer, g+1) -> HOME(g+1)
  *   the slot changed meanwhile: it stays as it is, the new copy is obsolete
  *
  * Invariants:
@@ -16,7 +16,7 @@
  *    begins: a page-out meanwhile gets one that is newer still, and no attempt
  *    has the generation of another. A copy of a generation that was given up is
  *    an orphan like any other.
- *  - Nobody waits for a move: a page-out, a free and a page-in find a word they
+ *  - Nothing waits for a move: a page-out, a free and a page-in find a word they
  *    can change or read at once, and the move finds out.
  *  - Page-outs come first: nothing moves while one waits, and a peer is chosen
  *    only if it has more than they need. Page-ins come first: one batch of a
@@ -128,7 +128,7 @@ static unsigned int promote_run(struct nswap_promote *ho)
 	return n;
 }
 
-/* HOME(g) -> MOVING(nobody, g+1) */
+/* HOME(g) -> MOVING(no peer, g+1) */
 static bool promote_slot_begun(struct nswap_slot *s)
 {
 	if (s->state != NSWAP_SLOT_HOME)
@@ -328,7 +328,7 @@ bool nswap_promote_ready(struct nswap_device *dev)
  * @dev: device with a home
  * @first: a slot
  * @slots: bits of slots from it on; those not at home are left alone
- * @tag: by whose word, for nswap_page_tag_hits()
+ * @tag: the policy that picked them, for nswap_page_tag_hits()
  *
  * Context: process, sleeps for home and for peers, who have store_timeout_ms;
  * the prefetcher.
