@@ -59,7 +59,7 @@ static int show_period(struct seq_file *m, void *unused)
 
 /**
  * nswap_proc_node_to_change() - the node of a file's namespace
- * @file: that somebody writes to
+ * @file: that is written to
  *
  * Context: process context.
  * Return: the node, which nswap_proc_written() puts; ERR_PTR(-EPERM) for a

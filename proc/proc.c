@@ -76,7 +76,7 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 
 static void head_devices(struct seq_file *m)
 {
-	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash\n");
+	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash side_bytes\n");
 }
 
 static void show_devices(struct seq_file *m, struct nswap_node *node)
@@ -87,20 +87,20 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 	u32 after = 0;
 
 	while (nswap_device_next(node, after, &v)) {
-		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s\n",
+		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s %llu\n",
 			   node->number, v.name, v.instance, v.slots,
 			   v.tier[NSWAP_TIER_REMOTE].pages, v.lost, v.map_bytes,
 			   v.in_use, home->pages,
 			   *home->names ? home->names : "-", flash->pages,
 			   flash->slots, flash->used,
-			   *flash->names ? flash->names : "-");
+			   *flash->names ? flash->names : "-", v.side_bytes);
 		after = v.instance;
 	}
 }
 
 static void head_peers(struct seq_file *m)
 {
-	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking\n");
+	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking version features\n");
 }
 
 static void show_peers(struct seq_file *m, struct nswap_node *node)
@@ -112,10 +112,11 @@ static void show_peers(struct seq_file *m, struct nswap_node *node)
 		seq_printf(m, "%u %u %016llx %016llx", node->number, v.index,
 			   v.id, v.epoch);
 		show_addr(m, &v.addr);
-		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu %u\n",
+		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu %u %u %llx\n",
 			   nswap_peer_state_name(v.state), v.leaving, v.fresh,
 			   v.listed, v.lent, v.free, v.used, v.grants,
-			   v.inflight, v.slots, v.heard_ms, v.shrinking);
+			   v.inflight, v.slots, v.heard_ms, v.shrinking,
+			   v.version, v.features);
 		after = v.index;
 	}
 }

@@ -18,6 +18,7 @@ static_assert(PAGE_SIZE == 4096, "a slot is one 4 KiB page");
 #define NSWAP_MAX_CONNS		8	/* connections of one session */
 #define NSWAP_MAX_DEVICES	256
 #define NSWAP_FLASH_DEVICES	4	/* in the flash tier of one device */
+#define NSWAP_SIDE_TABLES	8	/* beside the slot map of one device */
 
 #define NSWAP_SLOT_SHIFT	PAGE_SHIFT
 #define NSWAP_SECTORS_PER_SLOT	(PAGE_SIZE >> 9)

@@ -48,10 +48,15 @@ enum nswap_peer_state {
  * @inflight: pages of ours under way to it
  * @slots: slots of ours that name it
  * @heard_ms: ms since it was last heard of
+ * @version: of the wire protocol that it speaks, 0 if not heard of yet
+ * @refused: that is not the version this node speaks
+ * @features: of the protocol that both have, while a session stands
  */
 struct nswap_peer_view {
 	u16 index;
 	u8 state;
+	u8 version;
+	bool refused;
 	bool leaving;
 	bool shrinking;
 	bool fresh;
@@ -66,6 +71,7 @@ struct nswap_peer_view {
 	u32 inflight;
 	u64 slots;
 	u64 heard_ms;
+	u64 features;
 };
 
 /**
@@ -149,11 +155,26 @@ struct nswap_tier_view {
 };
 
 /**
+ * struct nswap_side_view - one side table of a device
+ * @name: for people
+ * @bits: that it has of a slot
+ * @bytes: that it takes
+ */
+struct nswap_side_view {
+	const char *name;
+	u32 bits;
+	u64 bytes;
+};
+
+/**
  * struct nswap_device_view - one device
  * @name: as in /dev
  * @instance: names it on the wire
  * @slots: its size
  * @map_bytes: memory of its shadow slot map
+ * @side_bytes: memory of its side tables
+ * @side: the tables
+ * @nr_side: how many
  * @lost: slots whose page is lost
  * @tier: its tiers, those it has not got too
  * @in_use: opened or swapped on
@@ -164,6 +185,9 @@ struct nswap_device_view {
 	u32 instance;
 	u64 slots;
 	u64 map_bytes;
+	u64 side_bytes;
+	struct nswap_side_view side[NSWAP_SIDE_TABLES];
+	unsigned int nr_side;
 	u64 lost;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;

@@ -304,7 +304,7 @@ void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m)
 
 	nswap_wire_init(h, NSWAP_LOAD, op->nr, bytes);
 	h->id = nswap_client_id(peer->node);
-	h->flags = nswap_meter_flags(io);
+	h->flags = nswap_meter_flags(io, READ_ONCE(peer->features));
 	h->slot = cpu_to_le64(io->slot + op->first);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));

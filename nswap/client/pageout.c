@@ -305,7 +305,7 @@ void nswap_pageout_build_store(struct nswap_op *op)
 
 	nswap_wire_init(h, NSWAP_STORE, op->nr, bytes);
 	h->id = nswap_client_id(io->dev->node);
-	h->flags = nswap_meter_flags(io);
+	h->flags = nswap_meter_flags(io, READ_ONCE(op->peer->features));
 	h->slot = cpu_to_le64(io->slot + op->first);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));

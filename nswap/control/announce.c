@@ -38,6 +38,7 @@
 #include "core/node.h"
 #include "core/subnet.h"
 #include "peers/peer.h"
+#include "peers/version.h"
 #include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "transport/sockaddr.h"
@@ -221,9 +222,15 @@ static void take_in(struct nswap_announcer *a, int len,
 	struct nswap_addr from;
 	unsigned long flags;
 
-	if (nswap_wire_get_announce(&a->in, len, &heard) ||
-	    nswap_from_sockaddr(ss, &from)) {
+	if (nswap_from_sockaddr(ss, &from)) {
 		nswap_stat_inc(node, announce_rejected);
+		return;
+	}
+	if (nswap_wire_get_announce(&a->in, len, &heard)) {
+		nswap_stat_inc(node, announce_rejected);
+		if (nswap_wire_other_version(&a->in.hdr, len) &&
+		    nswap_subnet_accepts(node, &from))
+			nswap_version_heard(node, &from, a->in.hdr.version);
 		return;
 	}
 	if (heard.id == node->id)

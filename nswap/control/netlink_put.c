@@ -15,6 +15,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "policy/registry.h"
+#include "pure/wire.h"
 
 /* one counter: where it is and the attribute that carries it */
 struct stat_attr {
@@ -94,7 +95,7 @@ static_assert((ARRAY_SIZE(client_stats) + ARRAY_SIZE(server_stats) +
 static_assert(NSWAP_NODE_INFO_A_PAD == PAD && NSWAP_DEVICE_A_PAD == PAD &&
 	      NSWAP_PEER_A_PAD == PAD && NSWAP_OWNER_A_PAD == PAD &&
 	      NSWAP_CLIENT_A_PAD == PAD && NSWAP_SERVER_A_PAD == PAD &&
-	      NSWAP_ANNOUNCE_A_PAD == PAD);
+	      NSWAP_ANNOUNCE_A_PAD == PAD && NSWAP_SIDE_A_PAD == PAD);
 
 static int put_u64(struct sk_buff *skb, int type, u64 value)
 {
@@ -200,6 +201,26 @@ static int put_own_policies(struct sk_buff *skb,
 	return 0;
 }
 
+static int put_side_tables(struct sk_buff *skb,
+			   const struct nswap_device_view *v)
+{
+	struct nlattr *nest;
+	unsigned int i;
+
+	if (put_u64(skb, NSWAP_DEVICE_A_SIDE_BYTES, v->side_bytes))
+		return -EMSGSIZE;
+	for (i = 0; i < v->nr_side; i++) {
+		nest = nla_nest_start(skb, NSWAP_DEVICE_A_SIDE);
+		if (!nest ||
+		    nla_put_string(skb, NSWAP_SIDE_A_NAME, v->side[i].name) ||
+		    nla_put_u32(skb, NSWAP_SIDE_A_BITS, v->side[i].bits) ||
+		    put_u64(skb, NSWAP_SIDE_A_BYTES, v->side[i].bytes))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
 /**
  * nswap_nl_put_device() - put a device into a reply
  * @skb: reply
@@ -234,10 +255,22 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
 	    put_tier(skb, flash) || put_tier(skb, home) ||
-	    put_own_policies(skb, v))
+	    put_own_policies(skb, v) || put_side_tables(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+static_assert(NSWAP_HAS_ALL == NSWAP_FEATURE_TIMED,
+	      "every feature of the protocol has its name");
+
+static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
+{
+	char why[64];
+
+	snprintf(why, sizeof(why), "speaks version %u, this node version %u",
+		 v->version, NSWAP_WIRE_VERSION);
+	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
 }
 
 /**
@@ -269,7 +302,11 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	    nla_put_u32(skb, NSWAP_PEER_A_INFLIGHT, v->inflight) ||
 	    put_u64(skb, NSWAP_PEER_A_SLOTS, v->slots) ||
 	    put_u64(skb, NSWAP_PEER_A_HEARD_MS, v->heard_ms) ||
-	    put_flag(skb, NSWAP_PEER_A_SHRINKING, v->shrinking))
+	    put_flag(skb, NSWAP_PEER_A_SHRINKING, v->shrinking) ||
+	    nla_put_u32(skb, NSWAP_PEER_A_VERSION, v->version) ||
+	    (v->state == NSWAP_PEER_UP &&
+	     put_u64(skb, NSWAP_PEER_A_FEATURES, v->features)) ||
+	    (v->refused && put_refused(skb, v)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -16,6 +16,7 @@
 #include "policy/registry.h"
 #include "prefetch/prefetch.h"
 #include "pure/read_latency.h"
+#include "pure/side_table.h"
 #include "pure/slot_map.h"
 
 struct nswap_promote;
@@ -33,21 +34,22 @@ struct nswap_returns;
  * @instance: names it on the wire, never used again in this epoch
  * @map: shadow slot map
  * @count: slots in each state but EMPTY
- * @dirty: one bit a slot: FREEING and its peer has to be told
+ * @side: side tables, what is kept of each slot beside @map
+ * @dirty: one of them, one bit a slot: FREEING and its peer has to be told
  * @nr_dirty: bits set in @dirty
  * @free_cursor: where the free work goes on; its own
  * @header: page of slot 0, which stays here
  * @header_lock: a page-out and a page-in of slot 0 at once
  * @home: where pages go that no peer has room for; NULL without one
- * @returning: with a home: one bit a slot: a page that a server has brought
- *	back may be written to its place there; see returned.c
+ * @returning: with a home, one of @side, one bit a slot: a page that a server
+ *	has brought back may be written to its place there; see returned.c
  * @rooms: room for pages that servers bring back; NULL without flash and home
  * @returns_left: rooms in use, and pages that servers have brought back and that
  *	are being written, or were a moment ago: until it is 0 somebody uses the
  *	device
  * @flash: where they go before that; NULL without any
  * @promote: moves out from there
- * @tag: of each slot, see page_tag.h; made with the first
+ * @page_tags: side table, a byte a slot, see page_tag.h; with a home
  * @tag_hits: page-ins from peers by tag since they were taken last
  * @used: jiffies of the last page-out or page-in; a device with a home
  * @prefetcher: brings pages nearer ahead of their use; NULL without flash and
@@ -71,6 +73,7 @@ struct nswap_device {
 	u32 instance;
 	struct nswap_slot_map map;
 	atomic64_t count[NSWAP_SLOT_NR];
+	struct nswap_side_tables side;
 	unsigned long *dirty;
 	atomic64_t nr_dirty;
 	u64 free_cursor;
@@ -82,7 +85,7 @@ struct nswap_device {
 	atomic_t returns_left;
 	struct nswap_flash *flash;
 	struct nswap_promote *promote;
-	u8 *tag;
+	struct nswap_side_table *page_tags;
 	atomic_t tag_hits[NSWAP_PREFETCH_ARMS];
 	unsigned long used;
 	struct nswap_prefetcher *prefetcher;

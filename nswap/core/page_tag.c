@@ -6,51 +6,20 @@
  * Invariants:
  *  - A page is tagged before its new place is recorded, with 0 unless the
  *    prefetcher chose it, and loses the tag when its slot is written again, or
- *    its move finds that it was. Tags are for counting only.
- *  - The bytes are allocated with the first tag, by the prefetcher; nothing is
- *    counted without.
+ *    its move finds that it was. Tags are for counting only: they belong to the
+ *    slot, and are written by the task that moves it, WRITING or not.
+ *  - The bytes are a side table of a device with a home.
  */
-#include <linux/vmalloc.h>
-
 #include "base/stats.h"
 #include "device.h"
 #include "node.h"
 #include "page_tag.h"
 #include "prefetch/prefetch.h"
-
-#define TAGS_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
+#include "pure/side_table.h"
 
 static u8 *page_tag_of(struct nswap_device *dev, u64 slot)
 {
-	/* pairs with nswap_page_tags_make() */
-	u8 *tag = smp_load_acquire(&dev->tag);
-
-	return tag ? &tag[slot] : NULL;
-}
-
-/**
- * nswap_page_tags_make() - allocate the tags of a device, if they are not there
- * @dev: device
- *
- * Context: process, sleeps; one caller at a time.
- */
-void nswap_page_tags_make(struct nswap_device *dev)
-{
-	if (!dev->tag)
-		/* pairs with page_tag_of() */
-		smp_store_release(&dev->tag, __vmalloc(dev->map.nr, TAGS_GFP));
-}
-
-/**
- * nswap_page_tags_free() - undo nswap_page_tags_make()
- * @dev: device without requests
- *
- * Context: process, sleeps.
- */
-void nswap_page_tags_free(struct nswap_device *dev)
-{
-	vfree(dev->tag);
-	dev->tag = NULL;
+	return dev->page_tags ? nswap_side_entry(dev->page_tags, slot) : NULL;
 }
 
 /**

@@ -7,8 +7,6 @@
 
 #include "device.h"
 
-void nswap_page_tags_make(struct nswap_device *dev);
-void nswap_page_tags_free(struct nswap_device *dev);
 void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag);
 void nswap_page_tag_hit(struct nswap_device *dev, u64 slot);
 void nswap_page_tag_hits(struct nswap_device *dev,

@@ -18,7 +18,6 @@
 #include <linux/idr.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "backing/flash.h"
 #include "backing/home.h"
@@ -41,6 +40,7 @@
 #include "peers/ctl.h"
 #include "peers/peer.h"
 #include "peers/reconcile.h"
+#include "pure/side_table.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
 #include "tiering/prefetcher.h"
@@ -64,8 +64,7 @@ static void free_device(struct nswap_device *dev)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
 	nswap_return_exit(dev);
-	vfree(dev->returning);
-	vfree(dev->dirty);
+	nswap_side_exit(&dev->side);
 	free_percpu(dev->flow);
 	if (dev->header)
 		__free_page(dev->header);
@@ -74,12 +73,21 @@ static void free_device(struct nswap_device *dev)
 	kfree(dev);
 }
 
-/* what moves out need, and marks of pages that are brought back */
-static int init_for_home(struct nswap_device *dev, u64 slots)
+/* a bit of each slot, changed atomically by whoever; NULL without memory */
+static unsigned long *add_bits(struct nswap_device *dev, const char *name)
 {
-	dev->returning = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	struct nswap_side_table *t = nswap_side_add(&dev->side, name, 1);
+
+	return t ? nswap_side_bitmap(t) : NULL;
+}
+
+/* what moves out need, and marks of pages that are brought back */
+static int init_for_home(struct nswap_device *dev)
+{
+	dev->returning = add_bits(dev, "returning");
+	dev->page_tags = nswap_side_add(&dev->side, "prefetched", BITS_PER_BYTE);
 	dev->promote = nswap_promote_make(dev);
-	return dev->returning && dev->promote ? 0 : -ENOMEM;
+	return dev->returning && dev->page_tags && dev->promote ? 0 : -ENOMEM;
 }
 
 /* @b stays the caller's if this fails */
@@ -95,11 +103,12 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	spin_lock_init(&dev->header_lock);
 	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	dev->dirty = vzalloc(BITS_TO_LONGS(slots) * sizeof(long));
+	nswap_side_init(&dev->side, slots);
+	dev->dirty = add_bits(dev, "freed");
 	dev->flow = alloc_percpu(struct nswap_flow);
 	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow ||
 	    nswap_slot_map_init(&dev->map, slots) ||
-	    (b->home && init_for_home(dev, slots)) ||
+	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev))) {
 		free_device(dev);
 		return NULL;
@@ -112,13 +121,20 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 
 static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 {
-	unsigned int tier;
+	unsigned int i, tier;
 
 	memset(v, 0, sizeof(*v));
 	strscpy(v->name, dev->disk->disk_name, sizeof(v->name));
 	v->instance = dev->instance;
 	v->slots = dev->map.nr;
 	v->map_bytes = nswap_slot_map_bytes(dev->map.nr);
+	v->nr_side = dev->side.nr;
+	for (i = 0; i < v->nr_side; i++) {
+		v->side[i].name = dev->side.table[i].name;
+		v->side[i].bits = dev->side.table[i].bits;
+		v->side[i].bytes = nswap_side_bytes(&dev->side, i);
+		v->side_bytes += v->side[i].bytes;
+	}
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
@@ -160,7 +176,8 @@ static void wait_for_sessions(struct nswap_node *node)
  *
  * Waits for the sessions with the peers heard of, but not for long.
  *
- * Context: process, sleeps; allocates 8 bytes and a bit a slot, two with a home.
+ * Context: process, sleeps; allocates 8 bytes a slot and the side tables: a bit,
+ * with a home two and a byte.
  * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
  * returns.
  */
@@ -182,7 +199,7 @@ int nswap_device_add(struct nswap_node *node,
 	}
 	dev = alloc_device(node, &b);
 	if (!dev) {
-		NL_SET_ERR_MSG(ext, "not enough memory for the slot map, 2 MiB per GiB of device, or 256 devices are there already");
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.4 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close;
 	}

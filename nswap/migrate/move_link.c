@@ -12,11 +12,10 @@
 
 #include "core/node.h"
 #include "move_link.h"
+#include "peers/handshake.h"
 #include "pure/wire.h"
 #include "transport/transport.h"
 
-#define CONNECT_MS	1000
-#define GREET_MS	2000
 #define MOVE_MS		2000
 #define TELL_MS		8000	/* an owner asks a third node, or its home */
 
@@ -32,38 +31,16 @@ static int recv_head(struct nswap_move_link *ml, u8 type, u32 bytes)
 	return ret;
 }
 
-static int say_hello(struct nswap_move_link *ml, __le64 ticket)
+static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
 {
-	struct {
-		struct nswap_wire_hdr hdr;
-		struct nswap_wire_hello hello;
-	} __packed m = {};
+	int ret = nswap_handshake_greet(hs, ml->l);
 
-	nswap_wire_init(&m.hdr, NSWAP_HELLO, 0, sizeof(m.hello));
-	m.hello.id = cpu_to_le64(ml->node->id);
-	m.hello.epoch = cpu_to_le64(ml->node->epoch);
-	m.hello.ticket = ticket;
-	m.hello.class = ml->class;
-	return nswap_send_buf(ml->t, ml->l, &m, sizeof(m));
-}
-
-static int shake_hands(struct nswap_move_link *ml, u64 id)
-{
-	struct nswap_wire_greet greet;
-	int ret;
-
-	ml->t->recv_timeout(ml->l, GREET_MS);
-	ret = recv_head(ml, NSWAP_GREET, sizeof(greet)) ?:
-	      nswap_recv_buf(ml->t, ml->l, &greet, sizeof(greet));
+	if (!ret && hs->id != ml->id)
+		ret = -ESTALE;
 	if (ret)
 		return ret;
-	if (le64_to_cpu(greet.id) != id)
-		return -ESTALE;
-	ml->epoch = le64_to_cpu(greet.epoch);
-	ret = say_hello(ml, greet.ticket) ?: recv_head(ml, NSWAP_HELLO_ACK, 0);
-	if (!ret && le16_to_cpu(ml->hdr.status) != NSWAP_ST_OK)
-		ret = -EACCES;
-	return ret;
+	ml->epoch = hs->epoch;
+	return nswap_handshake_hello(hs, ml->l);
 }
 
 /**
@@ -78,18 +55,21 @@ static int shake_hands(struct nswap_move_link *ml, u64 id)
 int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 			 const struct nswap_addr *addr)
 {
+	struct nswap_handshake hs = {
+		.node = ml->node, .t = ml->t, .addr = addr, .class = ml->class,
+	};
 	struct nswap_link *l;
 	int ret;
 
 	if (ml->l && ml->id == id)
 		return 0;
 	nswap_move_link_close(ml);
-	l = ml->t->connect(ml->node->net, &ml->node->addr, addr, CONNECT_MS);
+	l = nswap_handshake_connect(&hs);
 	if (IS_ERR(l))
 		return PTR_ERR(l);
 	ml->l = l;
 	ml->id = id;
-	ret = shake_hands(ml, id);
+	ret = shake_hands(ml, &hs);
 	if (ret)
 		nswap_move_link_close(ml);
 	return ret;

@@ -96,13 +96,16 @@ static inline void nswap_meter_turn(struct nswap_io *io)
 /**
  * nswap_meter_flags() - should the peer say how long it took?
  * @io: request
+ * @features: NSWAP_HAS_* of the session with the peer that is asked
  *
  * Context: any.
  * Return: flags of a STORE or LOAD.
  */
-static inline __le16 nswap_meter_flags(const struct nswap_io *io)
+static inline __le16 nswap_meter_flags(const struct nswap_io *io,
+				       u64 features)
 {
-	return cpu_to_le16(io->came ? NSWAP_F_TIMED : 0);
+	return cpu_to_le16(io->came && features & NSWAP_HAS_TIMED ?
+				   NSWAP_F_TIMED : 0);
 }
 
 #endif

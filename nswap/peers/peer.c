@@ -244,7 +244,7 @@ int nswap_peer_add(struct nswap_node *node, u16 index)
 	e = node->ipt.entry[index];
 	spin_unlock_irq(&node->ipt_lock);
 	if (e.state == NSWAP_IPT_UNUSED || e.state == NSWAP_IPT_GONE ||
-	    e.id == node->id)
+	    e.state == NSWAP_IPT_FOREIGN || e.id == node->id)
 		return -ENOENT;
 
 	mutex_lock(&node->peers_lock);
@@ -515,11 +515,17 @@ static void fill_view(struct nswap_node *node, u16 index,
 						      NSWAP_PEER_NEW,
 	};
 	nswap_place_look(node, index, &v->grants, &v->inflight);
-	if (!peer)
-		return;
-	v->state = READ_ONCE(peer->state);
-	v->slots = atomic64_read(&peer->slots);
-	nswap_peer_put(peer);
+	if (peer) {
+		v->state = READ_ONCE(peer->state);
+		v->slots = atomic64_read(&peer->slots);
+		if (v->state == NSWAP_PEER_UP)
+			v->features = READ_ONCE(peer->features);
+		nswap_peer_put(peer);
+	}
+	/* a session proves more than what was heard before it */
+	v->refused = e->version && v->state != NSWAP_PEER_UP;
+	v->version = v->refused ? e->version :
+		     e->id ? NSWAP_WIRE_VERSION : 0;
 }
 
 /**

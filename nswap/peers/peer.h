@@ -72,6 +72,8 @@ struct nswap_reconcile {
  * @parked: page-ins that wait for a session, struct nswap_msg
  * @slots: slots and pending frees of this node that name @index
  * @session: number of the newest session; the leader's
+ * @features: NSWAP_HAS_* that both sides of the newest session have; set by
+ *	the leader before the session is up
  * @grants: of the HELLO_ACK; the leader's
  * @free: of the HELLO_ACK; the leader's
  * @held_there: pages it said it holds for this node; the leader's
@@ -114,6 +116,7 @@ struct nswap_peer {
 	atomic64_t slots;
 
 	u64 session;
+	u64 features;
 	u32 grants;
 	u64 free;
 	u64 held_there;

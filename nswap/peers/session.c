@@ -34,6 +34,7 @@
 #include "core/client_state.h"
 #include "core/inject.h"
 #include "core/node.h"
+#include "handshake.h"
 #include "loss.h"
 #include "peer.h"
 #include "place.h"
@@ -43,10 +44,9 @@
 #include "transport/rx_affinity.h"
 #include "transport/transport.h"
 
-#define CONNECT_MS	1000
-#define GREET_MS	2000
 #define RETRY_MS	300	/* after an attempt that failed */
 #define AGAIN_MS	20	/* after a session that broke at once */
+#define OTHER_MS	2000	/* after another version of the protocol */
 
 /*
  * The leader is told to end by @stop, and by kthread_stop() only when it has:
@@ -58,77 +58,43 @@ static bool goes_on(struct nswap_peer *peer)
 	       READ_ONCE(peer->state) != NSWAP_PEER_LOST;
 }
 
-static int recv_typed(struct nswap_conn *c, struct nswap_link *l, u8 type,
-		      void *payload, size_t bytes)
+static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
+		       struct nswap_link *l)
 {
-	int ret;
-
-	ret = nswap_recv_buf(c->t, l, &c->rx, sizeof(c->rx));
-	if (!ret)
-		ret = nswap_wire_check(&c->rx);
-	if (!ret && c->rx.type != type)
-		ret = -EPROTO;
-	if (!ret && bytes)
-		ret = nswap_recv_buf(c->t, l, payload, bytes);
-	return ret;
-}
-
-static int send_hello(struct nswap_conn *c, struct nswap_link *l, __le64 ticket)
-{
-	struct nswap_peer *peer = c->peer;
-	struct {
-		struct nswap_wire_hdr hdr;
-		struct nswap_wire_hello hello;
-	} __packed m = {};
-
-	nswap_wire_init(&m.hdr, NSWAP_HELLO, 0, sizeof(m.hello));
-	m.hello.id = cpu_to_le64(peer->node->id);
-	m.hello.epoch = cpu_to_le64(peer->node->epoch);
-	m.hello.session = cpu_to_le64(peer->session);
-	m.hello.ticket = ticket;
-	m.hello.class = c->class;
-	return nswap_send_buf(c->t, l, &m, sizeof(m));
-}
-
-static int shake_hands(struct nswap_conn *c, struct nswap_link *l)
-{
-	struct nswap_wire_greet greet;
 	struct nswap_peer *peer = c->peer;
 	int ret;
 
-	c->t->recv_timeout(l, GREET_MS);
-	ret = recv_typed(c, l, NSWAP_GREET, &greet, sizeof(greet));
+	ret = nswap_handshake_greet(hs, l);
 	if (!ret)
-		ret = nswap_peer_greeted(peer, le64_to_cpu(greet.id),
-					 le64_to_cpu(greet.epoch));
+		ret = nswap_peer_greeted(peer, hs->id, hs->epoch);
 	if (!ret)
-		ret = send_hello(c, l, greet.ticket);
-	if (!ret)
-		ret = recv_typed(c, l, NSWAP_HELLO_ACK, NULL, 0);
+		ret = nswap_handshake_hello(hs, l);
 	if (ret)
 		return ret;
 	c->t->recv_timeout(l, 0);
-	if (le16_to_cpu(c->rx.status) != NSWAP_ST_OK)
-		return -EACCES;
-	if (!c->number) {
-		peer->grants = le32_to_cpu(c->rx.grants);
-		peer->free = le64_to_cpu(c->rx.free);
-		peer->held_there = le64_to_cpu(c->rx.slot);
-	}
+	if (c->number)
+		/* one epoch is one module: what it has does not change */
+		return hs->features == peer->features ? 0 : -EPROTO;
+	WRITE_ONCE(peer->features, hs->features);
+	peer->grants = hs->grants;
+	peer->free = hs->free;
+	peer->held_there = hs->held;
 	return 0;
 }
 
 static int open_conn(struct nswap_conn *c)
 {
-	struct nswap_node *node = c->peer->node;
-	struct nswap_link *l;
+	struct nswap_handshake hs = {
+		.node = c->peer->node, .t = c->t, .addr = &c->peer->addr,
+		.class = c->class, .session = c->peer->session,
+	};
+	struct nswap_link *l = nswap_handshake_connect(&hs);
 
-	l = c->t->connect(node->net, &node->addr, &c->peer->addr, CONNECT_MS);
 	if (IS_ERR(l))
 		return PTR_ERR(l);
 	/* known to nswap_session_break() from now on */
 	nswap_conn_open(c, l);
-	return goes_on(c->peer) ? shake_hands(c, l) : -ESHUTDOWN;
+	return goes_on(c->peer) ? shake_hands(c, &hs, l) : -ESHUTDOWN;
 }
 
 static void session_close(struct nswap_peer *peer)
@@ -269,6 +235,14 @@ static void session_refused(struct nswap_peer *peer)
 	nswap_session_fail_parked(peer);
 }
 
+/* how long to wait after an attempt that ended with @ret */
+static unsigned int session_pause(int ret)
+{
+	if (ret == -EPROTONOSUPPORT)
+		return OTHER_MS;
+	return ret ? RETRY_MS : AGAIN_MS;
+}
+
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 {
 	wait_event_interruptible_timeout(peer->wait, !goes_on(peer),
@@ -284,7 +258,8 @@ static int session_leader(void *data)
 	while (goes_on(peer)) {
 		since = jiffies;
 		ret = session_open(peer);
-		if (ret == -ECONNREFUSED)
+		/* another version is another epoch, whose number is unknown */
+		if (ret == -ECONNREFUSED || ret == -EPROTONOSUPPORT)
 			session_refused(peer);
 		if (!ret && !peer->held_there)
 			nswap_loss_forgotten(peer);
@@ -293,7 +268,7 @@ static int session_leader(void *data)
 			session_down(peer);
 		}
 		if (time_before(jiffies, since + HZ))
-			pause_ms(peer, ret ? RETRY_MS : AGAIN_MS);
+			pause_ms(peer, session_pause(ret));
 	}
 	WRITE_ONCE(peer->ended, true);
 	wake_up_all(&peer->wait);

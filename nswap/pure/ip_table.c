@@ -11,6 +11,10 @@
  *     +------+-------- GONE <-----------------+
  *         released
  *
+ *   UNUSED -> FOREIGN: another version of the protocol was heard there
+ *   FOREIGN -> KNOWN: and now this one;  -> LISTED: the user names it
+ *   FOREIGN -> UNUSED: another node needs the entry
+ *
  * Invariants:
  *  - At most one entry of an id is KNOWN or LEAVING: its present epoch. The
  *    others of that id are GONE, and the slots that name them are lost.
@@ -20,6 +24,9 @@
  *  - Epochs have no order. A datagram that comes late may name one that is
  *    over, so an announcement never brings back an epoch that is GONE; the
  *    greeting on a live connection does, under a new index.
+ *  - An entry says of another version only what was heard since this one was
+ *    heard last. A datagram of another version changes nothing of a peer that
+ *    is fresh.
  *  - Nothing here locks, sleeps or allocates after nswap_ipt_init().
  */
 #include <linux/errno.h>
@@ -153,24 +160,42 @@ static u16 take_unused(struct nswap_ipt *t)
 	return 0;
 }
 
+/* likewise for a node of this version: one of another version gives way */
+static u16 take_for_peer(struct nswap_ipt *t)
+{
+	u16 index = take_unused(t);
+	unsigned int i;
+
+	for (i = 1; !index && i <= t->top; i++) {
+		if (t->entry[i].state != NSWAP_IPT_FOREIGN)
+			continue;
+		memset(&t->entry[i], 0, sizeof(t->entry[i]));
+		index = i;
+	}
+	return index;
+}
+
 /* the entry for an epoch not in the table: the listed one, or an unused one */
 static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr)
 {
 	bool listed = false;
 	unsigned int i;
-	u16 index;
+	u16 index = 0;
 
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (e->state == NSWAP_IPT_UNUSED || !e->listed ||
+		if (e->state == NSWAP_IPT_UNUSED ||
 		    !nswap_addr_equal(&e->addr, addr))
 			continue;
 		if (e->state == NSWAP_IPT_LISTED)
 			return i;
-		listed = true;
+		if (e->state == NSWAP_IPT_FOREIGN)
+			index = i;
+		listed = listed || e->listed;
 	}
-	index = take_unused(t);
+	if (!index)
+		index = take_for_peer(t);
 	if (index)
 		t->entry[index].listed = listed;
 	return index;
@@ -186,6 +211,7 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 
 	if (live && t->entry[live].epoch == epoch) {
 		t->entry[live].heard_ms = now_ms;
+		t->entry[live].version = 0;
 		h.index = live;
 		return h;
 	}
@@ -196,14 +222,17 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 	}
 	h.news = live ? NSWAP_IPT_REBOOTED : NSWAP_IPT_NEW;
 	h.was = live;
-	if (live)
+	if (live) {
 		t->entry[live].state = NSWAP_IPT_GONE;
+		t->entry[live].version = 0;
+	}
 	e = &t->entry[h.index];
 	e->state = NSWAP_IPT_KNOWN;
 	e->id = id;
 	e->epoch = epoch;
 	e->addr = *addr;
 	e->heard_ms = now_ms;
+	e->version = 0;
 	return h;
 }
 
@@ -279,6 +308,22 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 	return ipt_learn(t, id, epoch, &addr, now_ms);
 }
 
+/* the entry for what is at an address now; 0 if there is none */
+static u16 find_at(const struct nswap_ipt *t, const struct nswap_addr *addr)
+{
+	unsigned int i;
+
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if ((ipt_alive(e) || e->state == NSWAP_IPT_LISTED ||
+		     e->state == NSWAP_IPT_FOREIGN) &&
+		    nswap_addr_equal(&e->addr, addr))
+			return i;
+	}
+	return 0;
+}
+
 /**
  * nswap_ipt_list() - enter an address named by the user
  * @t: the table
@@ -290,19 +335,17 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
  */
 u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 {
+	u16 index = find_at(t, addr);
 	struct nswap_ipt_entry *e;
-	unsigned int i;
-	u16 index;
 
-	for (i = 1; i <= t->top; i++) {
-		e = &t->entry[i];
-		if ((ipt_alive(e) || e->state == NSWAP_IPT_LISTED) &&
-		    nswap_addr_equal(&e->addr, addr)) {
-			e->listed = true;
-			return i;
-		}
+	if (index) {
+		e = &t->entry[index];
+		if (e->state == NSWAP_IPT_FOREIGN)
+			e->state = NSWAP_IPT_LISTED;
+		e->listed = true;
+		return index;
 	}
-	index = take_unused(t);
+	index = take_for_peer(t);
 	if (index) {
 		e = &t->entry[index];
 		e->state = NSWAP_IPT_LISTED;
@@ -331,6 +374,44 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 					  e->heard_ms - now_ms;
 
 	return ipt_alive(e) && age <= silent_ms;
+}
+
+/**
+ * nswap_ipt_speaks() - another version of the protocol was heard
+ * @t: the table
+ * @addr: where from
+ * @version: which; 0, which no node speaks, is ignored
+ * @now_ms: the time
+ * @silent_ms: a peer heard of within so many ms is left alone, since what was
+ *	heard may be forged; 0 for none, if it answered a connection to @addr
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ * Return: true if that is news.
+ */
+bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
+		      u8 version, u64 now_ms, u64 silent_ms)
+{
+	u16 index = version ? find_at(t, addr) : 0;
+	struct nswap_ipt_entry *e;
+	bool news;
+
+	if (!version || (index && silent_ms &&
+			 nswap_ipt_fresh(&t->entry[index], now_ms, silent_ms)))
+		return false;
+	if (!index) {
+		index = take_unused(t);
+		if (!index)
+			return false;
+		t->entry[index].state = NSWAP_IPT_FOREIGN;
+		t->entry[index].addr = *addr;
+	}
+	e = &t->entry[index];
+	news = e->version != version;
+	e->version = version;
+	/* one that is KNOWN does not become fresh by that */
+	if (!ipt_alive(e))
+		e->heard_ms = now_ms;
+	return news;
 }
 
 /**
@@ -374,11 +455,15 @@ static bool kept_elsewhere(const struct nswap_ipt *t,
 void nswap_ipt_release(struct nswap_ipt *t, u16 index)
 {
 	struct nswap_ipt_entry *e = &t->entry[index], old = *e;
+	u16 other;
 
 	if (old.state != NSWAP_IPT_GONE)
 		return;
 	memset(e, 0, sizeof(*e));
-	if (old.listed && !kept_elsewhere(t, &old.addr, index)) {
+	other = find_at(t, &old.addr);
+	if (old.listed && t->entry[other].state == NSWAP_IPT_FOREIGN) {
+		nswap_ipt_list(t, &old.addr);
+	} else if (old.listed && !kept_elsewhere(t, &old.addr, index)) {
 		e->state = NSWAP_IPT_LISTED;
 		e->listed = true;
 		e->addr = old.addr;

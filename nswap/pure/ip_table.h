@@ -17,6 +17,8 @@
  * @NSWAP_IPT_KNOWN: announced itself
  * @NSWAP_IPT_LEAVING: said that it goes down
  * @NSWAP_IPT_GONE: an epoch that is over: kept until no slot names it
+ * @NSWAP_IPT_FOREIGN: heard of, but it speaks another version of the protocol
+ *	(id and epoch 0); it has no peer and gives way to one that needs an entry
  */
 enum nswap_ipt_state {
 	NSWAP_IPT_UNUSED,
@@ -24,12 +26,15 @@ enum nswap_ipt_state {
 	NSWAP_IPT_KNOWN,
 	NSWAP_IPT_LEAVING,
 	NSWAP_IPT_GONE,
+	NSWAP_IPT_FOREIGN,
 };
 
 /**
  * struct nswap_ipt_entry - one peer
  * @state: enum nswap_ipt_state
  * @listed: named by the user; survives the peer's reboots
+ * @version: of the protocol, if it was last heard to speak another than this
+ *	node; for people alone: nothing is decided by it
  * @id: node id
  * @epoch: boot epoch
  * @addr: where it takes connections
@@ -42,6 +47,7 @@ enum nswap_ipt_state {
 struct nswap_ipt_entry {
 	u8 state;
 	bool listed;
+	u8 version;
 	u64 id;
 	u64 epoch;
 	struct nswap_addr addr;
@@ -97,6 +103,8 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 				      u64 now_ms);
 struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 					 u64 id, u64 epoch, u64 now_ms);
+bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
+		      u8 version, u64 now_ms, u64 silent_ms);
 u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr);
 u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id);
 bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,

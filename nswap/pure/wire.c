@@ -37,7 +37,8 @@ struct shape {
 static const struct shape shapes[NSWAP_WIRE_NR] = {
 	[NSWAP_GREET] = { "greet", .fixed = sizeof(struct nswap_wire_greet) },
 	[NSWAP_HELLO] = { "hello", .fixed = sizeof(struct nswap_wire_hello) },
-	[NSWAP_HELLO_ACK] = { "hello-ack" },
+	[NSWAP_HELLO_ACK] = { "hello-ack",
+			      .fixed = sizeof(struct nswap_wire_welcome) },
 	[NSWAP_STORE] = { "store", NSWAP_REQ_SLOTS, 1,
 			  PAGE_SIZE + sizeof(__le32),
 			  .flags = NSWAP_F_TIMED },
@@ -160,6 +161,23 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	if (le16_to_cpu(h->page_bytes) != PAGE_SIZE)
 		return -EPROTO;
 	return 0;
+}
+
+/**
+ * nswap_wire_other_version() - is this ours but for its version?
+ * @h: a header as received
+ * @len: bytes received
+ *
+ * Every version begins with magic and version; nothing else in @h is believed.
+ *
+ * Context: any.
+ * Return: true if it is of another version of this protocol.
+ */
+bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len)
+{
+	return len >= offsetofend(struct nswap_wire_hdr, version) &&
+	       le32_to_cpu(h->magic) == NSWAP_WIRE_MAGIC && h->version &&
+	       h->version != NSWAP_WIRE_VERSION;
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Wire protocol, version 1: the only thing client and server share.
+ * Wire protocol, version 2: the only thing client and server share.
  *
  * Everything is little-endian, headers are fixed, sizes are asserted, unknown
  * versions, types and flags are rejected, reserved bytes are zero and checked.
@@ -12,14 +12,24 @@
 #include "base/types.h"
 
 #define NSWAP_WIRE_MAGIC	0x5057534eu	/* "NSWP" on the wire */
-#define NSWAP_WIRE_VERSION	1
+#define NSWAP_WIRE_VERSION	2
 #define NSWAP_WIRE_AUTH		16		/* room for a message tag */
+#define NSWAP_WIRE_KEYS		96		/* room for an exchange of keys */
+
+/*
+ * Features: what a peer may lack and still be a peer. Both sides of a
+ * connection say what they have, what both have is in use on it, and bits that
+ * are not known here are ignored.
+ */
+#define NSWAP_HAS_TIMED		0x1ull	/* NSWAP_F_TIMED is answered */
+#define NSWAP_HAS_ALL		NSWAP_HAS_TIMED	/* what this node has */
 
 /**
  * enum nswap_wire_type - messages; direction in brackets
  * @NSWAP_GREET: [server] first message on a connection: who I am, a ticket
- * @NSWAP_HELLO: [client] who I am, session, class of connection, the ticket
- * @NSWAP_HELLO_ACK: [server] accepted or refused, first grants
+ * @NSWAP_HELLO: [client] who I am, session, class of connection, the ticket,
+ *	features
+ * @NSWAP_HELLO_ACK: [server] accepted or refused, features, first grants
  * @NSWAP_STORE: [client] generations, then pages, of adjacent slots
  * @NSWAP_STORE_ACK: [server] per slot: generation and result; grants
  * @NSWAP_LOAD: [client] generations of adjacent slots
@@ -81,7 +91,9 @@ enum nswap_wire_type {
 #define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now */
 #define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by comparison */
 #define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: gives lent RAM back */
-#define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: say how long you took */
+#define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: say how long you took;
+					 * needs NSWAP_HAS_TIMED
+					 */
 
 /**
  * enum nswap_conn_class - what a connection of a session carries
@@ -172,13 +184,15 @@ static_assert(sizeof(struct nswap_wire_hdr) == 72);
  * @id: the server's node id
  * @epoch: its boot epoch
  * @ticket: rises with every connection; says which session is newer
+ * @keys: zero; room for an exchange of keys
  */
 struct nswap_wire_greet {
 	__le64 id;
 	__le64 epoch;
 	__le64 ticket;
+	u8 keys[NSWAP_WIRE_KEYS];
 } __packed;
-static_assert(sizeof(struct nswap_wire_greet) == 24);
+static_assert(sizeof(struct nswap_wire_greet) == 120);
 
 /**
  * struct nswap_wire_hello - payload of HELLO
@@ -186,18 +200,33 @@ static_assert(sizeof(struct nswap_wire_greet) == 24);
  * @epoch: its boot epoch
  * @session: rises with every session of this epoch
  * @ticket: from GREET on this connection
+ * @features: what the owner has, NSWAP_HAS_* and bits not known here
  * @class: enum nswap_conn_class
  * @reserved: zero
+ * @keys: zero; room for an exchange of keys
  */
 struct nswap_wire_hello {
 	__le64 id;
 	__le64 epoch;
 	__le64 session;
 	__le64 ticket;
+	__le64 features;
 	u8 class;
 	u8 reserved[7];
+	u8 keys[NSWAP_WIRE_KEYS];
 } __packed;
-static_assert(sizeof(struct nswap_wire_hello) == 40);
+static_assert(sizeof(struct nswap_wire_hello) == 144);
+
+/**
+ * struct nswap_wire_welcome - payload of HELLO_ACK
+ * @features: what the server has, as in HELLO
+ * @keys: zero; room for an exchange of keys
+ */
+struct nswap_wire_welcome {
+	__le64 features;
+	u8 keys[NSWAP_WIRE_KEYS];
+} __packed;
+static_assert(sizeof(struct nswap_wire_welcome) == 104);
 
 /**
  * struct nswap_wire_result - one slot of STORE_ACK
@@ -313,6 +342,7 @@ struct nswap_announcement {
 
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes);
 int nswap_wire_check(const struct nswap_wire_hdr *h);
+bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len);
 void nswap_wire_put_announce(struct nswap_wire_announce *w,
 			     const struct nswap_announcement *a);
 int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,

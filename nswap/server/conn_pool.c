@@ -170,6 +170,7 @@ struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 	conn->mover = 0;
 	conn->epoch = 0;
 	conn->session = 0;
+	conn->features = 0;
 	conn->class = 0;
 	return conn;
 }

@@ -355,6 +355,13 @@ static bool serve_allowed(const struct nswap_srv_conn *conn)
 	}
 }
 
+/* does it use nothing but features that both sides have? */
+static bool serve_agreed(const struct nswap_srv_conn *conn)
+{
+	return !(conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED)) ||
+	       conn->features & NSWAP_HAS_TIMED;
+}
+
 /**
  * nswap_serve() - receive one message and answer it
  * @conn: connection whose owner has said hello
@@ -369,7 +376,7 @@ int nswap_serve(struct nswap_srv_conn *conn)
 	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
 	if (!ret)
 		ret = nswap_wire_check(&conn->rx);
-	if (!ret && !serve_allowed(conn))
+	if (!ret && !(serve_allowed(conn) && serve_agreed(conn)))
 		ret = -EPROTO;
 	if (ret)
 		return ret;

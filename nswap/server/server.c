@@ -26,6 +26,7 @@
 #include "core/subnet.h"
 #include "held.h"
 #include "owner.h"
+#include "peers/version.h"
 #include "pure/wire.h"
 #include "serve.h"
 #include "server.h"
@@ -101,6 +102,25 @@ unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn)
 	return min(lease, SILENT_S) * MSEC_PER_SEC;
 }
 
+static int send_welcome(struct nswap_srv_conn *conn, u16 status)
+{
+	struct nswap_cache *c = conn->node->cache;
+	struct {
+		struct nswap_wire_hdr hdr;
+		struct nswap_wire_welcome welcome;
+	} __packed m = {};
+
+	nswap_wire_init(&m.hdr, NSWAP_HELLO_ACK, 0, sizeof(m.welcome));
+	m.hdr.id = conn->rx.id;
+	m.hdr.status = cpu_to_le16(status);
+	if (status == NSWAP_ST_OK && conn->class == NSWAP_CLASS_CONTROL)
+		m.hdr.grants = cpu_to_le32(nswap_held_grant(c, conn, 0, 0));
+	m.hdr.slot = cpu_to_le64(nswap_owner_held(c, conn));
+	m.hdr.free = cpu_to_le64(nswap_cache_free_pages(c));
+	m.welcome.features = cpu_to_le64(NSWAP_HAS_ALL);
+	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
+}
+
 static int take_hello(struct nswap_srv_conn *conn)
 {
 	struct nswap_cache *c = conn->node->cache;
@@ -112,6 +132,11 @@ static int take_hello(struct nswap_srv_conn *conn)
 	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
 	if (!ret)
 		ret = nswap_wire_check(&conn->rx);
+	if (ret == -EPROTONOSUPPORT) {
+		/* what it would make of an answer is unknown: it gets none */
+		nswap_version_client(conn->node, &conn->from, conn->rx.version);
+		return -EACCES;
+	}
 	if (!ret && conn->rx.type != NSWAP_HELLO)
 		ret = -EPROTO;
 	if (!ret)
@@ -124,14 +149,7 @@ static int take_hello(struct nswap_srv_conn *conn)
 		conn->t->no_reserves(conn->l);
 	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
 		 nswap_owner_hello(c, conn, &hello);
-	nswap_wire_init(&conn->tx, NSWAP_HELLO_ACK, 0, 0);
-	conn->tx.id = conn->rx.id;
-	conn->tx.status = cpu_to_le16(status);
-	if (status == NSWAP_ST_OK && conn->class == NSWAP_CLASS_CONTROL)
-		conn->tx.grants = cpu_to_le32(nswap_held_grant(c, conn, 0, 0));
-	conn->tx.slot = cpu_to_le64(nswap_owner_held(c, conn));
-	conn->tx.free = cpu_to_le64(nswap_cache_free_pages(c));
-	ret = nswap_send_buf(conn->t, conn->l, &conn->tx, sizeof(conn->tx));
+	ret = send_welcome(conn, status);
 	if (!ret && status != NSWAP_ST_OK)
 		ret = -EACCES;
 	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));

@@ -30,6 +30,7 @@ struct task_struct;
  * @mover: classes MOVE and TELL: the node that said hello
  * @epoch: of the owner or the mover, at hello
  * @session: of the owner, at hello
+ * @features: NSWAP_HAS_* that both sides have, at hello
  * @class: enum nswap_conn_class
  * @rx: message being handled
  * @tx: its answer
@@ -57,6 +58,7 @@ struct nswap_srv_conn {
 	u64 mover;
 	u64 epoch;
 	u64 session;
+	u64 features;
 	u8 class;
 	struct nswap_wire_hdr rx;
 	struct nswap_wire_hdr tx;

@@ -286,7 +286,6 @@ void nswap_promote_end(struct nswap_device *dev)
 	WRITE_ONCE(ho->stop, true);
 	cancel_work_sync(&ho->work);
 	nswap_move_batch_exit(&ho->mo);
-	nswap_page_tags_free(dev);
 	kfree(ho);
 	dev->promote = NULL;
 }
@@ -345,7 +344,6 @@ unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 	ktime_t began = ktime_get();
 	unsigned long moved;
 
-	nswap_page_tags_make(dev);
 	moved = promote_move(ho, first, slots, tag);
 	promote_pause(began, 0);
 	return hweight_long(moved);

@@ -53,6 +53,14 @@ static struct nswap_ipt_heard hear_leaving(struct nswap_ipt *t, u16 n,
 	return nswap_ipt_hear(t, &a, now);
 }
 
+static bool speaks(struct nswap_ipt *t, u16 n, u8 version, u64 now,
+		   u64 silent_ms)
+{
+	struct nswap_addr a = addr(n);
+
+	return nswap_ipt_speaks(t, &a, version, now, silent_ms);
+}
+
 static u16 list(struct nswap_ipt *t, u16 n)
 {
 	struct nswap_addr a = addr(n);
@@ -509,7 +517,8 @@ static bool sound(struct kunit *test, const struct nswap_ipt *t)
 
 	for (i = 1; i <= NSWAP_MAX_PEERS && i <= t->top + 2; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
-		bool nameless = e->state == NSWAP_IPT_LISTED;
+		bool nameless = e->state == NSWAP_IPT_LISTED ||
+				e->state == NSWAP_IPT_FOREIGN;
 
 		if (i > t->top && e->state != NSWAP_IPT_UNUSED)
 			goto broken;
@@ -567,6 +576,9 @@ static void random_walk(struct kunit *test)
 		case 3:
 			h = hear_leaving(t, n, epoch, step);
 			break;
+		case 4:
+			speaks(t, n, 1, step, SILENT_MS);
+			break;
 		default:
 			h = hear(t, n, epoch, step);
 		}
@@ -610,6 +622,89 @@ static void shrinking_and_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
 }
 
+/* a stranger of another version has an entry, until it speaks this one */
+static void foreign(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 0, 90, SILENT_MS));
+	KUNIT_EXPECT_EQ(test, t->top, 0u);
+	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 100, SILENT_MS));
+	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 1, 200, SILENT_MS));
+	expect_entry(test, t, 1, NSWAP_IPT_FOREIGN, 1, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 200ull);
+	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1], 200, SILENT_MS));
+	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 3, 300, SILENT_MS));
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 3);
+	expect(test, hear(t, 1, 11, 400), NSWAP_IPT_NEW, 1, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
+	KUNIT_EXPECT_EQ(test, t->top, 1u);
+}
+
+/* who names it keeps it, and its version stays until this one is heard */
+static void foreign_listed(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	speaks(t, 1, 1, 100, SILENT_MS);
+	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
+	KUNIT_EXPECT_EQ(test, list(t, 2), 2);
+	speaks(t, 2, 1, 100, 0);
+	expect_entry(test, t, 1, NSWAP_IPT_LISTED, 1, 0);
+	expect_entry(test, t, 2, NSWAP_IPT_LISTED, 2, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[2].version, 1);
+	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 200), NSWAP_IPT_NEW, 1,
+	       0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
+}
+
+/* a datagram is not believed of a fresh peer, a greeting is; both pass */
+static void foreign_doubted(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 1000);
+	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 1, 1000 + SILENT_MS, SILENT_MS));
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
+	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 1000 + SILENT_MS, 0));
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 1000ull);
+	expect(test, hear(t, 1, 11, 1000 + SILENT_MS), NSWAP_IPT_SAME, 1, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
+	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 1001 + 2 * SILENT_MS,
+				       SILENT_MS));
+	expect_entry(test, t, 1, NSWAP_IPT_KNOWN, 1, 11);
+	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1],
+						 1001 + 2 * SILENT_MS,
+						 SILENT_MS));
+	/* an upgrade is another epoch: the old entry says nothing of versions */
+	expect(test, hear(t, 1, 12, 9000), NSWAP_IPT_REBOOTED, 2, 1);
+	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[2].version, 0);
+}
+
+/* they take no entry from anybody, and give way to who needs one */
+static void foreign_gives_way(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	unsigned int n;
+
+	for (n = 1; n <= NSWAP_MAX_PEERS - 2; n++)
+		hear(t, n, n, 100);
+	KUNIT_EXPECT_TRUE(test, speaks(t, 5001, 1, 200, SILENT_MS));
+	KUNIT_EXPECT_TRUE(test, speaks(t, 5002, 1, 300, SILENT_MS));
+	KUNIT_EXPECT_FALSE(test, speaks(t, 5003, 1, 400, SILENT_MS));
+	expect(test, hear(t, 6001, 1, 500), NSWAP_IPT_NEW, NSWAP_MAX_PEERS - 1,
+	       0);
+	KUNIT_EXPECT_EQ(test, list(t, 6002), NSWAP_MAX_PEERS);
+	expect(test, hear(t, 6003, 1, 500), NSWAP_IPT_FULL, 0, 0);
+	KUNIT_EXPECT_EQ(test, t->entry[NSWAP_MAX_PEERS].version, 0);
+}
+
 static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(starts_empty),
 	KUNIT_CASE(new_peers),
@@ -639,6 +734,10 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(ids_are_fixed),
 	KUNIT_CASE(random_walk),
 	KUNIT_CASE(shrinking_and_refused),
+	KUNIT_CASE(foreign),
+	KUNIT_CASE(foreign_listed),
+	KUNIT_CASE(foreign_doubted),
+	KUNIT_CASE(foreign_gives_way),
 	{}
 };
 

@@ -31,9 +31,9 @@ struct legal {
 };
 
 static const struct legal legals[] = {
-	{ "greet", NSWAP_GREET, 0, 24 },
-	{ "hello", NSWAP_HELLO, 0, 40 },
-	{ "hello-ack", NSWAP_HELLO_ACK, 0, 0 },
+	{ "greet", NSWAP_GREET, 0, 120 },
+	{ "hello", NSWAP_HELLO, 0, 144 },
+	{ "hello-ack", NSWAP_HELLO_ACK, 0, 104 },
 	{ "store, one page", NSWAP_STORE, 1, STORE_EACH },
 	{ "store, most", NSWAP_STORE, 32, 32 * STORE_EACH },
 	{ "store, timed", NSWAP_STORE, 1, STORE_EACH, NSWAP_F_TIMED },
@@ -99,7 +99,7 @@ static struct nswap_wire_hdr make(const struct legal *l)
 static void layout(struct kunit *test)
 {
 	static const u8 want[72] = {
-		'N', 'S', 'W', 'P', 1, NSWAP_LOAD, 0, 0,
+		'N', 'S', 'W', 'P', 2, NSWAP_LOAD, 0, 0,
 		8, 0, 0, 0, 2, 0, 0, 0,
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 		0xef, 0xcd, 0xab, 0, 0, 0, 0, 0,
@@ -123,8 +123,14 @@ static void layout(struct kunit *test)
 static void sizes(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_hdr), 72ul);
-	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_greet), 24ul);
-	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_hello), 40ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_greet), 120ul);
+	KUNIT_EXPECT_EQ(test, offsetof(struct nswap_wire_greet, keys), 24ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_hello), 144ul);
+	KUNIT_EXPECT_EQ(test, offsetof(struct nswap_wire_hello, features), 32ul);
+	KUNIT_EXPECT_EQ(test, offsetof(struct nswap_wire_hello, class), 40ul);
+	KUNIT_EXPECT_EQ(test, offsetof(struct nswap_wire_hello, keys), 48ul);
+	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_welcome), 104ul);
+	KUNIT_EXPECT_EQ(test, offsetof(struct nswap_wire_welcome, keys), 8ul);
 	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_result), 8ul);
 	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_run), (size_t)RUN);
 	KUNIT_EXPECT_EQ(test, sizeof(struct nswap_wire_announce), 136ul);
@@ -260,9 +266,12 @@ struct outside {
 
 /* counts out of bounds, with the payload that would belong to them */
 static const struct outside outsides[] = {
-	{ "greet with slots", NSWAP_GREET, 1, 24 },
-	{ "hello with slots", NSWAP_HELLO, 1, 40 },
-	{ "hello-ack with slots", NSWAP_HELLO_ACK, 1, 0 },
+	{ "greet with slots", NSWAP_GREET, 1, 120 },
+	{ "greet of version 1", NSWAP_GREET, 0, 24 },
+	{ "hello with slots", NSWAP_HELLO, 1, 144 },
+	{ "hello of version 1", NSWAP_HELLO, 0, 40 },
+	{ "hello-ack with slots", NSWAP_HELLO_ACK, 1, 104 },
+	{ "hello-ack of version 1", NSWAP_HELLO_ACK, 0, 0 },
 	{ "store of nothing", NSWAP_STORE, 0, 0 },
 	{ "store of too much", NSWAP_STORE, 33, 33 * STORE_EACH },
 	{ "store-ack of nothing", NSWAP_STORE_ACK, 0, 0 },
@@ -312,7 +321,7 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes);
 	unsigned int i;
 
-	if (le32_to_cpu(h->magic) != NSWAP_WIRE_MAGIC || h->version != 1 ||
+	if (le32_to_cpu(h->magic) != NSWAP_WIRE_MAGIC || h->version != 2 ||
 	    le16_to_cpu(h->flags) & ~flags_of(h->type) ||
 	    (h->took && !is_timed(h->type)) ||
 	    memchr_inv(h->auth, 0, sizeof(h->auth)) ||
@@ -501,11 +510,45 @@ static void announce_wrong_fields(struct kunit *test)
 	REJECTED(w.family = cpu_to_le16(AF_INET << 8), -EPROTO);
 	REJECTED(w.reserved = cpu_to_le32(1), -EPROTO);
 	REJECTED(w.hdr.magic = 0, -EPROTO);
-	REJECTED(w.hdr.version = 2, -EPROTONOSUPPORT);
+	REJECTED(w.hdr.version = 1, -EPROTONOSUPPORT);
+	REJECTED(w.hdr.version = 3, -EPROTONOSUPPORT);
 	REJECTED(w.hdr.flags = cpu_to_le16(NSWAP_F_LAST), -EPROTO);
 	REJECTED(w.hdr.bytes = cpu_to_le32(65), -EPROTO);
 	REJECTED(nswap_wire_init(&w.hdr, NSWAP_PING, 0, 0), -EPROTO);
 #undef REJECTED
+}
+
+/* what version 1 sends is told apart from noise, by its first five bytes */
+static void other_versions(struct kunit *test)
+{
+	static const u8 hello_1[72 + 40] = {
+		'N', 'S', 'W', 'P', 1, NSWAP_HELLO, 0, 0, 40, [43] = 0x10,
+		[72] = 1, [80] = 1, [88] = 1, [96] = 1,
+	};
+	struct nswap_wire_hdr h;
+	size_t len;
+	unsigned int i;
+
+	memcpy(&h, hello_1, sizeof(h));
+	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTONOSUPPORT);
+	for (len = 0; len <= sizeof(h); len++)
+		KUNIT_EXPECT_EQ(test, nswap_wire_other_version(&h, len),
+				len >= 5);
+	for (i = 0; i < 256; i++) {
+		h.version = i;
+		KUNIT_EXPECT_EQ(test, nswap_wire_other_version(&h, sizeof(h)),
+				i && i != 2);
+	}
+	h.version = 1;
+	h.magic = 0;
+	KUNIT_EXPECT_FALSE(test, nswap_wire_other_version(&h, sizeof(h)));
+}
+
+/* each feature is one bit, and what this node has is all of them */
+static void features(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_TIMED, 1ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 1ull);
 }
 
 static void names(struct kunit *test)
@@ -544,6 +587,8 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(scope_stays_here),
 	KUNIT_CASE(announce_wrong_length),
 	KUNIT_CASE(announce_wrong_fields),
+	KUNIT_CASE(other_versions),
+	KUNIT_CASE(features),
 	KUNIT_CASE(names),
 	{}
 };

@@ -99,6 +99,34 @@ static void print_tiers(const struct view_device *d)
 	json_end();
 }
 
+static void json_sides(const struct view_device *d)
+{
+	const struct view_side *s;
+
+	json_list("side_tables");
+	for (s = d->side; s < d->side + d->nr_sides; s++) {
+		json_object(NULL);
+		json_string("name", s->name);
+		json_number("bits_per_slot", s->bits);
+		json_number("bytes", s->bytes);
+		json_end();
+	}
+	json_end();
+}
+
+/* "1.1 MiB (freed 256 KiB, …)" */
+static void print_sides(const struct view_device *d)
+{
+	const struct view_side *s;
+	char size[32];
+
+	printf(", side tables %s", text_size(d->side_bytes, size, sizeof(size)));
+	for (s = d->side; s < d->side + d->nr_sides; s++)
+		printf("%s%s %s", s == d->side ? " (" : ", ", s->name,
+		       text_size(s->bytes, size, sizeof(size)));
+	printf("%s", d->nr_sides ? ")" : "");
+}
+
 static void print_device(const struct view_device *d)
 {
 	json_object(NULL);
@@ -115,6 +143,8 @@ static void print_device(const struct view_device *d)
 	json_number("flash_bytes", d->flash_size);
 	json_number("flash_used_slots", d->flash_used);
 	print_tiers(d);
+	json_number("side_bytes", d->side_bytes);
+	json_sides(d);
 	json_bool("in_use", d->in_use);
 	view_json_own(d);
 	json_end();
@@ -215,14 +245,16 @@ int cmd_device_add(int argc, char **argv)
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
-	if (ctl_json)
+	if (ctl_json) {
 		print_device(&d);
-	else
-		printf("%s, %s, slot map %s of RAM%s%s%s%s\n", path,
+	} else {
+		printf("%s, %s, slot map %s of RAM", path,
 		       text_size(d.size, size, sizeof(size)),
-		       text_size(d.map_bytes, map, sizeof(map)),
-		       *d.flash ? ", flash " : "", d.flash,
+		       text_size(d.map_bytes, map, sizeof(map)));
+		print_sides(&d);
+		printf("%s%s%s%s\n", *d.flash ? ", flash " : "", d.flash,
 		       *d.home ? ", home " : "", d.home);
+	}
 	fflush(stdout);
 	warn_if_loop(&d);
 	warn_if_bigger(&d);
@@ -299,7 +331,7 @@ int cmd_device_del(int argc, char **argv)
 int cmd_device_list(int argc, char **argv)
 {
 	struct view_device *devices, *d;
-	char size[32], map[32];
+	char size[32], map[32], side[32];
 	size_t nr;
 
 	arg_no_more(argc, argv, 1);
@@ -307,8 +339,8 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %s\n",
-		       "DEVICE", "SIZE", "MAP", "INSTANCE", "ON-PEERS",
+		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %s\n",
+		       "DEVICE", "SIZE", "MAP", "TABLES", "INSTANCE", "ON-PEERS",
 		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
 		       "FLASH", "OWN-POLICIES");
 	for (d = devices; d < devices + nr; d++) {
@@ -316,10 +348,12 @@ int cmd_device_list(int argc, char **argv)
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s ",
+		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s ",
 		       d->name,
 		       text_size(d->size, size, sizeof(size)),
-		       text_size(d->map_bytes, map, sizeof(map)), d->instance,
+		       text_size(d->map_bytes, map, sizeof(map)),
+		       text_size(d->side_bytes, side, sizeof(side)),
+		       d->instance,
 		       (unsigned long long)d->remote,
 		       (unsigned long long)d->at_flash,
 		       (unsigned long long)d->at_home,

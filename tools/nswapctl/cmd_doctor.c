@@ -128,6 +128,19 @@ static void check_heard(const struct patient *p)
 	}
 }
 
+static void check_versions(const struct patient *p)
+{
+	char addr[ADDR_TEXT];
+	size_t i;
+
+	for (i = 0; i < p->nr_peers; i++)
+		if (*p->peers[i].refused)
+			problem("version", "install the same version of nswap on both",
+				"%s is refused: it %s",
+				text_addr(&p->peers[i].addr, addr),
+				p->peers[i].refused);
+}
+
 static void port_fix(char *buf, size_t len, const char *protocol,
 		     unsigned int port)
 {
@@ -343,6 +356,7 @@ static void examine(void)
 	p.nr_devices = view_devices(&p.devices);
 	hear_peers(&p);
 	check_heard(&p);
+	check_versions(&p);
 	check_tcp(&p);
 	check_udp(&p);
 	check_size(&p);

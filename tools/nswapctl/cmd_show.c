@@ -10,8 +10,17 @@
 #include "ctl.h"
 #include "json.h"
 #include "meter.h"
+#include "nl.h"
 #include "swaps.h"
 #include "view.h"
+
+static void json_features(uint64_t features)
+{
+	json_list("features");
+	if (features & NSWAP_FEATURE_TIMED)
+		json_string(NULL, "timed");
+	json_end();
+}
 
 static void json_peer(const struct view_peer *p)
 {
@@ -34,6 +43,9 @@ static void json_peer(const struct view_peer *p)
 	json_number("slots", p->slots);
 	json_number("heard_ms", p->heard_ms);
 	json_bool("shrinking", p->shrinking);
+	json_number("version", p->version);
+	json_features(p->features);
+	json_string("refused", p->refused);
 	json_end();
 }
 
@@ -41,15 +53,16 @@ static void print_peer(const struct view_peer *p)
 {
 	char addr[ADDR_TEXT], lent[32], left[32], heard[32] = "never";
 
-	if (p->id)
+	if (p->id || p->heard_ms)
 		snprintf(heard, sizeof(heard), "%.1f s ago",
 			 p->heard_ms / 1000.0);
-	printf("%4u  %-24s %-10s %9s %9s %8u %9llu  %s\n", p->index,
+	printf("%4u  %-24s %-10s %9s %9s %8u %9llu  %s%s%s\n", p->index,
 	       text_addr(&p->addr, addr),
 	       p->shrinking && !strcmp(p->state, "up") ? "shrinking" : p->state,
 	       text_size(p->lent * PAGE_BYTES, lent, sizeof(lent)),
 	       text_size(p->free * PAGE_BYTES, left, sizeof(left)),
-	       p->grants, (unsigned long long)p->slots, heard);
+	       p->grants, (unsigned long long)p->slots, heard,
+	       *p->refused ? ", " : "", p->refused);
 }
 
 int cmd_peers(int argc, char **argv)

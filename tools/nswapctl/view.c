@@ -144,6 +144,30 @@ static void take_policy(struct nlattr *nest, struct view_policy *p)
 }
 
 /* what there may be several of */
+static void take_side(struct nlattr *nest, struct view_side *s)
+{
+	struct nlattr *tb[NSWAP_SIDE_A_MAX + 1] = {};
+
+	nested(tb, NSWAP_SIDE_A_MAX, nest);
+	text_of(tb[NSWAP_SIDE_A_NAME], s->name, sizeof(s->name));
+	s->bits = u32_of(tb[NSWAP_SIDE_A_BITS]);
+	s->bytes = u64_of(tb[NSWAP_SIDE_A_BYTES]);
+}
+
+static void take_sides(struct nlattr *device, struct view_device *d)
+{
+	struct nlattr *at;
+	int left;
+
+	d->nr_sides = 0;
+	if (!device)
+		return;
+	nla_for_each_nested(at, device, left)
+		if (nla_type(at) == NSWAP_DEVICE_A_SIDE &&
+		    d->nr_sides < VIEW_SIDES)
+			take_side(at, &d->side[d->nr_sides++]);
+}
+
 static void take_tiers(struct nlattr *device, struct view_device *d)
 {
 	struct nlattr *at;
@@ -181,7 +205,9 @@ void view_take_device(struct nlattr **attrs, struct view_device *d)
 	text_of(tb[NSWAP_DEVICE_A_FLASH], d->flash, sizeof(d->flash));
 	d->flash_size = u64_of(tb[NSWAP_DEVICE_A_FLASH_SIZE]);
 	d->flash_used = u64_of(tb[NSWAP_DEVICE_A_FLASH_USED]);
+	d->side_bytes = u64_of(tb[NSWAP_DEVICE_A_SIDE_BYTES]);
 	take_tiers(attrs[NSWAP_A_DEVICE], d);
+	take_sides(attrs[NSWAP_A_DEVICE], d);
 }
 
 static void more_nodes(struct nlattr **attrs, void *arg)
@@ -206,6 +232,9 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	    (!strcmp(p->state, "new") || !strcmp(p->state, "connecting") ||
 	     !strcmp(p->state, "up")))
 		strcpy(p->state, "leaving");
+	text_of(tb[NSWAP_PEER_A_REFUSED], p->refused, sizeof(p->refused));
+	if (*p->refused && strcmp(p->state, "lost"))
+		strcpy(p->state, "refused");
 	p->fresh = tb[NSWAP_PEER_A_FRESH];
 	p->listed = tb[NSWAP_PEER_A_LISTED];
 	p->id = u64_of(tb[NSWAP_PEER_A_ID]);
@@ -219,6 +248,8 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	p->slots = u64_of(tb[NSWAP_PEER_A_SLOTS]);
 	p->heard_ms = u64_of(tb[NSWAP_PEER_A_HEARD_MS]);
 	p->shrinking = tb[NSWAP_PEER_A_SHRINKING];
+	p->version = u32_of(tb[NSWAP_PEER_A_VERSION]);
+	p->features = u64_of(tb[NSWAP_PEER_A_FEATURES]);
 }
 
 static void more_owners(struct nlattr **attrs, void *arg)
@@ -365,11 +396,12 @@ void view_json_node(const char *key, const struct view_node *n)
 	json_end();
 }
 
-/* can it be counted on: heard of, and neither gone nor going */
+/* can it be counted on: heard of, understood, and neither gone nor going */
 bool view_peer_alive(const struct view_peer *peer)
 {
 	return peer->fresh && strcmp(peer->state, "dead") &&
-	       strcmp(peer->state, "lost") && strcmp(peer->state, "leaving");
+	       strcmp(peer->state, "lost") && strcmp(peer->state, "leaving") &&
+	       strcmp(peer->state, "refused");
 }
 
 /* what the peers together lend, in bytes */

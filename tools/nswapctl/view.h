@@ -33,6 +33,13 @@ struct view_node {
 
 #define VIEW_TIERS	4
 #define VIEW_KINDS	16	/* of policies */
+#define VIEW_SIDES	16
+
+struct view_side {
+	char name[32];
+	uint32_t bits;		/* of a slot */
+	uint64_t bytes;
+};
 
 struct view_tier {
 	char class[16];
@@ -66,6 +73,9 @@ struct view_device {
 	uint64_t flash_used;
 	struct view_tier tier[VIEW_TIERS];
 	size_t nr_tiers;
+	uint64_t side_bytes;
+	struct view_side side[VIEW_SIDES];
+	size_t nr_sides;
 	bool in_use;
 	struct view_policy own[VIEW_KINDS];	/* kind and name only */
 	size_t nr_own;
@@ -73,7 +83,9 @@ struct view_device {
 
 struct view_peer {
 	uint32_t index;
-	char state[32];		/* "leaving" covers new, connecting and up */
+	char state[32];		/* "leaving" covers new, connecting and up,
+				 * "refused" all but lost
+				 */
 	bool fresh;
 	bool listed;
 	uint64_t id;
@@ -87,6 +99,9 @@ struct view_peer {
 	uint64_t slots;
 	uint64_t heard_ms;
 	bool shrinking;
+	uint32_t version;	/* of the wire protocol, 0 if not heard of */
+	uint64_t features;	/* enum nswap_feature, while a session stands */
+	char refused[96];	/* why it is no peer; "" if it is one */
 };
 
 struct view_owner {

@@ -12,6 +12,15 @@
 
 #define NSWAP_DEFAULT_PORT	9611
 
+/**
+ * enum nswap_feature - Features of the wire protocol, which a peer may lack:
+ *   in use is what both sides of a session have.
+ * @NSWAP_FEATURE_TIMED: Answers say how long they took, if they are asked to.
+ */
+enum nswap_feature {
+	NSWAP_FEATURE_TIMED = 1,
+};
+
 enum {
 	NSWAP_A_NODE = 1,
 	NSWAP_A_ADDR,
@@ -110,9 +119,21 @@ enum {
 	NSWAP_DEVICE_A_FLASH_USED,
 	NSWAP_DEVICE_A_TIER,
 	NSWAP_DEVICE_A_POLICY,
+	NSWAP_DEVICE_A_SIDE_BYTES,
+	NSWAP_DEVICE_A_SIDE,
 
 	__NSWAP_DEVICE_A_MAX,
 	NSWAP_DEVICE_A_MAX = (__NSWAP_DEVICE_A_MAX - 1)
+};
+
+enum {
+	NSWAP_SIDE_A_PAD = 1,
+	NSWAP_SIDE_A_NAME,
+	NSWAP_SIDE_A_BITS,
+	NSWAP_SIDE_A_BYTES,
+
+	__NSWAP_SIDE_A_MAX,
+	NSWAP_SIDE_A_MAX = (__NSWAP_SIDE_A_MAX - 1)
 };
 
 enum {
@@ -146,6 +167,9 @@ enum {
 	NSWAP_PEER_A_SLOTS,
 	NSWAP_PEER_A_HEARD_MS,
 	NSWAP_PEER_A_SHRINKING,
+	NSWAP_PEER_A_VERSION,
+	NSWAP_PEER_A_FEATURES,
+	NSWAP_PEER_A_REFUSED,
 
 	__NSWAP_PEER_A_MAX,
 	NSWAP_PEER_A_MAX = (__NSWAP_PEER_A_MAX - 1)

@@ -11,7 +11,7 @@ DESCRIPTION = "every refusal is one sentence with exit code 1 and no effect"
 SUITES = ("lab",)
 LONG = ("refusals", "rights", "malformed")
 NEEDS = ("module",)
-TIMEOUT = 120
+TIMEOUT = 180
 
 
 def state(node):

@@ -7,7 +7,7 @@ import json
 import pathlib
 import re
 
-from nswaptest.check import at_least, equal, true, wait_for
+from nswaptest.check import equal, true, wait_for
 from nswaptest.scenario import sibling
 
 table = sibling("procfs").table
@@ -128,8 +128,8 @@ def test_device_add(t):
     ctl = a.prog("nswapctl")
     a.up()
     done = a.run([ctl, "device", "add", "--size", "8M"])
-    name = re.match(r"(/dev/nswap\d+), 8 MiB, slot map (\S+ \S+) of RAM\n",
-                    done.out)
+    name = re.match(r"(/dev/nswap\d+), 8 MiB, slot map 16 KiB of RAM, "
+                    r"side tables 256 B \(freed 256 B\)\n", done.out)
     true(name, f"device add printed {done.out!r}")
     true(pathlib.Path(name.group(1)).is_block_device(), "there is no device")
     true("warning" in done.err and "lend 0 B" in done.err and
@@ -142,7 +142,10 @@ def test_device_add(t):
     made = json.loads(done.out)
     equal((made["size_bytes"], made["in_use"]), (16 << 20, False), "the device")
     # 8 bytes a slot, and a bit for what has to be freed
-    at_least(made["map_bytes"], 4096 * 8, "memory of the slot map")
+    equal(made["map_bytes"], 4096 * 8, "memory of the slot map")
+    equal((made["side_bytes"], made["side_tables"]),
+          (512, [{"name": "freed", "bits_per_slot": 1, "bytes": 512}]),
+          "side tables")
     names = [d["device"] for d in a.devices()]
     equal(len(set(names)), 2, "names of two devices")
     for one in names:

@@ -7,6 +7,7 @@
 """
 import collections
 import contextlib
+import re
 
 from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.disk import disk
@@ -144,6 +145,22 @@ def rows(node):
             if n == number}
 
 
+def shown_as_text(node, dev):
+    """Lists for people say what a device has chosen and what it follows."""
+    ctl = node.prog("nswapctl")
+    node.ctl("policy", "place", "latency", "--device", dev)
+    for args, wanted in ((("policy",), f"{dev} has its own: place=latency"),
+                         (("device", "list"), r" place=latency\n"),
+                         (("policy", "--device", dev), r"place +latency +\* "),
+                         (("policy", "--device", dev),
+                          r"read +prefetched-first +\+ "),
+                         (("prefetch", "--device", dev), r"when +always +\+ ")):
+        said = node.run([ctl, *args]).out
+        true(re.search(wanted, said), f"'{' '.join(args)}' lacks {wanted}:"
+             f" {said}")
+    node.ctl("policy", "place", "default", "--device", dev)
+
+
 def test_doors(t):
     """A device's policy is one word, set and seen through nswapctl and /proc;
     what it has not chosen follows the node."""
@@ -179,6 +196,7 @@ def test_doors(t):
             equal(rows(node)[two, kind], (names[-1], "0"), f"{kind} that follows")
             node.run(f"echo - {kind} {names[0]} > {POLICIES}")
         equal([d["policies"] for d in node.devices()], [{}, {}], "own policies")
+        shown_as_text(node, one)
         for line in ("", "nswap77 place latency", f"{one} place",
                      f"{one} size fixed", f"{one} place nonsense",
                      f"{one} prefetch-to ram", "- place default",

@@ -61,6 +61,10 @@ def test_no_peer(t):
     with disk(192) as home:
         dev = node.device_add(home=home.path)
         equal(node.devices()[0]["size_bytes"], 192 << 20, "size of the device")
+        equal({s["name"]: s["bytes"] for s in
+               node.devices()[0]["side_tables"]},
+              {"freed": 6144, "returning": 6144, "prefetched": 49152},
+              "side tables")
         node.swapon(dev)
         true(not home.free(), "the home of a device can be opened by others")
         result, moved = moved_by(

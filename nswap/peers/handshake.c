@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Handshake, the side that connects.
+ *
+ *   connect -> GREET (who are you?) -> caller: the right one? -> HELLO -> HELLO_ACK
+ *
+ * Invariants:
+ *  - A link belongs to the caller from nswap_handshake_connect() on, and is
+ *    closed by it, whatever happens here.
+ *  - HELLO is sent only after GREET, with the ticket of GREET: the caller has
+ *    seen id and epoch before the other side acts on anything.
+ *  - Every step has a limit. A session must lift that of receiving afterwards.
+ *  - What has room for keys is zero in both directions: who needs keys is no
+ *    peer of a node without.
+ *  - Another version of the protocol ends it, and is noted for people.
+ *
+ * Context: threads of sessions and movers. They bring page-outs back after a
+ * cut: nothing is allocated here but by the transport, as it says.
+ */
+#include <linux/string.h>
+
+#include "core/node.h"
+#include "handshake.h"
+#include "pure/wire.h"
+#include "transport/transport.h"
+#include "version.h"
+
+#define CONNECT_MS	1000
+#define GREET_MS	2000
+
+static int handshake_receive(struct nswap_handshake *hs, struct nswap_link *l,
+			     u8 type, struct nswap_wire_hdr *hdr,
+			     void *payload, size_t bytes)
+{
+	int ret = nswap_recv_buf(hs->t, l, hdr, sizeof(*hdr));
+
+	if (!ret)
+		ret = nswap_wire_check(hdr);
+	if (!ret && hdr->type != type)
+		ret = -EPROTO;
+	if (!ret && bytes)
+		ret = nswap_recv_buf(hs->t, l, payload, bytes);
+	return ret;
+}
+
+static int handshake_send_hello(struct nswap_handshake *hs,
+				struct nswap_link *l)
+{
+	struct {
+		struct nswap_wire_hdr hdr;
+		struct nswap_wire_hello hello;
+	} __packed m = {};
+
+	nswap_wire_init(&m.hdr, NSWAP_HELLO, 0, sizeof(m.hello));
+	m.hello.id = cpu_to_le64(hs->node->id);
+	m.hello.epoch = cpu_to_le64(hs->node->epoch);
+	m.hello.session = cpu_to_le64(hs->session);
+	m.hello.ticket = hs->ticket;
+	m.hello.features = cpu_to_le64(NSWAP_HAS_ALL);
+	m.hello.class = hs->class;
+	return nswap_send_buf(hs->t, l, &m, sizeof(m));
+}
+
+/**
+ * nswap_handshake_connect() - open a link
+ * @hs: the attempt
+ *
+ * Context: process, a kernel thread; sleeps for at most CONNECT_MS.
+ * Return: link, the caller's to close; ERR_PTR as the transport's connect.
+ */
+struct nswap_link *nswap_handshake_connect(struct nswap_handshake *hs)
+{
+	return hs->t->connect(hs->node->net, &hs->node->addr, hs->addr,
+			      CONNECT_MS);
+}
+
+/**
+ * nswap_handshake_greet() - hear who is there
+ * @hs: the attempt; its @id, @epoch and @ticket are set
+ * @l: its link
+ *
+ * Context: process, a kernel thread; sleeps for at most GREET_MS.
+ * Return: 0; -EPROTONOSUPPORT if another version of the protocol is spoken
+ * there; -EPROTO; the transport's error.
+ */
+int nswap_handshake_greet(struct nswap_handshake *hs, struct nswap_link *l)
+{
+	struct nswap_wire_greet greet;
+	struct nswap_wire_hdr hdr;
+	int ret;
+
+	hs->t->recv_timeout(l, GREET_MS);
+	ret = handshake_receive(hs, l, NSWAP_GREET, &hdr, &greet, sizeof(greet));
+	if (ret == -EPROTONOSUPPORT)
+		nswap_version_met(hs->node, hs->addr, hdr.version);
+	if (!ret && memchr_inv(greet.keys, 0, sizeof(greet.keys)))
+		ret = -EPROTO;
+	if (ret)
+		return ret;
+	hs->id = le64_to_cpu(greet.id);
+	hs->epoch = le64_to_cpu(greet.epoch);
+	hs->ticket = greet.ticket;
+	return 0;
+}
+
+/**
+ * nswap_handshake_hello() - say who we are, and be accepted or not
+ * @hs: the attempt, after nswap_handshake_greet(); the rest of it is set
+ * @l: its link
+ *
+ * Context: process, a kernel thread; sleeps for at most GREET_MS after sending.
+ * Return: 0; -EACCES if the other side refuses; -EPROTO; the transport's error.
+ */
+int nswap_handshake_hello(struct nswap_handshake *hs, struct nswap_link *l)
+{
+	struct nswap_wire_welcome welcome;
+	struct nswap_wire_hdr hdr;
+	int ret;
+
+	ret = handshake_send_hello(hs, l);
+	if (!ret)
+		ret = handshake_receive(hs, l, NSWAP_HELLO_ACK, &hdr, &welcome,
+					sizeof(welcome));
+	/* it has greeted in this version: not another one, but nonsense */
+	if (ret == -EPROTONOSUPPORT ||
+	    (!ret && memchr_inv(welcome.keys, 0, sizeof(welcome.keys))))
+		ret = -EPROTO;
+	if (ret)
+		return ret;
+	if (le16_to_cpu(hdr.status) != NSWAP_ST_OK)
+		return -EACCES;
+	hs->features = le64_to_cpu(welcome.features) & NSWAP_HAS_ALL;
+	hs->grants = le32_to_cpu(hdr.grants);
+	hs->free = le64_to_cpu(hdr.free);
+	hs->held = le64_to_cpu(hdr.slot);
+	return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Another version of the wire protocol.
+ *
+ * There are three ways to meet it: a datagram, a client that says hello, and a
+ * server that greets. Each ends there: no datagram is answered, and a connection
+ * is closed without a word more than the GREET that a server begins with, which
+ * the other version refuses likewise. So nothing of another version is ever
+ * interpreted but the first five bytes, magic and version.
+ *
+ * Invariants:
+ *  - It is noted in the IPTable for people, and said in the log once, until that
+ *    changes. A node that speaks this version again is a peer again.
+ *  - A datagram and a client prove nothing: what they say is not noted of a peer
+ *    that has a session, or has been heard of lately.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/views.h"
+#include "core/node.h"
+#include "peer.h"
+#include "pure/ip_table.h"
+#include "pure/wire.h"
+#include "transport/sockaddr.h"
+#include "version.h"
+
+static bool version_has_session(struct nswap_node *node,
+				const struct nswap_addr *addr)
+{
+	struct nswap_peer *peer;
+	bool found = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		found = found || (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+				  nswap_addr_equal(&peer->addr, addr));
+		nswap_peer_put(peer);
+	}
+	return found;
+}
+
+static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
+			 u8 version, u64 silent_ms)
+{
+	struct sockaddr_storage ss;
+	bool news;
+
+	if (nswap_addr_equal(addr, &node->addr) ||
+	    (silent_ms && version_has_session(node, addr)))
+		return;
+	spin_lock_irq(&node->ipt_lock);
+	news = nswap_ipt_speaks(&node->ipt, addr, version, nswap_now_ms(),
+				silent_ms);
+	spin_unlock_irq(&node->ipt_lock);
+	if (news && nswap_to_sockaddr(addr, &ss) > 0)
+		nswap_warn(node, "%pISpc is refused: it speaks version %u of the protocol, this node version %u",
+			   &ss, version, NSWAP_WIRE_VERSION);
+}
+
+/**
+ * nswap_version_heard() - a datagram of another version has come
+ * @node: node
+ * @from: its source, found acceptable
+ * @version: which
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_version_heard(struct nswap_node *node, const struct nswap_addr *from,
+			 u8 version)
+{
+	version_note(node, from, version, nswap_knob(node, silent_ms));
+}
+
+/**
+ * nswap_version_client() - a client says hello in another version
+ * @node: node
+ * @from: where it connects from; its node's port is taken to be @node's
+ * @version: which
+ *
+ * Context: process, does not sleep; a server's thread.
+ */
+void nswap_version_client(struct nswap_node *node,
+			  const struct nswap_addr *from, u8 version)
+{
+	struct nswap_addr at = *from;
+
+	at.port = node->addr.port;
+	version_note(node, &at, version, nswap_knob(node, silent_ms));
+}
+
+/**
+ * nswap_version_met() - a server greets in another version
+ * @node: node
+ * @at: where it was connected to
+ * @version: which
+ *
+ * Context: process, does not sleep; a session's leader, a mover.
+ */
+void nswap_version_met(struct nswap_node *node, const struct nswap_addr *at,
+		       u8 version)
+{
+	version_note(node, at, version, 0);
+}

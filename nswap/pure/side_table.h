@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Side tables of a device: what a feature needs of each slot beyond the word of
+ * the shadow slot map. Made with the device, counted in one place.
+ */
+#ifndef NSWAP_SIDE_TABLE_H
+#define NSWAP_SIDE_TABLE_H
+
+#include "base/types.h"
+
+/**
+ * struct nswap_side_table - one table, an entry a slot
+ * @name: for people, write-once
+ * @bits: of an entry: 1, or a multiple of 8
+ * @at: the entries, zeros at first
+ */
+struct nswap_side_table {
+	const char *name;
+	unsigned int bits;
+	void *at;
+};
+
+/**
+ * struct nswap_side_tables - the tables of one device
+ * @slots: entries of each
+ * @nr: how many there are
+ * @table: they
+ */
+struct nswap_side_tables {
+	u64 slots;
+	unsigned int nr;
+	struct nswap_side_table table[NSWAP_SIDE_TABLES];
+};
+
+void nswap_side_init(struct nswap_side_tables *ts, u64 slots);
+struct nswap_side_table *nswap_side_add(struct nswap_side_tables *ts,
+					const char *name, unsigned int bits);
+void nswap_side_exit(struct nswap_side_tables *ts);
+u64 nswap_side_bytes(const struct nswap_side_tables *ts, unsigned int i);
+
+/**
+ * nswap_side_entry() - the entry of a slot
+ * @t: table of whole bytes
+ * @slot: below the device's number of slots
+ *
+ * Context: any; who may read and write it: see side_table.c.
+ * Return: the entry, @t->bits of it.
+ */
+static inline void *nswap_side_entry(const struct nswap_side_table *t, u64 slot)
+{
+	return t->at + slot * (t->bits / 8);
+}
+
+/**
+ * nswap_side_bitmap() - a table of bits
+ * @t: table of one bit a slot
+ *
+ * Context: any; bits are changed atomically, set_bit() and the like.
+ * Return: what <linux/bitops.h> takes.
+ */
+static inline unsigned long *nswap_side_bitmap(const struct nswap_side_table *t)
+{
+	return t->at;
+}
+
+#endif

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The wire protocol by hand, for what the module would never send.
+
+A Peer serves and announces in a node's network namespace, where no nswap is up;
+a Link is one connection to a server.  Both live in threads of the scenario.
+See docs/protocol.md for the layout; it is written down here a second time.
+"""
+import contextlib
+import dataclasses
+import select
+import socket
+import struct
+import threading
+
+from .check import Failure
+from .rawnl import inside
+
+PORT = 9611
+PAGE = 4096
+HEADER = struct.Struct("<IBBHIIQQIIHHIQ16s")
+MAGIC = 0x5057534e
+
+(GREET, HELLO, HELLO_ACK, STORE, STORE_ACK, LOAD, LOAD_REPLY, FREE, FREE_ACK,
+ FREE_DEVICE, HOLD_ASK, HOLD_LIST, GRANT_ASK, GRANT, GRANT_RETURN, PING, PONG,
+ MOVE, MOVE_ACK, MOVED, MOVED_ACK, CLAIM, CLAIM_ACK, RETURN, RETURN_ACK,
+ ANNOUNCE) = range(1, 27)
+LAST, TIMED = 0x01, 0x20
+OK, OLDER, NOT_HELD, STALE, LEAVING, BAD = 0, 2, 3, 4, 5, 6
+CONTROL, LOADS, STORES, MOVES, TELLS = range(5)
+HAS_TIMED = 1
+
+
+def node_id(ip, port=PORT):
+    """The id that belongs to an IPv4 address: SipHash-2-4 of it."""
+    mask = (1 << 64) - 1
+    address = int.from_bytes(socket.inet_aton(ip) + bytes(4), "big")
+    key = (0x6e73776170206964, 0x7632303236313131)
+    v = [0x736f6d6570736575 ^ key[0], 0x646f72616e646f6d ^ key[1],
+         0x6c7967656e657261 ^ key[0], 0x7465646279746573 ^ key[1]]
+
+    def rotated(value, by):
+        return (value << by | value >> (64 - by)) & mask
+
+    def rounds(count):
+        for _ in range(count):
+            v[0] = (v[0] + v[1]) & mask
+            v[1] = rotated(v[1], 13) ^ v[0]
+            v[0] = rotated(v[0], 32)
+            v[2] = (v[2] + v[3]) & mask
+            v[3] = rotated(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & mask
+            v[3] = rotated(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & mask
+            v[1] = rotated(v[1], 17) ^ v[2]
+            v[2] = rotated(v[2], 32)
+    for word in (address, 0, socket.AF_INET << 16 | port, 24 << 56):
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xff
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+@dataclasses.dataclass
+class Message:
+    """One message; the fields of its header by name."""
+    kind: int
+    payload: bytes = b""
+    nr: int = 0
+    flags: int = 0
+    ident: int = 0
+    slot: int = 0
+    instance: int = 0
+    grants: int = 0
+    status: int = 0
+    took: int = 0
+    free: int = 0
+    version: int = 2
+
+    def packed(self):
+        """As it goes over the wire."""
+        return HEADER.pack(
+            MAGIC, self.version, self.kind, self.flags, len(self.payload),
+            self.nr, self.ident, self.slot, self.instance, self.grants,
+            self.status, PAGE, self.took, self.free, bytes(16)) + self.payload
+
+
+def receive(sock, size):
+    """Exactly so many bytes; EOFError at the end."""
+    data = bytearray()
+    while len(data) < size:
+        part = sock.recv(size - len(data))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def take(sock):
+    """One message from a connection; EOFError at its end."""
+    (magic, version, kind, flags, size, nr, ident, slot, instance, grants,
+     status, _, took, free, _) = HEADER.unpack(receive(sock, HEADER.size))
+    if magic != MAGIC:
+        raise Failure(f"a message begins with {magic:x}")
+    return Message(kind, receive(sock, size), nr, flags, ident, slot,
+                   instance, grants, status, took, free, version)
+
+
+def hello(who, epoch, session, ticket, kind=CONTROL, features=HAS_TIMED,
+          version=2, reserved=bytes(7), keys=bytes(96)):
+    """A HELLO in version 1 or 2."""
+    body = struct.pack("<QQQQ", who, epoch, session, ticket)
+    tail = struct.pack("B", kind) + reserved
+    if version == 2:
+        body += struct.pack("<Q", features) + tail + keys
+    else:
+        body += tail
+    return Message(HELLO, body, version=version)
+
+
+class Link:
+    """A connection from a node's namespace to a server, greeted."""
+
+    def __init__(self, node, to, timeout=10):
+        with inside(node):
+            self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.sock.settimeout(timeout)
+        self.sock.connect((to, PORT))
+        self.who = node_id(node.addr)
+        greet = take(self.sock)
+        if greet.kind != GREET or len(greet.payload) != 120:
+            raise Failure(f"a server begins with type {greet.kind} and "
+                          f"{len(greet.payload)} bytes")
+        self.version = greet.version
+        self.id, self.epoch, self.ticket = struct.unpack_from(
+            "<QQQ", greet.payload)
+        self.features = None
+
+    def hello(self, epoch=1, session=1, **options):
+        """Say hello; the answer, None if the connection is closed."""
+        self.send(hello(self.who, epoch, session, self.ticket, **options))
+        answer = self.answer()
+        if answer and answer.kind == HELLO_ACK:
+            self.features = struct.unpack_from("<Q", answer.payload)[0]
+        return answer
+
+    def send(self, message):
+        """Send a message."""
+        self.sock.sendall(message.packed())
+
+    def answer(self):
+        """The next message, None if the connection is closed."""
+        try:
+            return take(self.sock)
+        except (EOFError, ConnectionError):
+            return None
+
+    def ask(self, message):
+        """Send a message, return its answer."""
+        self.send(message)
+        return self.answer()
+
+    def close(self):
+        self.sock.close()
+
+
+class Peer:
+    """A node by hand: announces itself to others every 0.2 s and serves.
+
+    version, features and greets (version of the GREET, if another) may be
+    changed at any time; hellos are those heard, asked counts (type, flags).
+    """
+
+    def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
+                 announces=True):
+        self.addr, self.id = node.addr, node_id(node.addr)
+        self.others = [o.addr for o in others]
+        self.version, self.features, self.epoch = version, features, epoch
+        self.announces = announces
+        self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
+        self.refused = 0
+        self._lock = threading.Lock()
+        self._stop, self._ticket, self._socks = False, 0, []
+        with inside(node):
+            self._listener = socket.create_server((node.addr, PORT), backlog=64)
+            self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind((node.addr, PORT))
+        self._threads = [threading.Thread(target=f, daemon=True)
+                         for f in (self._announce, self._accept)]
+        for thread in self._threads:
+            thread.start()
+
+    def restart(self, **changes):
+        """It is another module now: connections and pages are gone."""
+        with self._lock:
+            self.epoch += 1
+            for key, value in changes.items():
+                setattr(self, key, value)
+            self.pages, self.pending, self.hellos = {}, {}, []
+            self._cut()
+
+    def close(self):
+        """Fall silent."""
+        self._stop = True
+        with self._lock:
+            self._cut()
+        for thread in self._threads:
+            thread.join()
+        self._listener.close()
+        self._udp.close()
+
+    def _cut(self):
+        for sock in self._socks:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+        self._socks = []
+
+    def _announcement(self):
+        ip = socket.inet_aton(self.addr) + bytes(12)
+        return Message(ANNOUNCE, struct.pack(
+            "<QQHHI16sQQQ", self.id, self.epoch, socket.AF_INET, PORT, 0, ip,
+            4096, 4096 - len(self.pages), len(self.pages)),
+            version=self.version).packed()
+
+    def _announce(self):
+        while not self._stop:
+            for other in self.others if self.announces else ():
+                with contextlib.suppress(OSError):
+                    self._udp.sendto(self._announcement(), (other, PORT))
+            select.select([], [], [], 0.2)
+
+    def _accept(self):
+        while not self._stop:
+            if not select.select([self._listener], [], [], 0.1)[0]:
+                continue
+            sock, _ = self._listener.accept()
+            with self._lock:
+                self._socks.append(sock)
+                self._ticket += 1
+                ticket = self._ticket
+            threading.Thread(target=self._serve, args=(sock, ticket),
+                             daemon=True).start()
+
+    def _greet(self, ticket):
+        keys = bytes(96) if self.version == 2 else b""
+        return Message(GREET, struct.pack("<QQQ", self.id, self.epoch,
+                                          ticket) + keys,
+                       version=self.version)
+
+    def _serve(self, sock, ticket):
+        with sock, contextlib.suppress(EOFError, OSError):
+            sock.sendall(self._greet(ticket).packed())
+            try:
+                said = take(sock)
+            except (EOFError, OSError):
+                self.refused += 1
+                return
+            if said.kind != HELLO or len(said.payload) != 144:
+                raise Failure(f"hello is type {said.kind}")
+            kind = said.payload[40]
+            features = struct.unpack_from("<Q", said.payload, 32)[0]
+            with self._lock:
+                self.hellos.append((kind, features))
+            sock.sendall(Message(
+                HELLO_ACK, struct.pack("<Q", self.features) + bytes(96),
+                ident=said.ident, grants=0 if kind else 512,
+                slot=len(self.pages), free=2048).packed())
+            while True:
+                question = take(sock)
+                with self._lock:
+                    key = (question.kind, question.flags)
+                    self.asked[key] = self.asked.get(key, 0) + 1
+                    answer = self._handle(question)
+                answer.ident = question.ident
+                answer.slot = answer.slot or question.slot
+                answer.instance = question.instance
+                answer.free = 2048
+                sock.sendall(answer.packed())
+
+    def _handle(self, q):
+        if q.kind == STORE:
+            return self._store(q)
+        if q.kind == LOAD:
+            return self._load(q)
+        if q.kind == FREE:
+            for i in range(q.nr):
+                run = struct.unpack_from("<IIQII", q.payload, 24 * i)
+                for slot in range(run[2], run[2] + run[3]):
+                    if self.pages.get((run[0], slot), (1 << 20,))[0] <= run[1]:
+                        del self.pages[run[0], slot]
+            return Message(FREE_ACK)
+        if q.kind == FREE_DEVICE:
+            self.pages = {k: v for k, v in self.pages.items()
+                          if k[0] != q.instance}
+            return Message(FREE_ACK)
+        if q.kind == HOLD_ASK:
+            return self._list(q)
+        if q.kind == GRANT_ASK:
+            return Message(GRANT, grants=min(q.nr, 512))
+        if q.kind == GRANT_RETURN:
+            return Message(GRANT)
+        if q.kind == PING:
+            return Message(PONG)
+        if q.kind in (MOVE, CLAIM):
+            return self._moved(q)
+        raise EOFError
+
+    def _store(self, q):
+        gens = struct.unpack_from(f"<{q.nr}I", q.payload)
+        answer = b""
+        for i, gen in enumerate(gens):
+            at = 4 * q.nr + PAGE * i
+            self.pages[(q.instance, q.slot + i)] = \
+                gen, q.payload[at:at + PAGE]
+            answer += struct.pack("<II", gen, OK)
+        return Message(STORE_ACK, answer, q.nr, grants=q.nr,
+                       took=1000 if q.flags & TIMED else 0)
+
+    def _load(self, q):
+        states, pages = b"", b""
+        for i, gen in enumerate(struct.unpack_from(f"<{q.nr}I", q.payload)):
+            held = self.pages.get((q.instance, q.slot + i), (None, b""))
+            states += struct.pack("<I", OK if held[0] == gen else NOT_HELD)
+            pages += held[1] if held[0] == gen else b""
+        return Message(LOAD_REPLY, states + pages, q.nr,
+                       took=1000 if q.flags & TIMED else 0)
+
+    def _list(self, q):
+        held = sorted((instance, slot, gen) for (instance, slot), (gen, _)
+                      in self.pages.items() if (instance, slot) >=
+                      (q.instance, q.slot))
+        runs = b"".join(struct.pack("<IIQII", instance, gen, slot, 1, 0)
+                        for instance, slot, gen in held[:128])
+        return Message(HOLD_LIST, runs, min(len(held), 128), slot=1 << 40,
+                       flags=0 if len(held) > 128 else LAST)
+
+    def _moved(self, q):
+        answer = b""
+        first = 16 if q.kind == MOVE else 0
+        for i in range(q.nr):
+            slot, instance, gen = struct.unpack_from("<QII", q.payload,
+                                                     first + 16 * i)
+            key = (instance, slot)
+            status = OK
+            if q.kind == MOVE:
+                at = first + 16 * q.nr + PAGE * i
+                self.pending[key] = gen, q.payload[at:at + PAGE]
+            elif self.pending.get(key, (None,))[0] == gen:
+                self.pages[key] = self.pending.pop(key)
+            else:
+                status = NOT_HELD
+            answer += struct.pack("<II", gen, status)
+        return Message(MOVE_ACK if q.kind == MOVE else CLAIM_ACK, answer, q.nr)
