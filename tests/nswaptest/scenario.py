@@ -25,6 +25,7 @@ and names of programs that must be installed.  A missing program is a skip; a
 build that failed is not.
 """
 import fnmatch
+import functools
 import importlib.util
 import dataclasses
 import json
@@ -73,8 +74,10 @@ class Result:
         return json.dumps(dataclasses.asdict(self))
 
 
+@functools.cache
 def load(path):
-    """Import one scenario file."""
+    """Import one scenario file, once: each suite asks for all of them, and a lab
+    kernel takes seconds to compile them."""
     spec = importlib.util.spec_from_file_location("scenario_" + path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -113,7 +116,10 @@ def discover(suite, patterns=()):
     """The tests of a suite, by file and then in the order written.  Patterns
     (shell style, "swap*" or "badinput.size_zero") choose among them."""
     cases = []
+    of_file = [pattern.partition(".")[0] for pattern in patterns]
     for path in files().values():
+        if patterns and not any(fnmatch.fnmatch(path.stem, p) for p in of_file):
+            continue
         module = load(path)
         for function in functions(module, suite):
             name = path.stem

@@ -142,6 +142,20 @@ def test_rights(t):
     true("CAP_NET_ADMIN" in done.err, f"it was refused with: {done.err}")
 
 
+def refused_each(t, raw, requests, state):
+    """Each is refused with a sentence, and changes nothing."""
+    before = state()
+    for command, payload in requests:
+        answer = raw.ask(command, payload)
+        what = f"command {command} with {payload.hex()}"
+        true(answer.errno, f"{what} was accepted")
+        true(answer.said, f"{what}: errno {answer.errno}, no sentence")
+        true("\n" not in answer.said and len(answer.said) < 200,
+             f"{what}: no sentence: {answer.said!r}")
+        t.log(f"{command}: {answer.errno} {answer.said}")
+        equal(state(), before, f"the state after {what}")
+
+
 def test_sentences(t):
     """Whatever the handlers refuse is refused with a sentence."""
     cluster = t.cluster(1)
@@ -187,26 +201,14 @@ def test_sentences(t):
                 (k("CMD_DEVICE_DEL"), b""),
                 (k("CMD_DEVICE_DEL"), text(k("A_DEVICE_NAME"), "")),
                 (k("CMD_DEVICE_DEL"), text(k("A_DEVICE_NAME"), "lo"))]
-
-    def refused(requests, state):
-        before = state()
-        for command, payload in requests:
-            answer = raw.ask(command, payload)
-            what = f"command {command} with {payload.hex()}"
-            true(answer.errno, f"{what} was accepted")
-            true(answer.said, f"{what}: errno {answer.errno}, no sentence")
-            true("\n" not in answer.said and len(answer.said) < 200,
-                 f"{what}: no sentence: {answer.said!r}")
-            t.log(f"{command}: {answer.errno} {answer.said}")
-            equal(state(), before, f"the state after {what}")
-    refused(without, lambda: node.ctl("nodes"))
+    refused_each(t, raw, without, lambda: node.ctl("nodes"))
     for dump in ("DEVICE_GET", "PEER_GET", "OWNER_GET", "POLICY_GET",
                  "KNOB_GET"):
         answer = raw.ask(k("CMD_" + dump), flags=rawnl.DUMP)
         equal(answer.errno, errno.ENODEV, f"{dump} without a node")
         true(answer.said, f"{dump} without a node says nothing")
     node.up(lend="4M")
-    refused(with_one, lambda: config(node))
+    refused_each(t, raw, with_one, lambda: config(node))
 
 
 def test_fuzz(t):

@@ -11,7 +11,7 @@ from nswaptest.scenario import Result, files
 
 DESCRIPTION = "tests share processors, and the runner says what it left out"
 SUITES = ("lab",)
-TIMEOUT = 30
+TIMEOUT = 60
 
 
 class Width:

@@ -405,6 +405,23 @@ def test_from_disk_policies(t):
         equal(counters(node)["read_errors"], 0, "pages whose page-in failed")
 
 
+def refused_at_command(node):
+    """What nswapctl refuses, and who may not write at all."""
+    said = node.refused("prefetch", "set", "which", "best")
+    true("rr rand lrs [mrs] adaptive" in said, f"the refusal is: {said}")
+    node.refused("prefetch", "set", "period_ms", "0")
+    said = node.refused("prefetch", "set", "whom", "x")
+    true("period_ms" in said, f"the refusal is: {said}")
+    said = node.refused("policy", "read", "slowest")
+    true("[prefetched-first] fastest least-loaded soonest" in said,
+         f"the refusal is: {said}")
+    node.refused("prefetch", "fly", code=2)
+    node.refused("prefetch", "set", "when", code=2)
+    done = node.run(f"unshare -Ur sh -c 'echo on > {FOLDER}/enable'",
+                    check=False)
+    true(done.code, "root of another user namespace may not write")
+
+
 def test_knobs(t):
     """One variable with two doors; bad input changes nothing."""
     cluster = t.cluster(1)
@@ -456,16 +473,4 @@ def test_knobs(t):
           "from and to, from ram again")
     true("always swapping [idle] adaptive" in node.run("dmesg").out,
          "the log lists the known names")
-    said = node.refused("prefetch", "set", "which", "best")
-    true("rr rand lrs [mrs] adaptive" in said, f"the refusal is: {said}")
-    node.refused("prefetch", "set", "period_ms", "0")
-    said = node.refused("prefetch", "set", "whom", "x")
-    true("period_ms" in said, f"the refusal is: {said}")
-    said = node.refused("policy", "read", "slowest")
-    true("[prefetched-first] fastest least-loaded soonest" in said,
-         f"the refusal is: {said}")
-    node.refused("prefetch", "fly", code=2)
-    node.refused("prefetch", "set", "when", code=2)
-    done = node.run(f"unshare -Ur sh -c 'echo on > {FOLDER}/enable'",
-                    check=False)
-    true(done.code, "root of another user namespace may not write")
+    refused_at_command(node)
