@@ -159,8 +159,11 @@ has_size()
 	[ -b "$device" ] && [ "$(cat "/sys/block/${device##*/}/size")" = $((COST_MB << 11)) ]
 }
 
+# With a longer queue all of the group's pages can be on their way out at once, and
+# the group is out of memory.
 swap_works()
 {
+	echo 32 2> /dev/null > "/sys/block/${device##*/}/queue/nr_requests"
 	mkswap "$device" > /dev/null
 	swapon "$device" || end "failed: swapon"
 	for work in "$@"; do
