@@ -8,12 +8,14 @@ has a guest of its own, as many at once as there are processors.
 import concurrent.futures
 import os
 import sys
+import threading
 
 from nswaptest.check import Failure
 from vm import counting, image
 
 KERNELS, DEVICES = counting.KERNELS, counting.DEVICES + counting.OTHERS
 WORKS = [*counting.WORKS, counting.TCP]
+_telling = threading.Lock()
 
 
 class Refused(Exception):
@@ -35,18 +37,36 @@ def asked(args):
 
 
 def guests(options):
-    """(kernel, device) of each guest, those that take longest first."""
-    slow = ["nbd", "nvme-tcp", "nswap"]
-    return sorted(((k, d) for k in options["kernels"] for d in options["devices"]),
-                  key=lambda one: slow.index(one[1]) if one[1] in slow else len(slow))
+    """Kernels and devices, those devices first that take longest."""
+    slow = ["nbd", "nvme-tcp", "nswap", "brd", "tcp"]
+    return [(kernel, device) for kernel in options["kernels"]
+            for device in sorted(options["devices"], key=slow.index)]
 
 
-def measured(kernel, device, options, folder, about):
-    """The rows of one guest."""
+def measured(kernel, device, options, folder, done, about):
+    """Measure in one guest; done takes its rows."""
     rows = counting.measure(kernel, device, counting.works_of(device, options["works"]),
                             folder / f"{kernel}-{device}", folder / f"{kernel}.initramfs")
-    return [{**row, "release": image.kernel(kernel, "release"), **about}
-            for row in rows]
+    release = image.kernel(kernel, "release")
+    with _telling:
+        done.part(f"{kernel} {device}", [{**row, "release": release, **about}
+                                         for row in rows])
+        say(f"{len(done.parts)} of {len(guests(options))} guests: "
+            f"{device} on {kernel}")
+
+
+def _all(pool, left, options, folder, done, about):
+    """Measure what is left; a kernel's guests run while the next one is built for."""
+    running = []
+    for kernel in dict.fromkeys(one[0] for one in left):
+        say(f"building for {kernel}")
+        counting.archive(kernel, folder / f"{kernel}.initramfs")
+        for one in left:
+            if one[0] == kernel:
+                running.append(pool.submit(measured, *one, options, folder, done,
+                                           about))
+    for ended in concurrent.futures.as_completed(running):
+        ended.result()
 
 
 def measure(options, folder, done, about, jobs=None):
@@ -55,18 +75,9 @@ def measure(options, folder, done, about, jobs=None):
     left = [one for one in guests(options) if " ".join(one) not in done.parts]
     about = {**about, "lab": counting.lab()}
     try:
-        for kernel in options["kernels"]:
-            if any(one[0] == kernel for one in left):
-                say(f"building for {kernel}")
-                counting.archive(kernel, folder / f"{kernel}.initramfs")
         with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-            running = {pool.submit(measured, *one, options, folder, about): one
-                       for one in left}
             try:
-                for ended in concurrent.futures.as_completed(running):
-                    done.part(" ".join(running[ended]), ended.result())
-                    say(f"{len(done.parts)} of {len(guests(options))} guests: "
-                        f"{running[ended][1]} on {running[ended][0]}")
+                _all(pool, left, options, folder, done, about)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
                 counting.stop()

@@ -16,14 +16,11 @@
 #include <linux/aio_abi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "prog.h"
+#include "cost.h"
 
-#define SEED		9
-#define REPS		3
 #define DEPTH_MAX	32
 #define CHUNK		32	/* pages that are filled and compared at once */
 #define ASK		72	/* bytes: a request, and the head of an answer */
@@ -61,59 +58,6 @@ struct disk {
 	aio_context_t aio;
 	struct bad_pages bad;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* Nanoseconds without anything to do so far: the clock leaps over them. */
-static uint64_t idle_ns(void)
-{
-	unsigned long long v = 0;
-	char line[256];
-	FILE *f = fopen("/proc/timer_list", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, " .idle_sleeptime : %llu", &v) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return v;
-}
-
-/* Memory that is there, in pages of 4 KiB. */
-static void *populated(size_t bytes)
-{
-	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (mem == MAP_FAILED || madvise(mem, bytes, MADV_NOHUGEPAGE))
-		refuse("cannot map %zu bytes: %s", bytes, strerror(errno));
-	memset(mem, 1, bytes);
-	return mem;
-}
-
-static void tell(const char *work, unsigned int rep, uint64_t pages, uint64_t ns,
-		 uint64_t idle)
-{
-	printf("{\"work\": \"%s\", \"rep\": %u, \"pages\": %llu, \"ns\": %llu, "
-	       "\"idle_ns\": %llu}\n", work, rep, (unsigned long long)pages,
-	       (unsigned long long)ns, (unsigned long long)idle);
-	fflush(stdout);
-}
-
-static int verdict(const struct bad_pages *bad, const char *when)
-{
-	if (!bad->wrong)
-		return 0;
-	fprintf(stderr, "error: %s: %llu pages were wrong\n", when,
-		(unsigned long long)bad->wrong);
-	return EXIT_WRONG;
-}
 
 /* -- the works of a device ------------------------------------------------- */
 

@@ -47,7 +47,7 @@ LOADED = ("veth", "brd", "nvmet-tcp", "nvme-tcp", "nbd", "nswap")
 CMDLINE = ("console=ttyS0 loglevel=5 panic=-1 rootfstype=ramfs rdinit=/cost.sh "
            "clocksource=tsc tsc=reliable mitigations=off nokaslr norandmaps "
            "random.trust_cpu=off random.trust_bootloader=on no_timer_check "
-           "pci=lastbus=0 rcupdate.rcu_expedited=1 nowatchdog")
+           "pci=lastbus=0 rcupdate.rcu_expedited=1 nowatchdog cryptomgr.notests=1")
 
 _running = set()
 
