@@ -36,13 +36,7 @@ static u64 pages_a_unit(u64 l, u64 others)
 	return l && others ? div64_u64(l * others, l + others) << shift : 0;
 }
 
-/**
- * nswap_balance() - pages to hand on from now on
- * @v: snapshot
- *
- * Context: any.
- * Return: how many, 0 for none.
- */
+/* pages to hand on from now on */
 u64 nswap_balance(const struct nswap_balance_view *v)
 {
 	u64 mine = balance_share(v->used, v->lent);
@@ -58,15 +52,7 @@ u64 nswap_balance(const struct nswap_balance_view *v)
 				      SHARE) + 1);
 }
 
-/**
- * nswap_balance_takes() - may this peer be handed pages?
- * @v: snapshot
- * @lent: what the peer lends
- * @used: what of it is used
- *
- * Context: any.
- * Return: true if it is less full than this node by more than half of pct.
- */
+/* may this peer be handed pages? */
 bool nswap_balance_takes(const struct nswap_balance_view *v, u64 lent, u64 used)
 {
 	return lent && balance_share(v->used, v->lent) >

@@ -114,12 +114,9 @@ static int policy_kind_validate(const struct policy_kind *k)
 	return i && len <= NSWAP_POLICY_LIST ? 0 : -EINVAL;
 }
 
-/**
- * nswap_policy_validate() - refuse to load with a broken policy
- *
- * Context: process context, at module load.
- * Return: 0; -EINVAL if a policy lacks a required member, two of a kind share a
- * name, or their names are too long.
+/*
+ * Refuse to load with a broken policy. Returns 0; -EINVAL if a policy lacks a required
+ * member, two of a kind share a name, or their names are too long.
  */
 int nswap_policy_validate(void)
 {
@@ -131,12 +128,9 @@ int nswap_policy_validate(void)
 	return ret;
 }
 
-/**
- * nswap_policy_kind() - the kind of a name
- * @name: as users write it
- *
- * Context: any.
- * Return: enum nswap_policy_kind, -ENOENT if there is none of that name.
+/*
+ * The kind of a name. Returns enum nswap_policy_kind, -ENOENT if there is none of that
+ * name.
  */
 int nswap_policy_kind(const char *name)
 {
@@ -148,55 +142,29 @@ int nswap_policy_kind(const char *name)
 	return -ENOENT;
 }
 
-/**
- * nswap_policy_kind_name() - the name of a kind
- * @kind: kind
- *
- * Context: any.
- * Return: as users write it.
- */
+/* the name of a kind */
 const char *nswap_policy_kind_name(enum nswap_policy_kind kind)
 {
 	return kinds[kind].name;
 }
 
-/**
- * nswap_policy_find() - the policy of a name
- * @kind: among which
- * @name: as users write it
- *
- * Context: any.
- * Return: the policy, NULL if there is none of that name.
- */
+/* the policy of a name */
 const struct nswap_policy *nswap_policy_find(enum nswap_policy_kind kind,
 					     const char *name)
 {
 	return policy_find(&kinds[kind], name);
 }
 
-/**
- * nswap_policy_nth() - the policies of a kind, one after the other
- * @kind: of which
- * @n: 0 for the first, the default; the one behind the last may be asked for
- *
- * Context: any.
- * Return: the policy, NULL behind the last.
- */
+/* the policies of a kind, one after the other */
 const struct nswap_policy *nswap_policy_nth(enum nswap_policy_kind kind,
 					    unsigned int n)
 {
 	return kinds[kind].row[n];
 }
 
-/**
- * nswap_policy_names() - the names of a kind's policies in one line
- * @kind: of which
- * @current_one: shown in brackets; NULL for none
- * @buf: where to
- * @len: bytes there
- *
- * Context: any.
- * Return: @buf.
+/*
+ * The names of a kind's policies in one line; @current_one: shown in brackets; NULL
+ * for none.
  */
 const char *nswap_policy_names(enum nswap_policy_kind kind,
 			       const struct nswap_policy *current_one,

@@ -76,14 +76,7 @@ struct nswap_place_ops {
 	int (*pick)(const struct nswap_place_view *view, unsigned int pages);
 };
 
-/**
- * nswap_place_usable() - may this candidate be chosen?
- * @p: a candidate
- *
- * Context: any.
- * Return: true if it is eligible, neither resting nor shrinking, and has a
- * grant.
- */
+/* may this candidate be chosen? */
 static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 {
 	return p->eligible && !p->resting && !p->shrinking && p->grants;
@@ -92,15 +85,7 @@ static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 #define NSWAP_PLACE_KEEP	64	/* grants that are left to page-outs */
 #define NSWAP_PLACE_KEEP_PART	8	/* and this part of what is lent */
 
-/**
- * nswap_place_ample() - has this candidate more than page-outs need?
- * @p: a candidate
- * @pages: what it would get: pages that are well where they are
- *
- * Context: any.
- * Return: true if it may be chosen, and two large page-outs could follow
- * without another grant, and an eighth of what it lends stays free.
- */
+/* has this candidate more than page-outs need? */
 static inline bool nswap_place_ample(const struct nswap_place_peer *p,
 				     unsigned int pages)
 {
@@ -108,13 +93,10 @@ static inline bool nswap_place_ample(const struct nswap_place_peer *p,
 	       p->free >= pages + p->lent / NSWAP_PLACE_KEEP_PART;
 }
 
-/**
- * nswap_place_after() - where a turn starts
- * @view: snapshot
- *
- * Context: any.
- * Return: position of the first candidate whose index is above @view->last,
- * 0 if there is none: going on from there, and round, gives everybody a turn.
+/*
+ * Where a turn starts. Returns position of the first candidate whose index is above
+ * @view->last, 0 if there is none: going on from there, and round, gives everybody a
+ * turn.
  */
 static inline unsigned int nswap_place_after(const struct nswap_place_view *view)
 {
@@ -180,28 +162,14 @@ struct nswap_size_ops {
 	u64 (*lend)(const struct nswap_size_view *view);
 };
 
-/**
- * nswap_size_bound() - keep an answer within what the user allows
- * @view: snapshot
- * @pages: the answer
- *
- * Context: any.
- * Return: @pages, not below @view->least and never above @view->most.
- */
+/* keep an answer within what the user allows */
 static inline u64 nswap_size_bound(const struct nswap_size_view *view,
 				   u64 pages)
 {
 	return min(max(pages, view->least), view->most);
 }
 
-/**
- * nswap_size_percent() - a part of this machine's RAM
- * @view: snapshot
- * @pct: percent
- *
- * Context: any.
- * Return: pages.
- */
+/* a part of this machine's RAM */
 static inline u64 nswap_size_percent(const struct nswap_size_view *view,
 				     u32 pct)
 {

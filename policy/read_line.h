@@ -33,15 +33,7 @@ struct nswap_read_line {
 	s32 next;
 };
 
-/**
- * nswap_read_line_learn() - a read is over
- * @line: of its tier
- * @nr: pages, from 1 to NSWAP_REQ_SLOTS
- * @us: what it took, from 1 to NSWAP_READ_MOST_US
- * @part: the line moves by one in so many parts of the way to this read
- *
- * Context: any.
- */
+/* a read is over */
 static inline void nswap_read_line_learn(struct nswap_read_line *line, s32 nr, s32 us,
 					 s32 part)
 {
@@ -59,14 +51,7 @@ static inline void nswap_read_line_learn(struct nswap_read_line *line, s32 nr, s
 	line->next = clamp_t(s64, next + div_s64((s64)off * more, all), 0, us);
 }
 
-/**
- * nswap_read_line_at() - what does a read take?
- * @line: of its tier
- * @pages: in parts of a page, at least one page
- *
- * Context: any.
- * Return: microseconds, 0 if nothing is known.
- */
+/* what does a read take? */
 static inline u32 nswap_read_line_at(const struct nswap_read_line *line, u32 pages)
 {
 	s64 more = (s64)line->next * (pages - NSWAP_READ_UNIT) >> NSWAP_READ_SHIFT;

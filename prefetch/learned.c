@@ -47,17 +47,7 @@ bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 	return *put >= ENOUGH && view->learned.ins >= view->used;
 }
 
-/**
- * nswap_prefetch_note() - a wake-up is over
- * @l: what was learned
- * @arm: of the policy that chose the pages
- * @put: pages brought to flash
- * @ins: pages that came in since the wake-up before
- * @hits: reads from flash since the wake-up before, by the arm of who had the
- *	page brought there
- *
- * Context: any; @l is the caller's.
- */
+/* a wake-up is over; any; @l is the caller's */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
 			 u64 ins, const u64 hits[NSWAP_PREFETCH_ARMS])
 {

@@ -48,12 +48,9 @@ static const struct {
 	{ &nswap_prefetch_disk, &nswap_prefetch_to_ram },
 };
 
-/**
- * nswap_prefetch_to_of() - where pages of a place are brought
- * @from: a choice of NSWAP_PREFETCH_FROM
- *
- * Context: any.
- * Return: the choice of NSWAP_PREFETCH_TO that goes with it, the only one.
+/*
+ * Where pages of a place are brought. Returns the choice of NSWAP_PREFETCH_TO that
+ * goes with it, the only one.
  */
 const struct nswap_policy *
 nswap_prefetch_to_of(const struct nswap_policy *from)
@@ -65,14 +62,7 @@ nswap_prefetch_to_of(const struct nswap_policy *from)
 	return ways[i].to;
 }
 
-/**
- * nswap_prefetch_ways() - from where to where pages are brought, in one line
- * @buf: where to
- * @len: bytes there
- *
- * Context: any.
- * Return: @buf.
- */
+/* from where to where pages are brought, in one line */
 const char *nswap_prefetch_ways(char *buf, size_t len)
 {
 	unsigned int i;

@@ -123,14 +123,7 @@ bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 			  u64 *hits);
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view);
 
-/**
- * nswap_prefetch_percent() - a part of some pages, at least one of any
- * @pages: pages
- * @pct: percent
- *
- * Context: any.
- * Return: pages, rounded up.
- */
+/* a part of some pages, at least one of any */
 static inline u64 nswap_prefetch_percent(u64 pages, u64 pct)
 {
 	return (pages * pct + 99) / 100;

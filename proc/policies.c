@@ -18,24 +18,13 @@
 #include "../policy/registry.h"
 #include "proc.h"
 
-/**
- * nswap_proc_head_policies() - the header line
- * @m: file
- *
- * Context: process context.
- */
+/* the header line */
 void nswap_proc_head_policies(struct seq_file *m)
 {
 	seq_puts(m, "node device kind policy own\n");
 }
 
-/**
- * nswap_proc_show_policies() - the lines of one node
- * @m: file
- * @node: node
- *
- * Context: process context.
- */
+/* the lines of one node */
 void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_device_view v;

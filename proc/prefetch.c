@@ -57,13 +57,9 @@ static int show_period(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/**
- * nswap_proc_node_to_change() - the node of a file's namespace
- * @file: that is written to
- *
- * Context: process context.
- * Return: the node, which nswap_proc_written() puts; ERR_PTR(-EPERM) for a
- * writer without the right, ERR_PTR(-ENODEV) without a node.
+/*
+ * The node of a file's namespace. Returns the node, which nswap_proc_written() puts;
+ * ERR_PTR(-EPERM) for a writer without the right, ERR_PTR(-ENODEV) without a node.
  */
 struct nswap_node *nswap_proc_node_to_change(struct file *file)
 {
@@ -75,16 +71,7 @@ struct nswap_node *nswap_proc_node_to_change(struct file *file)
 	return node ?: ERR_PTR(-ENODEV);
 }
 
-/**
- * nswap_proc_written() - end a write: the log says why it was refused
- * @node: the node, which is put
- * @name: what was to be changed
- * @ret: what came of it
- * @ext: the refusal's sentence
- *
- * Context: process context.
- * Return: what the write returns.
- */
+/* end a write: the log says why it was refused */
 int nswap_proc_written(struct nswap_node *node, const char *name, int ret,
 		       const struct netlink_ext_ack *ext)
 {
@@ -126,13 +113,8 @@ static int write_period(struct file *file, char *text, size_t len)
 	return nswap_proc_written(node, "period_ms", ret, &ext);
 }
 
-/**
- * nswap_proc_prefetch() - make the folder of a namespace
- * @net: namespace
- * @dir: the namespace's folder of this module
- *
- * Context: process context.
- * Return: 0, or -ENOMEM; what was made goes with @dir.
+/*
+ * Make the folder of a namespace. Returns 0, or -ENOMEM; what was made goes with @dir.
  */
 int nswap_proc_prefetch(struct net *net, struct proc_dir_entry *dir)
 {

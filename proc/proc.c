@@ -338,11 +338,9 @@ static struct pernet_operations proc_net_ops = {
 	.exit	= proc_net_exit,
 };
 
-/**
- * nswap_proc_init() - make /proc/nswap and the files it leads to
- *
- * Context: process context, at module load.
- * Return: 0; -ENOMEM, also when somebody else has a file of that name.
+/*
+ * Make /proc/nswap and the files it leads to. Returns 0; -ENOMEM, also when somebody
+ * else has a file of that name.
  */
 int __init nswap_proc_init(void)
 {
@@ -358,11 +356,7 @@ int __init nswap_proc_init(void)
 	return 0;
 }
 
-/**
- * nswap_proc_exit() - remove them; waits for readers
- *
- * Context: process context, before the nodes go.
- */
+/* remove them; waits for readers; process context, before the nodes go */
 void nswap_proc_exit(void)
 {
 	remove_proc_entry(PROC_DIR, NULL);

@@ -138,12 +138,7 @@ struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 	return ERR_PTR(ret);
 }
 
-/**
- * nswap_flash_close() - let go of a flash tier
- * @f: tier; every read and write has ended
- *
- * Context: process, sleeps until discards under way have ended.
- */
+/* let go of a flash tier; process, sleeps until discards under way have ended */
 void nswap_flash_close(struct nswap_flash *f)
 {
 	cancel_work_sync(&f->trim);
@@ -239,12 +234,9 @@ u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first)
 	return 0;
 }
 
-/**
- * nswap_flash_put() - a flash slot is not used any more
- * @f: tier
- * @slot: taken before
- *
- * Context: any, interrupts off too; does not sleep, on the page-out path.
+/*
+ * A flash slot is not used any more; any, interrupts off too; does not sleep, on the
+ * page-out path.
  */
 void nswap_flash_put(struct nswap_flash *f, u32 slot)
 {
@@ -305,26 +297,19 @@ u32 nswap_flash_run(const struct nswap_flash *f, u32 slot)
 	return d->base + d->map.nr - slot;
 }
 
-/**
- * nswap_flash_hold() - a read or write is about to be submitted
- * @f: tier
- * @slot: first flash slot: taken by the caller, or seen in the slot map since
- *	rcu_read_lock(); its device stays until nswap_flash_ended()
- *
- * Context: any; does not sleep, on the page-out path.
+/*
+ * A read or write is about to be submitted; @slot: first flash slot: taken by the
+ * caller, or seen in the slot map since rcu_read_lock(); its device stays until
+ * nswap_flash_ended(); any; does not sleep, on the page-out path.
  */
 void nswap_flash_hold(struct nswap_flash *f, u32 slot)
 {
 	atomic_inc(&dev_of(f, slot)->inflight);
 }
 
-/**
- * nswap_flash_submit() - start a read or a write
- * @f: tier
- * @slot: first flash slot, held
- * @h: its pages, number of slots, direction, end and @anywhere are set
- *
- * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
+/*
+ * Start a read or a write; process, not in rcu_read_lock(); does not wait, on the
+ * page-out path.
  */
 void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 			struct nswap_home_io *h)
@@ -335,14 +320,7 @@ void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 	nswap_home_submit(d->block, h);
 }
 
-/**
- * nswap_flash_ended() - a read or write is over
- * @f: tier
- * @slot: its first flash slot
- * @failed: its result
- *
- * Context: any; does not sleep.
- */
+/* a read or write is over */
 void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
 {
 	struct nswap_flash_dev *d = dev_of(f, slot);

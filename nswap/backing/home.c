@@ -437,12 +437,7 @@ free:
 	return ERR_PTR(ret);
 }
 
-/**
- * nswap_home_close() - let go of a home
- * @home: home; every read and write has ended
- *
- * Context: process, sleeps.
- */
+/* let go of a home */
 void nswap_home_close(struct nswap_home *home)
 {
 	destroy_workqueue(home->wq);

@@ -7,13 +7,7 @@
 
 #include <linux/bitmap.h>
 
-/**
- * nswap_run_of() - length of a run of set bits
- * @bits: bits
- * @first: a set bit
- *
- * Return: number of adjacent set bits from @first on.
- */
+/* length of a run of set bits */
 static inline unsigned int nswap_run_of(unsigned long bits, unsigned int first)
 {
 	return find_next_zero_bit(&bits, BITS_PER_LONG, first) - first;

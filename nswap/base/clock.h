@@ -7,12 +7,7 @@
 
 #include <linux/ktime.h>
 
-/**
- * nswap_now_ms() - a monotonic clock
- *
- * Context: any.
- * Return: milliseconds.
- */
+/* a monotonic clock */
 static inline u64 nswap_now_ms(void)
 {
 	return ktime_get_ns() / NSEC_PER_MSEC;

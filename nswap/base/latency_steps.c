@@ -84,14 +84,7 @@ bool nswap_steps_of(u8 tier, const struct nswap_times *t, u64 *ns)
 	return true;
 }
 
-/**
- * nswap_step_of_tier() - has this tier such a step?
- * @tier: enum nswap_tier
- * @step: enum nswap_step
- *
- * Context: any.
- * Return: true if it has.
- */
+/* has this tier such a step? */
 bool nswap_step_of_tier(u8 tier, u8 step)
 {
 	switch (step) {
@@ -106,50 +99,25 @@ bool nswap_step_of_tier(u8 tier, u8 step)
 	}
 }
 
-/**
- * nswap_bucket() - where a histogram counts a value
- * @value: value
- * @buckets: how many buckets it has
- *
- * Context: any.
- * Return: significant bits of @value; @buckets - 1 if there are more than that.
- */
+/* where a histogram counts a value */
 unsigned int nswap_bucket(u64 value, unsigned int buckets)
 {
 	return min_t(unsigned int, fls64(value), buckets - 1);
 }
 
-/**
- * nswap_step_name() - a step, for people
- * @step: enum nswap_step
- *
- * Context: any.
- * Return: its name.
- */
+/* a step, for people */
 const char *nswap_step_name(u8 step)
 {
 	return step_names[step];
 }
 
-/**
- * nswap_tier_name() - a tier, for people
- * @tier: enum nswap_tier
- *
- * Context: any.
- * Return: its name.
- */
+/* a tier, for people */
 const char *nswap_tier_name(u8 tier)
 {
 	return tier_names[tier];
 }
 
-/**
- * nswap_op_name() - page-in or page-out
- * @op: READ or WRITE
- *
- * Context: any.
- * Return: its name.
- */
+/* page-in or page-out */
 const char *nswap_op_name(u8 op)
 {
 	return op ? "page-out" : "page-in";

@@ -10,13 +10,7 @@
 
 #include "stats.h"
 
-/**
- * nswap_stats_sum() - the counters of all CPUs
- * @stats: a node's counters
- * @sum: result
- *
- * Context: any; does not sleep.
- */
+/* the counters of all CPUs */
 void nswap_stats_sum(const struct nswap_stats __percpu *stats,
 		     struct nswap_stats *sum)
 {

@@ -11,13 +11,7 @@
 /* on while any node measures latency or traces slots; meter.c has it */
 DECLARE_STATIC_KEY_FALSE(nswap_meter_key);
 
-/**
- * nswap_stamp() - what time is it, if somebody wants to know?
- *
- * Context: any but NMI.
- * Return: ktime_get_ns(), or 0 while nobody measures; the latter is a no-op in
- * the instruction stream.
- */
+/* what time is it, if somebody wants to know? any but NMI */
 static inline u64 nswap_stamp(void)
 {
 	return static_branch_unlikely(&nswap_meter_key) ? ktime_get_ns() : 0;

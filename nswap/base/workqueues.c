@@ -8,12 +8,7 @@
 
 struct workqueue_struct *nswap_io_wq;
 
-/**
- * nswap_workqueues_init() - make the work queue
- *
- * Context: process, module init.
- * Return: 0, or -ENOMEM.
- */
+/* make the work queue. Returns 0, or -ENOMEM */
 int nswap_workqueues_init(void)
 {
 	nswap_io_wq = alloc_workqueue("nswap_io", WQ_MEM_RECLAIM | WQ_UNBOUND |
@@ -21,11 +16,7 @@ int nswap_workqueues_init(void)
 	return nswap_io_wq ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_workqueues_exit() - undo nswap_workqueues_init()
- *
- * Context: process, module exit.
- */
+/* undo nswap_workqueues_init() */
 void nswap_workqueues_exit(void)
 {
 	destroy_workqueue(nswap_io_wq);

@@ -81,11 +81,9 @@ void nswap_batch_begin(struct nswap_batch *b)
 	atomic_set(&b->io.pending, 1);
 }
 
-/**
- * nswap_batch_put() - one of them is over
- * @b: batch; not to be touched afterwards
- *
- * Context: any, hard interrupts too.
+/*
+ * One of them is over; @b: batch; not to be touched afterwards; any, hard interrupts
+ * too.
  */
 void nswap_batch_put(struct nswap_batch *b)
 {
@@ -167,42 +165,23 @@ static unsigned long batch_passes(struct nswap_batch *b, unsigned long pages,
 	return failed ? batch_pass(b, failed, flash, write, true) : 0;
 }
 
-/**
- * nswap_batch_home() - read pages from home, or write them there
- * @b: batch; its device has a home
- * @pages: a bit for each page; those to be written are marked
- * @write: towards home
- *
- * Context: process, sleeps until home has answered.
- * Return: those that home has failed.
- */
+/* read pages from home, or write them there; process, sleeps until home has answered */
 unsigned long nswap_batch_home(struct nswap_batch *b, unsigned long pages,
 			       bool write)
 {
 	return batch_passes(b, pages, false, write);
 }
 
-/**
- * nswap_batch_read_flash() - read pages from flash
- * @b: batch; where is in its @flash, on one device, that cannot go now
- * @pages: a bit for each page
- *
- * Context: process, sleeps until flash has answered.
- * Return: those that flash has failed.
- */
+/* read pages from flash; process, sleeps until flash has answered */
 unsigned long nswap_batch_read_flash(struct nswap_batch *b, unsigned long pages)
 {
 	return batch_passes(b, pages, true, false);
 }
 
-/**
- * nswap_batch_write_flash() - write pages to flash slots that are taken for them
- * @b: batch; @flash of each page is set: the user's now, or NSWAP_FLASH_NONE
- * @pages: a bit for each page
- *
- * Context: process, sleeps until flash has answered.
- * Return: those that flash has no room for, or has failed: all of them if the
- * device has none.
+/*
+ * Write pages to flash slots that are taken for them; process, sleeps until flash has
+ * answered. Returns those that flash has no room for, or has failed: all of them if
+ * the device has none.
  */
 unsigned long nswap_batch_write_flash(struct nswap_batch *b, unsigned long pages)
 {

@@ -46,38 +46,20 @@ static int frees_answered(struct nswap_msg *m)
 	return ret;
 }
 
-/**
- * nswap_free_init() - make a peer's FREE message
- * @peer: a new peer
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make a peer's FREE message. Returns 0, or -ENOMEM */
 int nswap_free_init(struct nswap_peer *peer)
 {
 	return nswap_ctl_init(&peer->frees, peer, true, frees_answered);
 }
 
-/**
- * nswap_free_kick() - tell the peers soon
- * @node: node
- * @ms: how soon
- *
- * Context: any, interrupts off too.
- */
+/* tell the peers soon; any, interrupts off too */
 void nswap_free_kick(struct nswap_node *node, unsigned int ms)
 {
 	queue_delayed_work(nswap_io_wq, &node->client->frees,
 			   msecs_to_jiffies(ms));
 }
 
-/**
- * nswap_free_told() - a slot has become FREEING: its peer has to be told
- * @dev: device
- * @slot: slot
- *
- * Context: any, interrupts off too.
- */
+/* a slot has become FREEING: its peer has to be told; any, interrupts off too */
 void nswap_free_told(struct nswap_device *dev, u64 slot)
 {
 	if (test_and_set_bit(slot, dev->dirty))

@@ -246,14 +246,7 @@ void nswap_pagein_failed(struct nswap_msg *m)
 	nswap_op_end(op, again);
 }
 
-/**
- * nswap_pagein_waited() - has a page-in waited long enough?
- * @m: its message
- * @ms: how long is enough
- *
- * Context: any.
- * Return: true if its request came more than @ms ago.
- */
+/* has a page-in waited long enough? */
 bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
@@ -383,14 +376,10 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	return i - first;
 }
 
-/**
- * nswap_pagein_from_peers() - page in from the peer that holds it
- * @io: page-in the caller dispatches
- * @first: a slot that is at a peer, counted from the request's
- *
- * Context: process, page-in path: does not allocate, does not wait.
- * Return: how many slots from @first on are under way; 0 if @first is not at a
- * peer any more.
+/*
+ * Page in from the peer that holds it; @io: page-in the caller dispatches; process,
+ * page-in path: does not allocate, does not wait. Returns how many slots from @first
+ * on are under way; 0 if @first is not at a peer any more.
  */
 unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 {

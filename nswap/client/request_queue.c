@@ -117,14 +117,7 @@ void nswap_request_kick_work(struct work_struct *work)
 	}
 }
 
-/**
- * nswap_request_fail() - the bios of some slots will end with an error
- * @io: request; or batch, whose reads or writes have failed
- * @first: first slot, counted from the request's
- * @nr: slots
- *
- * Context: any.
- */
+/* the bios of some slots will end with an error */
 void nswap_request_fail(struct nswap_io *io, unsigned int first, unsigned int nr)
 {
 	while (nr--)
@@ -219,15 +212,10 @@ void nswap_op_start(struct nswap_op *op)
 		nswap_home_submit(dev->home, &op->h);
 }
 
-/**
- * nswap_request_block() - start a read or write of a block request's slots
- * @io: request the caller dispatches
- * @first: first slot, counted from the request's
- * @nr: slots
- * @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home
- * @end: it is over; perhaps in a hard interrupt, if it has succeeded
- *
- * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
+/*
+ * Start a read or write of a block request's slots; @io: request the caller
+ * dispatches; @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home;
+ * process, not in rcu_read_lock(); does not wait, on the page-out path.
  */
 void nswap_request_block(struct nswap_io *io, unsigned int first,
 			 unsigned int nr, u32 flash,

@@ -12,13 +12,7 @@
 #include "start.h"
 #include "timers.h"
 
-/**
- * nswap_client_start() - make the client role
- * @node: node that comes up
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make the client role. Returns 0, or -ENOMEM */
 int nswap_client_start(struct nswap_node *node)
 {
 	struct nswap_client *cl = kzalloc(sizeof(*cl), GFP_KERNEL);
@@ -44,12 +38,7 @@ int nswap_client_start(struct nswap_node *node)
 	return 0;
 }
 
-/**
- * nswap_client_stop() - undo nswap_client_start()
- * @node: node without devices and peers
- *
- * Context: process, sleeps.
- */
+/* undo nswap_client_start(); @node: node without devices and peers */
 void nswap_client_stop(struct nswap_node *node)
 {
 	struct nswap_client *cl = node->client;

@@ -83,13 +83,9 @@ extern const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS];
 void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
 		     struct nswap_tier_view *v);
 
-/**
- * nswap_tier_of() - the tier that holds the first copy of a slot's page
- * @s: its entry
- *
- * Context: any.
- * Return: tier, or NULL if no tier has it: it was never written, is being
- * written, was freed, or is lost.
+/*
+ * The tier that holds the first copy of a slot's page. Returns tier, or NULL if no
+ * tier has it: it was never written, is being written, was freed, or is lost.
  */
 static inline const struct nswap_tier_ops *
 nswap_tier_of(const struct nswap_slot *s)
@@ -102,14 +98,7 @@ nswap_tier_of(const struct nswap_slot *s)
 					      NULL;
 }
 
-/**
- * nswap_tier_there() - has a device got a tier?
- * @dev: device
- * @tier: tier
- *
- * Context: any; on the page-out path.
- * Return: true if pages can be there.
- */
+/* has a device got a tier? any; on the page-out path */
 static inline bool nswap_tier_there(const struct nswap_device *dev,
 				    enum nswap_tier tier)
 {

@@ -84,14 +84,7 @@ const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS] = {
 	[NSWAP_TIER_HOME] = &home,
 };
 
-/**
- * nswap_tier_look() - what a device has in a tier
- * @dev: device
- * @tier: tier; one that the device has not got is empty
- * @v: result
- *
- * Context: process.
- */
+/* what a device has in a tier */
 void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
 		     struct nswap_tier_view *v)
 {

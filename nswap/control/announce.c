@@ -432,13 +432,9 @@ int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	return 0;
 }
 
-/**
- * nswap_announce_stop() - announce that the node leaves, and fall silent
- * @node: the node; nothing happens if it was not started
- *
- * No nswap_peer_heard() is under way when this returns.
- *
- * Context: process context, sleeps; not together with itself or the start.
+/*
+ * Announce that the node leaves, and fall silent. No nswap_peer_heard() is under way
+ * when this returns; process context, sleeps; not together with itself or the start.
  */
 void nswap_announce_stop(struct nswap_node *node)
 {

@@ -28,13 +28,7 @@ static u32 *knob_at(struct nswap_knobs *knobs, const struct nswap_knob *k)
 	return (u32 *)((char *)knobs + k->offset);
 }
 
-/**
- * nswap_knobs_set() - a node's knobs when it comes up
- * @node: node
- * @asked: values asked for, 0 for the default
- *
- * Context: any.
- */
+/* a node's knobs when it comes up */
 void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked)
 {
 	unsigned int i;

@@ -280,14 +280,9 @@ static int may_go_down(struct nswap_node *node, bool now,
 	return 0;
 }
 
-/**
- * nswap_node_down() - take a node down
- * @node: node, found by the caller, who has to put it afterwards
- * @now: even though it holds pages of others, which they lose
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, or -EBUSY.
+/*
+ * Take a node down; @node: node, found by the caller, who has to put it afterwards.
+ * Returns 0, or -EBUSY.
  */
 int nswap_node_down(struct nswap_node *node, bool now,
 		    struct netlink_ext_ack *ext)
@@ -308,15 +303,7 @@ int nswap_node_down(struct nswap_node *node, bool now,
 	return 0;
 }
 
-/**
- * nswap_node_lend() - change how much a node lends
- * @node: node
- * @pages: from now on
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, or -EINVAL.
- */
+/* change how much a node lends. Returns 0, or -EINVAL */
 int nswap_node_lend(struct nswap_node *node, u64 pages,
 		    struct netlink_ext_ack *ext)
 {
@@ -333,11 +320,7 @@ int nswap_node_lend(struct nswap_node *node, u64 pages,
 	return ret;
 }
 
-/**
- * nswap_node_exit() - no node is left: each holds the module while it is up
- *
- * Context: process, module exit.
- */
+/* no node is left: each holds the module while it is up */
 void nswap_node_exit(void)
 {
 	WARN_ON(!nswap_nodes_none());

@@ -41,14 +41,9 @@ struct genl_family nswap_nl_family __ro_after_init = {
 	.n_small_ops	= ARRAY_SIZE(nswap_nl_ops),
 };
 
-/**
- * nswap_nl_find_node() - the node a request means
- * @net: namespace of the caller
- * @number: NSWAP_A_NODE or NULL
- * @ext: takes a sentence
- *
- * Context: process context.
- * Return: the node, to be put by the caller; ERR_PTR(-ENODEV) if there is none
+/*
+ * The node a request means; @net: namespace of the caller; @number: NSWAP_A_NODE or
+ * NULL. Returns the node, to be put by the caller; ERR_PTR(-ENODEV) if there is none
  * that the caller may see.
  */
 struct nswap_node *nswap_nl_find_node(struct net *net,
@@ -505,21 +500,18 @@ int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * nswap_netlink_init() - open the door for control
- *
- * Context: process context, at module load, after everything it leads to.
- * Return: 0 or what genl_register_family() returns.
+/*
+ * Open the door for control; process context, at module load, after everything it
+ * leads to.
  */
 int __init nswap_netlink_init(void)
 {
 	return genl_register_family(&nswap_nl_family);
 }
 
-/**
- * nswap_netlink_exit() - close it; no handler runs any more
- *
- * Context: process context, before anything it leads to goes.
+/*
+ * Close it; no handler runs any more; process context, before anything it leads to
+ * goes.
  */
 void nswap_netlink_exit(void)
 {

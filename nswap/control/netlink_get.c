@@ -52,27 +52,13 @@ put:
 	return err;
 }
 
-/**
- * nswap_nl_node_get_doit() - NSWAP_CMD_NODE_GET, one node
- * @skb: request
- * @info: request, parsed
- *
- * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -ENOMEM.
- */
+/* NSWAP_CMD_NODE_GET, one node. Returns 0; -ENODEV if there is no such node; -ENOMEM */
 int nswap_nl_node_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply_node(info, NSWAP_CMD_NODE_GET, NULL);
 }
 
-/**
- * nswap_nl_stat_get_doit() - NSWAP_CMD_STAT_GET
- * @skb: request
- * @info: request, parsed
- *
- * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -ENOMEM.
- */
+/* NSWAP_CMD_STAT_GET. Returns 0; -ENODEV if there is no such node; -ENOMEM */
 int nswap_nl_stat_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply_node(info, NSWAP_CMD_STAT_GET, nswap_nl_put_stats);
@@ -304,97 +290,63 @@ static int put_next_trace(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
-/**
- * nswap_nl_node_get_dumpit() - NSWAP_CMD_NODE_GET, every node to be seen
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -EMSGSIZE.
+/*
+ * NSWAP_CMD_NODE_GET, every node to be seen. Returns bytes put, 0 at the end;
+ * -EMSGSIZE.
  */
 int nswap_nl_node_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_entries(skb, cb, NSWAP_CMD_NODE_GET, NULL, put_next_node);
 }
 
-/**
- * nswap_nl_device_get_dumpit() - NSWAP_CMD_DEVICE_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_DEVICE_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_DEVICE_GET, put_next_device);
 }
 
-/**
- * nswap_nl_peer_get_dumpit() - NSWAP_CMD_PEER_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_PEER_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_PEER_GET, put_next_peer);
 }
 
-/**
- * nswap_nl_owner_get_dumpit() - NSWAP_CMD_OWNER_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_OWNER_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_owner_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_OWNER_GET, put_next_owner);
 }
 
-/**
- * nswap_nl_policy_get_dumpit() - NSWAP_CMD_POLICY_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_POLICY_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_POLICY_GET, put_next_policy);
 }
 
-/**
- * nswap_nl_knob_get_dumpit() - NSWAP_CMD_KNOB_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_KNOB_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_knob_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_KNOB_GET, put_next_knob);
 }
 
-/**
- * nswap_nl_latency_get_dumpit() - NSWAP_CMD_LATENCY_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_LATENCY_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_latency_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb)
@@ -402,14 +354,9 @@ int nswap_nl_latency_get_dumpit(struct sk_buff *skb,
 	return dump_of_node(skb, cb, NSWAP_CMD_LATENCY_GET, put_next_latency);
 }
 
-/**
- * nswap_nl_profile_get_dumpit() - NSWAP_CMD_PROFILE_GET
- * @skb: reply
- * @cb: state of the dump
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_PROFILE_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
+ * node; -EMSGSIZE.
  */
 int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb)

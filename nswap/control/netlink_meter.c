@@ -19,13 +19,9 @@ static int put_u64(struct sk_buff *skb, int type, u64 value)
 	return nla_put_u64_64bit(skb, type, value, PAD);
 }
 
-/**
- * nswap_nl_put_latency() - put what a step took into a reply
- * @skb: reply
- * @v: the step
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put what a step took into a reply. Returns 0; -EMSGSIZE if it does not fit, the
+ * caller cancels the message.
  */
 int nswap_nl_put_latency(struct sk_buff *skb,
 			 const struct nswap_latency_view *v)
@@ -44,13 +40,9 @@ int nswap_nl_put_latency(struct sk_buff *skb,
 	return 0;
 }
 
-/**
- * nswap_nl_put_profile() - put samples of the profiler into a reply
- * @skb: reply
- * @v: samples of one op and tier
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put samples of the profiler into a reply. Returns 0; -EMSGSIZE if it does not fit,
+ * the caller cancels the message.
  */
 int nswap_nl_put_profile(struct sk_buff *skb,
 			 const struct nswap_profile_view *v)
@@ -70,13 +62,9 @@ int nswap_nl_put_profile(struct sk_buff *skb,
 	return 0;
 }
 
-/**
- * nswap_nl_put_trace() - put an entry of the slot trace into a reply
- * @skb: reply
- * @v: the entry
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put an entry of the slot trace into a reply. Returns 0; -EMSGSIZE if it does not
+ * fit, the caller cancels the message.
  */
 int nswap_nl_put_trace(struct sk_buff *skb, const struct nswap_trace_view *v)
 {

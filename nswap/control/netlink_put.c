@@ -121,13 +121,9 @@ static int put_addr(struct sk_buff *skb, int type, const struct nswap_addr *a)
 	return 0;
 }
 
-/**
- * nswap_nl_put_node() - put a node into a reply
- * @skb: reply
- * @node: the node
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put a node into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller cancels
+ * the message.
  */
 int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 {
@@ -221,13 +217,9 @@ static int put_side_tables(struct sk_buff *skb,
 	return 0;
 }
 
-/**
- * nswap_nl_put_device() - put a device into a reply
- * @skb: reply
- * @v: the device
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put a device into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller
+ * cancels the message.
  */
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
@@ -273,13 +265,9 @@ static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
 }
 
-/**
- * nswap_nl_put_peer() - put a peer into a reply
- * @skb: reply
- * @v: the peer
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put a peer into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller cancels
+ * the message.
  */
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 {
@@ -312,13 +300,9 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return 0;
 }
 
-/**
- * nswap_nl_put_owner() - put an owner into a reply
- * @skb: reply
- * @v: the owner
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put an owner into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller
+ * cancels the message.
  */
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 {
@@ -336,16 +320,9 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	return 0;
 }
 
-/**
- * nswap_nl_put_policy() - put a policy into a reply
- * @skb: reply
- * @kind: what it decides
- * @p: the policy
- * @current_one: the node uses it, or the device the request is about
- * @own: the device has chosen it itself
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put a policy into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller
+ * cancels the message.
  */
 int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 			const struct nswap_policy *p, bool current_one, bool own)
@@ -364,14 +341,9 @@ int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 	return 0;
 }
 
-/**
- * nswap_nl_put_knob() - put a knob into a reply
- * @skb: reply
- * @k: the knob
- * @value: its value
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put a knob into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller cancels
+ * the message.
  */
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k, u32 value)
 {
@@ -403,13 +375,9 @@ static int put_stats(struct sk_buff *skb, const struct nswap_stats *sum,
 	return 0;
 }
 
-/**
- * nswap_nl_put_stats() - put all counters of a node into a reply
- * @skb: reply
- * @node: the node
- *
- * Context: process context.
- * Return: 0; -EMSGSIZE if it does not fit, the caller cancels the message.
+/*
+ * Put all counters of a node into a reply. Returns 0; -EMSGSIZE if it does not fit,
+ * the caller cancels the message.
  */
 int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node)
 {

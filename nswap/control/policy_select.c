@@ -18,14 +18,7 @@
 #include "server/sizing.h"
 #include "tiering/prefetcher.h"
 
-/**
- * nswap_no_such_policy() - say which policies there are
- * @kind: of which kind
- * @ext: for one clear sentence
- *
- * Context: any.
- * Return: -ENOENT, of prefetch -EINVAL.
- */
+/* say which policies there are. Returns -ENOENT, of prefetch -EINVAL */
 int nswap_no_such_policy(enum nswap_policy_kind kind,
 			 struct netlink_ext_ack *ext)
 {

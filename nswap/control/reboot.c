@@ -79,12 +79,7 @@ static int on_power(struct notifier_block *nb, unsigned long event, void *data)
 static struct notifier_block reboot_block = { .notifier_call = on_reboot };
 static struct notifier_block power_block = { .notifier_call = on_power };
 
-/**
- * nswap_reboot_init() - be told of reboot, suspend and hibernation
- *
- * Context: process, module init.
- * Return: 0, or a notifier chain's error.
- */
+/* be told of reboot, suspend and hibernation. Returns 0, or a notifier chain's error */
 int nswap_reboot_init(void)
 {
 	int ret = register_reboot_notifier(&reboot_block);
@@ -97,11 +92,7 @@ int nswap_reboot_init(void)
 	return ret;
 }
 
-/**
- * nswap_reboot_exit() - undo nswap_reboot_init()
- *
- * Context: process, module exit.
- */
+/* undo nswap_reboot_init() */
 void nswap_reboot_exit(void)
 {
 	unregister_pm_notifier(&power_block);

@@ -9,13 +9,7 @@
 
 #define CLIENT_IDLE_MS	2000
 
-/**
- * nswap_client_id() - an id for a message
- * @node: node
- *
- * Context: any.
- * Return: one that no other message of this node's epoch has.
- */
+/* an id for a message */
 __le64 nswap_client_id(struct nswap_node *node)
 {
 	return cpu_to_le64(atomic64_inc_return(&node->client->next_id));
@@ -38,12 +32,7 @@ void nswap_client_kick(struct nswap_node *node)
 		queue_work(nswap_io_wq, &cl->kick);
 }
 
-/**
- * nswap_client_tick_now() - do not wait for the next tick
- * @node: node
- *
- * Context: any; does not sleep.
- */
+/* do not wait for the next tick */
 void nswap_client_tick_now(struct nswap_node *node)
 {
 	mod_delayed_work(nswap_io_wq, &node->client->tick, 0);

@@ -11,14 +11,7 @@
 #include "device.h"
 #include "node.h"
 
-/**
- * nswap_device_policy() - what a device uses
- * @dev: device
- * @kind: what is to be decided; not NSWAP_SIZE, which is the node's
- *
- * Context: any.
- * Return: the policy, for one decision.
- */
+/* what a device uses */
 static inline const struct nswap_policy *
 nswap_device_policy(const struct nswap_device *dev, enum nswap_policy_kind kind)
 {
@@ -26,13 +19,7 @@ nswap_device_policy(const struct nswap_device *dev, enum nswap_policy_kind kind)
 	       READ_ONCE(dev->node->policy[kind]);
 }
 
-/**
- * nswap_device_place() - the placement policy of a device
- * @dev: device
- *
- * Context: any.
- * Return: the policy, for one decision.
- */
+/* the placement policy of a device */
 static inline const struct nswap_place_ops *
 nswap_device_place(const struct nswap_device *dev)
 {
@@ -40,13 +27,7 @@ nswap_device_place(const struct nswap_device *dev)
 			    struct nswap_place_ops, is);
 }
 
-/**
- * nswap_device_read() - the reading policy of a device
- * @dev: device
- *
- * Context: any.
- * Return: the policy, for one decision.
- */
+/* the reading policy of a device */
 static inline const struct nswap_read_ops *
 nswap_device_read(const struct nswap_device *dev)
 {

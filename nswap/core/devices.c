@@ -9,14 +9,7 @@
 #include "devices.h"
 #include "node.h"
 
-/**
- * nswap_device_find() - the device of an instance
- * @node: node
- * @instance: as on the wire
- *
- * Context: inside rcu_read_lock(), which keeps the device.
- * Return: device, or NULL.
- */
+/* the device of an instance; inside rcu_read_lock(), which keeps the device */
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 {
 	struct nswap_device *dev;
@@ -27,14 +20,7 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 	return NULL;
 }
 
-/**
- * nswap_device_named() - the device of a name
- * @node: node; its control lock is held
- * @name: as in /dev
- *
- * Context: process.
- * Return: device, or NULL.
- */
+/* the device of a name; @node: node; its control lock is held */
 struct nswap_device *nswap_device_named(struct nswap_node *node,
 					const char *name)
 {

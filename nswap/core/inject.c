@@ -93,45 +93,25 @@ static bool use_one(int *left)
 	return false;
 }
 
-/**
- * nswap_inject_keep() - do servers keep the generation that was replaced?
- *
- * Context: any.
- * Return: true if they do.
- */
+/* do servers keep the generation that was replaced? */
 bool nswap_inject_keep(void)
 {
 	return READ_ONCE(inject_keep);
 }
 
-/**
- * nswap_inject_stale() - serve the previous generation of this page?
- *
- * Context: process, does not sleep.
- * Return: true as often as asked for.
- */
+/* serve the previous generation of this page? */
 bool nswap_inject_stale(void)
 {
 	return use_one(&inject_stale);
 }
 
-/**
- * nswap_inject_corrupt() - corrupt this page before it is served?
- *
- * Context: process, does not sleep.
- * Return: true as often as asked for.
- */
+/* corrupt this page before it is served? */
 bool nswap_inject_corrupt(void)
 {
 	return use_one(&inject_corrupt);
 }
 
-/**
- * nswap_inject_cut_ack() - close the connection instead of acknowledging?
- *
- * Context: process, does not sleep.
- * Return: the seeded answer.
- */
+/* close the connection instead of acknowledging? */
 bool nswap_inject_cut_ack(void)
 {
 	int n = READ_ONCE(inject_cut_ack);
@@ -145,67 +125,37 @@ bool nswap_inject_cut_ack(void)
 	return cut;
 }
 
-/**
- * nswap_inject_drop_ack() - leave this store without an ack?
- *
- * Context: process, does not sleep.
- * Return: true as often as asked for.
- */
+/* leave this store without an ack? */
 bool nswap_inject_drop_ack(void)
 {
 	return use_one(&inject_drop_ack);
 }
 
-/**
- * nswap_inject_refuse() - refuse this store?
- *
- * Context: process, does not sleep.
- * Return: true as often as asked for.
- */
+/* refuse this store? */
 bool nswap_inject_refuse(void)
 {
 	return use_one(&inject_refuse);
 }
 
-/**
- * nswap_inject_no_gen_check() - do servers ignore generations?
- *
- * Context: any.
- * Return: true if that mutation is on.
- */
+/* do servers ignore generations? */
 bool nswap_inject_no_gen_check(void)
 {
 	return READ_ONCE(inject_no_gen_check);
 }
 
-/**
- * nswap_inject_early_free() - do movers drop pages before they tell the owner?
- *
- * Context: any.
- * Return: true if that mutation is on.
- */
+/* do movers drop pages before they tell the owner? */
 bool nswap_inject_early_free(void)
 {
 	return READ_ONCE(inject_early_free);
 }
 
-/**
- * nswap_inject_ack_before_store() - are stores acknowledged unseen?
- *
- * Context: any.
- * Return: true if that mutation is on.
- */
+/* are stores acknowledged unseen? */
 bool nswap_inject_ack_before_store(void)
 {
 	return READ_ONCE(inject_ack_before_store);
 }
 
-/**
- * nswap_inject_no_threads() - make no threads for this session?
- *
- * Context: process, does not sleep.
- * Return: true as often as asked for.
- */
+/* make no threads for this session? */
 bool nswap_inject_no_threads(void)
 {
 	return use_one(&inject_no_threads);

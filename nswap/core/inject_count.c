@@ -96,13 +96,7 @@ void nswap_inject_count(u8 from, u8 to)
 		nswap_inject_met(NSWAP_MET_FREE, 1);
 }
 
-/**
- * nswap_inject_met() - something has happened to slots that are MOVING
- * @what: what
- * @n: to how many
- *
- * Context: any; interrupts off too.
- */
+/* something has happened to slots that are MOVING; any; interrupts off too */
 void nswap_inject_met(enum nswap_met what, u32 n)
 {
 	atomic64_add(n, &met[what]);

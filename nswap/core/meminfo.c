@@ -49,13 +49,7 @@ static u64 low_watermark(void)
 	return n;
 }
 
-/**
- * nswap_mem_view() - how much memory there is
- * @node: node
- * @v: result
- *
- * Context: any process context; does not sleep.
- */
+/* how much memory there is */
 void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 {
 	u32 total = nswap_knob(node, fed_total_mib);

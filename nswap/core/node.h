@@ -136,13 +136,7 @@ struct nswap_node {
 
 #define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
 
-/**
- * nswap_node_size() - a node's size policy
- * @node: node
- *
- * Context: any.
- * Return: the policy, for one decision.
- */
+/* a node's size policy */
 static inline const struct nswap_size_ops *
 nswap_node_size(const struct nswap_node *node)
 {

@@ -18,13 +18,7 @@ static DEFINE_MUTEX(nodes_lock);
 static LIST_HEAD(nodes);
 static u32 nodes_last_number;
 
-/**
- * nswap_node_netns() - the namespace of a node, for people
- * @node: node
- *
- * Context: any.
- * Return: the inode number "ls -l /proc/self/ns/net" shows.
- */
+/* the namespace of a node, for people */
 unsigned int nswap_node_netns(const struct nswap_node *node)
 {
 	return node->net->ns.inum;
@@ -64,50 +58,28 @@ static bool node_seen_by(const struct nswap_node *node, const void *viewer)
 	return !viewer || net_eq(viewer, &init_net) || net_eq(node->net, viewer);
 }
 
-/**
- * nswap_node_get() - the node of a namespace
- * @net: namespace
- *
- * Context: process, sleeps.
- * Return: node, kept until nswap_node_put(), or NULL.
- */
+/* the node of a namespace */
 struct nswap_node *nswap_node_get(struct net *net)
 {
 	return nodes_find(node_in_net, net, 0);
 }
 
-/**
- * nswap_node_get_number() - a node by its number
- * @number: number
- *
- * Context: process, sleeps.
- * Return: node, kept until nswap_node_put(), or NULL.
- */
+/* a node by its number */
 struct nswap_node *nswap_node_get_number(u32 number)
 {
 	return nodes_find(node_has_number, &number, 0);
 }
 
-/**
- * nswap_node_next() - the next node that a namespace may see
- * @viewer: namespace: the initial one sees all nodes, others their own; NULL
- *	sees all
- * @after: number to go on after, 0 at first
- *
- * Context: process, sleeps.
- * Return: node, kept until nswap_node_put(), or NULL.
+/*
+ * The next node that a namespace may see; @viewer: namespace: the initial one sees all
+ * nodes, others their own; NULL sees all.
  */
 struct nswap_node *nswap_node_next(struct net *viewer, u32 after)
 {
 	return nodes_find(node_seen_by, viewer, after);
 }
 
-/**
- * nswap_node_put() - let a found node go
- * @node: node
- *
- * Context: process, sleeps; the last one after down releases the node.
- */
+/* let a found node go; process, sleeps; the last one after down releases the node */
 void nswap_node_put(struct nswap_node *node)
 {
 	bool last;
@@ -121,12 +93,9 @@ void nswap_node_put(struct nswap_node *node)
 		node->release(node);
 }
 
-/**
- * nswap_nodes_enter() - number a new node and reserve its namespace for it
- * @node: node; it is not found yet
- *
- * Context: process, sleeps.
- * Return: 0; -EEXIST: its namespace has a node.
+/*
+ * Number a new node and reserve its namespace for it. Returns 0; -EEXIST: its
+ * namespace has a node.
  */
 int nswap_nodes_enter(struct nswap_node *node)
 {
@@ -145,12 +114,7 @@ int nswap_nodes_enter(struct nswap_node *node)
 	return ret;
 }
 
-/**
- * nswap_nodes_publish() - from now on a node is found
- * @node: node that has entered and is complete
- *
- * Context: process, sleeps.
- */
+/* from now on a node is found */
 void nswap_nodes_publish(struct nswap_node *node)
 {
 	mutex_lock(&nodes_lock);
@@ -158,12 +122,9 @@ void nswap_nodes_publish(struct nswap_node *node)
 	mutex_unlock(&nodes_lock);
 }
 
-/**
- * nswap_nodes_leave() - a node is found no more; wait for those that found it
- * @node: node that has entered
- * @mine: references that are its caller's
- *
- * Context: process, sleeps.
+/*
+ * A node is found no more; wait for those that found it; @mine: references that are
+ * its caller's.
  */
 void nswap_nodes_leave(struct nswap_node *node, unsigned int mine)
 {
@@ -173,12 +134,7 @@ void nswap_nodes_leave(struct nswap_node *node, unsigned int mine)
 	wait_event(node->refs_wait, refcount_read(&node->refs) <= mine);
 }
 
-/**
- * nswap_nodes_none() - is there no node in this kernel?
- *
- * Context: any, when no node can come up any more.
- * Return: true if there is none.
- */
+/* is there no node in this kernel? any, when no node can come up any more */
 bool nswap_nodes_none(void)
 {
 	return list_empty(&nodes);

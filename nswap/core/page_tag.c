@@ -22,13 +22,9 @@ static u8 *page_tag_of(struct nswap_device *dev, u64 slot)
 	return dev->page_tags ? nswap_side_entry(dev->page_tags, slot) : NULL;
 }
 
-/**
- * nswap_page_tag() - note which policy brought a slot's page to its peer
- * @dev: device
- * @slot: slot that is about to get a new place, or has become WRITING
- * @tag: below NSWAP_PREFETCH_ARMS; 0 for none
- *
- * Context: any; does not sleep, on the page-out path.
+/*
+ * Note which policy brought a slot's page to its peer; any; does not sleep, on the
+ * page-out path.
  */
 void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
 {
@@ -56,13 +52,7 @@ void nswap_page_tag_hit(struct nswap_device *dev, u64 slot)
 	nswap_stat_inc(dev->node, prefetch_ram_hits);
 }
 
-/**
- * nswap_page_tag_hits() - take the counts of hits
- * @dev: device
- * @hits: result, by tag, since they were taken last
- *
- * Context: any.
- */
+/* take the counts of hits */
 void nswap_page_tag_hits(struct nswap_device *dev, u64 hits[NSWAP_PREFETCH_ARMS])
 {
 	unsigned int i;

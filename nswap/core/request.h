@@ -109,13 +109,7 @@ struct nswap_io {
 	struct nswap_op op[NSWAP_REQ_SLOTS];
 };
 
-/**
- * nswap_op_slots() - which slots of a request one part of it is for
- * @op: the part
- *
- * Context: any.
- * Return: a bit for each, counted from the request's first.
- */
+/* which slots of a request one part of it is for */
 static inline unsigned long nswap_op_slots(const struct nswap_op *op)
 {
 	return GENMASK(op->first + op->nr - 1, op->first);

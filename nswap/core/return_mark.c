@@ -12,11 +12,9 @@
 #include "node.h"
 #include "return_mark.h"
 
-/**
- * nswap_return_put_use() - a use of a device is over, perhaps the last
- * @dev: device; it may be gone afterwards
- *
- * Context: process, does not sleep.
+/*
+ * A use of a device is over, perhaps the last; @dev: device; it may be gone
+ * afterwards.
  */
 void nswap_return_put_use(struct nswap_device *dev)
 {
@@ -26,14 +24,10 @@ void nswap_return_put_use(struct nswap_device *dev)
 		wake_up_all(&cl->returns_wait);
 }
 
-/**
- * nswap_return_mark() - a page may be written to a slot's place at home, from
- *	outside of a page-out
- * @dev: device, kept by the caller
- * @slot: slot; its entry must change afterwards, before that write begins
- *
- * Context: process, does not sleep.
- * Return: false if somebody else has the slot.
+/*
+ * A page may be written to a slot's place at home, from outside of a page-out; @dev:
+ * device, kept by the caller; @slot: slot; its entry must change afterwards, before
+ * that write begins. Returns false if somebody else has the slot.
  */
 bool nswap_return_mark(struct nswap_device *dev, u64 slot)
 {
@@ -43,12 +37,9 @@ bool nswap_return_mark(struct nswap_device *dev, u64 slot)
 	return true;
 }
 
-/**
- * nswap_return_unmark() - the write has ended, or will not begin
- * @dev: device; a caller that does not keep it must not touch it afterwards
- * @slot: slot
- *
- * Context: process, does not sleep.
+/*
+ * The write has ended, or will not begin; @dev: device; a caller that does not keep it
+ * must not touch it afterwards.
  */
 void nswap_return_unmark(struct nswap_device *dev, u64 slot)
 {

@@ -11,13 +11,9 @@ bool nswap_return_mark(struct nswap_device *dev, u64 slot);
 void nswap_return_unmark(struct nswap_device *dev, u64 slot);
 void nswap_return_put_use(struct nswap_device *dev);
 
-/**
- * nswap_return_under_way() - is a page being written to a slot's place at home?
- * @dev: device
- * @slot: slot; its entry has been read before
- *
- * Context: any; does not sleep, on the page-out path.
- * Return: true if a page-out of the slot has to wait for the next kick.
+/*
+ * Is a page being written to a slot's place at home? any; does not sleep, on the
+ * page-out path.
  */
 static inline bool nswap_return_under_way(struct nswap_device *dev, u64 slot)
 {

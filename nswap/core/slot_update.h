@@ -24,14 +24,7 @@
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		   const struct nswap_slot *to);
 
-/**
- * nswap_slot_look() - an entry as it is now
- * @dev: device
- * @slot: below the number of its slots
- *
- * Context: any.
- * Return: a snapshot; good for a decision that may turn out late.
- */
+/* an entry as it is now */
 static inline struct nswap_slot nswap_slot_look(const struct nswap_device *dev,
 						u64 slot)
 {

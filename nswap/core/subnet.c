@@ -71,14 +71,7 @@ static bool has_ip6(struct net_device *dev, const struct nswap_addr *a)
 	return IS_ENABLED(CONFIG_IPV6) && ipv6_chk_prefix(&ip, dev);
 }
 
-/**
- * nswap_subnet_has() - is this address in a subnet of the node's interface?
- * @node: the node
- * @a: the address; its port does not matter
- *
- * Context: any; does not sleep.
- * Return: true if it is.
- */
+/* is this address in a subnet of the node's interface? */
 bool nswap_subnet_has(const struct nswap_node *node,
 		      const struct nswap_addr *a)
 {
@@ -180,14 +173,7 @@ static bool subnet_is_listed(struct nswap_node *node, const struct nswap_addr *a
 	return found;
 }
 
-/**
- * nswap_subnet_accepts() - may this address be a peer's?
- * @node: the node
- * @addr: the address; its port does not count
- *
- * Context: process context; does not sleep.
- * Return: true if it is listed or in a subnet of the node's interface.
- */
+/* may this address be a peer's? process context; does not sleep */
 bool nswap_subnet_accepts(struct nswap_node *node,
 			  const struct nswap_addr *addr)
 {

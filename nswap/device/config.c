@@ -87,12 +87,7 @@ static int open_home(const char *path, struct nswap_home **home,
 	return check_backing("home", *home, ext);
 }
 
-/**
- * nswap_device_close_backing() - undo nswap_device_open_backing()
- * @b: what it opened, for a device that does not come to be
- *
- * Context: process, sleeps.
- */
+/* undo nswap_device_open_backing() */
 void nswap_device_close_backing(struct nswap_device_backing *b)
 {
 	if (b->home)

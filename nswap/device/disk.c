@@ -147,12 +147,9 @@ static const struct block_device_operations fops = {
 #endif
 };
 
-/**
- * nswap_device_make_disk() - let the block layer have a device
- * @dev: device; whoever finds its disk may use it at once
- *
- * Context: process, sleeps.
- * Return: 0, or the block layer's error; there is no disk then.
+/*
+ * Let the block layer have a device. Returns 0, or the block layer's error; there is
+ * no disk then.
  */
 int nswap_device_make_disk(struct nswap_device *dev)
 {
@@ -208,12 +205,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	return ret;
 }
 
-/**
- * nswap_device_end_disk() - undo nswap_device_make_disk()
- * @dev: device that is dying, which nobody has open; its requests end first
- *
- * Context: process, sleeps for whatever they wait for.
- */
+/* undo nswap_device_make_disk(); process, sleeps for whatever they wait for */
 void nswap_device_end_disk(struct nswap_device *dev)
 {
 	del_gendisk(dev->disk);
@@ -221,35 +213,22 @@ void nswap_device_end_disk(struct nswap_device *dev)
 	blk_mq_free_tag_set(&dev->tags);
 }
 
-/**
- * nswap_device_is_one() - is it one of this module's, of whatever node?
- * @bdev: any block device that is open
- *
- * Context: any.
- * Return: true for a /dev/nswapN.
+/*
+ * Is it one of this module's, of whatever node? @bdev: any block device that is open.
  */
 bool nswap_device_is_one(const struct block_device *bdev)
 {
 	return bdev->bd_disk->major == major;
 }
 
-/**
- * nswap_device_init() - get a block major
- *
- * Context: process, module init.
- * Return: 0, or the block layer's error.
- */
+/* get a block major */
 int nswap_device_init(void)
 {
 	major = register_blkdev(0, "nswap");
 	return major < 0 ? major : 0;
 }
 
-/**
- * nswap_device_exit() - undo nswap_device_init()
- *
- * Context: process, module exit.
- */
+/* undo nswap_device_init() */
 void nswap_device_exit(void)
 {
 	unregister_blkdev(major, "nswap");

@@ -356,15 +356,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	return 0;
 }
 
-/**
- * nswap_device_next() - a snapshot of the next device
- * @node: node
- * @after_instance: 0 at first
- * @v: result
- *
- * Context: process, sleeps.
- * Return: true if there is one.
- */
+/* a snapshot of the next device */
 bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 		       struct nswap_device_view *v)
 {
@@ -383,12 +375,7 @@ bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 	return found;
 }
 
-/**
- * nswap_device_any_open() - is any device of any node in use?
- *
- * Context: process, sleeps.
- * Return: true if one is open or swapped on.
- */
+/* is any device of any node in use? */
 bool nswap_device_any_open(void)
 {
 	bool open = false;

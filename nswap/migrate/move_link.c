@@ -75,12 +75,7 @@ int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 	return ret;
 }
 
-/**
- * nswap_move_link_close() - close a link
- * @ml: link, open or not
- *
- * Context: process, the mover's thread; sleeps.
- */
+/* close a link; process, the mover's thread; sleeps */
 void nswap_move_link_close(struct nswap_move_link *ml)
 {
 	if (ml->l)

@@ -81,13 +81,7 @@ static int claim_answered(struct nswap_msg *m)
 	return 0;
 }
 
-/**
- * nswap_moved_init() - make a peer's CLAIM message
- * @peer: a new peer
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make a peer's CLAIM message. Returns 0, or -ENOMEM */
 int nswap_moved_init(struct nswap_peer *peer)
 {
 	int ret = nswap_ctl_init(&peer->claim, peer, true, claim_answered);
@@ -96,15 +90,7 @@ int nswap_moved_init(struct nswap_peer *peer)
 	return ret;
 }
 
-/**
- * nswap_moved_peer() - a peer by name
- * @node: node
- * @id: node id
- * @epoch: boot epoch
- *
- * Context: process; does not sleep.
- * Return: peer, referenced; NULL if it is not known in this epoch.
- */
+/* a peer by name. Returns peer, referenced; NULL if it is not known in this epoch */
 struct nswap_peer *nswap_moved_peer(struct nswap_node *node, u64 id, u64 epoch)
 {
 	struct nswap_peer *peer;
@@ -152,17 +138,10 @@ static bool moved_slot_to_flash(struct nswap_slot *s, u32 gen, u8 from,
 	return moved_slot_gone(s, gen, from, from_peer, NSWAP_SLOT_FLASH, 0);
 }
 
-/**
- * nswap_moved_go() - from one state and place to another
- * @dev: device, kept by the caller, or NULL
- * @p: name of the page
- * @from: enum nswap_slot_state
- * @from_peer: index
- * @to: enum nswap_slot_state
- * @to_peer: index
- *
- * Context: process, does not sleep; a page-out path.
- * Return: false if the page is not there any more; nothing has changed then.
+/*
+ * From one state and place to another; @dev: device, kept by the caller, or NULL;
+ * process, does not sleep; a page-out path. Returns false if the page is not there any
+ * more; nothing has changed then.
  */
 bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 		    u8 from, u16 from_peer, u8 to, u16 to_peer)
@@ -174,18 +153,10 @@ bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 				 le32_to_cpu(p->gen), from, from_peer, to, to_peer);
 }
 
-/**
- * nswap_moved_to_flash() - from a peer to flash
- * @dev: device, kept by the caller, or NULL
- * @p: name of the page
- * @from: enum nswap_slot_state
- * @from_peer: index
- * @flash: flash slot that has the page and is the slot's from now on; 0: the
- *	one that the slot has already, if it has one on a device that works
- *
- * Context: process, does not sleep; a page-out path.
- * Return: false if the page is not there any more, or flash has no copy of it;
- * nothing has changed then.
+/*
+ * From a peer to flash; @dev: device, kept by the caller, or NULL; process, does not
+ * sleep; a page-out path. Returns false if the page is not there any more, or flash
+ * has no copy of it; nothing has changed then.
  */
 bool nswap_moved_to_flash(struct nswap_device *dev,
 			  const struct nswap_wire_page *p, u8 from,

@@ -484,12 +484,9 @@ static void init_thread(struct nswap_mover *m, struct mover_thread *w)
 	w->used = jiffies;
 }
 
-/**
- * nswap_mover_start() - make the mover of a node
- * @node: node with a cache
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM or another error from making a thread.
+/*
+ * Make the mover of a node. Returns 0, or -ENOMEM or another error from making a
+ * thread.
  */
 int nswap_mover_start(struct nswap_node *node)
 {
@@ -541,11 +538,9 @@ void nswap_mover_stop(struct nswap_node *node)
 			kthread_stop(m->thread[i].task);
 }
 
-/**
- * nswap_mover_free() - free a mover that has been stopped
- * @node: node without a cache: reclaim does not kick its mover any more
- *
- * Context: process, sleeps.
+/*
+ * Free a mover that has been stopped; @node: node without a cache: reclaim does not
+ * kick its mover any more.
  */
 void nswap_mover_free(struct nswap_node *node)
 {
@@ -553,12 +548,7 @@ void nswap_mover_free(struct nswap_node *node)
 	node->mover = NULL;
 }
 
-/**
- * nswap_mover_kick() - there may be a surplus
- * @node: node
- *
- * Context: any process context; does not sleep.
- */
+/* there may be a surplus */
 void nswap_mover_kick(struct nswap_node *node)
 {
 	if (node->mover)

@@ -25,13 +25,7 @@
 
 #define LEAST_MS	2000
 
-/**
- * nswap_rebalance_look() - a snapshot, but for @under_way
- * @node: node
- * @v: result
- *
- * Context: process, does not sleep.
- */
+/* a snapshot, but for @under_way */
 void nswap_rebalance_look(struct nswap_node *node,
 			  struct nswap_balance_view *v)
 {
@@ -81,47 +75,26 @@ static void rebalance_decide(struct work_struct *work)
 				   msecs_to_jiffies(ms));
 }
 
-/**
- * nswap_rebalance_init() - before anything else of a node
- * @node: node
- *
- * Context: process.
- */
+/* before anything else of a node */
 void nswap_rebalance_init(struct nswap_node *node)
 {
 	INIT_DELAYED_WORK(&node->rebalance.work, rebalance_decide);
 	node->rebalance.goal = U64_MAX;
 }
 
-/**
- * nswap_rebalance_stop() - decide no more
- * @node: node that nobody finds, going down
- *
- * Context: process, sleeps.
- */
+/* decide no more */
 void nswap_rebalance_stop(struct nswap_node *node)
 {
 	cancel_delayed_work_sync(&node->rebalance.work);
 }
 
-/**
- * nswap_rebalance_now() - the knob has been turned: decide at once
- * @node: node that is up
- *
- * Context: process, does not sleep.
- */
+/* the knob has been turned: decide at once */
 void nswap_rebalance_now(struct nswap_node *node)
 {
 	mod_delayed_work(system_dfl_wq, &node->rebalance.work, 0);
 }
 
-/**
- * nswap_rebalance_excess() - pages to be handed on
- * @node: node
- *
- * Context: process, does not sleep.
- * Return: how many are held above the goal.
- */
+/* pages to be handed on. Returns how many are held above the goal */
 u64 nswap_rebalance_excess(struct nswap_node *node)
 {
 	u64 goal = READ_ONCE(node->rebalance.goal);
@@ -133,13 +106,7 @@ u64 nswap_rebalance_excess(struct nswap_node *node)
 	return c.held > goal ? c.held - goal : 0;
 }
 
-/**
- * nswap_rebalance_nowhere() - no peer takes them: leave it until the next
- *	decision
- * @node: node
- *
- * Context: process, does not sleep.
- */
+/* no peer takes them: leave it until the next decision */
 void nswap_rebalance_nowhere(struct nswap_node *node)
 {
 	WRITE_ONCE(node->rebalance.goal, U64_MAX);

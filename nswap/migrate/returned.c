@@ -75,13 +75,7 @@ static void returns_free(struct nswap_returns *rs)
 	kvfree(rs);
 }
 
-/**
- * nswap_return_init() - be ready for RETURNs
- * @dev: device that gets a home or flash and that cannot be found yet
- *
- * Context: process, sleeps; allocates 560 KiB.
- * Return: 0, or -ENOMEM.
- */
+/* be ready for RETURNs; process, sleeps; allocates 560 KiB. Returns 0, or -ENOMEM */
 int nswap_return_init(struct nswap_device *dev)
 {
 	struct nswap_returns *rs = kvzalloc_objs(*rs, 1);
@@ -150,15 +144,11 @@ static struct nswap_device *get_use(struct nswap_node *node, u32 instance)
 	return dev;
 }
 
-/**
- * nswap_return_take() - room to receive the pages of a RETURN
- * @node: the owner
- * @instance: of the device whose pages they are
- * @r: result, NULL without room
- *
- * Context: process, sleeps for a moment while all is in use; does not allocate.
- * Return: NSWAP_ST_OK, without room if the pages are of a device that is gone;
- * NSWAP_ST_NO_HOME; NSWAP_ST_KEEP: try again later.
+/*
+ * Room to receive the pages of a RETURN; @r: result, NULL without room; process,
+ * sleeps for a moment while all is in use; does not allocate. Returns nSWAP_ST_OK,
+ * without room if the pages are of a device that is gone; NSWAP_ST_NO_HOME;
+ * NSWAP_ST_KEEP: try again later.
  */
 u16 nswap_return_take(struct nswap_node *node, u32 instance,
 		      struct nswap_return **r)
@@ -180,11 +170,9 @@ u16 nswap_return_take(struct nswap_node *node, u32 instance,
 	return status;
 }
 
-/**
- * nswap_return_give() - the room is not needed any more
- * @r: from nswap_return_take(); its device may be gone afterwards
- *
- * Context: process; does not sleep.
+/*
+ * The room is not needed any more; @r: from nswap_return_take(); its device may be
+ * gone afterwards.
  */
 void nswap_return_give(struct nswap_return *r)
 {
@@ -200,11 +188,9 @@ void nswap_return_give(struct nswap_return *r)
 	wake_up_all(&cl->returns_wait);
 }
 
-/**
- * nswap_return_wait() - let the RETURNs of a device end
- * @dev: device that cannot be found any more
- *
- * Context: process, sleeps until home and flash have ended what was begun.
+/*
+ * Let the RETURNs of a device end; process, sleeps until home and flash have ended
+ * what was begun.
  */
 void nswap_return_wait(struct nswap_device *dev)
 {

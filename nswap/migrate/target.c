@@ -80,15 +80,7 @@ bool nswap_target_choose(struct nswap_node *node,
 	return best;
 }
 
-/**
- * nswap_target_owner() - where an owner is
- * @node: node
- * @id: of the owner
- * @to: result
- *
- * Context: process, does not sleep.
- * Return: false if the IPTable does not have it.
- */
+/* where an owner is. Returns false if the IPTable does not have it */
 bool nswap_target_owner(struct nswap_node *node, u64 id,
 			struct nswap_target *to)
 {
@@ -103,15 +95,7 @@ bool nswap_target_owner(struct nswap_node *node, u64 id,
 	return index;
 }
 
-/**
- * nswap_target_took() - a peer took pages and said what is free
- * @node: node
- * @to: the peer
- * @free: pages
- * @taken: as much more is used until it says more
- *
- * Context: process, does not sleep.
- */
+/* a peer took pages and said what is free */
 void nswap_target_took(struct nswap_node *node, const struct nswap_target *to,
 		       u64 free, u32 taken)
 {

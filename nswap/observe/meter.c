@@ -34,35 +34,20 @@
 
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
 
-/**
- * nswap_meter_trace_reg() - the tracepoint was switched on
- *
- * Context: process, sleeps.
- * Return: 0.
- */
+/* the tracepoint was switched on */
 int nswap_meter_trace_reg(void)
 {
 	static_branch_inc(&nswap_meter_key);
 	return 0;
 }
 
-/**
- * nswap_meter_trace_unreg() - and off again
- *
- * Context: process, sleeps.
- */
+/* and off again */
 void nswap_meter_trace_unreg(void)
 {
 	static_branch_dec(&nswap_meter_key);
 }
 
-/**
- * nswap_meter_init() - a node comes up
- * @node: node
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* a node comes up. Returns 0, or -ENOMEM */
 int nswap_meter_init(struct nswap_node *node)
 {
 	struct nswap_meter *m = kzalloc(sizeof(*m), GFP_KERNEL);
@@ -87,12 +72,7 @@ static void meter_turn(bool *is_on, bool on)
 		static_branch_dec(&nswap_meter_key);
 }
 
-/**
- * nswap_meter_exit() - undo nswap_meter_init()
- * @node: node without devices
- *
- * Context: process, sleeps.
- */
+/* undo nswap_meter_init(); @node: node without devices */
 void nswap_meter_exit(struct nswap_node *node)
 {
 	struct nswap_meter *m = node->meter;
@@ -189,11 +169,9 @@ static u8 tier_of(const struct nswap_op *op)
 	return op->flash ? NSWAP_TIER_FLASH : NSWAP_TIER_HOME;
 }
 
-/**
- * nswap_meter_begin() - slots are about to be given to a connection, flash, home
- * @op: what carries them
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * Slots are about to be given to a connection, flash, home; process, page-out path;
+ * does not sleep.
  */
 void nswap_meter_begin(struct nswap_op *op)
 {
@@ -289,15 +267,7 @@ void nswap_meter_end(struct nswap_op *op, unsigned long again)
 	meter_trace(m, op, now, moved);
 }
 
-/**
- * nswap_latency_next() - what a step of an op took
- * @node: node
- * @at: which one; 0 at first, then as left here
- * @v: result
- *
- * Context: process, sleeps.
- * Return: true if there is one.
- */
+/* what a step of an op took */
 bool nswap_latency_next(struct nswap_node *node, unsigned int *at,
 			struct nswap_latency_view *v)
 {

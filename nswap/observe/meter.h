@@ -56,36 +56,22 @@ int nswap_meter_apply(struct nswap_node *node);
 void nswap_meter_begin(struct nswap_op *op);
 void nswap_meter_end(struct nswap_op *op, unsigned long again);
 
-/**
- * nswap_meter_came() - a request came from the block layer
- * @io: request
- *
- * Context: process, page-out path; does not sleep.
- */
+/* a request came from the block layer; process, page-out path; does not sleep */
 static inline void nswap_meter_came(struct nswap_io *io)
 {
 	io->came = nswap_stamp();
 }
 
-/**
- * nswap_meter_turn() - the dispatcher turns to the next slots of a request
- * @io: request
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * The dispatcher turns to the next slots of a request; process, page-out path; does
+ * not sleep.
  */
 static inline void nswap_meter_turn(struct nswap_io *io)
 {
 	io->turn = nswap_stamp();
 }
 
-/**
- * nswap_meter_flags() - should the peer say how long it took?
- * @io: request
- * @features: NSWAP_HAS_* of the session with the peer that is asked
- *
- * Context: any.
- * Return: flags of a STORE or LOAD.
- */
+/* should the peer say how long it took? */
 static inline __le16 nswap_meter_flags(const struct nswap_io *io,
 				       u64 features)
 {

@@ -84,24 +84,14 @@ static void profile_work(struct work_struct *work)
 			   msecs_to_jiffies(nswap_knob(m->node, profile_ms)));
 }
 
-/**
- * nswap_profile_init() - nothing is sampled yet
- * @m: of a node that comes up
- *
- * Context: process.
- */
+/* nothing is sampled yet */
 void nswap_profile_init(struct nswap_meter *m)
 {
 	spin_lock_init(&m->degree_lock);
 	INIT_DELAYED_WORK(&m->profile, profile_work);
 }
 
-/**
- * nswap_profile_start() - there is a device, or the period has changed
- * @node: node; its @control is held
- *
- * Context: process, does not sleep.
- */
+/* there is a device, or the period has changed */
 void nswap_profile_start(struct nswap_node *node)
 {
 	u32 ms = nswap_knob(node, profile_ms);
@@ -111,12 +101,7 @@ void nswap_profile_start(struct nswap_node *node)
 				 msecs_to_jiffies(ms));
 }
 
-/**
- * nswap_profile_stop() - take no more samples
- * @node: node that goes down
- *
- * Context: process, sleeps.
- */
+/* take no more samples */
 void nswap_profile_stop(struct nswap_node *node)
 {
 	cancel_delayed_work_sync(&node->meter->profile);
@@ -146,13 +131,9 @@ static void degrees_put(struct nswap_node *node, const char *device)
 		mutex_unlock(&node->control);
 }
 
-/**
- * nswap_profile_reset() - forget samples
- * @node: node
- * @device: of which of its devices; NULL for the node and all of them
- *
- * Context: process, sleeps.
- * Return: 0; -ENODEV if there is no such device.
+/*
+ * Forget samples; @device: of which of its devices; NULL for the node and all of them.
+ * Returns 0; -ENODEV if there is no such device.
  */
 int nswap_profile_reset(struct nswap_node *node, const char *device)
 {

@@ -32,12 +32,7 @@ struct nswap_slot_trace {
 	struct nswap_trace_view entry[TRACE_ENTRIES];
 };
 
-/**
- * nswap_slot_trace_alloc() - an empty ring
- *
- * Context: process, sleeps.
- * Return: ring, or NULL.
- */
+/* an empty ring */
 struct nswap_slot_trace *nswap_slot_trace_alloc(void)
 {
 	struct nswap_slot_trace *t = kvzalloc(sizeof(*t), GFP_KERNEL);
@@ -70,15 +65,7 @@ void nswap_slot_trace(struct nswap_meter *m, struct nswap_trace_view *v)
 	spin_unlock_irqrestore(&t->lock, flags);
 }
 
-/**
- * nswap_trace_next() - the next entry of a node's slot trace
- * @node: node
- * @after: number to go on after, 0 at first
- * @v: result
- *
- * Context: process, does not sleep.
- * Return: true if there is one.
- */
+/* the next entry of a node's slot trace */
 bool nswap_trace_next(struct nswap_node *node, u64 after,
 		      struct nswap_trace_view *v)
 {

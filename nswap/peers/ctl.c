@@ -28,16 +28,7 @@ static void ctl_lost(struct nswap_msg *m)
 	wake_up_all(&c->peer->wait);
 }
 
-/**
- * nswap_ctl_init() - make a control message
- * @c: the message
- * @peer: whose
- * @runs: does it carry runs?
- * @answer: see struct nswap_msg; must end with nswap_ctl_release()
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make a control message. Returns 0, or -ENOMEM */
 int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
 		   int (*answer)(struct nswap_msg *m))
 {
@@ -51,37 +42,20 @@ int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
 	return c->run ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_ctl_exit() - free what nswap_ctl_init() allocated
- * @c: a message that is not under way
- *
- * Context: process.
- */
+/* free what nswap_ctl_init() allocated */
 void nswap_ctl_exit(struct nswap_ctl *c)
 {
 	kfree(c->run);
 	c->run = NULL;
 }
 
-/**
- * nswap_ctl_claim() - may I fill in and send this message?
- * @c: the message
- *
- * Context: any.
- * Return: true if it is the caller's until nswap_ctl_send() succeeds or
- * nswap_ctl_release() is called.
- */
+/* may I fill in and send this message? */
 bool nswap_ctl_claim(struct nswap_ctl *c)
 {
 	return !test_and_set_bit_lock(0, &c->busy);
 }
 
-/**
- * nswap_ctl_release() - the message may be used again
- * @c: a claimed message
- *
- * Context: any.
- */
+/* the message may be used again; @c: a claimed message */
 void nswap_ctl_release(struct nswap_ctl *c)
 {
 	clear_bit_unlock(0, &c->busy);
@@ -123,12 +97,7 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 	return ret;
 }
 
-/**
- * nswap_ctl_ping() - ask whether a peer is alive
- * @peer: peer; its ping is claimed
- *
- * Context: process; does not sleep.
- */
+/* ask whether a peer is alive; @peer: peer; its ping is claimed */
 void nswap_ctl_ping(struct nswap_peer *peer)
 {
 	if (!READ_ONCE(peer->asked))
@@ -137,15 +106,8 @@ void nswap_ctl_ping(struct nswap_peer *peer)
 	nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
 }
 
-/**
- * nswap_ctl_add_run() - add one slot to the runs of a claimed message
- * @c: the message
- * @instance: device instance
- * @slot: slot
- * @gen: generation
- *
- * Context: any.
- * Return: false if the message is full.
+/*
+ * Add one slot to the runs of a claimed message. Returns false if the message is full.
  */
 bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen)
 {
@@ -210,13 +172,7 @@ static int forget_answered(struct nswap_msg *m)
 	return ret;
 }
 
-/**
- * nswap_ctl_init_all() - make all control messages of a peer
- * @peer: a new peer
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make all control messages of a peer. Returns 0, or -ENOMEM */
 int nswap_ctl_init_all(struct nswap_peer *peer)
 {
 	return nswap_ctl_init(&peer->ping, peer, false, ping_answered) ?:
@@ -227,12 +183,7 @@ int nswap_ctl_init_all(struct nswap_peer *peer)
 	       nswap_hooks.peer_made(peer);
 }
 
-/**
- * nswap_ctl_exit_all() - undo nswap_ctl_init_all()
- * @peer: a peer without a session
- *
- * Context: process.
- */
+/* undo nswap_ctl_init_all(); @peer: a peer without a session */
 void nswap_ctl_exit_all(struct nswap_peer *peer)
 {
 	nswap_ctl_exit(&peer->frees);

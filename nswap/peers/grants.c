@@ -10,13 +10,9 @@
 #include "place.h"
 #include "pure/ip_table.h"
 
-/**
- * nswap_peer_granted() - a peer set pages aside and told what is free
- * @peer: the peer
- * @grants: pages in addition
- * @free: pages neither filled nor granted
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * A peer set pages aside and told what is free; process, page-out path; does not
+ * sleep.
  */
 void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
 {
@@ -24,12 +20,7 @@ void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
 	nswap_client_kick(peer->node);
 }
 
-/**
- * nswap_peer_back_off() - the refraction period of a peer begins
- * @peer: it refused a page, or did not answer in time
- *
- * Context: process, page-out path; does not sleep.
- */
+/* the refraction period of a peer begins; process, page-out path; does not sleep */
 void nswap_peer_back_off(struct nswap_peer *peer)
 {
 	u32 ms = nswap_knob(peer->node, refraction_ms);

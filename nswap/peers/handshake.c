@@ -61,13 +61,7 @@ static int handshake_send_hello(struct nswap_handshake *hs,
 	return nswap_send_buf(hs->t, l, &m, sizeof(m));
 }
 
-/**
- * nswap_handshake_connect() - open a link
- * @hs: the attempt
- *
- * Context: process, a kernel thread; sleeps for at most CONNECT_MS.
- * Return: link, the caller's to close; ERR_PTR as the transport's connect.
- */
+/* open a link; process, a kernel thread; sleeps for at most CONNECT_MS */
 struct nswap_link *nswap_handshake_connect(struct nswap_handshake *hs)
 {
 	return hs->t->connect(hs->node->net, &hs->node->addr, hs->addr,

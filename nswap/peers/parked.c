@@ -62,11 +62,9 @@ void nswap_parked_resend(struct nswap_peer *peer)
 	}
 }
 
-/**
- * nswap_parked_lose() - messages will not be sent
- * @parked: messages taken from their peer; empty afterwards
- *
- * Context: process, page-in path; does not sleep; without the peer's lock.
+/*
+ * Messages will not be sent; @parked: messages taken from their peer; empty
+ * afterwards; process, page-in path; does not sleep; without the peer's lock.
  */
 void nswap_parked_lose(struct list_head *parked)
 {
@@ -78,12 +76,7 @@ void nswap_parked_lose(struct list_head *parked)
 	}
 }
 
-/**
- * nswap_parked_stop() - what was parked gets its error
- * @peer: a peer whose session is stopped for good
- *
- * Context: process, page-in path; does not sleep.
- */
+/* what was parked gets its error; process, page-in path; does not sleep */
 void nswap_parked_stop(struct nswap_peer *peer)
 {
 	LIST_HEAD(parked);

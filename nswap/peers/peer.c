@@ -114,13 +114,9 @@ struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index)
 	return peer;
 }
 
-/**
- * nswap_peer_from() - the next peer there is, kept
- * @node: node
- * @index: where to begin; set to where one was found
- *
- * Context: any; does not sleep.
- * Return: a peer, to be given to nswap_peer_put(), or NULL past the last.
+/*
+ * The next peer there is, kept. Returns a peer, to be given to nswap_peer_put(), or
+ * NULL past the last.
  */
 struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index)
 {
@@ -136,12 +132,7 @@ struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index)
 	return peer;
 }
 
-/**
- * nswap_peer_put() - let a peer go
- * @peer: from nswap_peer_get()
- *
- * Context: process; does not sleep.
- */
+/* let a peer go */
 void nswap_peer_put(struct nswap_peer *peer)
 {
 	kref_put(&peer->ref, peer_release);

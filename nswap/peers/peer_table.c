@@ -94,13 +94,7 @@ static void peer_lose(struct nswap_node *node, u16 index)
 	nswap_peer_put(peer);
 }
 
-/**
- * nswap_peer_heard() - act on an announcement the IPTable has taken in
- * @node: node
- * @heard: what it said
- *
- * Context: process, sleeps and allocates.
- */
+/* act on an announcement the IPTable has taken in */
 void nswap_peer_heard(struct nswap_node *node,
 		      const struct nswap_ipt_heard *heard)
 {
@@ -195,11 +189,8 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 	return -ESTALE;
 }
 
-/**
- * nswap_peers_start() - the node has a device: connect to every peer
- * @node: node; its control lock is held
- *
- * Context: process, sleeps and allocates.
+/*
+ * The node has a device: connect to every peer; @node: node; its control lock is held.
  */
 void nswap_peers_start(struct nswap_node *node)
 {
@@ -222,11 +213,8 @@ static void peer_unpublish(struct nswap_node *node, struct nswap_peer *peer)
 	mutex_unlock(&node->peers_lock);
 }
 
-/**
- * nswap_peers_stop() - end all sessions and forget all peers
- * @node: node on its way down, without devices
- *
- * Context: process, sleeps.
+/*
+ * End all sessions and forget all peers; @node: node on its way down, without devices.
  */
 void nswap_peers_stop(struct nswap_node *node)
 {
@@ -325,15 +313,7 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 		     e->id ? NSWAP_WIRE_VERSION : 0;
 }
 
-/**
- * nswap_peer_next() - a snapshot of the next peer
- * @node: node
- * @after: index to go on after, 0 at first
- * @v: result
- *
- * Context: process.
- * Return: true if there is one.
- */
+/* a snapshot of the next peer */
 bool nswap_peer_next(struct nswap_node *node, u16 after,
 		     struct nswap_peer_view *v)
 {

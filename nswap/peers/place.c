@@ -18,13 +18,7 @@
 #include "place.h"
 #include "policy/policy.h"
 
-/**
- * nswap_place_init() - room for all candidates
- * @node: a node that comes up
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* room for all candidates. Returns 0, or -ENOMEM */
 int nswap_place_init(struct nswap_node *node)
 {
 	spin_lock_init(&node->place_lock);
@@ -33,12 +27,7 @@ int nswap_place_init(struct nswap_node *node)
 	return node->cand ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_place_exit() - undo nswap_place_init()
- * @node: a node without sessions
- *
- * Context: process, sleeps.
- */
+/* undo nswap_place_init(); @node: a node without sessions */
 void nswap_place_exit(struct nswap_node *node)
 {
 	kvfree(node->cand);
@@ -129,14 +118,7 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages,
 	return n;
 }
 
-/**
- * nswap_place_spare() - would nswap_place_take_spare() find a peer?
- * @node: node
- * @pages: adjacent pages
- *
- * Context: process, does not sleep.
- * Return: true if a peer has more than page-outs need.
- */
+/* would nswap_place_take_spare() find a peer? */
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 {
 	bool spare = false;
@@ -149,15 +131,9 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 	return spare;
 }
 
-/**
- * nswap_place_take_spare() - the same for pages that can stay where they are
- * @dev: device, whose policy chooses
- * @pages: adjacent pages to be placed
- * @index: the chosen peer
- *
- * Context: process, does not sleep.
- * Return: @pages, or 0 if the peer that the policy chooses has no more than
- * page-outs need.
+/*
+ * The same for pages that can stay where they are. Returns @pages, or 0 if the peer
+ * that the policy chooses has no more than page-outs need.
  */
 unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index)

@@ -73,12 +73,7 @@ static void place_judge(struct nswap_place_peer *c,
 	c->shrinking = e->shrinking;
 }
 
-/**
- * nswap_place_add() - a session came up: the peer may be chosen
- * @peer: UP, with what its HELLO_ACK granted and said is free
- *
- * Context: process, does not sleep.
- */
+/* a session came up: the peer may be chosen */
 void nswap_place_add(struct nswap_peer *peer)
 {
 	struct nswap_ipt_entry e = place_entry(peer);
@@ -99,13 +94,7 @@ void nswap_place_add(struct nswap_peer *peer)
 	spin_unlock(&node->place_lock);
 }
 
-/**
- * nswap_place_remove() - the session is over: the peer cannot be chosen
- * @node: node
- * @index: of the peer; one that is not there is ignored
- *
- * Context: process, does not sleep.
- */
+/* the session is over: the peer cannot be chosen */
 void nswap_place_remove(struct nswap_node *node, u16 index)
 {
 	struct nswap_place_peer *c;
@@ -247,16 +236,9 @@ void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
 	spin_unlock(&node->place_lock);
 }
 
-/**
- * nswap_place_give_back() - take grants away from an idle candidate
- * @node: node
- * @index: of the peer
- * @keep: grants to leave it with; none to one that shrinks, which has to
- *	refuse what is sent against those it took back
- *
- * Context: process, does not sleep.
- * Return: grants taken, to be returned to the peer; 0 if pages are on their
- * way to it or it has no more than @keep.
+/*
+ * Take grants away from an idle candidate. Returns grants taken, to be returned to the
+ * peer; 0 if pages are on their way to it or it has no more than @keep.
  */
 u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 {
@@ -275,15 +257,7 @@ u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 	return n;
 }
 
-/**
- * nswap_place_wants() - should this peer be asked for grants?
- * @node: node
- * @index: of the peer
- *
- * Context: process, does not sleep.
- * Return: true if it is eligible, not shrinking, has room and no grant of it
- * is left.
- */
+/* should this peer be asked for grants? */
 bool nswap_place_wants(struct nswap_node *node, u16 index)
 {
 	struct nswap_place_peer *c;
@@ -296,15 +270,7 @@ bool nswap_place_wants(struct nswap_node *node, u16 index)
 	return wants;
 }
 
-/**
- * nswap_place_numbers() - a candidate's numbers for people
- * @node: node
- * @index: of the peer
- * @grants: result, 0 if it is no candidate
- * @inflight: result, likewise
- *
- * Context: process, does not sleep.
- */
+/* a candidate's numbers for people */
 void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
 			 u32 *inflight)
 {

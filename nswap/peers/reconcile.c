@@ -183,13 +183,7 @@ static void drop_lost(struct nswap_msg *m)
 	nswap_ctl_release(c);
 }
 
-/**
- * nswap_reconcile_init() - make a peer's messages for comparison
- * @peer: a new peer
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make a peer's messages for comparison. Returns 0, or -ENOMEM */
 int nswap_reconcile_init(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
@@ -202,23 +196,13 @@ int nswap_reconcile_init(struct nswap_peer *peer)
 	return ret;
 }
 
-/**
- * nswap_reconcile_soon() - something may be held that is not recorded
- * @peer: by this peer
- *
- * Context: any; does not sleep.
- */
+/* something may be held that is not recorded */
 void nswap_reconcile_soon(struct nswap_peer *peer)
 {
 	WRITE_ONCE(peer->reconcile.due, jiffies);
 }
 
-/**
- * nswap_reconcile_start() - compare, unless a comparison is under way
- * @peer: a peer that is UP
- *
- * Context: process; does not sleep.
- */
+/* compare, unless a comparison is under way */
 void nswap_reconcile_start(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;

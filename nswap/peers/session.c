@@ -308,11 +308,9 @@ int nswap_session_start(struct nswap_peer *peer)
 	return 0;
 }
 
-/**
- * nswap_session_end() - the session is to end for good; does not wait for it
- * @peer: a peer; threads or not
- *
- * Context: process; waits for sends under way, which do not wait.
+/*
+ * The session is to end for good; does not wait for it; process; waits for sends under
+ * way, which do not wait.
  */
 void nswap_session_end(struct nswap_peer *peer)
 {
@@ -320,11 +318,9 @@ void nswap_session_end(struct nswap_peer *peer)
 	nswap_session_break(peer);
 }
 
-/**
- * nswap_session_stop() - end the session and its threads for good
- * @peer: a peer; threads or not
- *
- * Context: process, sleeps; at most about a second for a connect under way.
+/*
+ * End the session and its threads for good; process, sleeps; at most about a second
+ * for a connect under way.
  */
 void nswap_session_stop(struct nswap_peer *peer)
 {
@@ -345,11 +341,9 @@ void nswap_session_stop(struct nswap_peer *peer)
 	nswap_parked_stop(peer);
 }
 
-/**
- * nswap_session_break() - tear the session down; the leader makes a new one
- * @peer: a peer
- *
- * Context: process; waits for sends under way, which do not wait.
+/*
+ * Tear the session down; the leader makes a new one; process; waits for sends under
+ * way, which do not wait.
  */
 void nswap_session_break(struct nswap_peer *peer)
 {
@@ -361,25 +355,13 @@ void nswap_session_break(struct nswap_peer *peer)
 	wake_up_all(&peer->wait);
 }
 
-/**
- * nswap_session_load_conn() - the connection for a page-in from this CPU
- * @peer: a peer
- *
- * Context: any.
- * Return: one of its connections; it need not be up.
- */
+/* the connection for a page-in from this CPU */
 struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer)
 {
 	return &peer->conn[raw_smp_processor_id() % (peer->nr_conns - 1)];
 }
 
-/**
- * nswap_session_store_conn() - the connection for page-outs
- * @peer: a peer
- *
- * Context: any.
- * Return: its connection for stores; it need not be up.
- */
+/* the connection for page-outs */
 struct nswap_conn *nswap_session_store_conn(struct nswap_peer *peer)
 {
 	return &peer->conn[peer->nr_conns - 1];

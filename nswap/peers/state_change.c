@@ -69,13 +69,9 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 	return old;
 }
 
-/**
- * nswap_peer_expire() - SILENT becomes DEAD after a time
- * @peer: the peer
- * @ms: unless it was heard within this time
- *
- * Context: as nswap_peer_become().
- * Return: true if the peer has become DEAD.
+/*
+ * SILENT becomes DEAD after a time; as nswap_peer_become(). Returns true if the peer
+ * has become DEAD.
  */
 bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 {
@@ -93,12 +89,7 @@ bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 	return dead;
 }
 
-/**
- * nswap_peer_lost() - the peer's epoch is over
- * @peer: the peer
- *
- * Context: process; does not sleep for the network.
- */
+/* the peer's epoch is over; process; does not sleep for the network */
 void nswap_peer_lost(struct nswap_peer *peer)
 {
 	u64 slots = atomic64_read(&peer->slots);

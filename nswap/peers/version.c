@@ -57,28 +57,14 @@ static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
 			   &ss, version, NSWAP_WIRE_VERSION);
 }
 
-/**
- * nswap_version_heard() - a datagram of another version has come
- * @node: node
- * @from: its source, found acceptable
- * @version: which
- *
- * Context: process, does not sleep.
- */
+/* a datagram of another version has come */
 void nswap_version_heard(struct nswap_node *node, const struct nswap_addr *from,
 			 u8 version)
 {
 	version_note(node, from, version, nswap_knob(node, silent_ms));
 }
 
-/**
- * nswap_version_client() - a client says hello in another version
- * @node: node
- * @from: where it connects from; its node's port is taken to be @node's
- * @version: which
- *
- * Context: process, does not sleep; a server's thread.
- */
+/* a client says hello in another version; process, does not sleep; a server's thread */
 void nswap_version_client(struct nswap_node *node,
 			  const struct nswap_addr *from, u8 version)
 {
@@ -88,13 +74,9 @@ void nswap_version_client(struct nswap_node *node,
 	version_note(node, &at, version, nswap_knob(node, silent_ms));
 }
 
-/**
- * nswap_version_met() - a server greets in another version
- * @node: node
- * @at: where it was connected to
- * @version: which
- *
- * Context: process, does not sleep; a session's leader, a mover.
+/*
+ * A server greets in another version; process, does not sleep; a session's leader, a
+ * mover.
  */
 void nswap_version_met(struct nswap_node *node, const struct nswap_addr *at,
 		       u8 version)

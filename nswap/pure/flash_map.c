@@ -59,12 +59,7 @@ int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
 	return 0;
 }
 
-/**
- * nswap_flash_map_exit() - free a map
- * @m: map
- *
- * Context: process, sleeps.
- */
+/* free a map */
 void nswap_flash_map_exit(struct nswap_flash_map *m)
 {
 	vfree(m->map);
@@ -150,14 +145,9 @@ unlock:
 	return n;
 }
 
-/**
- * nswap_flash_map_close() - give no slots away any more, or again
- * @m: map
- * @closed: no more
- *
- * Context: any; does not sleep.
- * Return: slots used; if it is 0 and @closed, none will be again, and nobody
- * who has put one touches the map any more.
+/*
+ * Give no slots away any more, or again. Returns slots used; if it is 0 and @closed,
+ * none will be again, and nobody who has put one touches the map any more.
  */
 u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
 {
@@ -221,14 +211,7 @@ bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot)
 	return due;
 }
 
-/**
- * nswap_flash_map_trim() - take an empty chunk out of use, to discard it
- * @m: map
- * @chunk: result
- *
- * Context: any; does not sleep.
- * Return: false if no discard is due.
- */
+/* take an empty chunk out of use, to discard it */
 bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk)
 {
 	u32 found, nr = flash_map_chunks(m);
@@ -247,13 +230,7 @@ bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk)
 	return found < nr;
 }
 
-/**
- * nswap_flash_map_trimmed() - a chunk may be used again
- * @m: map
- * @chunk: what nswap_flash_map_trim() gave
- *
- * Context: any; does not sleep.
- */
+/* a chunk may be used again */
 void nswap_flash_map_trimmed(struct nswap_flash_map *m, u32 chunk)
 {
 	spin_lock_irq(&m->lock);

@@ -48,26 +48,16 @@ static size_t ip_bytes(const struct nswap_addr *a)
 	return a->family == AF_INET ? 4 : sizeof(a->ip);
 }
 
-/**
- * nswap_addr_equal() - do two addresses name the same place?
- * @a: an address
- * @b: an address
- *
- * Context: any.
- * Return: true if family, port, scope and the bytes in use of the IP agree.
- */
+/* do two addresses name the same place? */
 bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b)
 {
 	return a->family == b->family && a->port == b->port &&
 	       a->scope == b->scope && !memcmp(a->ip, b->ip, ip_bytes(a));
 }
 
-/**
- * nswap_addr_id() - the node id that belongs to an address
- * @a: the address; its scope, which is local, does not count
- *
- * Context: any.
- * Return: a number that is the same on every machine and never 0.
+/*
+ * The node id that belongs to an address. Returns a number that is the same on every
+ * machine and never 0.
  */
 u64 nswap_addr_id(const struct nswap_addr *a)
 {
@@ -80,13 +70,7 @@ u64 nswap_addr_id(const struct nswap_addr *a)
 	return id ?: 1;
 }
 
-/**
- * nswap_ipt_init() - make an empty table
- * @t: the table
- *
- * Context: process context, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make an empty table. Returns 0, or -ENOMEM */
 int nswap_ipt_init(struct nswap_ipt *t)
 {
 	t->top = 0;
@@ -94,12 +78,7 @@ int nswap_ipt_init(struct nswap_ipt *t)
 	return t->entry ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_ipt_exit() - free a table
- * @t: the table; may be all zeros
- *
- * Context: process context, sleeps.
- */
+/* free a table */
 void nswap_ipt_exit(struct nswap_ipt *t)
 {
 	kvfree(t->entry);
@@ -107,13 +86,9 @@ void nswap_ipt_exit(struct nswap_ipt *t)
 	t->top = 0;
 }
 
-/**
- * nswap_ipt_find() - the entry of a node's present epoch
- * @t: the table
- * @id: node id
- *
- * Context: any; the caller holds the table's lock.
- * Return: its index, 0 if there is none.
+/*
+ * The entry of a node's present epoch; any; the caller holds the table's lock. Returns
+ * its index, 0 if there is none.
  */
 u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id)
 {

@@ -77,50 +77,36 @@ struct nswap_ipt_heard {
 	u16 was;
 };
 
-/**
- * nswap_ipt_used() - does an entry stand for a node or an address?
- * @e: entry
- *
- * Context: any; the caller holds the table's lock, or a copy.
- * Return: true if it does.
+/*
+ * Does an entry stand for a node or an address? any; the caller holds the table's
+ * lock, or a copy.
  */
 static inline bool nswap_ipt_used(const struct nswap_ipt_entry *e)
 {
 	return e->id || e->listed || e->version;
 }
 
-/**
- * nswap_ipt_foreign() - does an entry stand for a node of another version alone?
- * @e: entry
- *
- * It has no peer and gives way to one that needs an entry.
- *
- * Context: any; the caller holds the table's lock, or a copy.
- * Return: true if it does.
+/*
+ * Does an entry stand for a node of another version alone?. It has no peer and gives
+ * way to one that needs an entry; any; the caller holds the table's lock, or a copy.
  */
 static inline bool nswap_ipt_foreign(const struct nswap_ipt_entry *e)
 {
 	return !e->id && !e->listed && e->version;
 }
 
-/**
- * nswap_ipt_alive() - does an entry stand for a node's present epoch?
- * @e: entry
- *
- * Context: any; the caller holds the table's lock, or a copy.
- * Return: true if it does, leaving or not.
+/*
+ * Does an entry stand for a node's present epoch? any; the caller holds the table's
+ * lock, or a copy.
  */
 static inline bool nswap_ipt_alive(const struct nswap_ipt_entry *e)
 {
 	return e->id && !e->gone;
 }
 
-/**
- * nswap_ipt_stays() - may pages be brought to this node?
- * @e: entry
- *
- * Context: any; the caller holds the table's lock, or a copy.
- * Return: true if it is alive and has not said that it leaves.
+/*
+ * May pages be brought to this node? any; the caller holds the table's lock, or a
+ * copy.
  */
 static inline bool nswap_ipt_stays(const struct nswap_ipt_entry *e)
 {

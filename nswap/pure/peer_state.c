@@ -48,27 +48,14 @@ static const char *const names[NSWAP_PEER_STATES] = {
 
 static_assert(BITS_PER_TYPE(legal[0]) >= NSWAP_PEER_STATES);
 
-/**
- * nswap_peer_legal() - may a peer go from one state to another?
- * @from: enum nswap_peer_state
- * @to: enum nswap_peer_state
- *
- * Context: any.
- * Return: true if the table at the head of this file has the transition.
- */
+/* may a peer go from one state to another? */
 bool nswap_peer_legal(u8 from, u8 to)
 {
 	return from < NSWAP_PEER_STATES && to < NSWAP_PEER_STATES &&
 	       legal[from] & BIT(to);
 }
 
-/**
- * nswap_peer_state_name() - a state for people
- * @state: enum nswap_peer_state, or anything
- *
- * Context: any.
- * Return: its name.
- */
+/* a state for people */
 const char *nswap_peer_state_name(u8 state)
 {
 	return state < NSWAP_PEER_STATES ? names[state] : "unknown";

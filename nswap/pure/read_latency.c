@@ -31,15 +31,7 @@ static struct nswap_read_line look_at(const struct nswap_read_latency *t,
 	};
 }
 
-/**
- * nswap_read_began() - a read is started
- * @t: measurements
- * @tier: where
- * @nr: pages
- *
- * Context: any; does not sleep, on the page-in path.
- * Return: what nswap_read_ended() wants.
- */
+/* a read is started; any; does not sleep, on the page-in path */
 u32 nswap_read_began(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		     unsigned int nr)
 {

@@ -30,13 +30,7 @@ static u64 side_size(u64 slots, unsigned int bits)
 			   slots * (bits / 8);
 }
 
-/**
- * nswap_side_init() - no tables yet
- * @ts: tables of a new device
- * @slots: its size
- *
- * Context: any.
- */
+/* no tables yet */
 void nswap_side_init(struct nswap_side_tables *ts, u64 slots)
 {
 	memset(ts, 0, sizeof(*ts));
@@ -69,26 +63,14 @@ struct nswap_side_table *nswap_side_add(struct nswap_side_tables *ts,
 	return t;
 }
 
-/**
- * nswap_side_exit() - free all tables
- * @ts: tables of a device that nobody uses any more, or all zeros
- *
- * Context: process, sleeps.
- */
+/* free all tables */
 void nswap_side_exit(struct nswap_side_tables *ts)
 {
 	while (ts->nr)
 		vfree(ts->table[--ts->nr].at);
 }
 
-/**
- * nswap_side_bytes() - memory that a table takes
- * @ts: tables
- * @i: which, below @ts->nr
- *
- * Context: any.
- * Return: bytes.
- */
+/* memory that a table takes */
 u64 nswap_side_bytes(const struct nswap_side_tables *ts, unsigned int i)
 {
 	return side_size(ts->slots, ts->table[i].bits);

@@ -38,26 +38,13 @@ struct nswap_side_table *nswap_side_add(struct nswap_side_tables *ts,
 void nswap_side_exit(struct nswap_side_tables *ts);
 u64 nswap_side_bytes(const struct nswap_side_tables *ts, unsigned int i);
 
-/**
- * nswap_side_entry() - the entry of a slot
- * @t: table of whole bytes
- * @slot: below the device's number of slots
- *
- * Context: any; who may read and write it: see side_table.c.
- * Return: the entry, @t->bits of it.
- */
+/* the entry of a slot; any; who may read and write it: see side_table.c */
 static inline void *nswap_side_entry(const struct nswap_side_table *t, u64 slot)
 {
 	return t->at + slot * (t->bits / 8);
 }
 
-/**
- * nswap_side_bitmap() - a table of bits
- * @t: table of one bit a slot
- *
- * Context: any; bits are changed atomically, set_bit() and the like.
- * Return: what <linux/bitops.h> takes.
- */
+/* a table of bits; any; bits are changed atomically, set_bit() and the like */
 static inline unsigned long *nswap_side_bitmap(const struct nswap_side_table *t)
 {
 	return t->at;

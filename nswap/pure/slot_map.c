@@ -79,25 +79,15 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 			     BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
 };
 
-/**
- * nswap_slot_map_bytes() - memory a map of @nr slots takes
- * @nr: number of slots
- *
- * Context: any.
- * Return: bytes.
- */
+/* memory a map of @nr slots takes */
 u64 nswap_slot_map_bytes(u64 nr)
 {
 	return nr * sizeof(atomic64_t);
 }
 
-/**
- * nswap_slot_map_init() - allocate a map, every slot EMPTY
- * @map: the map
- * @nr: number of slots
- *
- * Context: process context, sleeps; never on the reclaim path.
- * Return: 0, or -ENOMEM.
+/*
+ * Allocate a map, every slot EMPTY; process context, sleeps; never on the reclaim
+ * path. Returns 0, or -ENOMEM.
  */
 int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
 {
@@ -108,12 +98,7 @@ int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
 	return 0;
 }
 
-/**
- * nswap_slot_map_exit() - free a map
- * @map: the map; may be all zeros
- *
- * Context: process context, sleeps.
- */
+/* free a map */
 void nswap_slot_map_exit(struct nswap_slot_map *map)
 {
 	vfree(map->word);
@@ -121,13 +106,7 @@ void nswap_slot_map_exit(struct nswap_slot_map *map)
 	map->nr = 0;
 }
 
-/**
- * nswap_slot_pack() - the word of an entry
- * @s: an entry
- *
- * Context: any.
- * Return: its packed form.
- */
+/* the word of an entry */
 u64 nswap_slot_pack(const struct nswap_slot *s)
 {
 	return (u64)s->state | (u64)s->referenced << REF_SHIFT |
@@ -135,13 +114,7 @@ u64 nswap_slot_pack(const struct nswap_slot *s)
 	       (u64)s->gen << GEN_SHIFT | (u64)s->flash << FLASH_SHIFT;
 }
 
-/**
- * nswap_slot_unpack() - the entry in a word
- * @word: a packed entry
- *
- * Context: any.
- * Return: the entry.
- */
+/* the entry in a word */
 struct nswap_slot nswap_slot_unpack(u64 word)
 {
 	return (struct nswap_slot){
@@ -154,30 +127,17 @@ struct nswap_slot nswap_slot_unpack(u64 word)
 	};
 }
 
-/**
- * nswap_slot_legal() - may an entry go from one state to another?
- * @from: enum nswap_slot_state
- * @to: enum nswap_slot_state
- *
- * Context: any.
- * Return: true if the table at the head of this file has the transition.
- */
+/* may an entry go from one state to another? */
 bool nswap_slot_legal(u8 from, u8 to)
 {
 	return from < NSWAP_SLOT_NR && to < NSWAP_SLOT_NR &&
 	       legal[from] & BIT(to);
 }
 
-/**
- * nswap_slot_move() - change one entry if nobody changed it meanwhile
- * @map: the map
- * @slot: below @map->nr
- * @old: the word the decision was made on
- * @to: the new entry
- *
- * Context: any; does not sleep, on the reclaim path.
- * Return: true if the entry was @old and now is @to; false if it had changed
- * or the transition is not in the table (which also warns once).
+/*
+ * Change one entry if nobody changed it meanwhile; any; does not sleep, on the reclaim
+ * path. Returns true if the entry was @old and now is @to; false if it had changed or
+ * the transition is not in the table (which also warns once).
  */
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to)
@@ -190,27 +150,13 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 	return atomic64_cmpxchg(&map->word[slot], old, new) == old;
 }
 
-/**
- * nswap_slot_same() - do two entries differ in the reference bit at most?
- * @a: an entry
- * @b: another
- *
- * Context: any.
- * Return: true if state, place and generation are the same.
- */
+/* do two entries differ in the reference bit at most? */
 bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b)
 {
 	return !((nswap_slot_pack(a) ^ nswap_slot_pack(b)) & ~(1ull << REF_SHIFT));
 }
 
-/**
- * nswap_slot_unreference() - the clock's hand has passed
- * @map: the map
- * @slot: below @map->nr
- * @old: its entry; one that has changed since is left alone
- *
- * Context: any; does not sleep.
- */
+/* the clock's hand has passed */
 void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
 			    const struct nswap_slot *old)
 {

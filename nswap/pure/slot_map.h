@@ -87,67 +87,36 @@ void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
 			    const struct nswap_slot *old);
 void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);
 
-/**
- * nswap_slot_read() - a snapshot of one entry
- * @map: the map
- * @slot: below @map->nr
- *
- * Context: any.
- * Return: the packed entry, good as the "old" of nswap_slot_move().
- */
+/* a snapshot of one entry */
 static inline u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)
 {
 	return atomic64_read(&map->word[slot]);
 }
 
-/**
- * nswap_slot_is() - is this the page that was meant, in this place?
- * @s: an entry
- * @state: enum nswap_slot_state
- * @peer: index, 0 for nobody
- * @gen: generation
- *
- * Context: any.
- * Return: true if the entry has this state, peer and generation.
- */
+/* is this the page that was meant, in this place? */
 static inline bool nswap_slot_is(const struct nswap_slot *s, u8 state, u16 peer,
 				 u32 gen)
 {
 	return s->state == state && s->peer == peer && s->gen == gen;
 }
 
-/**
- * nswap_slot_at_peer() - does a peer hold this slot's valid copy?
- * @s: an entry
- *
- * Context: any.
- * Return: true if @s->peer holds generation @s->gen and page-ins go there.
- */
+/* does a peer hold this slot's valid copy? */
 static inline bool nswap_slot_at_peer(const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_REMOTE ||
 	       (s->state == NSWAP_SLOT_MOVING && s->peer);
 }
 
-/**
- * nswap_slot_at_home() - does home hold this slot's valid copy?
- * @s: an entry
- *
- * Context: any.
- * Return: true if home holds generation @s->gen and page-ins go there.
- */
+/* does home hold this slot's valid copy? */
 static inline bool nswap_slot_at_home(const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_HOME ||
 	       (s->state == NSWAP_SLOT_MOVING && !s->peer);
 }
 
-/**
- * nswap_slot_lost() - an entry without the copy its state tells of
- * @s: an entry
- *
- * Context: any.
- * Return: FLASH if flash has another, else LOST.
+/*
+ * An entry without the copy its state tells of. Returns fLASH if flash has another,
+ * else LOST.
  */
 static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s)
 {
@@ -158,26 +127,13 @@ static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s)
 	};
 }
 
-/**
- * nswap_gen_next() - the generation of the page-out after @gen
- * @gen: a generation
- *
- * Context: any.
- * Return: @gen + 1 modulo 2^20.
- */
+/* the generation of the page-out after @gen */
 static inline u32 nswap_gen_next(u32 gen)
 {
 	return (gen + 1) & NSWAP_GEN_MASK;
 }
 
-/**
- * nswap_gen_newer() - serial-number comparison
- * @a: a generation
- * @b: a generation of the same slot
- *
- * Context: any.
- * Return: true when @a was written after @b (at most 2^19 page-outs apart).
- */
+/* serial-number comparison */
 static inline bool nswap_gen_newer(u32 a, u32 b)
 {
 	u32 d = (a - b) & NSWAP_GEN_MASK;

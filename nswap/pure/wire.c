@@ -101,15 +101,7 @@ static const char *const status_names[] = {
 	[NSWAP_ST_NO_HOME] = "no home",
 };
 
-/**
- * nswap_wire_init() - fill in a header
- * @h: the header; all of it is written
- * @type: enum nswap_wire_type
- * @nr: slots or runs
- * @bytes: payload bytes
- *
- * Context: any.
- */
+/* fill in a header */
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)
 {
 	memset(h, 0, sizeof(*h));
@@ -180,13 +172,7 @@ bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len)
 	       h->version != NSWAP_WIRE_VERSION;
 }
 
-/**
- * nswap_wire_put_announce() - encode an announcement
- * @w: the datagram
- * @a: what to announce
- *
- * Context: any.
- */
+/* encode an announcement */
 void nswap_wire_put_announce(struct nswap_wire_announce *w,
 			     const struct nswap_announcement *a)
 {
@@ -246,26 +232,14 @@ int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 	return 0;
 }
 
-/**
- * nswap_wire_name() - a message type for people
- * @type: enum nswap_wire_type, or anything
- *
- * Context: any.
- * Return: its name, "unknown" if it has none.
- */
+/* a message type for people */
 const char *nswap_wire_name(u8 type)
 {
 	return type < NSWAP_WIRE_NR && shapes[type].name ? shapes[type].name :
 							   "unknown";
 }
 
-/**
- * nswap_wire_status_name() - a status for people
- * @status: enum nswap_wire_status, or anything
- *
- * Context: any.
- * Return: its name, "unknown" if it has none.
- */
+/* a status for people */
 const char *nswap_wire_status_name(u16 status)
 {
 	return status < ARRAY_SIZE(status_names) ? status_names[status] :

@@ -37,15 +37,9 @@ static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 	return n;
 }
 
-/**
- * nswap_cache_take() - take pages that were granted, to fill them
- * @c: cache
- * @o: owner they were granted to
- * @n: how many
- * @taken: they are added here
- *
- * Context: process, does not sleep or allocate.
- * Return: false if fewer were granted; then nothing is taken.
+/*
+ * Take pages that were granted, to fill them. Returns false if fewer were granted;
+ * then nothing is taken.
  */
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken)
@@ -69,13 +63,7 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	return ok;
 }
 
-/**
- * nswap_cache_give() - entries are not filled (any more)
- * @c: cache
- * @unused: entries nobody refers to
- *
- * Context: process, does not sleep.
- */
+/* entries are not filled (any more) */
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 {
 	struct nswap_entry *e, *next;
@@ -91,13 +79,7 @@ void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 	nswap_cache_free(&surplus);
 }
 
-/**
- * nswap_cache_put() - one reference to an entry is over
- * @c: cache
- * @e: entry
- *
- * Context: process, does not sleep.
- */
+/* one reference to an entry is over */
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 {
 	LIST_HEAD(unused);
@@ -115,14 +97,9 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	nswap_cache_give(c, &unused);
 }
 
-/**
- * nswap_cache_take_free() - take pages nobody was promised, to fill them
- * @c: cache
- * @n: how many
- * @taken: they are added here
- *
- * Context: process, does not sleep or allocate.
- * Return: false if there are fewer; then nothing is taken.
+/*
+ * Take pages nobody was promised, to fill them. Returns false if there are fewer; then
+ * nothing is taken.
  */
 bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 			   struct list_head *taken)
@@ -151,15 +128,9 @@ static u32 cache_share(struct nswap_cache *c, u64 free)
 	return min_t(u64, max(fair, min(free, (u64)NSWAP_REQ_SLOTS)), U32_MAX);
 }
 
-/**
- * nswap_cache_grant() - promise an owner more pages
- * @c: cache
- * @o: owner
- * @used: pages it has just stored: its window grows with use
- * @wanted: pages it asks for, 0 to go by its window
- *
- * Context: process, does not sleep.
- * Return: how many more it was granted; set aside before the promise is sent.
+/*
+ * Promise an owner more pages. Returns how many more it was granted; set aside before
+ * the promise is sent.
  */
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted)
@@ -185,14 +156,7 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 	return add;
 }
 
-/**
- * nswap_cache_ungrant() - an owner returns grants, or its session is over
- * @c: cache
- * @o: owner
- * @n: how many, at most what it has; those taken back already count first
- *
- * Context: process, does not sleep.
- */
+/* an owner returns grants, or its session is over */
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 {
 	LIST_HEAD(surplus);
@@ -211,13 +175,9 @@ void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 	nswap_cache_free(&surplus);
 }
 
-/**
- * nswap_cache_promisable() - pages that may be promised, now or once they are
- *	set aside
- * @c: cache, its lock held
- *
- * Context: process, does not sleep.
- * Return: how many, 0 while the node shrinks.
+/*
+ * Pages that may be promised, now or once they are set aside; @c: cache, its lock
+ * held. Returns how many, 0 while the node shrinks.
  */
 u64 nswap_cache_promisable(const struct nswap_cache *c)
 {
@@ -231,13 +191,7 @@ u64 nswap_cache_promisable(const struct nswap_cache *c)
 	return c->target > taken ? c->target - taken : 0;
 }
 
-/**
- * nswap_cache_free_pages() - pages neither filled nor granted
- * @c: cache
- *
- * Context: process, does not sleep.
- * Return: how many, 0 while the node shrinks.
- */
+/* pages neither filled nor granted. Returns how many, 0 while the node shrinks */
 u64 nswap_cache_free_pages(struct nswap_cache *c)
 {
 	u64 n;
@@ -248,13 +202,7 @@ u64 nswap_cache_free_pages(struct nswap_cache *c)
 	return n;
 }
 
-/**
- * nswap_cache_surplus() - pages held that have to move away
- * @c: cache
- *
- * Context: process, on the reclaim path; does not sleep.
- * Return: how many.
- */
+/* pages held that have to move away; process, on the reclaim path; does not sleep */
 u64 nswap_cache_surplus(struct nswap_cache *c)
 {
 	u64 n;
@@ -265,14 +213,7 @@ u64 nswap_cache_surplus(struct nswap_cache *c)
 	return n;
 }
 
-/**
- * nswap_cache_count() - pages went into or out of an owner's tree
- * @c: cache
- * @o: owner, its lock held
- * @held: how many, negative for out
- *
- * Context: process, does not sleep.
- */
+/* pages went into or out of an owner's tree; @o: owner, its lock held */
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held)
 {
 	spin_lock(&c->lock);

@@ -37,12 +37,7 @@ static void cache_construct(void *entry)
 	memset(entry, 0, sizeof(struct nswap_entry));
 }
 
-/**
- * nswap_cache_init() - make the slab of entries
- *
- * Context: process, module init.
- * Return: 0, or -ENOMEM.
- */
+/* make the slab of entries. Returns 0, or -ENOMEM */
 int nswap_cache_init(void)
 {
 	entries = kmem_cache_create("nswap_entry", sizeof(struct nswap_entry),
@@ -50,11 +45,7 @@ int nswap_cache_init(void)
 	return entries ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_cache_exit() - undo nswap_cache_init()
- *
- * Context: process, module exit; complains if an entry is left.
- */
+/* undo nswap_cache_init(); process, module exit; complains if an entry is left */
 void nswap_cache_exit(void)
 {
 	kmem_cache_destroy(entries);
@@ -101,12 +92,7 @@ void nswap_cache_free(struct list_head *entries)
 		atomic64_add(n, &given_back);
 }
 
-/**
- * nswap_cache_given_back() - pages all nodes have given back so far
- *
- * Context: any.
- * Return: a number that only rises.
- */
+/* pages all nodes have given back so far */
 u64 nswap_cache_given_back(void)
 {
 	return atomic64_read(&given_back);
@@ -167,14 +153,7 @@ void nswap_cache_fill_work(struct work_struct *work)
 	queue_delayed_work(system_dfl_wq, &c->fill, 0);
 }
 
-/**
- * nswap_cache_fill_kick() - pages are to be set aside
- * @c: cache
- *
- * One that waits for memory goes on waiting.
- *
- * Context: any; does not sleep.
- */
+/* pages are to be set aside. One that waits for memory goes on waiting */
 void nswap_cache_fill_kick(struct nswap_cache *c)
 {
 	queue_delayed_work(system_dfl_wq, &c->fill, 0);

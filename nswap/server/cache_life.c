@@ -42,12 +42,7 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	return 0;
 }
 
-/**
- * nswap_cache_stop() - drop everything
- * @node: node without connections of owners
- *
- * Context: process, sleeps.
- */
+/* drop everything; @node: node without connections of owners */
 void nswap_cache_stop(struct nswap_node *node)
 {
 	struct nswap_cache *c = node->cache;
@@ -69,13 +64,7 @@ void nswap_cache_stop(struct nswap_node *node)
 	node->cache = NULL;
 }
 
-/**
- * nswap_trend_name() - a trend for people
- * @trend: enum nswap_trend, or anything
- *
- * Context: any.
- * Return: its name.
- */
+/* a trend for people */
 const char *nswap_trend_name(u8 trend)
 {
 	static const char *const names[NSWAP_TRENDS] = {
@@ -96,13 +85,7 @@ static u8 cache_trend(const struct nswap_cache *c)
 						 NSWAP_TREND_STEADY;
 }
 
-/**
- * nswap_cache_get_view() - a snapshot of the Nswap Cache
- * @node: node
- * @v: result
- *
- * Context: process, does not sleep.
- */
+/* a snapshot of the Nswap Cache */
 void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 {
 	struct nswap_cache *c = node->cache;
@@ -118,15 +101,7 @@ void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 	spin_unlock(&c->lock);
 }
 
-/**
- * nswap_owner_next() - a snapshot of one owner
- * @node: node
- * @after: how many owners have been seen already
- * @v: result
- *
- * Context: process, sleeps.
- * Return: true if there is one.
- */
+/* a snapshot of one owner */
 bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 		      struct nswap_owner_view *v)
 {

@@ -232,12 +232,7 @@ static int on_oom(struct notifier_block *nb, unsigned long unused, void *freed)
 
 static struct notifier_block oom_block = { .notifier_call = on_oom };
 
-/**
- * nswap_cache_watch() - let reclaim take pages back from a cache
- * @c: cache of a node whose sizing has started
- *
- * Context: process; does not sleep.
- */
+/* let reclaim take pages back from a cache */
 void nswap_cache_watch(struct nswap_cache *c)
 {
 	spin_lock(&caches_lock);
@@ -245,12 +240,7 @@ void nswap_cache_watch(struct nswap_cache *c)
 	spin_unlock(&caches_lock);
 }
 
-/**
- * nswap_cache_unwatch() - reclaim does not know a cache any more
- * @c: cache; nothing happens if it was not watched
- *
- * Context: process; does not sleep.
- */
+/* reclaim does not know a cache any more */
 void nswap_cache_unwatch(struct nswap_cache *c)
 {
 	spin_lock(&caches_lock);
@@ -258,12 +248,7 @@ void nswap_cache_unwatch(struct nswap_cache *c)
 	spin_unlock(&caches_lock);
 }
 
-/**
- * nswap_cache_shrink_init() - be asked when memory is short
- *
- * Context: process, module init.
- * Return: 0, -ENOMEM, or the notifier chain's error.
- */
+/* be asked when memory is short. Returns 0, -ENOMEM, or the notifier chain's error */
 int nswap_cache_shrink_init(void)
 {
 	int ret;
@@ -281,11 +266,7 @@ int nswap_cache_shrink_init(void)
 	return ret;
 }
 
-/**
- * nswap_cache_shrink_exit() - undo nswap_cache_shrink_init()
- *
- * Context: process, module exit; waits for who is inside.
- */
+/* undo nswap_cache_shrink_init(); process, module exit; waits for who is inside */
 void nswap_cache_shrink_exit(void)
 {
 	unregister_oom_notifier(&oom_block);

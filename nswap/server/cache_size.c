@@ -45,51 +45,26 @@ static u64 cache_used(const struct nswap_cache *c)
 	return c->allocated - c->set_aside;
 }
 
-/**
- * nswap_cache_holding() - were pages taken back a moment ago?
- * @c: cache, its lock held
- *
- * Context: any.
- * Return: true until hold_off_ms are over.
- */
+/* were pages taken back a moment ago? @c: cache, its lock held */
 bool nswap_cache_holding(const struct nswap_cache *c)
 {
 	return c->adaptive && nswap_now_ms() < c->hold_until;
 }
 
-/**
- * nswap_cache_above() - pages held that have to move away
- * @c: cache, its lock held
- *
- * Context: any.
- * Return: how many.
- */
+/* pages held that have to move away; @c: cache, its lock held */
 u64 nswap_cache_above(const struct nswap_cache *c)
 {
 	return cache_used(c) > c->target ? min(c->held, cache_used(c) - c->target) : 0;
 }
 
-/**
- * nswap_cache_shrinks() - should owners go elsewhere?
- * @c: cache, its lock held
- *
- * Context: any.
- * Return: true if pages are given back or were a moment ago, or if promises
- * could not be kept: with room for those again they are as good as new.
- */
+/* should owners go elsewhere? @c: cache, its lock held */
 bool nswap_cache_shrinks(const struct nswap_cache *c)
 {
 	return nswap_cache_above(c) || nswap_cache_holding(c) ||
 	       c->revoked > nswap_cache_room(c);
 }
 
-/**
- * nswap_cache_room() - pages that can be promised now
- * @c: cache, its lock held
- *
- * Context: any.
- * Return: how many; they exist.
- */
+/* pages that can be promised now; @c: cache, its lock held */
 u64 nswap_cache_room(const struct nswap_cache *c)
 {
 	u64 over = c->allocated > c->target ? c->allocated - c->target : 0;
@@ -110,13 +85,7 @@ static u64 pool_wanted(const struct nswap_cache *c)
 				      NSWAP_WINDOW_MAX));
 }
 
-/**
- * nswap_cache_lacks() - should more pages be set aside?
- * @c: cache, its lock held
- *
- * Context: any.
- * Return: true if so.
- */
+/* should more pages be set aside? @c: cache, its lock held */
 bool nswap_cache_lacks(const struct nswap_cache *c)
 {
 	return c->set_aside < pool_wanted(c) && !nswap_cache_holding(c);
@@ -145,13 +114,10 @@ void nswap_cache_revoke(struct nswap_cache *c, u64 n)
 	}
 }
 
-/**
- * nswap_cache_trim() - take out entries that are too many
- * @c: cache, its lock held
- * @out: where they go, to be freed without the lock
- *
- * Context: process; does not sleep.
- * Return: true if there may be more than fits into one go.
+/*
+ * Take out entries that are too many; @c: cache, its lock held; @out: where they go,
+ * to be freed without the lock. Returns true if there may be more than fits into one
+ * go.
  */
 bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out)
 {
@@ -235,13 +201,7 @@ static void set_trend(struct nswap_cache *c, u64 old, u64 new)
 		   new < old ? NSWAP_TREND_SHRINKING : NSWAP_TREND_STEADY;
 }
 
-/**
- * nswap_cache_lend() - change how many pages are lent at most
- * @c: cache
- * @pages: from now on; held pages above it are moved away
- *
- * Context: process, sleeps.
- */
+/* change how many pages are lent at most */
 void nswap_cache_lend(struct nswap_cache *c, u64 pages)
 {
 	u64 old, new;
@@ -256,13 +216,7 @@ void nswap_cache_lend(struct nswap_cache *c, u64 pages)
 	cache_follow_target(c, old, new, NSWAP_WHY_USER);
 }
 
-/**
- * nswap_cache_adapt() - another kind of size policy decides from now on
- * @c: cache
- * @adaptive: see struct nswap_size_ops
- *
- * Context: process, sleeps.
- */
+/* another kind of size policy decides from now on */
 void nswap_cache_adapt(struct nswap_cache *c, bool adaptive)
 {
 	u64 old, new;
@@ -278,13 +232,7 @@ void nswap_cache_adapt(struct nswap_cache *c, bool adaptive)
 	cache_follow_target(c, old, new, NSWAP_WHY_USER);
 }
 
-/**
- * nswap_cache_resize() - the size policy has decided
- * @c: cache
- * @pages: to lend from now on; cut down to what the user lends
- *
- * Context: process, sleeps; nothing here allocates.
- */
+/* the size policy has decided; process, sleeps; nothing here allocates */
 void nswap_cache_resize(struct nswap_cache *c, u64 pages)
 {
 	u32 hold_ms = nswap_knob(c->node, hold_off_ms);
@@ -303,12 +251,7 @@ void nswap_cache_resize(struct nswap_cache *c, u64 pages)
 	cache_follow_target(c, old, new, NSWAP_WHY_POLICY);
 }
 
-/**
- * nswap_cache_close() - lend nothing any more, and tell nobody
- * @c: cache of a node that goes down
- *
- * Context: process, sleeps.
- */
+/* lend nothing any more, and tell nobody */
 void nswap_cache_close(struct nswap_cache *c)
 {
 	spin_lock(&c->lock);

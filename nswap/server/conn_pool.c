@@ -81,13 +81,9 @@ fail:
 	return NULL;
 }
 
-/**
- * nswap_conn_pool_start() - make a node's spare connections
- * @node: node
- * @serve: what a connection's thread runs until it is stopped
- *
- * Context: process, sleeps and allocates.
- * Return: them, or NULL without memory for the first thing about them.
+/*
+ * Make a node's spare connections. Returns them, or NULL without memory for the first
+ * thing about them.
  */
 struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
 					   int (*serve)(void *conn))
@@ -104,12 +100,7 @@ struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
 	return s;
 }
 
-/**
- * nswap_conn_pool_stop() - end the spare connections
- * @s: spares; nobody takes or gives any more
- *
- * Context: process, sleeps.
- */
+/* end the spare connections */
 void nswap_conn_pool_stop(struct nswap_spares *s)
 {
 	struct nswap_srv_conn *conn, *next;
@@ -145,14 +136,10 @@ static bool memory_is_short(struct nswap_spares *s)
 	return mem.free < mem.low;
 }
 
-/**
- * nswap_conn_pool_take() - a connection to give a link to
- * @s: spares
- *
- * Context: process; sleeps and allocates only when there is no spare one and
- * memory is not short.
- * Return: a connection, its own fields those of one nobody has said hello on;
- * NULL without memory.
+/*
+ * A connection to give a link to; process; sleeps and allocates only when there is no
+ * spare one and memory is not short. Returns a connection, its own fields those of one
+ * nobody has said hello on; NULL without memory.
  */
 struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 {
@@ -175,13 +162,7 @@ struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 	return conn;
 }
 
-/**
- * nswap_conn_pool_give() - keep a connection for later, or free it
- * @s: spares
- * @conn: one that is done
- *
- * Context: process, sleeps.
- */
+/* keep a connection for later, or free it */
 void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 {
 	bool kept;
@@ -197,12 +178,7 @@ void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 		nswap_conn_pool_end(conn);
 }
 
-/**
- * nswap_conn_pool_end() - end a connection's thread and free it
- * @conn: a connection; its link, if it has one, is shut down
- *
- * Context: process, sleeps.
- */
+/* end a connection's thread and free it */
 void nswap_conn_pool_end(struct nswap_srv_conn *conn)
 {
 	kthread_stop(conn->thread);

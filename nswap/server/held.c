@@ -43,41 +43,19 @@ static int held_compare(u32 instance, u64 slot, const struct nswap_entry *e)
 	return 0;
 }
 
-/**
- * nswap_held_newer() - does what is held win?
- * @held: its generation
- * @gen: the generation of a message
- *
- * Context: any.
- * Return: true if the message is older than what is held.
- */
+/* does what is held win? */
 bool nswap_held_newer(u32 held, u32 gen)
 {
 	return !nswap_inject_no_gen_check() && nswap_gen_newer(held, gen);
 }
 
-/**
- * nswap_held_same() - is it what was asked for?
- * @held: generation of what is held
- * @gen: the generation of a message
- *
- * Context: any.
- * Return: true if it is.
- */
+/* is it what was asked for? */
 bool nswap_held_same(u32 held, u32 gen)
 {
 	return nswap_inject_no_gen_check() || held == gen;
 }
 
-/**
- * nswap_held_lookup() - whatever is held of a slot
- * @o: owner, its lock held
- * @instance: device instance
- * @slot: slot
- *
- * Context: process, does not sleep.
- * Return: entry, or NULL.
- */
+/* whatever is held of a slot; @o: owner, its lock held */
 struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 				      u64 slot)
 {
@@ -121,14 +99,10 @@ static struct nswap_entry *next_of(struct nswap_entry *e)
 	return n ? rb_entry(n, struct nswap_entry, rb) : NULL;
 }
 
-/**
- * nswap_held_link() - put an entry into its owner's tree
- * @o: owner, its lock held
- * @e: entry on no list
- *
- * Context: process, does not sleep.
- * Return: the entry it replaces, now on no list; NULL if there was none;
- * -ESTALE if that is newer: then nothing is changed.
+/*
+ * Put an entry into its owner's tree; @o: owner, its lock held; @e: entry on no list.
+ * Returns the entry it replaces, now on no list; NULL if there was none; -ESTALE if
+ * that is newer: then nothing is changed.
  */
 struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 				    struct nswap_entry *e)
@@ -160,15 +134,9 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 	return NULL;
 }
 
-/**
- * nswap_held_take() - nswap_cache_take() for a connection that still counts
- * @c: cache
- * @conn: connection a store comes over
- * @n: pages
- * @taken: they are added here
- *
- * Context: process, does not sleep or allocate.
- * Return: false if fenced or fewer were granted.
+/*
+ * Nswap_cache_take() for a connection that still counts. Returns false if fenced or
+ * fewer were granted.
  */
 bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 		     struct list_head *taken)
@@ -182,16 +150,7 @@ bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 	return ok;
 }
 
-/**
- * nswap_held_grant() - nswap_cache_grant() for a connection that still counts
- * @c: cache
- * @conn: connection the grant will travel on
- * @used: pages just stored
- * @wanted: pages asked for
- *
- * Context: process, does not sleep or allocate.
- * Return: pages granted in addition.
- */
+/* nswap_cache_grant() for a connection that still counts */
 u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		     u32 used, u32 wanted)
 {
@@ -205,14 +164,7 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return n;
 }
 
-/**
- * nswap_held_ungrant() - nswap_cache_ungrant() for one that still counts
- * @c: cache
- * @conn: connection the grants were returned on
- * @n: pages
- *
- * Context: process, does not sleep.
- */
+/* nswap_cache_ungrant() for one that still counts */
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			u32 n)
 {
@@ -224,14 +176,9 @@ void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	spin_unlock(&o->lock);
 }
 
-/**
- * nswap_held_insert() - a page has been received completely
- * @c: cache
- * @conn: connection it came over
- * @e: entry with the page and its name; the tree's if the result is OK
- *
- * Context: process, does not sleep or allocate.
- * Return: NSWAP_ST_OK, NSWAP_ST_OLDER, or NSWAP_ST_STALE.
+/*
+ * A page has been received completely. Returns nSWAP_ST_OK, NSWAP_ST_OLDER, or
+ * NSWAP_ST_STALE.
  */
 u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      struct nswap_entry *e)
@@ -255,15 +202,9 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return status;
 }
 
-/**
- * nswap_held_find() - find exactly this generation and keep it
- * @conn: connection that asks
- * @instance: device instance
- * @slot: slot
- * @gen: generation
- *
- * Context: process, does not sleep.
- * Return: entry, to be given to nswap_cache_put(), or NULL.
+/*
+ * Find exactly this generation and keep it. Returns entry, to be given to
+ * nswap_cache_put(), or NULL.
  */
 struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 				    u64 slot, u32 gen)
@@ -354,15 +295,9 @@ static u64 held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return total;
 }
 
-/**
- * nswap_held_drop() - drop a run of slots, but no newer generation
- * @c: cache
- * @conn: connection that asks
- * @r: the run; its generation and older ones
- * @before: nothing stored or claimed after this count, see nswap_held_list()
- *
- * Context: process, sleeps.
- * Return: pages dropped.
+/*
+ * Drop a run of slots, but no newer generation; @before: nothing stored or claimed
+ * after this count, see nswap_held_list().
  */
 u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		    const struct nswap_wire_run *r, u64 before)
@@ -377,15 +312,7 @@ u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return held_drop(c, conn, &w);
 }
 
-/**
- * nswap_held_drop_device() - drop everything of one device instance
- * @c: cache
- * @conn: connection that asks
- * @instance: device instance
- *
- * Context: process, sleeps.
- * Return: pages dropped.
- */
+/* drop everything of one device instance */
 u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			   u32 instance)
 {
@@ -397,18 +324,9 @@ u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return held_drop(c, conn, &w);
 }
 
-/**
- * nswap_held_list() - what is held, from one place on, as runs
- * @conn: connection that asks
- * @instance: device instance to begin with
- * @slot: slot to begin with
- * @run: NSWAP_WIRE_RUNS entries to fill
- * @seq: the owner's count of stores and claims: what has a higher number came
- *	after this list
- * @last: set if nothing follows
- *
- * Context: process, does not sleep; a run is at most DROP_CHUNK long.
- * Return: runs filled in.
+/*
+ * What is held, from one place on, as runs; process, does not sleep; a run is at most
+ * DROP_CHUNK long.
  */
 u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 		    struct nswap_wire_run *run, u64 *seq, bool *last)
@@ -443,13 +361,7 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 	return n;
 }
 
-/**
- * nswap_held_pop() - take any entry out of a tree
- * @tree: one that nobody else can reach
- *
- * Context: process, does not sleep.
- * Return: entry, the caller's now, or NULL.
- */
+/* take any entry out of a tree. Returns entry, the caller's now, or NULL */
 struct nswap_entry *nswap_held_pop(struct rb_root *tree)
 {
 	struct rb_node *n = rb_first(tree);

@@ -111,13 +111,7 @@ int nswap_inject_answer(struct nswap_srv_conn *conn)
 	return ret;
 }
 
-/**
- * nswap_inject_page() - what to send of an entry
- * @e: entry that is asked for
- *
- * Context: process, does not sleep.
- * Return: its page, unless another one is to be served.
- */
+/* what to send of an entry. Returns its page, unless another one is to be served */
 struct page *nswap_inject_page(struct nswap_entry *e)
 {
 	if (e->prev && nswap_inject_stale())
@@ -131,13 +125,9 @@ struct page *nswap_inject_page(struct nswap_entry *e)
 	return e->page;
 }
 
-/**
- * nswap_inject_keep_entry() - keep the generation that was replaced
- * @e: the new entry
- * @old: the entry it replaced
- *
- * Context: process, does not sleep.
- * Return: true if @old belongs to @e from now on.
+/*
+ * Keep the generation that was replaced. Returns true if @old belongs to @e from now
+ * on.
  */
 bool nswap_inject_keep_entry(struct nswap_entry *e, struct nswap_entry *old)
 {

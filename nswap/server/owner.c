@@ -66,13 +66,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	return o;
 }
 
-/**
- * nswap_owner_forget_if_idle() - free an owner nobody needs
- * @c: cache, its hello mutex held
- * @o: owner; not to be touched afterwards
- *
- * Context: process, sleeps.
- */
+/* free an owner nobody needs; @o: owner; not to be touched afterwards */
 void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 {
 	bool idle;
@@ -140,13 +134,7 @@ static void free_all(struct nswap_cache *c, struct taken *t)
 	}
 }
 
-/**
- * nswap_owner_drop_all() - drop all pages of an owner
- * @c: cache
- * @o: owner
- *
- * Context: process, sleeps.
- */
+/* drop all pages of an owner */
 void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
 {
 	struct taken t;
@@ -201,14 +189,9 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	return NSWAP_ST_OK;
 }
 
-/**
- * nswap_owner_hello() - somebody says hello on a connection
- * @c: cache
- * @conn: connection
- * @h: what it says
- *
- * Context: process, sleeps; needs no memory for an owner that is known.
- * Return: enum nswap_wire_status; OK: @conn belongs to an owner now.
+/*
+ * Somebody says hello on a connection; process, sleeps; needs no memory for an owner
+ * that is known. Returns enum nswap_wire_status; OK: @conn belongs to an owner now.
  */
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h)
@@ -269,13 +252,7 @@ static void end_session(struct nswap_owner *o, u64 session)
 			conn->t->shutdown(conn->l);
 }
 
-/**
- * nswap_owner_bye() - a connection ends
- * @c: cache
- * @conn: connection, with or without an owner
- *
- * Context: process, sleeps.
- */
+/* a connection ends; @conn: connection, with or without an owner */
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 {
 	struct nswap_owner *o = conn->owner;
@@ -294,14 +271,7 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	mutex_unlock(&c->hello);
 }
 
-/**
- * nswap_owner_held() - pages held for the owner of a connection
- * @c: cache
- * @conn: connection that has said hello
- *
- * Context: process, does not sleep.
- * Return: how many.
- */
+/* pages held for the owner of a connection */
 u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn)
 {
 	u64 n;
@@ -312,12 +282,7 @@ u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	return n;
 }
 
-/**
- * nswap_owner_sweep() - drop the pages of owners whose lease has run out
- * @c: cache
- *
- * Context: process, sleeps.
- */
+/* drop the pages of owners whose lease has run out */
 void nswap_owner_sweep(struct nswap_cache *c)
 {
 	unsigned long lease = nswap_knob(c->node, lease_s) * HZ;
@@ -339,15 +304,9 @@ void nswap_owner_sweep(struct nswap_cache *c)
 	mutex_unlock(&c->hello);
 }
 
-/**
- * nswap_owner_adopt() - an owner whose pages another server moves here
- * @c: cache
- * @id: node id
- * @epoch: boot epoch, as the mover knows it
- *
- * Context: process, sleeps.
- * Return: the owner, kept until nswap_owner_leave(); NULL if there are too
- * many, or it is known under another epoch.
+/*
+ * An owner whose pages another server moves here. Returns the owner, kept until
+ * nswap_owner_leave(); NULL if there are too many, or it is known under another epoch.
  */
 struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 {
@@ -405,13 +364,7 @@ struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 	return o;
 }
 
-/**
- * nswap_owner_leave() - an owner is not kept any more
- * @c: cache
- * @o: from nswap_owner_adopt() or nswap_owner_turn()
- *
- * Context: process, sleeps.
- */
+/* an owner is not kept any more */
 void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o)
 {
 	u64 id = o->id;

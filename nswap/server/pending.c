@@ -57,16 +57,11 @@ static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
 	return 0;
 }
 
-/**
- * nswap_pending_add() - a moved page has been received completely
- * @c: cache
- * @o: its owner, kept by the caller
- * @epoch: of the owner, as the mover knows it
- * @e: entry with the page and its name; gone whatever the result
- *
- * Context: process, does not sleep or allocate.
- * Return: NSWAP_ST_OK: it is here, perhaps from an earlier attempt;
- * NSWAP_ST_OLDER, NSWAP_ST_STALE, NSWAP_ST_NO_ROOM.
+/*
+ * A moved page has been received completely; @o: its owner, kept by the caller; @e:
+ * entry with the page and its name; gone whatever the result. Returns nSWAP_ST_OK: it
+ * is here, perhaps from an earlier attempt; NSWAP_ST_OLDER, NSWAP_ST_STALE,
+ * NSWAP_ST_NO_ROOM.
  */
 u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 		      struct nswap_entry *e)
@@ -96,14 +91,9 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 	return status;
 }
 
-/**
- * nswap_pending_claim() - the owner wants a page that was moved here
- * @c: cache
- * @conn: the owner's connection
- * @p: name of the page
- *
- * Context: process, does not sleep or allocate.
- * Return: NSWAP_ST_OK: it is held; NSWAP_ST_NOT_HELD; NSWAP_ST_STALE.
+/*
+ * The owner wants a page that was moved here. Returns nSWAP_ST_OK: it is held;
+ * NSWAP_ST_NOT_HELD; NSWAP_ST_STALE.
  */
 u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			const struct nswap_wire_page *p)
@@ -166,12 +156,7 @@ static void pending_sweep_owner(struct nswap_cache *c, struct nswap_owner *o)
 	}
 }
 
-/**
- * nswap_pending_sweep() - drop what was not claimed in time
- * @c: cache
- *
- * Context: process, sleeps.
- */
+/* drop what was not claimed in time */
 void nswap_pending_sweep(struct nswap_cache *c)
 {
 	struct nswap_owner *o, *next;

@@ -19,13 +19,7 @@
 /* pages looked at for one batch at most, with the owner's lock held */
 #define LOOK_AT	1024
 
-/**
- * nswap_owner_homeless() - is bringing pages back to an owner in vain?
- * @o: owner, kept by the caller
- *
- * Context: any.
- * Return: true if it was, for a device of it, a moment ago.
- */
+/* is bringing pages back to an owner in vain? @o: owner, kept by the caller */
 bool nswap_owner_homeless(const struct nswap_owner *o)
 {
 	return READ_ONCE(o->homeless) &&

@@ -331,12 +331,7 @@ static void end_all(struct nswap_acceptor *a)
 	nswap_conn_pool_stop(a->spares);
 }
 
-/**
- * nswap_server_sweep() - let go of connections that have ended, make spare ones
- * @node: node
- *
- * Context: process, sleeps and allocates.
- */
+/* let go of connections that have ended, make spare ones */
 void nswap_server_sweep(struct nswap_node *node)
 {
 	server_reap(node->acceptor);
@@ -396,12 +391,7 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	return ret;
 }
 
-/**
- * nswap_server_stop() - take no more connections and end those there are
- * @node: node
- *
- * Context: process, sleeps.
- */
+/* take no more connections and end those there are */
 void nswap_server_stop(struct nswap_node *node)
 {
 	struct nswap_acceptor *a = node->acceptor;

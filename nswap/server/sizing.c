@@ -105,13 +105,7 @@ static void sizing_decide(struct work_struct *work)
 				   msecs_to_jiffies(period));
 }
 
-/**
- * nswap_sizing_start() - begin to decide
- * @node: node with a cache
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* begin to decide. Returns 0, or -ENOMEM */
 int nswap_sizing_start(struct nswap_node *node)
 {
 	struct nswap_sizing *s = kzalloc_obj(*s);
@@ -126,12 +120,7 @@ int nswap_sizing_start(struct nswap_node *node)
 	return 0;
 }
 
-/**
- * nswap_sizing_stop() - decide no more
- * @node: node that nobody finds; nothing happens if it was not started
- *
- * Context: process, sleeps.
- */
+/* decide no more */
 void nswap_sizing_stop(struct nswap_node *node)
 {
 	struct nswap_sizing *s = node->sizing;
@@ -144,22 +133,15 @@ void nswap_sizing_stop(struct nswap_node *node)
 	kfree(s);
 }
 
-/**
- * nswap_sizing_now() - something has changed: decide at once
- * @node: node whose sizing has started
- *
- * Context: any; does not sleep.
- */
+/* something has changed: decide at once */
 void nswap_sizing_now(struct nswap_node *node)
 {
 	mod_delayed_work(nswap_io_wq, &node->sizing->work, 0);
 }
 
-/**
- * nswap_sizing_soon() - memory is short: decide soon, but not all the time
- * @node: node whose sizing has started
- *
- * Context: any, on the reclaim path; does not sleep.
+/*
+ * Memory is short: decide soon, but not all the time; any, on the reclaim path; does
+ * not sleep.
  */
 void nswap_sizing_soon(struct nswap_node *node)
 {

@@ -99,14 +99,9 @@ static u64 evict_limit(u64 total)
 	return total - total / SPARED;
 }
 
-/**
- * nswap_evict() - make room for pages, and for what page-outs have taken of their
- *	eighth
- * @dev: device; nothing happens if it has no flash
- * @e: its evictor
- * @want: pages that are to be brought
- *
- * Context: process, sleeps; one at a time for each device.
+/*
+ * Make room for pages, and for what page-outs have taken of their eighth; process,
+ * sleeps; one at a time for each device.
  */
 void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 {
@@ -127,13 +122,7 @@ void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 	WRITE_ONCE(e->rest_until, jiffies + REST);
 }
 
-/**
- * nswap_evict_room() - may something be brought to flash?
- * @dev: device with flash
- *
- * Context: any; does not sleep.
- * Return: false if only the eighth is left that page-outs have, or less.
- */
+/* may something be brought to flash? */
 bool nswap_evict_room(const struct nswap_device *dev)
 {
 	u64 total, used;
@@ -142,15 +131,7 @@ bool nswap_evict_room(const struct nswap_device *dev)
 	return used < evict_limit(total);
 }
 
-/**
- * nswap_evict_due() - shall a tick have nswap_evict() called?
- * @dev: device with flash
- * @e: its evictor
- *
- * Context: any; does not sleep.
- * Return: true if there are copies, page-outs have taken some of their eighth,
- * and the search does not rest.
- */
+/* shall a tick have nswap_evict() called? */
 bool nswap_evict_due(const struct nswap_device *dev,
 		     const struct nswap_evictor *e)
 {

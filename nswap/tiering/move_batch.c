@@ -65,16 +65,9 @@ static bool move_batch_slot_settled(struct nswap_slot *s, u8 from, u32 gen, u8 t
 	return true;
 }
 
-/**
- * nswap_move_batch_settle() - record where a page is now
- * @mo: batch
- * @i: its slot, counted from the batch's first
- * @state: of the slot from now on
- * @peer: index of the peer that has it, or 0
- * @flash: flash slot that has it, the slot's from now on; or NSWAP_FLASH_NONE
- *
- * Context: process, does not sleep.
- * Return: false if the slot has changed meanwhile; nothing has changed then.
+/*
+ * Record where a page is now. Returns false if the slot has changed meanwhile; nothing
+ * has changed then.
  */
 bool nswap_move_batch_settle(struct nswap_move_batch *mo, unsigned int i,
 			     u8 state, u16 peer, u32 flash)
@@ -166,13 +159,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	return peer;
 }
 
-/**
- * nswap_move_batch_store() - bring to peers what has not changed since it was
- *	read, and wait for the answers
- * @mo: batch; what no peer takes stays in its @todo
- *
- * Context: process, sleeps.
- */
+/* bring to peers what has not changed since it was read, and wait for the answers */
 void nswap_move_batch_store(struct nswap_move_batch *mo)
 {
 	struct nswap_io *io = &mo->b.io;

@@ -123,17 +123,9 @@ static bool copier_link(struct nswap_device *dev, const struct nswap_picked *p,
 	return true;
 }
 
-/**
- * nswap_copier_run() - bring pages to flash
- * @c: copier
- * @picked: pages, each once
- * @nr: how many, NSWAP_COPY_BATCH at most
- * @arm: the policy that picked them, see nswap_flash_tag()
- * @more: result, whether to go on: not if flash has no room or has failed; left
- *	as it is if no page could be read
- *
- * Context: process, sleeps for reads of peers and for flash; one at a time.
- * Return: pages that are there now.
+/*
+ * Bring pages to flash; process, sleeps for reads of peers and for flash; one at a
+ * time.
  */
 unsigned int nswap_copier_run(struct nswap_copier *c,
 			      const struct nswap_picked *picked,

@@ -62,15 +62,9 @@ static bool in_batch(const struct nswap_picked *picked, unsigned int nr, u64 slo
 	return false;
 }
 
-/**
- * nswap_hand_pick_remote() - pick pages that a peer has and flash has not
- * @h: hand
- * @which: says which of them go; one with @look
- * @picked: result
- * @most: so many at most
- *
- * Context: process, sleeps.
- * Return: how many; fewer than @most: enough was looked at.
+/*
+ * Pick pages that a peer has and flash has not. Returns how many; fewer than @most:
+ * enough was looked at.
  */
 unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 				    const struct nswap_which_ops *which,
@@ -101,16 +95,9 @@ static bool goes_out(struct nswap_hand *h,
 	return s.state == NSWAP_SLOT_HOME && scan_goes(h, which, slot, &s);
 }
 
-/**
- * nswap_hand_pick_home() - pick pages at home that go out in one batch
- * @h: hand
- * @which: says which of them go; one with @look
- * @want: so many at most
- * @first: the first of them
- *
- * Context: process, sleeps.
- * Return: bits of slots from @first on, which home reads at once; 0: enough was
- * looked at.
+/*
+ * Pick pages at home that go out in one batch. Returns bits of slots from @first on,
+ * which home reads at once; 0: enough was looked at.
  */
 unsigned long nswap_hand_pick_home(struct nswap_hand *h,
 				   const struct nswap_which_ops *which,

@@ -274,13 +274,7 @@ static void prefetch_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/**
- * nswap_prefetcher_alloc() - make a device's prefetcher, at rest
- * @dev: device; nothing happens if it has neither flash nor a home
- *
- * Context: process, sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* make a device's prefetcher, at rest. Returns 0, or -ENOMEM */
 int nswap_prefetcher_alloc(struct nswap_device *dev)
 {
 	struct nswap_prefetcher *p;
@@ -301,13 +295,7 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	return dev->flash && !p->copier ? -ENOMEM : 0;
 }
 
-/**
- * nswap_prefetcher_free() - undo nswap_prefetcher_alloc(), failed or not
- * @dev: device that no tick finds any more, whose prefetcher was stopped or
- *	never started
- *
- * Context: process, sleeps.
- */
+/* undo nswap_prefetcher_alloc(), failed or not */
 void nswap_prefetcher_free(struct nswap_device *dev)
 {
 	struct nswap_prefetcher *p = dev->prefetcher;
@@ -320,11 +308,9 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 	dev->prefetcher = NULL;
 }
 
-/**
- * nswap_prefetcher_start() - wake up again and again while it is on
- * @dev: device with a disk, or without a prefetcher
- *
- * Context: process; the node's control lock is held.
+/*
+ * Wake up again and again while it is on; @dev: device with a disk, or without a
+ * prefetcher; process; the node's control lock is held.
  */
 void nswap_prefetcher_start(struct nswap_device *dev)
 {
@@ -334,11 +320,9 @@ void nswap_prefetcher_start(struct nswap_device *dev)
 	prefetcher_again(dev->prefetcher);
 }
 
-/**
- * nswap_prefetcher_stop() - not any more; what is under way ends first
- * @dev: device that is dying, and is in no node's list any more
- *
- * Context: process, sleeps for reads of peers, flash, and moves out from home.
+/*
+ * Not any more; what is under way ends first; process, sleeps for reads of peers,
+ * flash, and moves out from home.
  */
 void nswap_prefetcher_stop(struct nswap_device *dev)
 {
@@ -346,11 +330,9 @@ void nswap_prefetcher_stop(struct nswap_device *dev)
 		cancel_delayed_work_sync(&dev->prefetcher->work);
 }
 
-/**
- * nswap_prefetcher_tick() - time has passed: do copies have to make room?
- * @dev: device
- *
- * Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
+/*
+ * Time has passed: do copies have to make room? any, inside rcu_read_lock(), which
+ * keeps the device; does not sleep.
  */
 void nswap_prefetcher_tick(struct nswap_device *dev)
 {
@@ -362,13 +344,7 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
 		mod_delayed_work(system_dfl_wq, &p->work, 0);
 }
 
-/**
- * nswap_prefetcher_from_disk() - does the prefetcher say which pages leave home?
- * @dev: device
- *
- * Context: any.
- * Return: true while it is on, and brings pages from there.
- */
+/* does the prefetcher say which pages leave home? */
 bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
 {
 	return nswap_device_policy(dev, NSWAP_PREFETCH_ENABLE) ==
@@ -377,12 +353,9 @@ bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
 	       &nswap_prefetch_disk;
 }
 
-/**
- * nswap_prefetchers_kick() - prefetchers were turned on, or how often they wake
- *	up has changed
- * @node: node
- *
- * Context: process; the node's control lock is held.
+/*
+ * Prefetchers were turned on, or how often they wake up has changed; process; the
+ * node's control lock is held.
  */
 void nswap_prefetchers_kick(struct nswap_node *node)
 {

@@ -240,13 +240,7 @@ static void promote_work(struct work_struct *work)
 	}
 }
 
-/**
- * nswap_promote_make() - what moves out need
- * @dev: a new device, its map is there
- *
- * Context: process, sleeps.
- * Return: it, or NULL without memory.
- */
+/* what moves out need */
 struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 {
 	struct nswap_promote *ho = kzalloc(sizeof(*ho), GFP_KERNEL);
@@ -266,13 +260,11 @@ struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 	return ho;
 }
 
-/**
- * nswap_promote_end() - end the moves out of a device
- * @dev: device that no tick finds any more, without requests and prefetcher;
- *	one without home is fine
- *
- * Context: process, sleeps until the batch under way is over: a peer that does
- * not answer has store_timeout_ms, and a few of them with half of it sent.
+/*
+ * End the moves out of a device; @dev: device that no tick finds any more, without
+ * requests and prefetcher; one without home is fine; process, sleeps until the batch
+ * under way is over: a peer that does not answer has store_timeout_ms, and a few of
+ * them with half of it sent.
  */
 void nswap_promote_end(struct nswap_device *dev)
 {
@@ -307,14 +299,9 @@ bool nswap_promote_kick(struct nswap_device *dev)
 	return time_before(jiffies, READ_ONCE(ho->asked) + ACTIVE);
 }
 
-/**
- * nswap_promote_ready() - pages are wanted out: can some go now?
- * @dev: device with a home
- *
- * Grants are asked for from now on, for a while.
- *
- * Context: process, does not sleep; the prefetcher.
- * Return: true if no page-out waits and a peer has more than they need.
+/*
+ * Pages are wanted out: can some go now?. Grants are asked for from now on, for a
+ * while; process, does not sleep; the prefetcher.
  */
 bool nswap_promote_ready(struct nswap_device *dev)
 {
@@ -322,17 +309,9 @@ bool nswap_promote_ready(struct nswap_device *dev)
 	return may_begin(dev->promote);
 }
 
-/**
- * nswap_promote_bring() - bring chosen pages to peers, then rest for as long as
- *	it took
- * @dev: device with a home
- * @first: a slot
- * @slots: bits of slots from it on; those not at home are left alone
- * @tag: the policy that picked them, for nswap_page_tag_hits()
- *
- * Context: process, sleeps for home and for peers, who have store_timeout_ms;
- * the prefetcher.
- * Return: how many peers have now.
+/*
+ * Bring chosen pages to peers, then rest for as long as it took; process, sleeps for
+ * home and for peers, who have store_timeout_ms; the prefetcher.
  */
 unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 				 unsigned long slots, u8 tag)

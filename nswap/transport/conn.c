@@ -159,12 +159,7 @@ int nswap_conn_init(struct nswap_conn *c, struct nswap_peer *peer, u8 number)
 	return c->scratch ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_conn_exit() - undo nswap_conn_init()
- * @c: a connection that is not open
- *
- * Context: process, sleeps.
- */
+/* undo nswap_conn_init() */
 void nswap_conn_exit(struct nswap_conn *c)
 {
 	if (!c->peer)
@@ -173,13 +168,7 @@ void nswap_conn_exit(struct nswap_conn *c)
 	free_page((unsigned long)c->scratch);
 }
 
-/**
- * nswap_conn_open() - give the connection its link
- * @c: a connection that is not open
- * @l: a link that has been greeted
- *
- * Context: process, the session's leader.
- */
+/* give the connection its link; process, the session's leader */
 void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l)
 {
 	mutex_lock(&c->tx);
@@ -188,12 +177,7 @@ void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l)
 	mutex_unlock(&c->tx);
 }
 
-/**
- * nswap_conn_up() - take messages from now on
- * @c: an open connection
- *
- * Context: process, the session's leader.
- */
+/* take messages from now on; process, the session's leader */
 void nswap_conn_up(struct nswap_conn *c)
 {
 	spin_lock(&c->lock);
@@ -235,12 +219,7 @@ void nswap_conn_close(struct nswap_conn *c, struct list_head *lost)
 	mutex_unlock(&c->tx);
 }
 
-/**
- * nswap_conn_shutdown() - make the receiver and every sender fail
- * @c: a connection, open or not
- *
- * Context: process, sleeps for a send under way only.
- */
+/* make the receiver and every sender fail; process, sleeps for a send under way only */
 void nswap_conn_shutdown(struct nswap_conn *c)
 {
 	mutex_lock(&c->tx);
@@ -379,14 +358,7 @@ struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
 	return m;
 }
 
-/**
- * nswap_conn_stuck() - is a message partly sent for too long?
- * @c: a connection
- * @since: if it was given to the connection before this time
- *
- * Context: process, page-out path; does not sleep.
- * Return: true if only breaking the session gets the message back.
- */
+/* is a message partly sent for too long? process, page-out path; does not sleep */
 bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since)
 {
 	bool stuck;

@@ -12,13 +12,9 @@
 
 #include "sockaddr.h"
 
-/**
- * nswap_to_sockaddr() - what kernel_bind() and the like want
- * @a: an address
- * @ss: result
- *
- * Context: any.
- * Return: the length to pass beside it, -EAFNOSUPPORT for an unknown family.
+/*
+ * What kernel_bind() and the like want. Returns the length to pass beside it,
+ * -EAFNOSUPPORT for an unknown family.
  */
 int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss)
 {
@@ -42,13 +38,9 @@ int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss)
 	}
 }
 
-/**
- * nswap_from_sockaddr() - an address as the socket layer reports it
- * @ss: filled in by the socket layer
- * @a: result
- *
- * Context: any.
- * Return: 0, -EAFNOSUPPORT for an unknown family.
+/*
+ * An address as the socket layer reports it. Returns 0, -EAFNOSUPPORT for an unknown
+ * family.
  */
 int nswap_from_sockaddr(const struct sockaddr_storage *ss,
 			struct nswap_addr *a)
@@ -73,26 +65,14 @@ int nswap_from_sockaddr(const struct sockaddr_storage *ss,
 	}
 }
 
-/**
- * nswap_addr_link_local() - does this address mean nothing without a scope?
- * @a: an address
- *
- * Context: any.
- * Return: true for fe80::/10.
- */
+/* does this address mean nothing without a scope? */
 bool nswap_addr_link_local(const struct nswap_addr *a)
 {
 	return a->family == AF_INET6 && a->ip[0] == 0xfe &&
 	       (a->ip[1] & 0xc0) == 0x80;
 }
 
-/**
- * nswap_addr_unusable() - can this address not be a node's?
- * @a: an address
- *
- * Context: any.
- * Return: true for the unspecified, multicast and broadcast addresses.
- */
+/* can this address not be a node's? */
 bool nswap_addr_unusable(const struct nswap_addr *a)
 {
 	static const u8 zeros[sizeof(a->ip)];

@@ -373,16 +373,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.close = tcp_close_link,
 };
 
-/**
- * nswap_recv_buf() - receive exactly @len bytes into kernel memory
- * @t: transport
- * @l: link
- * @buf: linear kernel memory
- * @len: bytes
- *
- * Context: process, sleeps.
- * Return: 0, or the transport's error.
- */
+/* receive exactly @len bytes into kernel memory */
 int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 		   void *buf, size_t len)
 {
@@ -417,16 +408,7 @@ int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 	return ret == len ? 0 : -EPIPE;
 }
 
-/**
- * nswap_drain() - receive and forget
- * @t: transport
- * @l: link
- * @scratch: one page nobody reads
- * @len: bytes to skip
- *
- * Context: process, sleeps.
- * Return: 0, or the transport's error.
- */
+/* receive and forget */
 int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,
 		void *scratch, size_t len)
 {
