@@ -82,14 +82,14 @@ struct nswap_prefetcher {
 };
 
 static const struct nswap_policy *
-chosen(const struct nswap_prefetcher *p, enum nswap_policy_kind kind)
+prefetcher_policy(const struct nswap_prefetcher *p, enum nswap_policy_kind kind)
 {
 	return nswap_device_policy(p->dev, kind);
 }
 
 static bool is_on(const struct nswap_prefetcher *p)
 {
-	return chosen(p, NSWAP_PREFETCH_ENABLE) == &nswap_prefetch_on &&
+	return prefetcher_policy(p, NSWAP_PREFETCH_ENABLE) == &nswap_prefetch_on &&
 	       !READ_ONCE(p->dev->dying);
 }
 
@@ -215,15 +215,15 @@ static void take_hits(struct nswap_prefetcher *p, bool from_disk,
 static void prefetcher_awake(struct nswap_prefetcher *p)
 {
 	const struct nswap_when_ops *when =
-		container_of(chosen(p, NSWAP_PREFETCH_WHEN),
+		container_of(prefetcher_policy(p, NSWAP_PREFETCH_WHEN),
 			     struct nswap_when_ops, is);
 	const struct nswap_count_ops *count =
-		container_of(chosen(p, NSWAP_PREFETCH_COUNT),
+		container_of(prefetcher_policy(p, NSWAP_PREFETCH_COUNT),
 			     struct nswap_count_ops, is);
 	const struct nswap_which_ops *which =
-		container_of(chosen(p, NSWAP_PREFETCH_WHICH),
+		container_of(prefetcher_policy(p, NSWAP_PREFETCH_WHICH),
 			     struct nswap_which_ops, is);
-	bool from_disk = chosen(p, NSWAP_PREFETCH_FROM) == &nswap_prefetch_disk;
+	bool from_disk = prefetcher_policy(p, NSWAP_PREFETCH_FROM) == &nswap_prefetch_disk;
 	u64 hits[NSWAP_PREFETCH_ARMS], done = 0, want = 0;
 	struct nswap_prefetch_view v;
 
