@@ -170,11 +170,15 @@ has_size()
 	[ -b "$device" ] && [ "$(cat "/sys/block/${device##*/}/size")" = $((COST_MB << 11)) ]
 }
 
-# With a longer queue all of the group's pages can be on their way out at once, and
-# the group is out of memory.
+# With a longer queue of larger requests all of the group's pages can be on their way
+# out at once, and the group is out of memory. On 6.12 an NVMe device is a front of
+# the one that has the queue, nvme0c0n1.
 swap_works()
 {
-	echo 32 2> /dev/null > "/sys/block/${device##*/}/queue/nr_requests"
+	for queue in "/sys/block/${device##*/}/queue" /sys/block/nvme*c*n*/queue; do
+		echo 128 2> /dev/null > "$queue/max_sectors_kb"
+		echo 16 2> /dev/null > "$queue/nr_requests"
+	done
 	mkswap "$device" > /dev/null
 	swapon "$device" || end "failed: swapon"
 	for work in "$@"; do

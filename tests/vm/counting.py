@@ -24,8 +24,8 @@ WORKS = [f"{op}-{size}-{depth}" for size, depth in
          for op in ("read", "write")] + ["swap-seq", "swap-random"]
 TCP = "tcp-72-4168"
 DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
-# Measured when asked for: connecting it takes ten seconds of the guest, in which its
-# processor is never idle, and what it does at depth scatters.
+# Measured when asked for: connecting it takes as long as many works, and what it
+# does at depth scatters.
 OTHERS = ["nbd"]
 KERNELS = ["6.1", "6.12"]
 DEVICE_MB = 48
