@@ -137,7 +137,7 @@ static int check_config(const struct nswap_node_config *cfg,
 		return -EINVAL;
 	}
 	if (cfg->size && !nswap_policy_find(NSWAP_SIZE, cfg->size))
-		return nswap_no_such_policy(NSWAP_SIZE, ext);
+		return nswap_no_such_policy(NSWAP_SIZE, NULL, ext);
 	return 0;
 }
 

@@ -18,14 +18,23 @@
 #include "server/sizing.h"
 #include "tiering/prefetcher.h"
 
-/* say which policies there are. Returns -ENOENT, of prefetch -EINVAL */
+/*
+ * Say which policies there are, and which is in use, @now; NULL for none. Returns
+ * -ENOENT, of prefetch -EINVAL.
+ */
 int nswap_no_such_policy(enum nswap_policy_kind kind,
+			 const struct nswap_policy *now,
 			 struct netlink_ext_ack *ext)
 {
-	char names[NSWAP_POLICY_LIST];
+	char names[NSWAP_POLICY_LIST], ways[NSWAP_PREFETCH_WAYS];
 
-	NL_SET_ERR_MSG_FMT(ext, "no such policy, only: %s",
-			   nswap_policy_names(kind, NULL, names, sizeof(names)));
+	if (kind == NSWAP_PREFETCH_FROM || kind == NSWAP_PREFETCH_TO)
+		NL_SET_ERR_MSG_FMT(ext, "prefetch goes from %s: set from, to follows",
+				   nswap_prefetch_ways(ways, sizeof(ways)));
+	else
+		NL_SET_ERR_MSG_FMT(ext, "no such policy, only: %s",
+				   nswap_policy_names(kind, now, names,
+						      sizeof(names)));
 	return kind < NSWAP_PREFETCH_ENABLE ? -ENOENT : -EINVAL;
 }
 
@@ -125,7 +134,7 @@ int nswap_node_set_policy(struct nswap_node *node, const char *device,
 		return policy_no_kind(kind, ext);
 	policy = nswap_policy_find(k, name);
 	if (!policy && !(device && !strcmp(name, NSWAP_POLICY_FOLLOW)))
-		return nswap_no_such_policy(k, ext);
+		return nswap_no_such_policy(k, READ_ONCE(node->policy[k]), ext);
 	mutex_lock(&node->control);
 	ret = policy_set(node, device, k, policy, ext);
 	mutex_unlock(&node->control);

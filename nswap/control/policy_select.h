@@ -11,6 +11,7 @@
 struct netlink_ext_ack;
 
 int nswap_no_such_policy(enum nswap_policy_kind kind,
+			 const struct nswap_policy *now,
 			 struct netlink_ext_ack *ext);
 int nswap_node_set_policy(struct nswap_node *node, const char *device,
 			  const char *kind, const char *name,
