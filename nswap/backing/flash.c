@@ -6,18 +6,18 @@
  * A flash slot is a number above 0: the devices' slots one after the other.
  *
  * Invariants:
- *  - A slot is put back by the one that takes it out of the slot map, or the
+ *  - A slot is put back by the task that takes it out of the slot map, or by the
  *    page-out that took it and did not get it in there. It may be taken and
- *    written again at once: who reads one looks at the slot map again
- *    afterwards, and at nswap_flash_links().
- *  - Discards are passed on by a work of their own, a chunk of 1 MiB at a time,
- *    never while the chunk is used; no page-out waits for one, but what is
- *    being discarded cannot be taken meanwhile.
+ *    written again at once: a reader checks the slot map again afterwards, and
+ *    nswap_flash_links().
+ *  - Discards are issued by a work item of their own, a chunk of 1 MiB at a time,
+ *    never while the chunk is in use. No page-out waits for one, but a chunk that
+ *    is being discarded cannot be taken from.
  *  - A device that has failed FAILED_AT times in a row gets no new page until
- *    RETRY has passed: nothing may be left there whose page-in could show that
- *    it is well again. No other page-out tries before that has ended, which may take
- *    long. What it holds is still asked for.
- *  - A device can be removed once its map is closed and nothing in it is used.
+ *    RETRY has passed: it may hold no page whose page-in could show that it works
+ *    again. Then one page-out tries it, and no other before that has ended, which
+ *    may take long. Pages it holds are still read from it.
+ *  - A device can be removed once its map is closed and no slot of it is used.
  *    Its entry stays, so that the numbers of the others do. A submitter has
  *    taken the slot, or has seen it in the slot map within rcu_read_lock().
  */
@@ -49,7 +49,7 @@ static bool flash_works(const struct nswap_flash_dev *d)
 	return atomic_read(&d->failures) < FAILED_AT;
 }
 
-/* so much that it gets no new page, for a while */
+/* it has failed so often that it gets no new page for a while */
 static bool flash_fails(const struct nswap_flash_dev *d)
 {
 	return atomic_read(&d->failures) >= FAILED_AT &&
@@ -111,11 +111,11 @@ static int open_one(struct nswap_flash *f, const char *path,
 /**
  * nswap_flash_open() - open a flash tier, exclusively
  * @path: of block devices, as the calling process sees them, by rank
- * @nr: how many, at most NSWAP_FLASH_DEVICES
+ * @nr: number of @path, at most NSWAP_FLASH_DEVICES
  * @ext: for one clear sentence
  *
  * Context: process, sleeps; allocates 11 bits a slot.
- * Return: the tier, or ERR_PTR: -ENOMEM, -EINVAL, what opening them says.
+ * Return: the tier, or ERR_PTR: -ENOMEM, -EINVAL, the error of opening them.
  */
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 				     struct netlink_ext_ack *ext)
@@ -138,7 +138,7 @@ struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 	return ERR_PTR(ret);
 }
 
-/* let go of a flash tier; process, sleeps until discards under way have ended */
+/* release a flash tier; process, sleeps until discards in flight have ended */
 void nswap_flash_close(struct nswap_flash *f)
 {
 	cancel_work_sync(&f->trim);
@@ -153,12 +153,12 @@ void nswap_flash_close(struct nswap_flash *f)
 }
 
 /**
- * nswap_flash_remove() - let go of one device of a tier
+ * nswap_flash_remove() - release one device of a tier
  * @f: tier
  * @d: device of it; its map is closed
  *
  * Context: process, sleeps; the node's control lock is held.
- * Return: false if a slot of it is used, or read, now: try again later.
+ * Return: false if a slot of it is in use, or being read: try again later.
  */
 bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d)
 {
@@ -166,27 +166,27 @@ bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d)
 
 	if (nswap_flash_map_close(&d->map, true))
 		return false;
-	/* page-ins that saw one of its slots have been counted after this */
+	/* after this, page-ins that saw one of its slots have been counted */
 	synchronize_rcu();
 	if (atomic_read(&d->inflight))
 		return false;
-	/* trim_work() has seen the last of it when it has ended */
+	/* once trim_work() has ended, nothing uses the device */
 	WRITE_ONCE(d->block, NULL);
 	cancel_work_sync(&f->trim);
 	nswap_flash_map_exit(&d->map);
 	nswap_home_close(block);
-	/* for the others */
+	/* for the other devices */
 	queue_work(system_dfl_wq, &f->trim);
 	return true;
 }
 
-/* is its device being emptied? then its page may be on its way to a peer */
+/* is its device being evacuated? then its page may be on its way to a peer */
 bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot)
 {
 	return READ_ONCE(dev_of(f, slot)->map.closed);
 }
 
-/* false if its device fails again and again, or is being emptied */
+/* false if its device keeps failing, or is being evacuated */
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 {
 	const struct nswap_flash_dev *d = dev_of(f, slot);
@@ -194,7 +194,7 @@ bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 	return flash_works(d) && !READ_ONCE(d->map.closed);
 }
 
-/* would nswap_flash_take() find a slot? a moment's view */
+/* would nswap_flash_take() find a slot? a snapshot */
 bool nswap_flash_room(const struct nswap_flash *f)
 {
 	unsigned int i;
@@ -209,11 +209,11 @@ bool nswap_flash_room(const struct nswap_flash *f)
 /**
  * nswap_flash_take() - take adjacent flash slots on one device
  * @f: tier
- * @want: at most so many, at least 1
- * @first: the first of them
+ * @want: at most this many, at least 1
+ * @first: result: the first of them
  *
  * Context: any; does not sleep or allocate, on the page-out path.
- * Return: how many, 0 if the tier is full or fails.
+ * Return: how many, 0 if the tier is full or failing.
  */
 u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first)
 {
@@ -234,10 +234,7 @@ u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first)
 	return 0;
 }
 
-/*
- * A flash slot is not used any more; any, interrupts off too; does not sleep, on the
- * page-out path.
- */
+/* Free a flash slot; any, interrupts off too; does not sleep, on the page-out path. */
 void nswap_flash_put(struct nswap_flash *f, u32 slot)
 {
 	struct nswap_flash_dev *d = dev_of(f, slot);
@@ -248,13 +245,13 @@ void nswap_flash_put(struct nswap_flash *f, u32 slot)
 }
 
 /**
- * nswap_flash_unlinked() - a page that lives on has no copy on flash any more
+ * nswap_flash_unlinked() - a page that lives on lost its copy on flash
  * @f: tier
  * @slot: flash slot of the copy
  *
- * After its entry has changed, before its flash slot is put back: the page may
- * get the same flash slot again, under the same generation, when that has held
- * another page in between. Who read it meanwhile has to find out. The compare
+ * Call after the page's entry has changed, before its flash slot is put back: the
+ * page may get the same flash slot again, under the same generation, after that
+ * slot has held another page. A reader of that slot has to notice. The compare
  * and exchange before this and the lock of the flash slots keep the order,
  * which pairs with nswap_flash_links().
  *
@@ -266,10 +263,10 @@ void nswap_flash_unlinked(struct nswap_flash *f, u32 slot)
 }
 
 /**
- * nswap_flash_links() - has a copy been given up?
+ * nswap_flash_links() - a count by which a reader notices a dropped copy
  * @f: tier
  *
- * Before the entry that names a flash slot is read, and once more after it was
+ * Read it before the entry that names a flash slot, and again after the entry was
  * found to name it still: what was read there counts only if both are equal.
  *
  * Context: any; does not sleep, on the page-in path.
@@ -280,16 +277,16 @@ u32 nswap_flash_links(const struct nswap_flash *f)
 	unsigned int i;
 	u32 links = 0;
 
-	/* an entry that was read first: with the slot again, so is the count */
+	/* an entry read before: if it names the slot again, the count is new too */
 	smp_rmb();
 	for (i = 0; i < f->nr; i++)
 		links += READ_ONCE(f->dev[i].map.given_up);
-	/* one that is read next: without the slot no later than the count */
+	/* an entry read next: if the count is new, the entry is new too */
 	smp_rmb();
 	return links;
 }
 
-/* slots from this one to the end of its device: one read or write goes no further */
+/* slots from @slot to the end of its device, where a read or write must end */
 u32 nswap_flash_run(const struct nswap_flash *f, u32 slot)
 {
 	const struct nswap_flash_dev *d = dev_of(f, slot);
@@ -298,19 +295,16 @@ u32 nswap_flash_run(const struct nswap_flash *f, u32 slot)
 }
 
 /*
- * A read or write is about to be submitted; @slot: first flash slot: taken by the
- * caller, or seen in the slot map since rcu_read_lock(); its device stays until
- * nswap_flash_ended(); any; does not sleep, on the page-out path.
+ * A read or write is about to be submitted; any; does not sleep, on the page-out path.
+ * @slot is taken by the caller, or was seen in the slot map since rcu_read_lock(). Its
+ * device stays until nswap_flash_ended().
  */
 void nswap_flash_hold(struct nswap_flash *f, u32 slot)
 {
 	atomic_inc(&dev_of(f, slot)->inflight);
 }
 
-/*
- * Start a read or a write; process, not in rcu_read_lock(); does not wait, on the
- * page-out path.
- */
+/* Process, not in rcu_read_lock(); does not wait, on the page-out path. */
 void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 			struct nswap_home_io *h)
 {
@@ -320,7 +314,6 @@ void nswap_flash_submit(struct nswap_flash *f, u32 slot,
 	nswap_home_submit(d->block, h);
 }
 
-/* a read or write is over */
 void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
 {
 	struct nswap_flash_dev *d = dev_of(f, slot);
@@ -334,13 +327,13 @@ void nswap_flash_ended(struct nswap_flash *f, u32 slot, bool failed)
 	atomic_inc(&d->failures);
 }
 
-/* note which policy had a page brought to a slot that the caller has taken; 0: none */
+/* record which policy prefetched the page of a slot the caller has taken; 0: none */
 void nswap_flash_tag(struct nswap_flash *f, u32 slot, u8 tag)
 {
 	WRITE_ONCE(f->tag[slot], tag);
 }
 
-/* a page was read: count it for its tag; false if it has none */
+/* a page was read: count a hit for its tag; false if it has none */
 bool nswap_flash_hit(struct nswap_flash *f, u32 slot)
 {
 	u8 tag = READ_ONCE(f->tag[slot]);
@@ -350,7 +343,7 @@ bool nswap_flash_hit(struct nswap_flash *f, u32 slot)
 	return tag;
 }
 
-/* reads and writes under way */
+/* reads and writes in flight */
 unsigned int nswap_flash_inflight(const struct nswap_flash *f)
 {
 	unsigned int i, n = 0;
@@ -360,7 +353,7 @@ unsigned int nswap_flash_inflight(const struct nswap_flash *f)
 	return n;
 }
 
-/* slots of the devices that take pages now, and how many of these are used */
+/* slots of the devices that accept pages now, and how many of these are used */
 void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used)
 {
 	unsigned int i;
@@ -389,7 +382,7 @@ u64 nswap_flash_total(const struct nswap_flash *f)
 	return n;
 }
 
-/* those of them that are used */
+/* slots of all devices that are used */
 u64 nswap_flash_used(struct nswap_flash *f)
 {
 	u64 n = 0;
@@ -413,7 +406,7 @@ void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size)
 					at ? "," : "", f->dev[i].name);
 }
 
-/* must a page not change while it is written? */
+/* does a device need stable pages during a write? */
 bool nswap_flash_stable_writes(const struct nswap_flash *f)
 {
 	unsigned int i;

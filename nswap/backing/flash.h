@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Flash: the flash tier of a device, one or several block devices with slots
- * of their own. Knows nothing of requests, peers or the slot map.
+ * of their own. Independent of requests, peers and the slot map.
  */
 #ifndef NSWAP_FLASH_H
 #define NSWAP_FLASH_H
@@ -13,14 +13,14 @@
 
 #define NSWAP_FLASH_TAGS	8	/* NSWAP_PREFETCH_ARMS */
 #define NSWAP_FLASH_NONE	0	/* no flash slot in a slot map's entry */
-#define NSWAP_FLASH_SLOTS	((1u << 28) - 1)	/* as many as it can name */
+#define NSWAP_FLASH_SLOTS	((1u << 28) - 1)	/* most an entry names */
 
 /**
- * struct nswap_flash_leave - how far a device is that is being emptied
- * @cursor: slot of the slot map to go on at; 0 while it is not being emptied
+ * struct nswap_flash_leave - progress of evacuating a device
+ * @cursor: slot of the slot map to continue at; 0 while it is not evacuated
  * @since: jiffies of the last page that was moved off
- * @copies: no page is only there: copies of others may go
- * @moved: pages moved off since the last look at slot 1
+ * @copies: no page is only there: copies of others may be dropped
+ * @moved: pages moved off since the cursor was last at slot 1
  * @stuck: those that no peer, flash or home took
  * @unread: those that could not be read
  */
@@ -35,15 +35,14 @@ struct nswap_flash_leave {
 
 /**
  * struct nswap_flash_dev - one flash device
- * @block: it, for reads and writes; NULL once it is removed
+ * @block: for reads and writes; NULL once it is removed
  * @name: as in /dev
  * @map: its slots
  * @base: flash slot of its first one
- * @inflight: reads and writes under way
- * @failures: that failed since the last that did not; nothing new is brought
- *	to one that fails all the time
+ * @inflight: reads and writes in flight
+ * @failures: failures in a row; a device that keeps failing gets no new pages
  * @failed_at: jiffies of the last of them
- * @leave: how far its emptying is; the node's control lock
+ * @leave: progress of evacuating it; under the node's control lock
  */
 struct nswap_flash_dev {
 	struct nswap_home *block;
@@ -59,10 +58,10 @@ struct nswap_flash_dev {
 /**
  * struct nswap_flash - the flash tier of one device
  * @dev: its devices, by rank
- * @nr: how many
- * @trim: work that passes discards on
- * @tag: one byte a slot: 0, or which policy the prefetcher brought its page for
- * @hits: reads of the slots of each tag since they were taken last
+ * @nr: number of @dev
+ * @trim: work that issues discards
+ * @tag: one byte a slot: which policy prefetched its page, 0 for none
+ * @hits: reads of the slots of each tag since they were last collected
  */
 struct nswap_flash {
 	struct nswap_flash_dev dev[NSWAP_FLASH_DEVICES];

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Home: reads and writes of the backing partition or disk, by dm-io; flash
- * devices are read and written by it as well, at places of their own.
+ * devices are read and written by it as well, at offsets of their own.
  *
  *   submit -> todo -> (start work) dm_io -> completion -> done -> (ended work)
  *          \---------------------> dm_io /            \-> ended there
  *
  * Invariants:
- *  - Whoever submits never waits. dm-io may: it has a reserve of a few bios,
- *    and a device below may be out of requests. So it is called by a work on a
+ *  - Submitting never waits. dm-io may: it has a reserve of a few bios, and a
+ *    device below may be out of requests. So it is called by a work item on a
  *    queue of the home's own, with a rescuer, one at a time.
- *  - But who submits its own request (@own) inside the block layer's submit, with
- *    nothing else left to be submitted there and no plug, calls dm-io itself. The
- *    bio is only put on a list then, and goes next, before this task does anything
- *    else; for another task's request that would not be so, since whoever waits for
- *    a tag runs the queue and then sleeps. There are few of these at a time, of all
- *    homes together fewer than the fewest requests a queue may have, and they have
- *    a reserve of dm-io's of their own that is larger by default: it neither waits
- *    nor reclaims. The device below is asked not to wait; it is none made of others,
- *    which may all the same, and makes no checksums, which needs memory. What it
- *    refuses or fails is started once more by the work, so a real error is met twice.
- *  - Such a page-out may be a reclaimer's. So it is charged to no control group,
- *    which could hold it back, and the device below takes it without sleeping or
- *    waiting for memory: its driver is none that may block.
+ *  - Fast path: a task that submits its own request (@own) inside the block
+ *    layer's submit calls dm-io itself, if current->bio_list is empty and no plug
+ *    is active. The bio is then only put on that list and goes next, before the
+ *    task does anything else. For another task's request that does not hold: a
+ *    task that waits for a tag runs the queue and then sleeps. Few of these are in
+ *    flight at a time, over all homes fewer than the fewest requests a queue may
+ *    have, and they have a dm-io reserve of their own that is larger by default:
+ *    dm-io neither waits nor reclaims. The device below is asked not to wait. It is
+ *    not a stacked one, which may wait all the same, and makes no checksums, which
+ *    needs memory. I/O that it refuses or fails is started once more by the work
+ *    item, so a real error is met twice.
+ *  - Such a page-out may come from a task in reclaim. So it is charged to no
+ *    control group, which could throttle it, and the device below takes it without
+ *    sleeping or waiting for memory: its driver is not a blocking one.
  *  - What the start work waits for is freed by completions alone, never by
- *    another work of this module.
- *  - A completion may come in a hard interrupt: it takes a lock, queues a work,
- *    and touches the home no more once the lock is free. Nor does whoever submits.
- *    A success is ended in that context if its owner says so.
- *  - A slot is kept at its own offset; two writes of one slot are never under
- *    way together (the slot map sees to it).
- *  - Page-ins are started before page-outs, but only so many of them: programs
- *    that read all the time must not keep those waiting that need memory.
+ *    another work item of this module.
+ *  - A completion may run in a hard interrupt: it takes a lock, queues a work
+ *    item, and does not touch the home after unlocking. Nor does the submitter.
+ *    A success is ended in that context if its owner allows it.
+ *  - A slot is kept at its own offset; two writes of one slot are never in
+ *    flight together (the slot map guarantees it).
+ *  - Page-ins are started before page-outs, but only a limited number of them:
+ *    constant reads must not delay page-outs, which free memory.
  *
  * Lock order: none is taken inside @lock but the work queue's own.
  */
@@ -53,13 +54,13 @@
 #include "home.h"
 
 #define LOG_EVERY	(5 * HZ)
-#define OVERTAKE	16	/* page-ins that may go before a page-out */
+#define OVERTAKE	16	/* page-ins that may pass a waiting page-out */
 #define DIRECT		3	/* below BLKDEV_MIN_RQ and a client's reserve */
 
-/* that whoever submitted has started, at all homes */
+/* direct reads and writes in flight, over all homes */
 static atomic_t nr_direct;
 
-/* let the work start it */
+/* leave it to the start work */
 static void start_later(struct nswap_home_io *h)
 {
 	struct nswap_home *home = h->home;
@@ -69,7 +70,7 @@ static void start_later(struct nswap_home_io *h)
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->todo[h->write ? WRITE : READ]);
 	WRITE_ONCE(home->nr_todo, home->nr_todo + 1);
-	/* inside the lock: once it is free @h may end and the home be closed */
+	/* inside the lock: after it @h may end and the home be closed */
 	queue_work(home->wq, &home->start);
 	spin_unlock_irqrestore(&home->lock, flags);
 }
@@ -89,7 +90,7 @@ static void io_done(struct nswap_home_io *h, bool failed)
 	h->done_ns = nswap_stamp();
 	atomic_dec(&home->under_way);
 	if (h->anywhere && !failed) {
-		/* whoever removes the device waits for this */
+		/* removal of the device waits for this */
 		rcu_read_lock();
 		h->end(h);
 		rcu_read_unlock();
@@ -97,7 +98,7 @@ static void io_done(struct nswap_home_io *h, bool failed)
 	}
 	spin_lock_irqsave(&home->lock, flags);
 	list_add_tail(&h->link, &home->done);
-	/* inside the lock: once it is free the home may be closed */
+	/* inside the lock: after it the home may be closed */
 	queue_work(nswap_io_wq, &home->ended);
 	spin_unlock_irqrestore(&home->lock, flags);
 }
@@ -124,7 +125,7 @@ static void start_one(struct nswap_home_io *h)
 		.count = h->nr * NSWAP_SECTORS_PER_SLOT,
 	};
 	struct dm_io_request rq = {
-		/* somebody waits for the memory: not to be held back */
+		/* a task waits for the memory: not to be throttled */
 		.bi_opf = (h->write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
 				      REQ_OP_READ) |
 			  (h->direct ? REQ_NOWAIT | REQ_SWAP : 0),
@@ -140,7 +141,7 @@ static void start_one(struct nswap_home_io *h)
 		io_done(h, true);
 }
 
-/* is it a page-out's turn? the lock is held */
+/* is it a page-out's turn? @lock is held */
 static bool writes_next(struct nswap_home *home)
 {
 	bool writes = !list_empty(&home->todo[WRITE]);
@@ -170,7 +171,7 @@ static struct nswap_home_io *next_todo(struct nswap_home *home)
 	return h;
 }
 
-/* will this one, which is next, wait for a request? a moment's view */
+/* will the next I/O wait for a request? a snapshot */
 static bool is_full(const struct nswap_home *home)
 {
 	struct request_queue *q = bdev_get_queue(home->bdev);
@@ -194,10 +195,10 @@ static void start_work(struct work_struct *work)
 
 		start_one(h);
 		h = next_todo(home);
-		/* what goes on there is merged and waits for nothing */
+		/* I/O that continues the last one is merged and does not wait */
 		if (!h || (h->slot == end && h->write == write) || !is_full(home))
 			continue;
-		/* who waits leaves what is in its plug to yet another task */
+		/* a task that sleeps hands its plug to yet another task: flush first */
 		blk_finish_plug(&plug);
 		blk_start_plug(&plug);
 	}
@@ -219,13 +220,13 @@ static void ended_work(struct work_struct *work)
 }
 
 /**
- * nswap_home_set_pages() - what a read or write is of
+ * nswap_home_set_pages() - set the pages of a read or write
  * @h: the read or write
  * @chain: memory of its chain, at least @nr; the caller's until @h has ended
  * @page: the pages, in order
- * @nr: how many, at least 1
+ * @nr: number of pages, at least 1
  *
- * It is nobody's @own then.
+ * This clears @own.
  *
  * Context: any; on the page-out path.
  */
@@ -243,13 +244,13 @@ void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
 	h->own = false;
 }
 
-/* is what this task submits charged to no control group? */
+/* is I/O of this task charged to no control group? */
 static bool in_root_group(void)
 {
 #ifdef CONFIG_BLK_CGROUP
 	bool root;
 
-	/* a kernel thread may have been given one; that is kept from modules */
+	/* a kthread may have a blkcg set, which modules cannot see */
 	if ((current->flags & (PF_KTHREAD | PF_KSWAPD)) == PF_KTHREAD)
 		return false;
 	rcu_read_lock();
@@ -271,7 +272,7 @@ static bool may_start(const struct nswap_home *home,
 	       (!h->write || in_root_group());
 }
 
-/* one of few: io_done() gives it back */
+/* reserve one of the few direct starts; io_done() releases it */
 static bool take_direct(void)
 {
 	if (atomic_inc_return(&nr_direct) <= DIRECT)
@@ -352,7 +353,7 @@ static int check_bdev(struct nswap_home *home, const char *what,
 	return 0;
 }
 
-/* how does it take what whoever submits starts? */
+/* can reads and writes be started directly, by the submitter? */
 static void look_at_queue(struct nswap_home *home)
 {
 	struct request_queue *q = bdev_get_queue(home->bdev);
@@ -381,13 +382,13 @@ static int open_bdev(struct nswap_home *home, const char *path,
 }
 
 /**
- * nswap_home_open() - open a home, for nobody else to use
+ * nswap_home_open() - open a home exclusively
  * @path: of a block device, as the calling process sees it
- * @what: "home" or "flash", for sentences; not copied
+ * @what: "home" or "flash", for error messages; not copied
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
- * Return: home, or ERR_PTR: -ENOMEM, -EINVAL, what opening it says.
+ * Return: home, or ERR_PTR: -ENOMEM, -EINVAL, the error of opening it.
  */
 struct nswap_home *nswap_home_open(const char *path, const char *what,
 				   struct netlink_ext_ack *ext)
@@ -437,7 +438,6 @@ free:
 	return ERR_PTR(ret);
 }
 
-/* let go of a home */
 void nswap_home_close(struct nswap_home *home)
 {
 	destroy_workqueue(home->wq);

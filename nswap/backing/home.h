@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Home: the backing partition or disk of a device. Knows slots and pages, and
- * nothing of requests, peers or the slot map.
+ * Home: the backing partition or disk of a device. Handles slots and pages;
+ * independent of requests, peers and the slot map.
  */
 #ifndef NSWAP_HOME_H
 #define NSWAP_HOME_H
@@ -21,7 +21,7 @@ struct nswap_home;
  * struct nswap_home_io - one read or write of adjacent slots; memory is its
  *	owner's
  * @link: on one of the lists of @home
- * @home: where
+ * @home: its home
  * @pages: of the slots, in order, as a chain
  * @slot: first slot
  * @nr: slots
@@ -29,13 +29,13 @@ struct nswap_home;
  * @failed: result
  * @anywhere: @end may be called in any context if it has not failed, in a hard
  *	interrupt too
- * @own: whoever submits it does so from the block layer's submit of the request
- *	it is a part of, or from outside of any
- * @direct: it was started by whoever submitted it
+ * @own: it is submitted inside the block layer's submit of the request it is a
+ *	part of, or outside of any
+ * @direct: it was started by its submitter
  * @started_ns: when dm-io was called, see nswap_stamp()
- * @done_ns: when it was over, likewise
- * @end: it is over; not touched afterwards. Runs on the module's own work
- *	queue unless @anywhere, and does not sleep.
+ * @done_ns: when it completed, likewise
+ * @end: called on completion; @h is not touched afterwards. Runs on the module's
+ *	work queue unless @anywhere, and does not sleep.
  */
 struct nswap_home_io {
 	struct list_head link;
@@ -55,25 +55,25 @@ struct nswap_home_io {
 
 /**
  * struct nswap_home - an open home
- * @file: it, opened exclusively
+ * @file: opened exclusively
  * @bdev: of @file
- * @io: memory of reads and writes under way that the work starts
- * @direct_io: the same of those that whoever submits starts
- * @wq: where they are started
- * @start: work that starts them
+ * @io: dm-io client of reads and writes that the start work starts
+ * @direct_io: likewise of those that are started by their submitter
+ * @wq: runs @start
+ * @start: work that starts reads and writes
  * @ended: work that ends them
  * @lock: protects @todo, @nr_todo, @overtaken and @done; taken in interrupts
  * @todo: to be started; page-ins, page-outs
  * @nr_todo: how many
- * @overtaken: page-ins started since a page-out that waits could have been
- * @done: over, @end has not been called
- * @under_way: reads and writes submitted and not over
- * @nowait: whoever submits may start reads, writes of it: it can say that it
- *	would have to wait, and is not made of others
- * @errors: when an error may be logged
+ * @overtaken: page-ins started while a page-out was waiting
+ * @done: completed, @end has not been called
+ * @under_way: reads and writes submitted and not completed
+ * @nowait: reads, writes may be started by their submitter: the device supports
+ *	REQ_NOWAIT and is not stacked
+ * @errors: rate limit of logged errors
  * @slots: its size
  * @loop: it is a loop device
- * @what: "home" or "flash", for people
+ * @what: "home" or "flash", for messages
  * @name: as in /dev
  */
 struct nswap_home {

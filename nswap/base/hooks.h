@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that go up: what a lower room asks of a higher one. One table for the
+ * Upcalls: what a lower layer needs from a higher one. One table for the
  * module, filled in by control/hooks.c.
  */
 #ifndef NSWAP_HOOKS_H
@@ -16,18 +16,18 @@ struct nswap_peer;
 struct nswap_srv_conn;
 
 /**
- * struct nswap_hooks - the calls; all of them are required
- * @peer_made: make the messages of a new peer that higher rooms send; process,
- *	sleeps; 0 or -ENOMEM
- * @late_answer: take in an answer to a message that was taken back; the
- *	connection's receiver, sleeps; 0, or an error to break the session
+ * struct nswap_hooks - the upcalls; all are required
+ * @peer_made: allocate the messages of a new peer that higher layers send;
+ *	process, sleeps; 0 or -ENOMEM
+ * @late_answer: handle the answer to a message that was taken back; called by
+ *	the connection's receiver, sleeps; 0, or an error to break the session
  * @resend: send a page-in that was parked; process, page-in path, does not sleep
- * @tick_device: time has passed, for a device inside rcu_read_lock(); does not
+ * @tick_device: periodic work of a device, inside rcu_read_lock(); does not
  *	sleep; true if grants are of use now
- * @mover_kick: there may be pages held above what is lent; process, does not
+ * @mover_kick: there may be more pages held than are lent; process, does not
  *	sleep
  * @announce_now: what is announced has changed; any context, does not sleep
- * @serve_moves: serve a message of a move; the connection's thread, sleeps; 0,
+ * @serve_moves: handle a message of a move; the connection's thread, sleeps; 0,
  *	or an error to close the connection
  */
 struct nswap_hooks {

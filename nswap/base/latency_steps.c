@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Steps of a page-out and a page-in: from time stamps to what each step took.
+ * Latency steps: from time stamps to the duration of each step.
  *
  *   came  turn   began  sent          answered received  ended
  *    | queue | policy | send | network+peer | receive | complete |    remote
  *    | queue | policy | send |     disk     |     complete       |    flash, home
  *
- * Invariant: the steps add up to the whole, whatever the stamps are. The clock
- * of a peer is never compared with ours: what it claims is a duration, and it
- * gets no more than fits between sending and the answer.
+ * Invariant: the steps add up to the total, whatever the stamps are. The peer's
+ * clock is never compared with ours: it reports a duration, which is capped at
+ * the time between sending and the answer.
  */
 #include <linux/bitops.h>
 #include <linux/minmax.h>
@@ -34,7 +34,7 @@ static const char *const tier_names[NSWAP_TIERS] = {
 	[NSWAP_TIER_HOME] = "home",
 };
 
-/* stamps that were taken while measuring went on all the time are in order */
+/* stamps taken while measuring was on throughout are in order */
 static bool in_order(u8 tier, const struct nswap_times *t)
 {
 	if (t->turn < t->came || t->began < t->turn || t->answered < t->began ||
@@ -45,16 +45,16 @@ static bool in_order(u8 tier, const struct nswap_times *t)
 }
 
 /**
- * nswap_steps_of() - what each step took
+ * nswap_steps_of() - duration of each step
  * @tier: enum nswap_tier
- * @t: when things happened
+ * @t: time stamps
  * @ns: result, NSWAP_STEPS of them; 0 for steps the tier does not have
  *
- * The sender may be told late that it has sent: an answer can be here before.
- * Then sending is what the peer leaves of the time until the answer.
+ * The answer can arrive before the sender's stamp @sent is taken. The send step
+ * is then what the peer's duration leaves of the time until the answer.
  *
  * Context: any.
- * Return: false if the stamps are not in order: nothing can be said.
+ * Return: false if the stamps are not in order: there is no measurement.
  */
 bool nswap_steps_of(u8 tier, const struct nswap_times *t, u64 *ns)
 {
@@ -84,7 +84,7 @@ bool nswap_steps_of(u8 tier, const struct nswap_times *t, u64 *ns)
 	return true;
 }
 
-/* has this tier such a step? */
+/* does this tier have this step? */
 bool nswap_step_of_tier(u8 tier, u8 step)
 {
 	switch (step) {
@@ -99,25 +99,22 @@ bool nswap_step_of_tier(u8 tier, u8 step)
 	}
 }
 
-/* where a histogram counts a value */
+/* the histogram bucket of a value */
 unsigned int nswap_bucket(u64 value, unsigned int buckets)
 {
 	return min_t(unsigned int, fls64(value), buckets - 1);
 }
 
-/* a step, for people */
 const char *nswap_step_name(u8 step)
 {
 	return step_names[step];
 }
 
-/* a tier, for people */
 const char *nswap_tier_name(u8 tier)
 {
 	return tier_names[tier];
 }
 
-/* page-in or page-out */
 const char *nswap_op_name(u8 op)
 {
 	return op ? "page-out" : "page-in";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Steps of a page-out and a page-in, and histograms of what they take.
+ * Steps of a page-out and a page-in, and histograms of their durations.
  */
 #ifndef NSWAP_LATENCY_STEPS_H
 #define NSWAP_LATENCY_STEPS_H
@@ -25,14 +25,14 @@ enum nswap_tier {
 
 /**
  * enum nswap_step - what a page-out or page-in spends its time on, in order
- * @NSWAP_STEP_QUEUE: it waits: for its slots, for grants, for its own turn
- * @NSWAP_STEP_POLICY: slots are looked up, a peer is chosen, a message made
- * @NSWAP_STEP_SEND: until the last byte is with the socket; flash and home:
- *	until the block device is called
- * @NSWAP_STEP_NETWORK: the way there and back
- * @NSWAP_STEP_PEER: what the peer says it took, its own receiving aside
+ * @NSWAP_STEP_QUEUE: waiting for its slots, for grants, for the dispatcher
+ * @NSWAP_STEP_POLICY: slot lookup, choice of a peer, building the message
+ * @NSWAP_STEP_SEND: until the socket has the last byte; flash and home: until
+ *	the block device is called
+ * @NSWAP_STEP_NETWORK: the network, both directions
+ * @NSWAP_STEP_PEER: what the peer reports it took, without its receive time
  * @NSWAP_STEP_DISK: flash and home: until the block device is done
- * @NSWAP_STEP_RECEIVE: the answer behind its header
+ * @NSWAP_STEP_RECEIVE: the rest of the answer after its header
  * @NSWAP_STEP_COMPLETE: until the slots are changed
  * @NSWAP_STEP_TOTAL: all of them together
  * @NSWAP_STEPS: number of steps
@@ -51,15 +51,15 @@ enum nswap_step {
 };
 
 /**
- * struct nswap_times - when things happened, in ns
+ * struct nswap_times - time stamps, in ns
  * @came: the request came from the block layer
- * @turn: the dispatcher turned to these slots
+ * @turn: the dispatcher began with these slots
  * @began: given to the connection, to flash or to home
- * @sent: the last byte is with the socket, or the block device was called
- * @answered: the header of the answer is here, or the block device is done
- * @received: so is the rest of the answer; at a peer only
+ * @sent: the socket has the last byte, or the block device was called
+ * @answered: the header of the answer has come, or the block device is done
+ * @received: the rest of the answer has come; at a peer only
  * @ended: the slots are changed
- * @took: ns between that the peer claims for itself
+ * @took: duration the peer reports, in ns
  */
 struct nswap_times {
 	u64 came;
@@ -78,7 +78,7 @@ struct nswap_times {
  * struct nswap_hist - a histogram
  * @sum: of all values
  * @bucket: @bucket[b] counts values of b significant bits, that is below 2^b
- *	and not below 2^(b-1); the last one counts all that are larger, too
+ *	and at least 2^(b-1); the last one also counts all that are larger
  */
 struct nswap_hist {
 	u64 sum;

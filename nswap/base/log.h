@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Log lines name the node and the peer, and none is printed once a page.
+ * Log lines name the node and the peer. None may be printed for every page.
  */
 #ifndef NSWAP_LOG_H
 #define NSWAP_LOG_H

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters: summing up the CPUs.
+ * Counters: sums over the CPUs.
  *
  * Invariant: every counter is a u64 and only grows, so a sum made while they
- * run is a value some counter had between the call and its return.
+ * run is a value the counter had at some time during the call.
  */
 #include <linux/cpumask.h>
 #include <linux/string.h>
 
 #include "stats.h"
 
-/* the counters of all CPUs */
 void nswap_stats_sum(const struct nswap_stats __percpu *stats,
 		     struct nswap_stats *sum)
 {

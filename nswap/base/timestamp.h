@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Time stamps of page-outs and page-ins, taken only while somebody measures.
+ * Time stamps of page-outs and page-ins, taken only while measuring is on.
  */
 #ifndef NSWAP_TIMESTAMP_H
 #define NSWAP_TIMESTAMP_H
@@ -8,10 +8,10 @@
 #include <linux/jump_label.h>
 #include <linux/timekeeping.h>
 
-/* on while any node measures latency or traces slots; meter.c has it */
+/* on while any node measures latency or traces slots; defined in meter.c */
 DECLARE_STATIC_KEY_FALSE(nswap_meter_key);
 
-/* what time is it, if somebody wants to know? any but NMI */
+/* the time in ns, 0 while nothing is measured; any context but NMI */
 static inline u64 nswap_stamp(void)
 {
 	return static_branch_unlikely(&nswap_meter_key) ? ktime_get_ns() : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sizes, ids and forward declarations shared by every unit. Nothing else
- * belongs here: a unit's own declarations live in its own header.
+ * Sizes, ids and forward declarations shared by all units. Nothing else belongs
+ * here: the declarations of a unit are in its own header.
  */
 #ifndef NSWAP_TYPES_H
 #define NSWAP_TYPES_H
@@ -13,7 +13,7 @@
 static_assert(PAGE_SIZE == 4096, "a slot is one 4 KiB page");
 
 #define NSWAP_PORT		9611	/* default, TCP data and UDP announcements */
-#define NSWAP_MAX_PEERS		1023	/* index 0 names nobody */
+#define NSWAP_MAX_PEERS		1023	/* index 0 means no peer */
 #define NSWAP_REQ_SLOTS		32	/* slots in one block request and message */
 #define NSWAP_MAX_CONNS		8	/* connections of one session */
 #define NSWAP_MAX_DEVICES	256

@@ -14,8 +14,8 @@
  * enum nswap_peer_state - a peer as its client sees it
  * @NSWAP_PEER_NEW: heard of, no session wanted yet
  * @NSWAP_PEER_CONNECTING: a session is being set up
- * @NSWAP_PEER_UP: a session stands
- * @NSWAP_PEER_SILENT: the session broke, its pages are waited for
+ * @NSWAP_PEER_UP: a session is established
+ * @NSWAP_PEER_SILENT: the session broke; page-ins wait for it to come back
  * @NSWAP_PEER_DEAD: silent for dead_after, or refused: page-ins fail at once
  * @NSWAP_PEER_LOST: its epoch is over, its pages are gone
  * @NSWAP_PEER_STATES: number of states
@@ -34,23 +34,23 @@ enum nswap_peer_state {
  * struct nswap_peer_view - one peer
  * @index: in the IPTable
  * @state: enum nswap_peer_state
- * @leaving: it announced that it goes down
- * @shrinking: it announced that it gives lent RAM back
+ * @leaving: it announced that it is going down
+ * @shrinking: it announced that it is reclaiming lent RAM
  * @fresh: heard of within silent_ms
  * @listed: named by the user
  * @id: node id, 0 if not heard of yet
  * @epoch: boot epoch
- * @addr: where it takes connections
+ * @addr: where it accepts connections
  * @lent: pages
  * @free: pages
  * @used: pages it holds for others
  * @grants: pages set aside for us
- * @inflight: pages of ours under way to it
+ * @inflight: pages of ours in flight to it
  * @slots: slots of ours that name it
  * @heard_ms: ms since it was last heard of
- * @version: of the wire protocol that it speaks, 0 if not heard of yet
- * @refused: that is not the version this node speaks
- * @features: of the protocol that both have, while a session stands
+ * @version: wire protocol version it speaks, 0 if not heard of yet
+ * @refused: @version is not the one this node speaks
+ * @features: protocol features both sides have, while a session is established
  */
 struct nswap_peer_view {
 	u16 index;
@@ -75,10 +75,10 @@ struct nswap_peer_view {
 };
 
 /**
- * enum nswap_trend - which way lending goes
- * @NSWAP_TREND_STEADY: it stays
+ * enum nswap_trend - how the amount of lent RAM changes
+ * @NSWAP_TREND_STEADY: it does not change
  * @NSWAP_TREND_GROWING: the last decision was to lend more
- * @NSWAP_TREND_SHRINKING: pages are given back, or were a moment ago
+ * @NSWAP_TREND_SHRINKING: pages are being given back, or were a moment ago
  * @NSWAP_TRENDS: number of trends
  */
 enum nswap_trend {
@@ -90,13 +90,13 @@ enum nswap_trend {
 
 /**
  * struct nswap_cache_view - the Nswap Cache
- * @lent: pages to lend at most, as the user said
- * @target: pages to lend now, as the size policy said
+ * @lent: most pages to lend, set by the user
+ * @target: pages to lend now, set by the size policy
  * @surplus: pages held above @target, which have to move away
- * @free: pages that may be promised, now or as soon as they are set aside
+ * @free: pages that can be granted, now or once they are allocated
  * @trend: enum nswap_trend
- * @allocated: pages set aside, held, or on their way between the two
- * @shrinker_calls: times reclaim took pages back
+ * @allocated: pages set aside, held, or in transition between the two
+ * @shrinker_calls: times the shrinker took pages back
  * @set_aside: pages allocated and not filled (granted ones included)
  * @granted: of these, promised to owners
  * @held: pages held for owners
@@ -120,10 +120,10 @@ struct nswap_cache_view {
  * struct nswap_owner_view - one owner in the Nswap Cache
  * @id: node id
  * @epoch: boot epoch
- * @connected: a session stands
+ * @connected: a session is established
  * @held: pages
  * @granted: pages
- * @no_home: it said lately that pages cannot be brought back to it
+ * @no_home: it reported lately that pages cannot be sent back to it
  */
 struct nswap_owner_view {
 	u64 id;
@@ -136,13 +136,13 @@ struct nswap_owner_view {
 
 /**
  * struct nswap_tier_view - what one device has in one tier
- * @there: it has got it; else all is 0
+ * @there: the device has this tier; else all is 0
  * @class: ram, flash or disk
  * @rank: the lowest is stored to first
- * @pages: slots whose page is here, and with flash not at a peer as well
- * @slots: its size; 0 for RAM, which is not the device's
- * @used: slots of it that are used
- * @names: block devices it is made of, as in /dev, in order; "" for none
+ * @pages: slots whose page is here; flash: and not at a peer as well
+ * @slots: its size; 0 for RAM, which does not belong to the device
+ * @used: slots in use
+ * @names: its block devices, as in /dev, in order; "" for none
  */
 struct nswap_tier_view {
 	bool there;
@@ -156,9 +156,9 @@ struct nswap_tier_view {
 
 /**
  * struct nswap_side_view - one side table of a device
- * @name: for people
- * @bits: that it has of a slot
- * @bytes: that it takes
+ * @name: shown to users
+ * @bits: bits per slot
+ * @bytes: memory it takes
  */
 struct nswap_side_view {
 	const char *name;
@@ -169,16 +169,16 @@ struct nswap_side_view {
 /**
  * struct nswap_device_view - one device
  * @name: as in /dev
- * @instance: names it on the wire
+ * @instance: its number on the wire
  * @slots: its size
  * @map_bytes: memory of its shadow slot map
  * @side_bytes: memory of its side tables
  * @side: the tables
- * @nr_side: how many
+ * @nr_side: number of @side
  * @lost: slots whose page is lost
- * @tier: its tiers, those it has not got too
+ * @tier: its tiers, including those it does not have
  * @in_use: opened or swapped on
- * @policy: what it has chosen itself, NULL where it follows its node
+ * @policy: what is set on the device itself, NULL where it follows its node
  */
 struct nswap_device_view {
 	char name[32];
@@ -195,12 +195,12 @@ struct nswap_device_view {
 };
 
 /**
- * struct nswap_device_config - a device that is wanted
+ * struct nswap_device_config - a device to be added
  * @bytes: its size
- * @sized: else @bytes is not set: as large as its home
+ * @sized: @bytes is set; else the device is as large as its home
  * @home: path of its home; NULL for none
  * @flash: paths of its flash devices, by rank
- * @nr_flash: how many
+ * @nr_flash: number of @flash
  */
 struct nswap_device_config {
 	u64 bytes;
@@ -211,12 +211,12 @@ struct nswap_device_config {
 };
 
 /**
- * struct nswap_latency_view - what one step of an op took
+ * struct nswap_latency_view - latency of one step of an op
  * @op: page-in or page-out
- * @tier: where to or from
+ * @tier: source or destination
  * @step: its name
  * @pages: pages measured
- * @sum_ns: what it took for all of them together
+ * @sum_ns: sum over these pages
  * @bucket: see struct nswap_hist
  */
 struct nswap_latency_view {
@@ -231,11 +231,11 @@ struct nswap_latency_view {
 #define NSWAP_PROFILE_BUCKETS	16
 
 /**
- * struct nswap_profile_view - how many pages are under way at once
+ * struct nswap_profile_view - how many pages are in flight at once
  * @op: page-in or page-out
- * @tier: where to or from
- * @samples: how many samples
- * @busy: of these, with a page under way
+ * @tier: source or destination
+ * @samples: number of samples
+ * @busy: of these, with a page in flight
  * @sum: of all samples
  * @most: largest
  * @bucket: see struct nswap_hist
@@ -251,14 +251,14 @@ struct nswap_profile_view {
 };
 
 /**
- * struct nswap_trace_view - pages that went or came together
- * @number: of the entry, from 1 on
- * @time: when they had, by ktime_get_ns()
+ * struct nswap_trace_view - pages paged out or in together
+ * @number: of the entry, starting at 1
+ * @time: when they completed, by ktime_get_ns()
  * @ns: time since the request came from the block layer
  * @slot: first slot
  * @device: N of /dev/nswapN
  * @peer: index of the peer, 0 for none
- * @slots: how many
+ * @slots: number of slots
  * @op: READ or WRITE
  * @tier: enum nswap_tier
  */
@@ -286,7 +286,7 @@ int nswap_profile_reset(struct nswap_node *node, const char *device);
 bool nswap_trace_next(struct nswap_node *node, u64 after,
 		      struct nswap_trace_view *v);
 
-/* peer.c: first used index above @after, false when there is none */
+/* peer_table.c: first used index above @after, false when there is none */
 bool nswap_peer_next(struct nswap_node *node, u16 after,
 		     struct nswap_peer_view *v);
 const char *nswap_peer_state_name(u8 state);

@@ -8,7 +8,7 @@
 
 struct workqueue_struct *nswap_io_wq;
 
-/* make the work queue. Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM */
 int nswap_workqueues_init(void)
 {
 	nswap_io_wq = alloc_workqueue("nswap_io", WQ_MEM_RECLAIM | WQ_UNBOUND |
@@ -16,7 +16,6 @@ int nswap_workqueues_init(void)
 	return nswap_io_wq ? 0 : -ENOMEM;
 }
 
-/* undo nswap_workqueues_init() */
 void nswap_workqueues_exit(void)
 {
 	destroy_workqueue(nswap_io_wq);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The module's own work queue for everything a page-out or page-in may wait
- * for: it has a rescuer, so work runs even when no worker can be made.
- * Nothing queued there allocates memory or waits for other work.
+ * for. It has a rescuer, so work runs even when no worker can be created.
+ * Work queued there does not allocate memory or wait for other work.
  */
 #ifndef NSWAP_WORKQUEUES_H
 #define NSWAP_WORKQUEUES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What wakes the client role: waiting requests are tried again, a tick comes
- * early.
+ * Wake-ups of the client role: try waiting requests again, run a tick early.
  */
 #include "base/workqueues.h"
 #include "client_state.h"
@@ -9,7 +8,7 @@
 
 #define CLIENT_IDLE_MS	2000
 
-/* an id for a message */
+/* a new message id */
 __le64 nswap_client_id(struct nswap_node *node)
 {
 	return cpu_to_le64(atomic64_inc_return(&node->client->next_id));
@@ -32,14 +31,14 @@ void nswap_client_kick(struct nswap_node *node)
 		queue_work(nswap_io_wq, &cl->kick);
 }
 
-/* do not wait for the next tick */
+/* run the tick now */
 void nswap_client_tick_now(struct nswap_node *node)
 {
 	mod_delayed_work(nswap_io_wq, &node->client->tick, 0);
 }
 
 /**
- * nswap_client_used() - peers are of use now
+ * nswap_client_used() - peers are being used
  * @node: node
  *
  * Context: any, page-out path; does not sleep.
@@ -51,7 +50,7 @@ void nswap_client_used(struct nswap_node *node)
 				 msecs_to_jiffies(CLIENT_IDLE_MS));
 
 	WRITE_ONCE(cl->used, jiffies);
-	/* the next tick may be far off; this one has to see it */
+	/* the next tick may be far off: run one now, which sees @used */
 	if (rested)
 		nswap_client_tick_now(node);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Client role of a node: state, and what wakes it.
+ * Client role of a node: its state and wake-ups.
  */
 #ifndef NSWAP_CLIENT_STATE_H
 #define NSWAP_CLIENT_STATE_H
@@ -11,7 +11,7 @@
 #include "base/types.h"
 
 /**
- * struct nswap_orphan - an obsolete copy its peer has to be told to drop
+ * struct nswap_orphan - an obsolete copy that its peer must be told to drop
  * @instance: device instance
  * @gen: drop this generation and older ones
  * @slot: slot
@@ -29,9 +29,9 @@ struct nswap_orphan {
 /**
  * struct nswap_client - the client role of a node
  * @node: node
- * @sessions_wanted: set with the first device, for good
+ * @sessions_wanted: set with the first device, never cleared
  * @next_id: of the next message
- * @next_session: of the next session with anybody; rises within the epoch
+ * @next_session: of the next session with any peer; increases within the epoch
  * @used: jiffies of the last page-out sent to any peer, or to flash instead, or
  *	of the last tick with a page at home to be moved out
  * @wait_lock: protects @waiting
@@ -45,7 +45,7 @@ struct nswap_orphan {
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
  * @losses: work that marks the slots of peers whose epoch is over
- * @returns_wait: for a room for a RETURN, or for the last use of a device
+ * @returns_wait: waits for a free room for a RETURN, or for the last use of a device
  */
 struct nswap_client {
 	struct nswap_node *node;

@@ -23,44 +23,43 @@ struct nswap_promote;
 struct nswap_prefetcher;
 struct nswap_returns;
 
-/* of a read: by the prefetcher, see @ahead of struct nswap_io */
+/* flags of a read by the prefetcher, see @ahead of struct nswap_io */
 #define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
 
 /**
  * struct nswap_device - a device
- * @node: whose
+ * @node: its node
  * @link: in the node's list; RCU
  * @number: N of /dev/nswapN
- * @instance: names it on the wire, never used again in this epoch
+ * @instance: its number on the wire, never used again in this epoch
  * @map: shadow slot map
  * @count: slots in each state but EMPTY
- * @side: side tables, what is kept of each slot beside @map
+ * @side: side tables, per-slot data beside @map
  * @dirty: one of them, one bit a slot: FREEING and its peer has to be told
  * @nr_dirty: bits set in @dirty
- * @free_cursor: where the free work goes on; its own
+ * @free_cursor: where the free work continues; private to it
  * @header: page of slot 0, which stays here
- * @header_lock: a page-out and a page-in of slot 0 at once
- * @home: where pages go that no peer has room for; NULL without one
+ * @header_lock: serialises page-outs and page-ins of slot 0
+ * @home: for pages that no peer has room for; NULL without one
  * @returning: with a home, one of @side, one bit a slot: a page that a server
- *	has brought back may be written to its place there; see returned.c
- * @rooms: room for pages that servers bring back; NULL without flash and home
- * @returns_left: rooms in use, and pages that servers have brought back and that
- *	are being written, or were a moment ago: until it is 0 somebody uses the
- *	device
- * @flash: where they go before that; NULL without any
- * @promote: moves out from there
+ *	has sent back may be written to its place there; see returned.c
+ * @rooms: buffers for pages that servers send back; NULL without flash and home
+ * @returns_left: rooms in use, and pages sent back by servers that are being
+ *	written, or were a moment ago: the device is in use until it is 0
+ * @flash: preferred to @home for these pages; NULL without any
+ * @promote: moves from home to peers
  * @page_tags: side table, a byte a slot, see page_tag.h; with a home
- * @tag_hits: page-ins from peers by tag since they were taken last
+ * @tag_hits: page-ins from peers by tag since they were last collected
  * @used: jiffies of the last page-out or page-in; a device with a home
- * @prefetcher: brings pages nearer ahead of their use; NULL without flash and
- *	home
- * @times: how long page-ins take, with flash only
+ * @prefetcher: brings pages to a faster tier before they are used; NULL without
+ *	flash and home
+ * @times: latency of page-ins, with flash only
  * @written: pages the kernel wrote, with a prefetcher only
  * @read: pages it read, likewise
- * @flow: pages under way
- * @degree: samples of that; under degree_lock of the node's meter
- * @policy: what it has chosen itself of each kind, NULL where it follows its
- *	node; read with READ_ONCE, written under the node's @control
+ * @flow: pages in flight
+ * @degree: samples of @flow; under degree_lock of the node's meter
+ * @policy: what is set on the device itself of each kind, NULL where it follows
+ *	its node; read with READ_ONCE, written under the node's @control
  * @placed_last: index of the peer chosen last; under the node's @place_lock
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated

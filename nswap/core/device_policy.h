@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Policies of a device: those it has chosen itself, and else its node's.
+ * Policies of a device: those set on the device itself, else its node's.
  *
- * A choice is one word, read once for each decision; so it is switched while
- * the device swaps.
+ * A policy is one pointer, read once for each decision, so it can be switched
+ * while the device is in use for swap.
  */
 #ifndef NSWAP_DEVICE_POLICY_H
 #define NSWAP_DEVICE_POLICY_H
@@ -11,7 +11,7 @@
 #include "device.h"
 #include "node.h"
 
-/* what a device uses */
+/* the policy of a kind that a device uses */
 static inline const struct nswap_policy *
 nswap_device_policy(const struct nswap_device *dev, enum nswap_policy_kind kind)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices of a node: finding one, and a word about one that fails.
+ * Devices of a node: finding one, and logging its errors.
  */
 #include <linux/rculist.h>
 
@@ -9,7 +9,7 @@
 #include "devices.h"
 #include "node.h"
 
-/* the device of an instance; inside rcu_read_lock(), which keeps the device */
+/* inside rcu_read_lock(), which keeps the device */
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 {
 	struct nswap_device *dev;
@@ -20,7 +20,7 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 	return NULL;
 }
 
-/* the device of a name; @node: node; its control lock is held */
+/* the node's control lock is held */
 struct nswap_device *nswap_device_named(struct nswap_node *node,
 					const char *name)
 {
@@ -33,12 +33,12 @@ struct nswap_device *nswap_device_named(struct nswap_node *node,
 }
 
 /**
- * nswap_device_complain() - a read or write of home or flash has failed
+ * nswap_device_complain() - log a failed read or write of home or flash
  * @dev: device
- * @h: it
+ * @h: the read or write
  * @then: what that means for its page
  *
- * Says so once in a while, not once a page.
+ * Rate-limited: not once a page.
  *
  * Context: process; does not sleep, on the page-out path.
  */

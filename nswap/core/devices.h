@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Devices of a node: finding one, and a word about one that fails.
+ * Devices of a node: finding one, and logging its errors.
  */
 #ifndef NSWAP_DEVICES_H
 #define NSWAP_DEVICES_H

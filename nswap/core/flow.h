@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many pages are under way: what is counted and sampled of each device.
+ * Pages in flight: the counters and samples of each device.
  */
 #ifndef NSWAP_FLOW_H
 #define NSWAP_FLOW_H
@@ -8,10 +8,10 @@
 #include "base/views.h"
 
 /**
- * struct nswap_flow - pages given to a tier and pages back from it; one for each
+ * struct nswap_flow - pages given to a tier and pages completed; one for each
  *	device and CPU, always counted
  * @started: by tier and READ or WRITE
- * @ended: likewise; the rest is under way
+ * @ended: likewise; the difference is in flight
  */
 struct nswap_flow {
 	u64 started[NSWAP_TIERS][NSWAP_OPS];
@@ -19,9 +19,9 @@ struct nswap_flow {
 };
 
 /**
- * struct nswap_degree - samples of how many pages are under way
- * @samples: how many samples
- * @busy: of these, with a page under way
+ * struct nswap_degree - samples of how many pages are in flight
+ * @samples: number of samples
+ * @busy: of these, with a page in flight
  * @sum: of all samples
  * @most: largest
  * @bucket: as in struct nswap_hist
@@ -35,7 +35,7 @@ struct nswap_degree {
 };
 
 /**
- * struct nswap_degrees - these of every tier
+ * struct nswap_degrees - samples of every tier
  * @of: by tier and READ or WRITE
  */
 struct nswap_degrees {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Faults on demand: module parameters that make the server misbehave, to show
+ * Fault injection: module parameters that make the server misbehave, to show
  * that the verifiers notice and that the client survives.
  *
- * Each counter is used up one by one, whichever connection comes first;
+ * Each counter is used up one by one, by the connection that comes first;
  * inject_cut_ack is a chance of 1 in N from a generator seeded by inject_seed.
  *
- * Mutations take one rule away as long as they are set, as the MUT_* of
- * tests/model/move.pml do with the same names: a test that does not notice
- * proves nothing.
+ * Mutations remove one rule as long as they are set, as the MUT_* of the same
+ * names in tests/model/move.pml do: a test that does not notice proves nothing.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>
@@ -125,7 +124,7 @@ bool nswap_inject_cut_ack(void)
 	return cut;
 }
 
-/* leave this store without an ack? */
+/* do not acknowledge this store? */
 bool nswap_inject_drop_ack(void)
 {
 	return use_one(&inject_drop_ack);
@@ -149,13 +148,13 @@ bool nswap_inject_early_free(void)
 	return READ_ONCE(inject_early_free);
 }
 
-/* are stores acknowledged unseen? */
+/* acknowledge stores without storing them first? */
 bool nswap_inject_ack_before_store(void)
 {
 	return READ_ONCE(inject_ack_before_store);
 }
 
-/* make no threads for this session? */
+/* fail to create the threads of this session? */
 bool nswap_inject_no_threads(void)
 {
 	return use_one(&inject_no_threads);

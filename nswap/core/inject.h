@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on demand, in test builds only (make INJECT=1). Without NSWAP_INJECT
- * every question here is answered "no" by the compiler.
+ * Fault injection, in test builds only (make INJECT=1). Without NSWAP_INJECT
+ * every function here is a constant "no" at compile time.
  */
 #ifndef NSWAP_INJECT_H
 #define NSWAP_INJECT_H
@@ -13,8 +13,8 @@
  * @NSWAP_MET_PAGE_IN: it is read
  * @NSWAP_MET_PAGE_OUT: it is written again
  * @NSWAP_MET_FREE: it is freed
- * @NSWAP_MET_CUT: its claim, or the word of its move, is lost
- * @NSWAP_MET_NR: how many there are
+ * @NSWAP_MET_CUT: its claim, or the message about its move, is lost
+ * @NSWAP_MET_NR: number of these
  */
 enum nswap_met {
 	NSWAP_MET_PAGE_IN,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What has happened to slots since the module was loaded, for tests that have
- * to show that everything has: module parameters to read.
+ * Counts of what happened to slots since the module was loaded, for tests that
+ * have to show full coverage: read-only module parameters.
  *
  *   inject_transitions   "FROM TO count" a line, every legal transition of the
  *                        slot state table and no other
  *   inject_moves_met     "what count" a line: what happened to slots while they
  *                        were MOVING
  *
- * Invariant: counting changes nothing else and does not sleep: it is part of
- * every transition, with interrupts off too. All devices count together.
+ * Invariant: counting has no other effect and does not sleep: it is part of
+ * every transition, with interrupts off too. All devices are counted together.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>
@@ -96,7 +96,7 @@ void nswap_inject_count(u8 from, u8 to)
 		nswap_inject_met(NSWAP_MET_FREE, 1);
 }
 
-/* something has happened to slots that are MOVING; any; interrupts off too */
+/* count an event on slots that are MOVING; any; interrupts off too */
 void nswap_inject_met(enum nswap_met what, u32 n)
 {
 	atomic64_add(n, &met[what]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The list of knobs: name, smallest value, largest, default, one line with the unit.
- * What can be set while a node is up stands here and nowhere else.
+ * The list of knobs: name, minimum, maximum, default, one line with the unit.
+ * All that can be set while a node is up is defined here and nowhere else.
  */
 #ifndef NSWAP_KNOB_LIST_H
 #define NSWAP_KNOB_LIST_H
@@ -44,7 +44,7 @@
 	X(fed_swap_outs, 0, U32_MAX, 0, "tests: pages swapped out so far") \
 	X(fed_refaults, 0, U32_MAX, 0, "tests: pages refaulted so far")
 
-/* one word each, read with nswap_knob(); 0 is a value, and "default" at up */
+/* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */
 struct nswap_knobs {
 #define NSWAP_KNOB_FIELD(name, lo, hi, d, text)	u32 name;
 	NSWAP_KNOBS(NSWAP_KNOB_FIELD)

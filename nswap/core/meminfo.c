@@ -2,7 +2,7 @@
 /*
  * Memory view of a node.
  *
- * Invariant: nobody else in this module asks the kernel how much memory there
+ * Invariant: nothing else in this module asks the kernel how much memory there
  * is, so a test that feeds a node (knobs fed_*) shows it another machine.
  */
 #include <linux/mm.h>
@@ -11,11 +11,11 @@
 #include "meminfo.h"
 #include "node.h"
 
-#define FED_LOW		64	/* part of RAM, of a machine that is fed */
+#define FED_LOW		64	/* low watermark of a fed machine: RAM / FED_LOW */
 
 #define MIB_PAGES(mib)	((u64)(mib) << (20 - PAGE_SHIFT))
 
-/* what a module may read of it: sums of exported words, without a lock */
+/* sum of the words that are exported to modules, without a lock */
 static u64 swap_outs(void)
 {
 	u64 n = 0;
@@ -49,7 +49,6 @@ static u64 low_watermark(void)
 	return n;
 }
 
-/* how much memory there is */
 void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 {
 	u32 total = nswap_knob(node, fed_total_mib);

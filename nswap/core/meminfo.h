@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory view: all that policies know of this machine's memory.
+ * Memory view: what policies can see of this machine's memory.
  */
 #ifndef NSWAP_MEMINFO_H
 #define NSWAP_MEMINFO_H
@@ -10,11 +10,11 @@
 /**
  * struct nswap_mem_view - memory of the machine as a node sees it, in pages
  * @total: RAM
- * @free: RAM nobody uses
- * @low: when @free is below this, the kernel is taking pages back
+ * @free: unused RAM
+ * @low: when @free is below this, the kernel is reclaiming
  * @available: what could be used without swapping, by the kernel's estimate
  * @swap_outs: pages swapped out since boot
- * @refaults: pages dropped and needed again soon, since boot
+ * @refaults: pages reclaimed and faulted in again soon, since boot
  */
 struct nswap_mem_view {
 	u64 total;

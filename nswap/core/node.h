@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Node: one instance of the module's state, one per network namespace, from
- * up to down. State only: see nodes.h for finding one, lifecycle.h for how one
- * comes and goes.
+ * up to down. State only: see nodes.h for finding one, lifecycle.h for creation
+ * and removal.
  */
 #ifndef NSWAP_NODE_H
 #define NSWAP_NODE_H
@@ -33,10 +33,10 @@ struct nswap_mover;
 struct nswap_sizing;
 
 /**
- * struct nswap_rebalance - of a node
- * @work: asks the policy; rests while rebalance_pct is 0
- * @under_way: the last answer was to hand pages on; the work's own
- * @goal: pages held above this are to be handed on; no lock
+ * struct nswap_rebalance - rebalancing of a node
+ * @work: asks the policy; idle while rebalance_pct is 0
+ * @under_way: the last answer was to move pages away; private to @work
+ * @goal: pages held above this are to be moved away; no lock
  */
 struct nswap_rebalance {
 	struct delayed_work work;
@@ -47,21 +47,21 @@ struct nswap_rebalance {
 /**
  * struct nswap_node - a node
  * @net: its namespace, held from up to down
- * @number: for people, unique among the nodes of this kernel; write-once
+ * @number: for logs and users, unique among the nodes of this kernel; write-once
  * @id: made from address and port; write-once
  * @epoch: random, not 0; write-once
  * @addr: where it listens; write-once
  * @conns: connections per session; write-once
- * @broadcast: announces to its subnet; write-once
+ * @broadcast: it announces to its subnet; write-once
  * @link: in the list of nodes, under the nodes lock
- * @control: serialises what users ask for: device add and del, lend, policy
- * @up: may be found; under the nodes lock
- * @refs: users; down waits for them before it takes anything apart
+ * @control: serialises user requests: device add and del, lend, policy
+ * @up: it can be found; under the nodes lock
+ * @refs: users; down waits for them before it dismantles anything
  * @refs_wait: where it waits
- * @going: node is on its way down; set once under @control
+ * @going: node is going down; set once under @control
  * @leaving: announce that this node leaves (reboot, suspend)
  * @knobs: words read with READ_ONCE, written under @control
- * @policy: of each kind, for devices that have chosen none of their own; read
+ * @policy: of each kind, for devices that have none of their own; read
  *	with READ_ONCE, written under @control
  * @stats: counters
  * @ipt_lock: protects @ipt; spinlock, taken with interrupts off
@@ -71,24 +71,24 @@ struct nswap_rebalance {
  * @peers_lock: serialises adding and removing peers; never held while
  *	waiting for a thread or the network
  * @place_lock: protects @cand, @nr_cand, @place_rnd, and @placed_last of the
- *	devices; inside nothing but counters
+ *	devices; only counters are changed inside it
  * @cand: candidates for placement in the order of their index
  * @nr_cand: how many
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
- * @leaving_devices: those that are being removed, and are not in @devices any
- *	more; likewise
+ * @leaving_devices: those that are being removed, and are no longer in @devices;
+ *	likewise
  * @cache: the Nswap Cache
- * @sizing: decides how much of it there is
- * @announcer: thread that announces and listens to announcements
- * @acceptor: thread that takes connections
- * @mover: brings pages to other peers
- * @rebalance: decides which of them it hands on because others are emptier
+ * @sizing: decides how large it is
+ * @announcer: thread that sends and receives announcements
+ * @acceptor: thread that accepts connections
+ * @mover: moves pages to other peers
+ * @rebalance: decides which pages it moves because other peers are emptier
  * @client: the client role
  * @meter: measures page-outs and page-ins
- * @sweeper: work that forgets peers whose epoch is over
- * @release: frees the node when the last user of a node that is down lets it go
+ * @sweeper: work that removes peers whose epoch is over
+ * @release: frees the node when the last user of a node that is down puts it
  */
 struct nswap_node {
 	struct net *net;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nodes: the list of them, and finding one.
+ * Nodes: their list, and finding one.
  *
  * Invariants:
- *  - At most one node per namespace; who finds one keeps it, and down waits for
- *    them before it takes anything apart.
- *  - A node is found from nswap_nodes_publish() to nswap_nodes_leave().
+ *  - At most one node per namespace. Finding one takes a reference, and down
+ *    waits for these before it dismantles anything.
+ *  - A node can be found from nswap_nodes_publish() to nswap_nodes_leave().
  *
- * Lock order: nodes_lock is taken inside nothing and holds nothing but the list.
+ * Lock order: nodes_lock is taken inside no other and protects only the list.
  */
 #include <linux/list.h>
 #include <net/net_namespace.h>
@@ -18,13 +18,13 @@ static DEFINE_MUTEX(nodes_lock);
 static LIST_HEAD(nodes);
 static u32 nodes_last_number;
 
-/* the namespace of a node, for people */
+/* the number of a node's namespace */
 unsigned int nswap_node_netns(const struct nswap_node *node)
 {
 	return node->net->ns.inum;
 }
 
-/* the first node that is up and matches, kept */
+/* the first node above @after that is up and matches, with a reference */
 static struct nswap_node *nodes_find(bool (*match)(const struct nswap_node *,
 						   const void *),
 				     const void *arg, u32 after)
@@ -58,28 +58,23 @@ static bool node_seen_by(const struct nswap_node *node, const void *viewer)
 	return !viewer || net_eq(viewer, &init_net) || net_eq(node->net, viewer);
 }
 
-/* the node of a namespace */
 struct nswap_node *nswap_node_get(struct net *net)
 {
 	return nodes_find(node_in_net, net, 0);
 }
 
-/* a node by its number */
 struct nswap_node *nswap_node_get_number(u32 number)
 {
 	return nodes_find(node_has_number, &number, 0);
 }
 
-/*
- * The next node that a namespace may see; @viewer: namespace: the initial one sees all
- * nodes, others their own; NULL sees all.
- */
+/* @viewer: the initial namespace sees all nodes, others their own; NULL sees all. */
 struct nswap_node *nswap_node_next(struct net *viewer, u32 after)
 {
 	return nodes_find(node_seen_by, viewer, after);
 }
 
-/* let a found node go; process, sleeps; the last one after down releases the node */
+/* process, sleeps; the last reference after down releases the node */
 void nswap_node_put(struct nswap_node *node)
 {
 	bool last;
@@ -93,10 +88,7 @@ void nswap_node_put(struct nswap_node *node)
 		node->release(node);
 }
 
-/*
- * Number a new node and reserve its namespace for it. Returns 0; -EEXIST: its
- * namespace has a node.
- */
+/* Number a new node, reserve its namespace. 0; -EEXIST: the namespace has a node. */
 int nswap_nodes_enter(struct nswap_node *node)
 {
 	struct nswap_node *other;
@@ -114,7 +106,7 @@ int nswap_nodes_enter(struct nswap_node *node)
 	return ret;
 }
 
-/* from now on a node is found */
+/* from now on the node can be found */
 void nswap_nodes_publish(struct nswap_node *node)
 {
 	mutex_lock(&nodes_lock);
@@ -122,10 +114,7 @@ void nswap_nodes_publish(struct nswap_node *node)
 	mutex_unlock(&nodes_lock);
 }
 
-/*
- * A node is found no more; wait for those that found it; @mine: references that are
- * its caller's.
- */
+/* Hide a node and wait for the references to it but the caller's @mine. */
 void nswap_nodes_leave(struct nswap_node *node, unsigned int mine)
 {
 	mutex_lock(&nodes_lock);
@@ -134,7 +123,7 @@ void nswap_nodes_leave(struct nswap_node *node, unsigned int mine)
 	wait_event(node->refs_wait, refcount_read(&node->refs) <= mine);
 }
 
-/* is there no node in this kernel? any, when no node can come up any more */
+/* stable only when no node can come up any more; any context */
 bool nswap_nodes_none(void)
 {
 	return list_empty(&nodes);

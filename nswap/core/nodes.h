@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Finding a node: it is kept until nswap_node_put().
+ * Finding a node takes a reference; release it with nswap_node_put().
  */
 #ifndef NSWAP_NODES_H
 #define NSWAP_NODES_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page tags: one byte a slot says which policy moved its page out from home to
- * a peer, so that page-ins can be counted for that policy.
+ * Page tags: one byte a slot says which policy moved its page from home to a
+ * peer, so that page-ins can be counted for that policy.
  *
  * Invariants:
  *  - A page is tagged before its new place is recorded, with 0 unless the
- *    prefetcher chose it, and loses the tag when its slot is written again, or
+ *    prefetcher chose it. The tag is cleared when its slot is written again, or
  *    its move finds that it was. Tags are for counting only: they belong to the
  *    slot, and are written by the task that moves it, WRITING or not.
  *  - The bytes are a side table of a device with a home.
@@ -22,10 +22,7 @@ static u8 *page_tag_of(struct nswap_device *dev, u64 slot)
 	return dev->page_tags ? nswap_side_entry(dev->page_tags, slot) : NULL;
 }
 
-/*
- * Note which policy brought a slot's page to its peer; any; does not sleep, on the
- * page-out path.
- */
+/* Record which policy moved a page to its peer; any; does not sleep, page-out path. */
 void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
 {
 	u8 *at = page_tag_of(dev, slot);
@@ -35,7 +32,7 @@ void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
 }
 
 /**
- * nswap_page_tag_hit() - a page was read from a peer: count it for its tag
+ * nswap_page_tag_hit() - a page was read from a peer: count a hit for its tag
  * @dev: device
  * @slot: slot
  *
@@ -52,7 +49,7 @@ void nswap_page_tag_hit(struct nswap_device *dev, u64 slot)
 	nswap_stat_inc(dev->node, prefetch_ram_hits);
 }
 
-/* take the counts of hits */
+/* read and reset the hit counts */
 void nswap_page_tag_hits(struct nswap_device *dev, u64 hits[NSWAP_PREFETCH_ARMS])
 {
 	unsigned int i;

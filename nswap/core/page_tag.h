@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Page tags: which policy moved a page out from home to a peer.
+ * Page tags: which policy moved a page from home to a peer.
  */
 #ifndef NSWAP_PAGE_TAG_H
 #define NSWAP_PAGE_TAG_H

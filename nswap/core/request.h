@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A block request on its way, and the parts of it that go different ways. State only.
+ * A block request and its parts, which go to different places. State only.
  */
 #ifndef NSWAP_REQUEST_H
 #define NSWAP_REQUEST_H
@@ -17,18 +17,18 @@ struct nswap_io;
 struct nswap_store_ops;
 
 /**
- * struct nswap_op - the part of a request that goes one way
+ * struct nswap_op - the part of a request that goes to one place
  * @m: the message that carries it
  * @h: or the read or write of home or flash
  * @io: the request
- * @peer: where it goes, and a reference is held; NULL for home and flash
- * @store: of a STORE: what its answer means
+ * @peer: destination, with a reference held; NULL for home and flash
+ * @store: of a STORE: handles its answer
  * @flash: or the first flash slot; NSWAP_FLASH_NONE for home
- * @turn: when the dispatcher turned to it, if somebody measures
+ * @turn: when the dispatcher began with it, if measuring is on
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
  * @read_began: page-in of a device with flash: when, for nswap_read_ended()
- * @links: page-in from flash: nswap_flash_links() before its slots were looked at
- * @first: first slot, counted from the request's
+ * @links: page-in from flash: nswap_flash_links() before its slots were read
+ * @first: first slot, relative to the request's
  * @nr: slots
  */
 struct nswap_op {
@@ -50,34 +50,34 @@ struct nswap_op {
 
 /**
  * struct nswap_io - one block request; allocated with the device
- * @dev: whose
+ * @dev: its device
  * @link: on the client's waiting list
- * @pending: messages under way, plus one while somebody dispatches or it waits
+ * @pending: messages in flight, plus one while it is dispatched or waits
  * @slot: first slot
  * @nr: slots
  * @write: page-out
- * @step: brings it as far as it goes now; of page-outs or of page-ins
- * @ahead: page-in by the prefetcher: no reference, no complaint, no waiting
+ * @step: brings it as far as possible now; of page-outs or of page-ins
+ * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @waited: it has waited before
  * @one_by_one: home or flash failed adjacent slots: try each alone
  * @since: jiffies when it came
- * @came: the same by ktime_get_ns(), 0 if nobody measured then
- * @turn: when the dispatcher turned to the slots it is at, likewise
+ * @came: the same by ktime_get_ns(), 0 if measuring was off then
+ * @turn: when the dispatcher began with its current slots, likewise
  * @seen: @changes of the client when it was dispatched last
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
  * @missed: page-in: slots a peer has once said it does not hold
- * @no_flash: slots that flash has failed; bits set by who finds out
+ * @no_flash: slots that flash has failed; bits set by the task that finds out
  * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
- * @retry: slots to be added to @todo; bits set by whoever takes an answer
- * @failed: slots whose bios get an error, or a batch's that home or flash failed;
- *	likewise
+ * @retry: slots to be added to @todo; bits set by the task that handles an answer
+ * @failed: slots whose bios get an error, or of a batch, those that home or flash
+ *	failed; likewise
  * @page: memory of each slot
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
- * @bv: what messages consist of; the one from slot i starts at 3 * i
+ * @bv: vectors of the messages; the one from slot i starts at 3 * i
  * @chain: the pages of a read or write of home or flash, likewise
- * @op: messages; the one from slot i is op[i]
+ * @op: the parts; the one from slot i is op[i]
  */
 struct nswap_io {
 	struct nswap_device *dev;
@@ -109,7 +109,7 @@ struct nswap_io {
 	struct nswap_op op[NSWAP_REQ_SLOTS];
 };
 
-/* which slots of a request one part of it is for */
+/* the slots of a request that are in this part */
 static inline unsigned long nswap_op_slots(const struct nswap_op *op)
 {
 	return GENMASK(op->first + op->nr - 1, op->first);

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Return marks: one bit a slot of a device with a home: a page from outside of
- * a page-out, which a server has brought back or flash that is emptied holds,
- * may be written to the slot's place at home.
+ * Return marks: one bit a slot of a device with a home. It is set while a page
+ * that is not written by a page-out (a server has sent it back, or the flash that
+ * holds it is evacuated) may be written to the slot's place at home.
  *
  * Invariant: home has no generations, so a page-out of a marked slot waits until
- * the mark is gone; who marks changes the slot's entry before it writes.
+ * the mark is cleared; the task that sets it changes the slot's entry before it
+ * writes.
  */
 #include "client_state.h"
 #include "device.h"
 #include "node.h"
 #include "return_mark.h"
 
-/*
- * A use of a device is over, perhaps the last; @dev: device; it may be gone
- * afterwards.
- */
+/* A use of a device ends; if it was the last one the device may be gone afterwards. */
 void nswap_return_put_use(struct nswap_device *dev)
 {
 	struct nswap_client *cl = dev->node->client;
@@ -25,9 +23,9 @@ void nswap_return_put_use(struct nswap_device *dev)
 }
 
 /*
- * A page may be written to a slot's place at home, from outside of a page-out; @dev:
- * device, kept by the caller; @slot: slot; its entry must change afterwards, before
- * that write begins. Returns false if somebody else has the slot.
+ * Call before a write to a slot's place at home that is not part of a page-out. The
+ * caller keeps @dev; the slot's entry must change after this, before that write
+ * begins. Returns false if another task has marked the slot.
  */
 bool nswap_return_mark(struct nswap_device *dev, u64 slot)
 {
@@ -38,14 +36,14 @@ bool nswap_return_mark(struct nswap_device *dev, u64 slot)
 }
 
 /*
- * The write has ended, or will not begin; @dev: device; a caller that does not keep it
- * must not touch it afterwards.
+ * The write has ended, or will not begin. A caller that does not keep @dev must not
+ * touch it afterwards.
  */
 void nswap_return_unmark(struct nswap_device *dev, u64 slot)
 {
 	struct nswap_node *node = dev->node;
 
-	/* in full order: before the kick, after what became of the slot */
+	/* fully ordered: after the update of the slot, before the kick */
 	if (dev->returning)
 		test_and_clear_bit(slot, dev->returning);
 	nswap_return_put_use(dev);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Return marks: slots to whose places at home an older page may be on its way.
+ * Return marks: slots whose places at home may still get an older page.
  */
 #ifndef NSWAP_RETURN_MARK_H
 #define NSWAP_RETURN_MARK_H

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Device, its slots: one entry of the shadow slot map changes, and with it what
- * is kept and counted by the entries.
+ * Changing one entry of a device's shadow slot map, and with it what is kept and
+ * counted for the entries.
  *
  * Invariants:
- *  - The counts follow an entry, after it has changed and not at once with it:
- *    a moment's sum may be wrong by the entries that are changing.
- *  - A flash slot that an entry gives up is put back here, by whoever changed
- *    the entry. Where the page lives on without it, page-ins that may be reading
- *    it are told first, since it may be another page's as soon as it is put back.
- *  - A page's tag of moves out from home ends when its slot is written again.
+ *  - The counts are updated after an entry has changed, not atomically with it:
+ *    a snapshot of them may be wrong by the entries that are changing.
+ *  - A flash slot that an entry gives up is put back here, by the task that
+ *    changed the entry. Where the page lives on without it, page-ins that may be
+ *    reading it are told first, since another page may get it once it is put back.
+ *  - The page's tag (page_tag.c) is cleared when its slot is written again.
  */
 #include <linux/sched.h>
 
@@ -21,7 +21,7 @@
 #include "pure/slot_map.h"
 #include "slot_update.h"
 
-/* is it the same page, which can still be had? */
+/* is it the same page, and does a copy of it exist? */
 static bool slot_lives_on(const struct nswap_slot *was,
 			  const struct nswap_slot *to)
 {
@@ -30,14 +30,14 @@ static bool slot_lives_on(const struct nswap_slot *was,
 }
 
 /**
- * nswap_slot_try() - one try of nswap_slot_update(), for it alone
+ * nswap_slot_try() - one attempt of nswap_slot_update(), not for other callers
  * @dev: device
  * @slot: slot
- * @was: the entry the decision was made on; the present one after -EAGAIN
+ * @was: the entry the decision was based on; the present one after -EAGAIN
  * @to: the new entry
  *
  * Context: any; does not sleep, on the page-out path.
- * Return: 1 if the entry was *@was and now is *@to; -EAGAIN if it was another;
+ * Return: 1 if the entry was *@was and now is *@to; -EAGAIN if it had changed;
  * 0 if there is no such transition: that warns once, and changes nothing.
  */
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
@@ -62,7 +62,7 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 			atomic64_dec(&dev->count[from]);
 		if (to->state != NSWAP_SLOT_EMPTY)
 			atomic64_inc(&dev->count[to->state]);
-		/* from now on it is another page's */
+		/* from now on the slot has another page */
 		if (to->state == NSWAP_SLOT_WRITING)
 			nswap_page_tag(dev, slot, 0);
 	}

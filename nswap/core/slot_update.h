@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Looking at an entry of a device's shadow slot map, and the one way to change it.
+ * Reading an entry of a device's shadow slot map, and the one way to change it.
  *
  * A change is a small function named for its transition, such as
- * pageout_slot_claimed(): it is given the entry as it is now, decides, and edits
- * it or leaves it.
+ * pageout_slot_claimed(): it is given the current entry, decides, and edits it or
+ * leaves it.
  *
  * Invariants:
- *  - What a change decides on is what is exchanged. If anything of the entry has
- *    changed in between, be it the reference bit, the change decides again: so
- *    it is lost only when its own condition does not hold any more, and what
- *    was true at an earlier look must be asked in it again.
+ *  - The entry a change decided on is the one that is exchanged. If any bit of it
+ *    has changed in between, even the reference bit, the change decides again. So
+ *    it fails only when its own condition no longer holds, and must check again
+ *    whatever was true at an earlier look.
  *  - A change may be called several times: it has no effect but on its entry.
- *    What follows from it (counts, frees, the copy elsewhere) is the caller's,
- *    once, after nswap_slot_update() has said true, and by the entry in @was.
+ *    What follows from it (counts, frees, the copy elsewhere) is up to the caller,
+ *    once, after nswap_slot_update() has returned true, based on @was.
  */
 #ifndef NSWAP_SLOT_UPDATE_H
 #define NSWAP_SLOT_UPDATE_H
@@ -24,7 +24,7 @@
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		   const struct nswap_slot *to);
 
-/* an entry as it is now */
+/* a snapshot of an entry */
 static inline struct nswap_slot nswap_slot_look(const struct nswap_device *dev,
 						u64 slot)
 {
@@ -32,17 +32,17 @@ static inline struct nswap_slot nswap_slot_look(const struct nswap_device *dev,
 }
 
 /**
- * nswap_slot_update() - change an entry, and what is counted by it
+ * nswap_slot_update() - change an entry and the counts that depend on it
  * @dev: device
  * @slot: below the number of its slots
  * @was: result, a struct nswap_slot: the entry that @change saw last
  * @change: bool change(struct nswap_slot *s, ...), true: *s is the new entry
  * @...: its other arguments, without side effects
  *
- * A macro, so that the change is inlined and has arguments with types.
+ * A macro, so that the change is inlined and its arguments are type-checked.
  *
  * Context: any that @change allows; does not sleep, on the page-out path.
- * Return: true if *@was has become what @change made of it; false if it left it.
+ * Return: true if *@was was replaced by the entry @change made; false if it made none.
  */
 #define nswap_slot_update(dev, slot, was, change, ...)			\
 ({									\

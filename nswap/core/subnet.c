@@ -2,9 +2,9 @@
 /*
  * Subnet of a node.
  *
- * Invariant: nothing is remembered. Interfaces and addresses come and go while
- * a node is up, so every question is answered from what they are now; when the
- * node's own address is gone, it has no neighbours.
+ * Invariant: nothing is cached. Interfaces and addresses come and go while a
+ * node is up, so every call looks at the current ones; when the node's own
+ * address is gone, it has no neighbours.
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -33,7 +33,7 @@ static struct in6_addr subnet_ip6(const struct nswap_addr *a)
 	return ip;
 }
 
-/* the interface that owns the node's address; good until rcu_read_unlock() */
+/* the interface that owns the node's address; valid until rcu_read_unlock() */
 static struct net_device *own_dev(const struct nswap_node *node)
 {
 	const struct nswap_addr *a = &node->addr;
@@ -97,7 +97,7 @@ static bool subnet_in_list(const struct nswap_addr *to, unsigned int nr,
 	return false;
 }
 
-/* each subnet's broadcast address, the usual one if none is set */
+/* each subnet's broadcast address, the default one if none is set */
 static unsigned int all_ip4(struct net_device *dev, u16 port,
 			    struct nswap_addr *to, unsigned int max)
 {
@@ -120,7 +120,7 @@ static unsigned int all_ip4(struct net_device *dev, u16 port,
 }
 
 /**
- * nswap_subnet_all() - where a datagram for all neighbours goes
+ * nswap_subnet_all() - the addresses for a datagram to all neighbours
  * @node: the node
  * @to: result, with the node's own port
  * @max: room in it
@@ -173,7 +173,7 @@ static bool subnet_is_listed(struct nswap_node *node, const struct nswap_addr *a
 	return found;
 }
 
-/* may this address be a peer's? process context; does not sleep */
+/* may a peer have this address? process context; does not sleep */
 bool nswap_subnet_accepts(struct nswap_node *node,
 			  const struct nswap_addr *addr)
 {

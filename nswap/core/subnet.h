@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Subnet: what the interface that owns a node's address says about who is a
- * neighbour and how to reach all of them at once.
+ * Subnet: neighbours of a node, by the interface that owns its address, and how
+ * to reach all of them at once.
  */
 #ifndef NSWAP_SUBNET_H
 #define NSWAP_SUBNET_H

@@ -6,13 +6,13 @@
  *
  * Invariants:
  *  - Time stamps are kept in the request and its messages. Nothing here sleeps
- *    or allocates but nswap_meter_init() and nswap_meter_apply(), which users
- *    reach and page-outs do not.
- *  - While nothing is measured, one static key keeps every reading of the clock
- *    out, but for the one of a page-out that placement lives on.
+ *    or allocates but nswap_meter_init() and nswap_meter_apply(), which are
+ *    called for users and never by page-outs.
+ *  - While nothing is measured, a static key disables all reads of the clock
+ *    except the one of a page-out that placement depends on.
  *  - A page counts once, when it has moved: in every step of its tier. Pages
- *    to be tried again, and those that failed, do not count; what they waited
- *    is in the queue step of the attempt that moves them. A request that came
+ *    to be tried again, and those that failed, do not count; the time they waited
+ *    is in the queue step of the attempt that succeeds. A request that came
  *    before measuring was switched on is not measured.
  *  - Histograms of a node are never freed before the node, so that the end of
  *    a page-out needs no lock to find them.
@@ -34,20 +34,20 @@
 
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
 
-/* the tracepoint was switched on */
+/* the tracepoint nswap_slot was enabled */
 int nswap_meter_trace_reg(void)
 {
 	static_branch_inc(&nswap_meter_key);
 	return 0;
 }
 
-/* and off again */
+/* and disabled */
 void nswap_meter_trace_unreg(void)
 {
 	static_branch_dec(&nswap_meter_key);
 }
 
-/* a node comes up. Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM */
 int nswap_meter_init(struct nswap_node *node)
 {
 	struct nswap_meter *m = kzalloc(sizeof(*m), GFP_KERNEL);
@@ -64,7 +64,7 @@ static void meter_turn(bool *is_on, bool on)
 {
 	if (*is_on == on)
 		return;
-	/* pairs with nswap_meter_end(), nswap_slot_trace(): the memory is there */
+	/* pairs with nswap_meter_end(), nswap_slot_trace(): the memory is allocated */
 	smp_store_release(is_on, on);
 	if (on)
 		static_branch_inc(&nswap_meter_key);
@@ -72,7 +72,7 @@ static void meter_turn(bool *is_on, bool on)
 		static_branch_dec(&nswap_meter_key);
 }
 
-/* undo nswap_meter_init(); @node: node without devices */
+/* @node: without devices */
 void nswap_meter_exit(struct nswap_node *node)
 {
 	struct nswap_meter *m = node->meter;
@@ -107,7 +107,7 @@ static void sum_hist(struct nswap_meter *m, u8 tier, u8 op, u8 step,
 		add_hist(sum, &per_cpu_ptr(m->latency, cpu)->hist[tier][op][step]);
 }
 
-/* what was measured before does not count any more */
+/* new base: values measured before no longer count */
 static void start_anew(struct nswap_meter *m)
 {
 	u8 tier, op, step;
@@ -136,11 +136,11 @@ static int meter_measure(struct nswap_meter *m)
 }
 
 /**
- * nswap_meter_apply() - the knobs latency, trace and profile_ms were turned
+ * nswap_meter_apply() - the knobs latency, trace or profile_ms have changed
  * @node: node; its @control is held
  *
  * Context: process, sleeps; never on the page-out path.
- * Return: 0; -ENOMEM: as if they had not been.
+ * Return: 0; -ENOMEM: as if they had not changed.
  */
 int nswap_meter_apply(struct nswap_node *node)
 {
@@ -169,10 +169,7 @@ static u8 tier_of(const struct nswap_op *op)
 	return op->flash ? NSWAP_TIER_FLASH : NSWAP_TIER_HOME;
 }
 
-/*
- * Slots are about to be given to a connection, flash, home; process, page-out path;
- * does not sleep.
- */
+/* Slots go to a connection, flash or home; process, page-out path; does not sleep. */
 void nswap_meter_begin(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
@@ -241,8 +238,8 @@ static void meter_trace(struct nswap_meter *m, const struct nswap_op *op, u64 no
 }
 
 /**
- * nswap_meter_end() - a message, or a read or write of flash or home, is over
- * @op: it
+ * nswap_meter_end() - a message, or a read or write of flash or home, has ended
+ * @op: the part of the request
  * @again: slots of the request that are to be tried again
  *
  * Context: any; does not sleep, on the page-out path.
@@ -267,7 +264,7 @@ void nswap_meter_end(struct nswap_op *op, unsigned long again)
 	meter_trace(m, op, now, moved);
 }
 
-/* what a step of an op took */
+/* latency of a step of an op */
 bool nswap_latency_next(struct nswap_node *node, unsigned int *at,
 			struct nswap_latency_view *v)
 {

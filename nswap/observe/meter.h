@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What page-outs and page-ins are measured with: latency of each step, how
- * many are under way, and the slot trace.
+ * Measurements of page-outs and page-ins: latency of each step, how many are in
+ * flight, and the slot trace.
  */
 #ifndef NSWAP_METER_H
 #define NSWAP_METER_H
@@ -18,7 +18,7 @@
 #include "pure/wire.h"
 
 /**
- * struct nswap_latency - what steps took; one per CPU, and sums
+ * struct nswap_latency - latency of steps; one per CPU, and sums
  * @hist: by tier, READ or WRITE, and enum nswap_step; a page is one value
  */
 struct nswap_latency {
@@ -26,12 +26,12 @@ struct nswap_latency {
 };
 
 /**
- * struct nswap_meter - a node's
+ * struct nswap_meter - measurements of a node
  * @node: node
- * @latency: NULL until it is measured for the first time, then kept
+ * @latency: NULL until first measured, then kept
  * @base: sum of @latency when measuring began; under the node's @control
  * @latency_on: measure
- * @trace: NULL until it is traced for the first time, then kept
+ * @trace: NULL until first traced, then kept
  * @trace_on: trace
  * @profile: takes samples while there is a device
  * @degree_lock: protects @degree and those of devices; inside nothing; process
@@ -62,16 +62,13 @@ static inline void nswap_meter_came(struct nswap_io *io)
 	io->came = nswap_stamp();
 }
 
-/*
- * The dispatcher turns to the next slots of a request; process, page-out path; does
- * not sleep.
- */
+/* The dispatcher begins with the next slots; process, page-out path; does not sleep. */
 static inline void nswap_meter_turn(struct nswap_io *io)
 {
 	io->turn = nswap_stamp();
 }
 
-/* should the peer say how long it took? */
+/* asks the peer to report how long it took, if latency is measured */
 static inline __le16 nswap_meter_flags(const struct nswap_io *io,
 				       u64 features)
 {

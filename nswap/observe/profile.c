@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Profiler: every profile_ms, how many pages are under way to and from each
+ * Profiler: every profile_ms, how many pages are in flight to and from each
  * tier, of each device and of all together, as in section VI of the Nswap2L
  * paper.
  *
  * Invariants:
- *  - It looks at counters that page-outs and page-ins keep per CPU, and takes
- *    no lock they take: a sample costs them nothing.
+ *  - It reads counters that page-outs and page-ins keep per CPU, and takes no
+ *    lock they take: a sample costs them nothing.
  *  - The work runs only while the node has a device and profile_ms is not 0,
- *    and ends by itself when it finds otherwise.
+ *    and stops rearming itself otherwise.
  *  - What has ended is read before what has started: a sample may count a page
  *    that ends in between, and is never negative.
  */
@@ -27,7 +27,7 @@ static u64 under_way(const struct nswap_device *dev, u8 tier, u8 op)
 
 	for_each_possible_cpu(cpu)
 		ended += READ_ONCE(per_cpu_ptr(dev->flow, cpu)->ended[tier][op]);
-	/* without a barrier at the writers this makes a sample right, not exact */
+	/* writers have no barrier, so this makes a sample plausible, not exact */
 	smp_rmb();
 	for_each_possible_cpu(cpu)
 		started += READ_ONCE(per_cpu_ptr(dev->flow, cpu)->started[tier][op]);
@@ -84,7 +84,6 @@ static void profile_work(struct work_struct *work)
 			   msecs_to_jiffies(nswap_knob(m->node, profile_ms)));
 }
 
-/* nothing is sampled yet */
 void nswap_profile_init(struct nswap_meter *m)
 {
 	spin_lock_init(&m->degree_lock);
@@ -101,14 +100,13 @@ void nswap_profile_start(struct nswap_node *node)
 				 msecs_to_jiffies(ms));
 }
 
-/* take no more samples */
 void nswap_profile_stop(struct nswap_node *node)
 {
 	cancel_delayed_work_sync(&node->meter->profile);
 }
 
 /*
- * Samples of a device, which stays until degrees_put(), or of the node for NULL;
+ * Samples of a device, which stays until degrees_put(), or of the node if NULL;
  * NULL if there is no such device.
  */
 static struct nswap_degrees *degrees_get(struct nswap_node *node,
@@ -132,7 +130,7 @@ static void degrees_put(struct nswap_node *node, const char *device)
 }
 
 /*
- * Forget samples; @device: of which of its devices; NULL for the node and all of them.
+ * Reset the samples of @device, or with NULL of the node and all its devices.
  * Returns 0; -ENODEV if there is no such device.
  */
 int nswap_profile_reset(struct nswap_node *node, const char *device)
@@ -158,12 +156,12 @@ int nswap_profile_reset(struct nswap_node *node, const char *device)
 /**
  * nswap_profile_next() - samples of one op and tier
  * @node: node
- * @device: of which of its devices; NULL for all of them together
- * @at: which one, 0 for the first
+ * @device: name of a device; NULL for all of them together
+ * @at: position, 0 for the first
  * @v: result
  *
  * Context: process, sleeps.
- * Return: 0; -ENOENT behind the last; -ENODEV if there is no such device.
+ * Return: 0; -ENOENT past the last; -ENODEV if there is no such device.
  */
 int nswap_profile_next(struct nswap_node *node, const char *device,
 		       unsigned int at, struct nswap_profile_view *v)

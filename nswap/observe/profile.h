@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Profile: how many pages are under way at once.
+ * Profile: how many pages are in flight at once.
  */
 #ifndef NSWAP_PROFILE_H
 #define NSWAP_PROFILE_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slot trace: the event of pages that went or came. It feeds the tracepoint
- * nswap_slot, and a ring of the last ones for the node whose trace is on.
+ * Slot trace: the event of pages paged out or in. It feeds the tracepoint
+ * nswap_slot, and a ring of the latest events for a node whose trace is on.
  *
  * Invariants:
  *  - The ring is allocated when tracing is switched on for the first time and
- *    goes with the node. Entering takes a spinlock and never waits: the oldest
- *    entry is overwritten, whether anybody has read it or not.
+ *    freed with the node. Adding an entry takes a spinlock and never waits: the
+ *    oldest entry is overwritten, read or not.
  *  - Entries are numbered without a gap, so a reader knows what it missed.
  */
 #include <linux/slab.h>
@@ -20,9 +20,9 @@
 #define TRACE_ENTRIES	32768
 
 /**
- * struct nswap_slot_trace - the last pages that went and came
+ * struct nswap_slot_trace - the latest pages paged out and in
  * @lock: protects everything here; inside nothing
- * @head: entries ever entered; entry number n is at n % TRACE_ENTRIES, the
+ * @head: entries ever added; entry number n is at n % TRACE_ENTRIES, the
  *	first is number 1
  * @entry: ring
  */
@@ -32,7 +32,6 @@ struct nswap_slot_trace {
 	struct nswap_trace_view entry[TRACE_ENTRIES];
 };
 
-/* an empty ring */
 struct nswap_slot_trace *nswap_slot_trace_alloc(void)
 {
 	struct nswap_slot_trace *t = kvzalloc(sizeof(*t), GFP_KERNEL);
@@ -43,9 +42,9 @@ struct nswap_slot_trace *nswap_slot_trace_alloc(void)
 }
 
 /**
- * nswap_slot_trace() - pages have gone or come together: the event
+ * nswap_slot_trace() - record pages that were paged out or in together
  * @m: their node's
- * @v: what moved; its number is filled in
+ * @v: the event; its number is filled in
  *
  * Context: any; does not sleep, on the page-out path.
  */
@@ -55,7 +54,7 @@ void nswap_slot_trace(struct nswap_meter *m, struct nswap_trace_view *v)
 	unsigned long flags;
 
 	trace_nswap_slot(m->node->number, v);
-	/* pairs with meter_turn(): who finds it on finds the ring */
+	/* pairs with meter_turn(): if it is on, the ring is allocated */
 	if (!smp_load_acquire(&m->trace_on))
 		return;
 	t = m->trace;

@@ -4,7 +4,7 @@
  * that asking, freeing and comparing never need memory.
  *
  * Invariant: a control message is claimed (bit 0 of busy) from before it is
- * filled in until its answer has been taken in or it was lost.
+ * filled in until its answer has been handled or it was lost.
  */
 #include <linux/bitops.h>
 #include <linux/slab.h>
@@ -28,7 +28,7 @@ static void ctl_lost(struct nswap_msg *m)
 	wake_up_all(&c->peer->wait);
 }
 
-/* make a control message. Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM */
 int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
 		   int (*answer)(struct nswap_msg *m))
 {
@@ -42,20 +42,19 @@ int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
 	return c->run ? 0 : -ENOMEM;
 }
 
-/* free what nswap_ctl_init() allocated */
 void nswap_ctl_exit(struct nswap_ctl *c)
 {
 	kfree(c->run);
 	c->run = NULL;
 }
 
-/* may I fill in and send this message? */
+/* reserve the message for filling in and sending; false if it is in use */
 bool nswap_ctl_claim(struct nswap_ctl *c)
 {
 	return !test_and_set_bit_lock(0, &c->busy);
 }
 
-/* the message may be used again; @c: a claimed message */
+/* a claimed message may be used again */
 void nswap_ctl_release(struct nswap_ctl *c)
 {
 	clear_bit_unlock(0, &c->busy);
@@ -63,13 +62,12 @@ void nswap_ctl_release(struct nswap_ctl *c)
 
 /**
  * nswap_ctl_send() - send a claimed message on the control connection
- * @c: the message; @c->m.hdr's slot, instance and flags are
- *	sent as they are
+ * @c: the message; slot, instance and flags in @c->m.hdr are sent as they are
  * @type: enum nswap_wire_type
  * @nr: runs in @c->run, or a count for grants
  *
  * Context: process, page-out path; does not sleep.
- * Return: 0; -ENOTCONN without a session, the message is released then.
+ * Return: 0; -ENOTCONN without a session, which releases the message.
  */
 int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 {
@@ -97,7 +95,7 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 	return ret;
 }
 
-/* ask whether a peer is alive; @peer: peer; its ping is claimed */
+/* ask whether a peer is alive; its ping is claimed */
 void nswap_ctl_ping(struct nswap_peer *peer)
 {
 	if (!READ_ONCE(peer->asked))
@@ -106,9 +104,7 @@ void nswap_ctl_ping(struct nswap_peer *peer)
 	nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
 }
 
-/*
- * Add one slot to the runs of a claimed message. Returns false if the message is full.
- */
+/* Add one slot to the runs of a claimed message; false if the message is full. */
 bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen)
 {
 	struct nswap_wire_run *r = c->nr ? &c->run[c->nr - 1] : NULL;
@@ -172,7 +168,7 @@ static int forget_answered(struct nswap_msg *m)
 	return ret;
 }
 
-/* make all control messages of a peer. Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM */
 int nswap_ctl_init_all(struct nswap_peer *peer)
 {
 	return nswap_ctl_init(&peer->ping, peer, false, ping_answered) ?:
@@ -183,7 +179,7 @@ int nswap_ctl_init_all(struct nswap_peer *peer)
 	       nswap_hooks.peer_made(peer);
 }
 
-/* undo nswap_ctl_init_all(); @peer: a peer without a session */
+/* @peer: without a session */
 void nswap_ctl_exit_all(struct nswap_peer *peer)
 {
 	nswap_ctl_exit(&peer->frees);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants of a peer, as its answers tell of them: pages it sets aside for this
- * node, and that it has none.
+ * Grants of a peer, as reported by its answers: pages it sets aside for this
+ * node, or that it has none.
  */
 #include "base/stats.h"
 #include "core/client_state.h"
@@ -10,17 +10,14 @@
 #include "place.h"
 #include "pure/ip_table.h"
 
-/*
- * A peer set pages aside and told what is free; process, page-out path; does not
- * sleep.
- */
+/* A peer granted pages and reported what is free; process, page-out path; no sleep. */
 void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
 {
 	nswap_place_give(peer->node, peer->index, grants, free);
 	nswap_client_kick(peer->node);
 }
 
-/* the refraction period of a peer begins; process, page-out path; does not sleep */
+/* start the backoff of a peer; process, page-out path; does not sleep */
 void nswap_peer_back_off(struct nswap_peer *peer)
 {
 	u32 ms = nswap_knob(peer->node, refraction_ms);
@@ -32,7 +29,7 @@ void nswap_peer_back_off(struct nswap_peer *peer)
 /**
  * nswap_peer_refused() - a peer had no room for some pages
  * @peer: the peer: what it announced as free is not there
- * @pages: how many it refused
+ * @pages: number of pages it refused
  *
  * Context: process, page-out path; does not sleep.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Grants of a peer, as its answers tell of them.
+ * Grants of a peer, as reported by its answers.
  */
 #ifndef NSWAP_GRANTS_H
 #define NSWAP_GRANTS_H

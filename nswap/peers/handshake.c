@@ -5,17 +5,17 @@
  *   connect -> GREET (who are you?) -> caller: the right one? -> HELLO -> HELLO_ACK
  *
  * Invariants:
- *  - A link belongs to the caller from nswap_handshake_connect() on, and is
- *    closed by it, whatever happens here.
+ *  - The caller owns the link from nswap_handshake_connect() on, and closes it,
+ *    whatever happens here.
  *  - HELLO is sent only after GREET, with the ticket of GREET: the caller has
  *    seen id and epoch before the other side acts on anything.
- *  - Every step has a limit. A session must lift that of receiving afterwards.
- *  - What has room for keys is zero in both directions: who needs keys is no
+ *  - Every step has a timeout. A session must lift that of receiving afterwards.
+ *  - The space for keys is zero in both directions: a node that needs keys is no
  *    peer of a node without.
- *  - Another version of the protocol ends it, and is noted for people.
+ *  - Another version of the protocol ends the handshake, and is recorded for users.
  *
- * Context: threads of sessions and movers. They bring page-outs back after a
- * cut: nothing is allocated here but by the transport, as it says.
+ * Context: threads of sessions and movers. They restore page-outs after a cut:
+ * nothing is allocated here except by the transport, as documented there.
  */
 #include <linux/string.h>
 
@@ -61,7 +61,7 @@ static int handshake_send_hello(struct nswap_handshake *hs,
 	return nswap_send_buf(hs->t, l, &m, sizeof(m));
 }
 
-/* open a link; process, a kernel thread; sleeps for at most CONNECT_MS */
+/* process, a kernel thread; sleeps for at most CONNECT_MS */
 struct nswap_link *nswap_handshake_connect(struct nswap_handshake *hs)
 {
 	return hs->t->connect(hs->node->net, &hs->node->addr, hs->addr,
@@ -69,13 +69,13 @@ struct nswap_link *nswap_handshake_connect(struct nswap_handshake *hs)
 }
 
 /**
- * nswap_handshake_greet() - hear who is there
+ * nswap_handshake_greet() - receive the server's GREET
  * @hs: the attempt; its @id, @epoch and @ticket are set
  * @l: its link
  *
  * Context: process, a kernel thread; sleeps for at most GREET_MS.
- * Return: 0; -EPROTONOSUPPORT if another version of the protocol is spoken
- * there; -EPROTO; the transport's error.
+ * Return: 0; -EPROTONOSUPPORT if the server speaks another version of the
+ * protocol; -EPROTO; the transport's error.
  */
 int nswap_handshake_greet(struct nswap_handshake *hs, struct nswap_link *l)
 {
@@ -98,7 +98,7 @@ int nswap_handshake_greet(struct nswap_handshake *hs, struct nswap_link *l)
 }
 
 /**
- * nswap_handshake_hello() - say who we are, and be accepted or not
+ * nswap_handshake_hello() - send HELLO and receive HELLO_ACK
  * @hs: the attempt, after nswap_handshake_greet(); the rest of it is set
  * @l: its link
  *
@@ -115,7 +115,7 @@ int nswap_handshake_hello(struct nswap_handshake *hs, struct nswap_link *l)
 	if (!ret)
 		ret = handshake_receive(hs, l, NSWAP_HELLO_ACK, &hdr, &welcome,
 					sizeof(welcome));
-	/* it has greeted in this version: not another one, but nonsense */
+	/* it has greeted in this version: not another version, but malformed */
 	if (ret == -EPROTONOSUPPORT ||
 	    (!ret && memchr_inv(welcome.keys, 0, sizeof(welcome.keys))))
 		ret = -EPROTO;

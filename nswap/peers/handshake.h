@@ -11,15 +11,15 @@
 
 /**
  * struct nswap_handshake - one attempt to open a link to another node
- * @node: who connects
+ * @node: the node that connects
  * @t: transport
- * @addr: where to
+ * @addr: address to connect to
  * @class: enum nswap_conn_class
  * @session: number of the session, 0 for a link outside of one
  * @id: of the node that answered, from GREET
  * @epoch: its epoch, from GREET
- * @ticket: from GREET, goes back in HELLO
- * @features: what both sides have, from HELLO_ACK as the rest
+ * @ticket: from GREET, echoed in HELLO
+ * @features: what both sides have, from HELLO_ACK like the rest
  * @grants: first grants
  * @free: pages it lends that are free
  * @held: pages it holds for @node

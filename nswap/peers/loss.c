@@ -4,11 +4,11 @@
  * flash has another copy.
  *
  * A page-in of such a slot fails whether this has run or not: it looks at the
- * peer first. This makes the count of lost pages true and lets the peer's index
- * go once its slots are freed or written again.
+ * peer first. This corrects the count of lost pages and allows the peer's index
+ * to be released once its slots are freed or written again.
  *
  * Invariant: never on the page-out path. The node's control lock keeps the
- * devices; each slot is changed by nswap_slot_update() as everywhere.
+ * devices; each slot is changed by nswap_slot_update() as everywhere else.
  */
 #include <linux/sched.h>
 
@@ -22,7 +22,7 @@
 #include "peer.h"
 #include "pure/slot_map.h"
 
-/* REMOTE -> FLASH or LOST; one that is MOVING is decided by its claim */
+/* REMOTE -> FLASH or LOST; for a slot that is MOVING its claim decides */
 static bool loss_slot_lost(struct nswap_slot *s, struct nswap_node *node, u16 index)
 {
 	if (s->state != NSWAP_SLOT_REMOTE ||
@@ -33,7 +33,7 @@ static bool loss_slot_lost(struct nswap_slot *s, struct nswap_node *node, u16 in
 	return true;
 }
 
-/* @index: of the peer that has nothing any more, 0 for all that are LOST */
+/* @index: the peer that has no pages any more, 0 for all that are LOST */
 static u64 lose_slots(struct nswap_device *dev, u16 index)
 {
 	struct nswap_slot was;
@@ -66,7 +66,7 @@ static bool any_lost(struct nswap_node *node)
 }
 
 /**
- * nswap_loss_work() - go through all slots
+ * nswap_loss_work() - mark the slots of all peers that are LOST
  * @work: of a client
  *
  * Context: process, sleeps; a work queue that page-outs do not wait for.
@@ -84,11 +84,11 @@ void nswap_loss_work(struct work_struct *work)
 }
 
 /**
- * nswap_loss_forgotten() - a peer holds nothing of this node any more
+ * nswap_loss_forgotten() - a peer no longer holds any page of this node
  * @peer: its session is about to come up; no page-out can reach it yet
  *
- * Its lease for this node has run out: what slots say of it is lost, and a
- * page-in of them fails, which is not the same as zeros.
+ * Its lease for this node has run out: pages whose slots name it are lost, and
+ * page-ins of them fail, which is not the same as zeros.
  *
  * Context: process, the session's leader; sleeps.
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parked page-ins: what could not be sent to a peer, or was on its way when the
- * session broke, waits here for the next session.
+ * Parked page-ins: those that could not be sent to a peer, or were in flight when
+ * the session broke, wait here for the next session.
  *
  * Invariants, under peer->lock:
  *  - A peer that is DEAD or LOST, or whose session has been stopped, has none:
  *    the change of state takes them off in the same critical section, and none
  *    is added after it. The tick resends what is added while the peer is UP.
- *  - Who takes a message off the list calls resend or lost of it, once, without
- *    the lock. Lost of a page-in may add it again, if the peer is back by then.
+ *  - The task that takes a message off the list calls its resend or lost, once,
+ *    without the lock. Its lost may add it again, if the peer is back by then.
  */
 #include "base/hooks.h"
 #include "parked.h"
@@ -22,7 +22,7 @@
  * @m: an IDLE message
  *
  * Context: process, page-in path; does not sleep.
- * Return: 0; -EHOSTDOWN if the peer is dead or lost: nothing to wait for.
+ * Return: 0; -EHOSTDOWN if the peer is dead or lost: there is no point in waiting.
  */
 int nswap_parked_add(struct nswap_peer *peer, struct nswap_msg *m)
 {
@@ -45,7 +45,7 @@ static void parked_take(struct nswap_peer *peer, struct list_head *parked)
 }
 
 /**
- * nswap_parked_resend() - send again what was parked
+ * nswap_parked_resend() - send the parked page-ins again
  * @peer: a peer that is UP
  *
  * Context: process, page-in path; does not sleep.
@@ -63,8 +63,8 @@ void nswap_parked_resend(struct nswap_peer *peer)
 }
 
 /*
- * Messages will not be sent; @parked: messages taken from their peer; empty
- * afterwards; process, page-in path; does not sleep; without the peer's lock.
+ * Call lost of messages taken from their peer; @parked is empty afterwards; process,
+ * page-in path; does not sleep; without the peer's lock.
  */
 void nswap_parked_lose(struct list_head *parked)
 {
@@ -76,7 +76,7 @@ void nswap_parked_lose(struct list_head *parked)
 	}
 }
 
-/* what was parked gets its error; process, page-in path; does not sleep */
+/* fail all parked page-ins; process, page-in path; does not sleep */
 void nswap_parked_stop(struct nswap_peer *peer)
 {
 	LIST_HEAD(parked);

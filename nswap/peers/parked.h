@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Parked page-ins of a peer: they wait for a session.
+ * Parked page-ins of a peer, which wait for a session.
  */
 #ifndef NSWAP_PARKED_H
 #define NSWAP_PARKED_H

@@ -4,7 +4,7 @@
  * slot names it.
  *
  * Invariant: a peer is one epoch of a node. When an announcement or a greeting
- * shows another epoch, the peer is LOST for good and a new one takes over under
+ * shows another epoch, the peer is LOST for good and a new peer replaces it under
  * a new index, so that no slot of the old epoch is ever looked for in the new
  * one.
  */
@@ -48,13 +48,13 @@ static void peer_release(struct kref *ref)
 }
 
 /**
- * nswap_peer_new() - make a peer, in no table yet
+ * nswap_peer_new() - allocate a peer that is in no table yet
  * @node: node
  * @index: of its entry in the IPTable
  * @e: the entry
  *
  * Context: process, sleeps; never on the page-out path.
- * Return: the peer, NEW, one reference to it the caller's; NULL without memory.
+ * Return: the peer, NEW, with a reference for the caller; NULL without memory.
  */
 struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 				  const struct nswap_ipt_entry *e)
@@ -95,12 +95,12 @@ struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 }
 
 /**
- * nswap_peer_get() - find a peer and keep it
+ * nswap_peer_get() - find a peer and take a reference
  * @node: node
  * @index: in the IPTable
  *
  * Context: any; does not sleep, on the page-out path.
- * Return: the peer, to be given to nswap_peer_put(), or NULL.
+ * Return: the peer, release it with nswap_peer_put(), or NULL.
  */
 struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index)
 {
@@ -114,10 +114,7 @@ struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index)
 	return peer;
 }
 
-/*
- * The next peer there is, kept. Returns a peer, to be given to nswap_peer_put(), or
- * NULL past the last.
- */
+/* The next peer, release it with nswap_peer_put(); NULL past the last. */
 struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index)
 {
 	struct nswap_peer *peer = NULL;
@@ -132,19 +129,18 @@ struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index)
 	return peer;
 }
 
-/* let a peer go */
 void nswap_peer_put(struct nswap_peer *peer)
 {
 	kref_put(&peer->ref, peer_release);
 }
 
 /**
- * nswap_peer_state() - how does a peer stand?
+ * nswap_peer_state() - the state of a peer
  * @node: node
  * @index: of the peer
  *
  * Context: any; does not sleep, on the page-in path.
- * Return: a moment's view; LOST without such a peer.
+ * Return: a snapshot; LOST without such a peer.
  */
 enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index)
 {
@@ -159,7 +155,7 @@ enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index)
 }
 
 /**
- * nswap_peer_slots() - count slots that name a peer
+ * nswap_peer_slots() - adjust the count of slots that name a peer
  * @node: node
  * @index: of the peer; 0 is ignored
  * @n: how many more, negative for fewer

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Peer: another node as this node's client knows it: one epoch of it, one
+ * Peer: another node as seen by this node's client: one epoch of it, one
  * index of the IPTable, one session at a time.
  */
 #ifndef NSWAP_PEER_H
@@ -16,10 +16,10 @@
 struct nswap_client;
 
 /**
- * struct nswap_ctl - a control message of a peer, one at a time of each kind
+ * struct nswap_ctl - a control message of a peer, one of each kind at a time
  * @m: the message
- * @peer: whose
- * @busy: bit 0: under way
+ * @peer: its peer
+ * @busy: bit 0: claimed
  * @vec: header and payload
  * @run: payload, NSWAP_WIRE_RUNS entries; NULL for kinds without
  * @nr: runs in it
@@ -37,7 +37,7 @@ struct nswap_ctl {
  * struct nswap_reconcile - comparison with what the peer holds
  * @ask: HOLD_ASK
  * @drop: FREE of what is not recorded here
- * @instance: go on from this device instance
+ * @instance: continue at this device instance
  * @slot: and this slot
  * @last: nothing follows
  * @due: jiffies of the next comparison
@@ -53,7 +53,7 @@ struct nswap_reconcile {
 
 /**
  * struct nswap_peer - a peer
- * @node: whose peer
+ * @node: the node whose peer it is
  * @index: in the IPTable; write-once
  * @ref: one for the table, one for every request that names it
  * @rcu: for kfree_rcu
@@ -62,12 +62,12 @@ struct nswap_reconcile {
  *	READ_ONCE for a quick look
  * @id: node id, 0 until known; written once under @lock
  * @epoch: boot epoch, likewise
- * @addr: where to connect; write-once
+ * @addr: address to connect to; write-once
  * @name: the same for log lines; write-once
  * @heard: jiffies when anything last came over a connection
  * @pinged: jiffies of the last ping
- * @asked: jiffies of the first ping that no answer has come after, 0 if none
- * @refraction: jiffies until which it is left alone after a refusal; a word
+ * @asked: jiffies of the first ping that was not followed by an answer, 0 if none
+ * @refraction: jiffies until which it is not chosen after a refusal; one word
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
  * @slots: slots and pending frees of this node that name @index
@@ -77,12 +77,12 @@ struct nswap_reconcile {
  * @grants: of the HELLO_ACK; the leader's
  * @free: of the HELLO_ACK; the leader's
  * @held_there: pages it said it holds for this node; the leader's
- * @phase: rises when a session comes up; followers wait for it
+ * @phase: increases when a session comes up; followers wait for it
  * @followers: receivers that run
  * @broken: bit 0: this session is to be torn down
  * @wait: where threads wait for each other
  * @stop: threads are to end
- * @ended: the leader has no link and makes none any more
+ * @ended: the leader has no link and opens none any more
  * @gone: on the list of peers taken out of the table
  * @nr_conns: connections of a session
  * @conn: 0 is control, the last is for stores
@@ -93,7 +93,7 @@ struct nswap_reconcile {
  * @forget: FREE_DEVICE
  * @claim: CLAIM of pages moved to it
  * @claimed: which of them it holds; read by the task that claimed @claim
- * @claim_over: the answer has come, or none will; likewise
+ * @claim_over: the answer has come, or will not come; likewise
  * @reconcile: comparison
  */
 struct nswap_peer {
@@ -149,7 +149,7 @@ void nswap_peer_put(struct nswap_peer *peer);
 enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index);
 void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
 
-/* each @peer is referenced and to be put by the body */
+/* each @peer holds a reference that the body must put */
 #define nswap_for_each_peer(node, i, peer) \
 	for ((i) = 1; ((peer) = nswap_peer_from(node, &(i))); (i)++)
 

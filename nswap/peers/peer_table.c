@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers of a node: which there are. They come with announcements, greetings and
- * the list the user gave, and go when nothing names them any more.
+ * Table of a node's peers. They are added by announcements, greetings and the
+ * list the user gave, and removed when nothing names them any more.
  *
  * Invariants:
  *  - The table holds a reference; a peer leaves it only without threads and,
- *    but for node down, only when no slot and no request names it.
+ *    except at node down, only when no slot and no request names it.
  *  - The IPTable says which epoch an index stands for; its entry is released
  *    after the peer has left the table, so no two peers have one index.
  *  - Sessions run only once the node has a device: a node that only lends
  *    opens no connection.
  *
- * Lock order: peers_lock -> ipt_lock. peers_lock is never held while a thread
- * is waited for.
+ * Lock order: peers_lock -> ipt_lock. peers_lock is never held while waiting for
+ * a thread.
  */
 #include <linux/rcupdate.h>
 
@@ -47,7 +47,7 @@ static void peer_start(struct nswap_peer *peer)
 }
 
 /**
- * nswap_peer_add() - make the peer of an IPTable entry, if there is none
+ * nswap_peer_add() - add the peer of an IPTable entry, if there is none
  * @node: node
  * @index: a used entry
  *
@@ -94,7 +94,7 @@ static void peer_lose(struct nswap_node *node, u16 index)
 	nswap_peer_put(peer);
 }
 
-/* act on an announcement the IPTable has taken in */
+/* act on an announcement after the IPTable has processed it */
 void nswap_peer_heard(struct nswap_node *node,
 		      const struct nswap_ipt_heard *heard)
 {
@@ -117,12 +117,12 @@ void nswap_peer_heard(struct nswap_node *node,
  * @node: node
  * @a: announcement
  *
- * Datagrams are easily late or forged, so only a greeting proves that an epoch
- * is over: the peer is pinged. If it did restart, its TCP does not know the
- * session any more, and the next one greets with the new epoch.
+ * Datagrams can be late or forged, so only a greeting proves that an epoch is
+ * over: the peer is pinged. If it did restart, its TCP does not know the
+ * connection any more, and the next session greets with the new epoch.
  *
  * Context: process; does not sleep.
- * Return: true if the announcement is not to be taken in.
+ * Return: true if the announcement must be ignored.
  */
 bool nswap_peer_doubt(struct nswap_node *node,
 		      const struct nswap_announcement *a)
@@ -147,13 +147,13 @@ bool nswap_peer_doubt(struct nswap_node *node,
 }
 
 /**
- * nswap_peer_greeted() - check who a connection leads to
- * @peer: whom it was meant to lead to
+ * nswap_peer_greeted() - check which node a connection leads to
+ * @peer: the intended peer
  * @id: node id in the GREET
  * @epoch: boot epoch in the GREET
  *
  * Context: process, the session's leader; may allocate when the epoch is new,
- * after the old epoch's page-ins have got their error.
+ * after the old epoch's page-ins have failed.
  * Return: 0; -ESTALE: another epoch or node, this peer is LOST.
  */
 int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
@@ -161,7 +161,7 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 	struct nswap_node *node = peer->node;
 	struct nswap_ipt_heard heard;
 
-	/* an id belongs to an address: no node can greet in another's name */
+	/* an id is derived from an address: no node can greet as another */
 	if (!epoch || id != nswap_addr_id(&peer->addr))
 		return -EPROTO;
 	if (peer->id == id && peer->epoch == epoch)
@@ -189,9 +189,7 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 	return -ESTALE;
 }
 
-/*
- * The node has a device: connect to every peer; @node: node; its control lock is held.
- */
+/* The node has a device: connect to every peer; its control lock is held. */
 void nswap_peers_start(struct nswap_node *node)
 {
 	struct nswap_peer *peer;
@@ -205,7 +203,7 @@ void nswap_peers_start(struct nswap_node *node)
 	mutex_unlock(&node->peers_lock);
 }
 
-/* out of the table; the table's reference is the caller's now */
+/* remove it from the table; the caller takes over the table's reference */
 static void peer_unpublish(struct nswap_node *node, struct nswap_peer *peer)
 {
 	mutex_lock(&node->peers_lock);
@@ -213,16 +211,14 @@ static void peer_unpublish(struct nswap_node *node, struct nswap_peer *peer)
 	mutex_unlock(&node->peers_lock);
 }
 
-/*
- * End all sessions and forget all peers; @node: node on its way down, without devices.
- */
+/* End all sessions and remove all peers; @node is going down, without devices. */
 void nswap_peers_stop(struct nswap_node *node)
 {
 	struct nswap_peer *peer, *next;
 	LIST_HEAD(gone);
 	unsigned int i;
 
-	/* a task that adds a peer after this sees that the node is going */
+	/* a task that adds a peer after this sees that the node is going down */
 	mutex_lock(&node->peers_lock);
 	mutex_unlock(&node->peers_lock);
 	nswap_for_each_peer(node, i, peer) {
@@ -246,7 +242,7 @@ static bool peer_forgettable(struct nswap_peer *peer)
 	       !atomic64_read(&peer->slots) && kref_read(&peer->ref) == 2;
 }
 
-/* out of the table before its threads end, so that it gets no new ones */
+/* out of the table before its threads end, so that no new ones are started */
 static void peer_forget(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
@@ -261,8 +257,8 @@ static void peer_forget(struct nswap_peer *peer)
 }
 
 /**
- * nswap_peers_sweep() - forget peers whose epoch is over and whom no slot
- * names; make what there was no memory for when a peer was met
+ * nswap_peers_sweep() - remove peers whose epoch is over and that no slot
+ * names; add peers for which there was no memory when they were first heard of
  * @node: node
  *
  * Context: process, sleeps and allocates; never on the page-out path.
@@ -307,13 +303,12 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 			v->features = READ_ONCE(peer->features);
 		nswap_peer_put(peer);
 	}
-	/* a session proves more than what was heard before it */
+	/* an established session is better proof than what was heard before it */
 	v->refused = e->version && v->state != NSWAP_PEER_UP;
 	v->version = v->refused ? e->version :
 		     e->id ? NSWAP_WIRE_VERSION : 0;
 }
 
-/* a snapshot of the next peer */
 bool nswap_peer_next(struct nswap_node *node, u16 after,
 		     struct nswap_peer_view *v)
 {

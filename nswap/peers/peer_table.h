@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Peers of a node: which there are.
+ * Table of a node's peers.
  */
 #ifndef NSWAP_PEER_TABLE_H
 #define NSWAP_PEER_TABLE_H

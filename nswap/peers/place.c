@@ -3,9 +3,9 @@
  * Placement: which peer a page-out goes to, against a grant.
  *
  * Invariants, under node->place_lock:
- *  - A page-out is sent only against a grant taken here; grants only come from
- *    the peer, so a page on its way always has a page set aside for it.
- *  - The policy sees the candidates (place_cand.c) and changes nothing.
+ *  - A page-out is sent only against a grant taken here; grants come only from
+ *    the peer, so each page in flight has a page set aside for it.
+ *  - The policy reads the candidates (place_cand.c) and changes nothing.
  *
  * Nothing here sleeps or allocates but nswap_place_init().
  */
@@ -18,7 +18,7 @@
 #include "place.h"
 #include "policy/policy.h"
 
-/* room for all candidates. Returns 0, or -ENOMEM */
+/* allocate the candidates. Returns 0, or -ENOMEM */
 int nswap_place_init(struct nswap_node *node)
 {
 	spin_lock_init(&node->place_lock);
@@ -27,13 +27,13 @@ int nswap_place_init(struct nswap_node *node)
 	return node->cand ? 0 : -ENOMEM;
 }
 
-/* undo nswap_place_init(); @node: a node without sessions */
+/* @node: without sessions */
 void nswap_place_exit(struct nswap_node *node)
 {
 	kvfree(node->cand);
 }
 
-/* could waiting help? One that shrinks will not have room soon */
+/* could waiting help? not for a peer that shrinks, which will not have room soon */
 static bool room_may_come(const struct nswap_node *node)
 {
 	unsigned int i;
@@ -49,8 +49,8 @@ static bool room_may_come(const struct nswap_node *node)
 }
 
 /*
- * The policy's choice, NULL if no peer takes even one page; @flash: set if it
- * prefers that, and if it may.
+ * The policy's choice, NULL if no peer takes even one page. @flash: set if flash is
+ * possible and the policy prefers it.
  */
 static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 					   unsigned int pages,
@@ -88,13 +88,13 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
  * nswap_place_take() - choose a peer and spend grants on it
  * @dev: device, whose policy chooses
  * @pages: adjacent pages to be placed
- * @flash_inflight: reads and writes under way at the device's flash; negative
- *	if they cannot go there
+ * @flash_inflight: reads and writes in flight at the device's flash; negative
+ *	if the pages cannot go there
  * @index: the chosen peer
  *
  * Context: process, page-out path; does not sleep.
- * Return: how many of @pages the peer takes; -EXDEV: they had better go to
- * flash; -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
+ * Return: how many of @pages the peer takes; -EXDEV: flash is preferred;
+ * -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
  */
 int nswap_place_take(struct nswap_device *dev, unsigned int pages,
 		     int flash_inflight, u16 *index)

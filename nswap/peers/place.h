@@ -10,8 +10,8 @@
 struct nswap_peer;
 
 /**
- * enum nswap_place_why - why a candidate is looked at
- * @NSWAP_PLACE_CHANGED: its state or its refraction period has changed
+ * enum nswap_place_why - why a candidate is evaluated again
+ * @NSWAP_PLACE_CHANGED: its state or its backoff has changed
  * @NSWAP_PLACE_ANNOUNCED: it announced what it lends
  * @NSWAP_PLACE_TICK: time has passed
  */

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Candidates for placement: the peers a session stands with, what they
+ * Candidates for placement: the peers with an established session, what they
  * announced, and the grants this node may spend on each.
  *
  * Invariants, all under node->place_lock:
  *  - grants and inflight of a candidate belong to one session: both start
- *    with nswap_place_add(), and what a message of an older session gives or
- *    ends goes nowhere because the candidate was removed in between. A message
+ *    with nswap_place_add(). What a message of an older session gives or ends
+ *    has no effect, because the candidate was removed in between. A message
  *    ends exactly once: by its answer, or before nswap_place_add() by the
  *    session's end.
- *  - eligible, resting and shrinking are no state of their own: place_judge()
- *    works them out from the peer and its entry of the IPTable, at every tick
- *    and when something happens that should not wait for one. It reads the peer
- *    inside the lock: who looks last has seen every change made before.
- *  - store_ns of a candidate follows what its page-outs take, and falls while
- *    none ends: a peer that was slow once is tried again.
+ *  - eligible, resting and shrinking are not independent state: place_judge()
+ *    derives them from the peer and its entry of the IPTable, at every tick and
+ *    when something happens that should not wait for one. It reads the peer
+ *    inside the lock: the last caller has seen every change made before.
+ *  - store_ns of a candidate follows the latency of its page-outs, and decays
+ *    while none ends: a peer that was slow once is tried again.
  *
- * Lock order: ipt_lock and place_lock are taken one after the other. Nothing
- * here sleeps or allocates.
+ * Lock order: ipt_lock and place_lock are taken one after the other, not nested.
+ * Nothing here sleeps or allocates.
  */
 #include <linux/ktime.h>
 
@@ -30,8 +30,8 @@
 #include "policy/policy.h"
 #include "pure/ip_table.h"
 
-#define STORE_WEIGHT	8	/* of what was before, to one of the last page-out */
-#define STORE_FORGET	8	/* this part goes with every tick without a page-out */
+#define STORE_WEIGHT	8	/* weight of the old average, to 1 of a page-out */
+#define STORE_FORGET	8	/* store_ns / 8 decays at a tick without a page-out */
 
 static struct nswap_place_peer *place_find(struct nswap_node *node, u16 index)
 {
@@ -55,7 +55,7 @@ static struct nswap_ipt_entry place_entry(struct nswap_peer *peer)
 	return e;
 }
 
-/* the one place where it is worked out whether a candidate may be chosen */
+/* the one place that decides whether a candidate may be chosen */
 static void place_judge(struct nswap_place_peer *c,
 			const struct nswap_peer *peer,
 			const struct nswap_ipt_entry *e)
@@ -73,7 +73,7 @@ static void place_judge(struct nswap_place_peer *c,
 	c->shrinking = e->shrinking;
 }
 
-/* a session came up: the peer may be chosen */
+/* a session is established: the peer may be chosen */
 void nswap_place_add(struct nswap_peer *peer)
 {
 	struct nswap_ipt_entry e = place_entry(peer);
@@ -94,7 +94,7 @@ void nswap_place_add(struct nswap_peer *peer)
 	spin_unlock(&node->place_lock);
 }
 
-/* the session is over: the peer cannot be chosen */
+/* the session has ended: the peer cannot be chosen */
 void nswap_place_remove(struct nswap_node *node, u16 index)
 {
 	struct nswap_place_peer *c;
@@ -110,10 +110,10 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 }
 
 /**
- * nswap_place_give() - the peer granted more and told what is free
+ * nswap_place_give() - the peer granted more and reported what is free
  * @node: node
  * @index: of the peer
- * @grants: pages set aside in addition
+ * @grants: additional pages set aside
  * @free: pages it has neither filled nor granted
  *
  * Context: process, page-out path; does not sleep.
@@ -135,7 +135,7 @@ static void place_charge(struct nswap_place_peer *c, u64 ns)
 {
 	c->store_ns = c->store_ns ? (c->store_ns * (STORE_WEIGHT - 1) + ns) /
 				    STORE_WEIGHT : ns;
-	/* 0 means that nothing is known */
+	/* 0 means unknown */
 	c->store_ns = max(c->store_ns, 1ull);
 	c->measured = true;
 }
@@ -163,7 +163,7 @@ void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
 	spin_unlock(&node->place_lock);
 }
 
-/* what a page-out takes is not known for long without another one */
+/* without page-outs the latency estimate decays */
 static void place_forget(struct nswap_place_peer *c)
 {
 	if (!c->measured && !c->inflight && c->store_ns)
@@ -172,10 +172,10 @@ static void place_forget(struct nswap_place_peer *c)
 }
 
 /**
- * nswap_place_look() - look again whether the peer may be chosen
+ * nswap_place_look() - evaluate again whether the peer may be chosen
  * @peer: the peer
  * @why: something changed in it, it announced what it lends and the IPTable has
- *	taken that in, or a tick has passed
+ *	recorded that, or a tick has passed
  *
  * Context: process, page-out path; does not sleep.
  */
@@ -200,7 +200,7 @@ void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why)
 }
 
 /**
- * nswap_place_rest() - a page-out found no session: not again before the tick
+ * nswap_place_rest() - a page-out found no session: do not choose before the tick
  * @node: node
  * @index: of the peer
  *
@@ -218,10 +218,10 @@ void nswap_place_rest(struct nswap_node *node, u16 index)
 }
 
 /**
- * nswap_place_unspent() - a grant was not used: nothing was sent
+ * nswap_place_unspent() - return unused grants: nothing was sent
  * @node: node
  * @index: of the peer
- * @pages: grants to put back
+ * @pages: number of grants
  *
  * Context: process, page-out path; does not sleep.
  */
@@ -237,8 +237,8 @@ void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
 }
 
 /*
- * Take grants away from an idle candidate. Returns grants taken, to be returned to the
- * peer; 0 if pages are on their way to it or it has no more than @keep.
+ * Take grants from an idle candidate, to be returned to the peer. Returns their
+ * number; 0 if pages are in flight to it or it has no more than @keep.
  */
 u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 {
@@ -270,7 +270,7 @@ bool nswap_place_wants(struct nswap_node *node, u16 index)
 	return wants;
 }
 
-/* a candidate's numbers for people */
+/* a candidate's numbers for views */
 void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
 			 u32 *inflight)
 {

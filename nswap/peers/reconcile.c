@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Comparison: the peer lists what it holds for this node, this node answers
- * with what it has no record of, the peer drops that. After every new session
+ * Reconcile: the peer lists what it holds for this node, this node answers with
+ * what it has no record of, the peer drops that. It runs after every new session
  * and every reconcile_s seconds, so that no lost message leaves an orphan.
  *
  *   HOLD_ASK(place) -> HOLD_LIST(runs) -> FREE(not recorded) -> FREE_ACK
@@ -9,12 +9,12 @@
  *        +------------- until the list said "last" ----------------+
  *
  * Invariants:
- *  - A copy is recorded if its slot names this peer and this generation, on
- *    its way (WRITING) or arrived. A page stored after the list was made is
+ *  - A copy is recorded if its slot names this peer and this generation, in
+ *    flight (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
- *    A slot that is MOVING may be recorded here any moment, and so may one on
- *    flash that is being emptied: it counts as such.
- *  - Everything is in the peer's own two messages; one comparison at a time.
+ *    A slot that is MOVING may be recorded here at any moment, and so may one on
+ *    flash that is being evacuated: both count as recorded.
+ *  - Only the peer's own two messages are used; one comparison at a time.
  */
 #include "backing/flash.h"
 #include "base/stats.h"
@@ -49,7 +49,7 @@ static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);
 }
 
-/* false: no room for more drops, go on from here next time */
+/* false: no room for more drops, continue here next time */
 static bool compare_run(struct nswap_peer *peer, const struct nswap_wire_run *r)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
@@ -86,7 +86,7 @@ static void reconcile_finish(struct nswap_peer *peer)
 	nswap_ctl_release(&peer->reconcile.ask);
 }
 
-/* what follows a list, or the freeing of what was wrong in it */
+/* after a list, or after the freeing of what was wrong in it */
 static void go_on(struct nswap_peer *peer)
 {
 	if (peer->reconcile.last)
@@ -95,7 +95,7 @@ static void go_on(struct nswap_peer *peer)
 		reconcile_ask(peer);
 }
 
-/* what a server of this version can have sent */
+/* could a server of this version have sent this? */
 static bool reconcile_sane(const struct nswap_reconcile *rec,
 			   const struct nswap_wire_run *r, u32 nr, bool last)
 {
@@ -174,7 +174,7 @@ static int drop_answered(struct nswap_msg *m)
 	return 0;
 }
 
-/* the session broke while the drops were under way: so is the asking */
+/* the session broke while the drops were in flight: give up the asking as well */
 static void drop_lost(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
@@ -183,7 +183,7 @@ static void drop_lost(struct nswap_msg *m)
 	nswap_ctl_release(c);
 }
 
-/* make a peer's messages for comparison. Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM */
 int nswap_reconcile_init(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
@@ -196,7 +196,7 @@ int nswap_reconcile_init(struct nswap_peer *peer)
 	return ret;
 }
 
-/* something may be held that is not recorded */
+/* compare at the next tick: something may be held that is not recorded */
 void nswap_reconcile_soon(struct nswap_peer *peer)
 {
 	WRITE_ONCE(peer->reconcile.due, jiffies);

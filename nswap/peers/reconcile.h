@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comparison of what a peer holds with what is recorded here.
+ * Reconcile: comparison of what a peer holds with what is recorded here.
  */
 #ifndef NSWAP_RECONCILE_H
 #define NSWAP_RECONCILE_H

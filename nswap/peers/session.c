@@ -8,8 +8,8 @@
  * States of the peer: pure/peer_state.c.
  *
  * Each connection has one thread, its receiver; the one of connection 0 is the
- * leader: it opens and closes every link, so that no thread is ever made and
- * no memory beyond the sockets is needed to come back after a cut.
+ * leader: it opens and closes every link, so that coming back after a cut creates
+ * no thread and needs no memory beyond the sockets.
  *
  * Invariants:
  *  - Links are opened and closed by the leader only, and closed only when no
@@ -18,10 +18,10 @@
  *    node's epoch: the server fences those before the first request counts.
  *  - Between the end of a session and the next every message is handed back
  *    exactly once (nswap_conn_close()): page-outs are placed elsewhere,
- *    page-ins are parked here until the session is back, dead_after is over,
- *    or a new epoch proves the page lost.
+ *    page-ins are parked until the session is back, dead_after is over, or a
+ *    new epoch proves the page lost.
  *
- * Lock order: none is held while another is taken, but conn->tx -> conn->lock.
+ * Lock order: no lock is held while another is taken, but conn->tx -> conn->lock.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -53,8 +53,8 @@
 #define OTHER_MS	2000	/* after another version of the protocol */
 
 /*
- * The leader is told to end by @stop, and by kthread_stop() only when it has:
- * a thread with the latter set no longer sleeps in a socket, it spins.
+ * The leader is told to end by @stop, and by kthread_stop() only once it has:
+ * a thread that should stop no longer sleeps in a socket, it spins.
  */
 static bool goes_on(struct nswap_peer *peer)
 {
@@ -77,7 +77,7 @@ static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
 		return ret;
 	c->t->recv_timeout(l, 0);
 	if (c->number)
-		/* one epoch is one module: what it has does not change */
+		/* one epoch is one module: its features do not change */
 		return hs->features == peer->features ? 0 : -EPROTO;
 	WRITE_ONCE(peer->features, hs->features);
 	peer->grants = hs->grants;
@@ -118,7 +118,7 @@ static int session_open(struct nswap_peer *peer)
 
 	peer->session = atomic64_inc_return(&peer->node->client->next_session);
 	clear_bit(0, &peer->broken);
-	/* pairs with the lock in nswap_peer_lost(): break after this is seen */
+	/* pairs with the lock in nswap_peer_lost(): a later break is seen */
 	smp_mb__after_atomic();
 	if (!goes_on(peer))
 		return -ESHUTDOWN;
@@ -129,13 +129,13 @@ static int session_open(struct nswap_peer *peer)
 	return ret;
 }
 
-/* false if the peer was lost meanwhile */
+/* false if the peer was lost in the meantime */
 static bool session_up(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 	u32 i;
 
-	/* before it is UP: the tick breaks what was not heard of for long */
+	/* before it is UP: the tick breaks sessions not heard of for long */
 	WRITE_ONCE(peer->heard, jiffies);
 	WRITE_ONCE(peer->used, jiffies);
 	WRITE_ONCE(peer->asked, 0);
@@ -149,7 +149,7 @@ static bool session_up(struct nswap_peer *peer)
 		nswap_conn_up(&peer->conn[i]);
 	nswap_place_add(peer);
 	atomic_set(&peer->followers, peer->nr_conns - 1);
-	/* pairs with session_follower(): its link is there */
+	/* pairs with session_follower(): its link is set */
 	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);
@@ -194,7 +194,7 @@ static int session_follower(void *data)
 					 kthread_should_stop());
 		if (READ_ONCE(peer->phase) == seen)
 			continue;
-		/* pairs with session_up(): the link is there */
+		/* pairs with session_up(): the link is set */
 		seen = smp_load_acquire(&peer->phase);
 		session_receive(c);
 		atomic_dec(&peer->followers);
@@ -211,13 +211,13 @@ static void session_down(struct nswap_peer *peer)
 	nswap_peer_become(peer, BIT(NSWAP_PEER_UP), NSWAP_PEER_SILENT);
 	wait_event(peer->wait, !atomic_read(&peer->followers));
 	session_close(peer);
-	/* acks taken in after the peer was lost may have named it again */
+	/* acks handled after the peer was lost may have named it again */
 	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
 		queue_work(system_dfl_wq, &node->client->losses);
 	nswap_client_kick(node);
 }
 
-/* how long to wait after an attempt that ended with @ret */
+/* pause after an attempt that ended with @ret */
 static unsigned int session_pause(int ret)
 {
 	if (ret == -EPROTONOSUPPORT)
@@ -261,7 +261,7 @@ static int session_leader(void *data)
 	return 0;
 }
 
-/* connection 0 has the leader, the others have followers */
+/* connection 0 gets the leader, the others get followers */
 static struct task_struct *session_thread(struct nswap_conn *c)
 {
 	struct nswap_peer *peer = c->peer;
@@ -277,11 +277,11 @@ static struct task_struct *session_thread(struct nswap_conn *c)
 }
 
 /**
- * nswap_session_start() - make the threads of a peer and let them connect
+ * nswap_session_start() - create the threads of a peer, which connect
  * @peer: a peer without threads
  *
  * Context: process, sleeps; never on the reclaim path.
- * Return: 0, or an error from making a thread.
+ * Return: 0, or the error of creating a thread.
  */
 int nswap_session_start(struct nswap_peer *peer)
 {
@@ -309,8 +309,8 @@ int nswap_session_start(struct nswap_peer *peer)
 }
 
 /*
- * The session is to end for good; does not wait for it; process; waits for sends under
- * way, which do not wait.
+ * End the session for good, without waiting for that; process; waits for sends in
+ * progress, which do not wait.
  */
 void nswap_session_end(struct nswap_peer *peer)
 {
@@ -320,7 +320,7 @@ void nswap_session_end(struct nswap_peer *peer)
 
 /*
  * End the session and its threads for good; process, sleeps; at most about a second
- * for a connect under way.
+ * for a connect in progress.
  */
 void nswap_session_stop(struct nswap_peer *peer)
 {
@@ -342,8 +342,8 @@ void nswap_session_stop(struct nswap_peer *peer)
 }
 
 /*
- * Tear the session down; the leader makes a new one; process; waits for sends under
- * way, which do not wait.
+ * Tear the session down; the leader opens a new one; process; waits for sends in
+ * progress, which do not wait.
  */
 void nswap_session_break(struct nswap_peer *peer)
 {

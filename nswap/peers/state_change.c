@@ -5,14 +5,14 @@
  * Invariants:
  *  - The state changes in state_change() only, under peer->lock. The leader of
  *    the session, the tick, announcements, and tasks that start and end
- *    sessions do that at the same time: each names the states it expects and
- *    goes by the one it found. Read without the lock, a state is a moment's
- *    view, but for LOST, which stays.
+ *    sessions do that concurrently: each names the states it expects and acts
+ *    on the one it found. Read without the lock, a state is a snapshot,
+ *    but for LOST, which is final.
  *  - Parked page-ins leave in the critical section that makes the peer DEAD or
  *    LOST; see parked.c for why none comes later.
  *  - What a page-in does and whether the peer may be chosen follows from the
- *    state. It is kept nowhere else but with the candidates (place_cand.c), which
- *    are worked out again with each tick.
+ *    state. Only the candidates (place_cand.c) cache it, and they are evaluated
+ *    again at each tick.
  */
 #include "base/log.h"
 #include "base/views.h"
@@ -24,7 +24,7 @@
 #include "session.h"
 #include "state_change.h"
 
-/* page-ins that have nothing to wait for in the new state go to @parked */
+/* page-ins that cannot wait any longer in the new state are moved to @parked */
 static enum nswap_peer_state state_change(struct nswap_peer *peer,
 					  unsigned long from,
 					  enum nswap_peer_state to,
@@ -48,8 +48,8 @@ static enum nswap_peer_state state_change(struct nswap_peer *peer,
  *	nothing happens: another task was faster
  * @to: the new state
  *
- * Page-ins that wait for the peer get their error before this returns, if there
- * is nothing to wait for in the new state.
+ * If page-ins cannot wait in the new state, those that are parked have failed
+ * before this returns.
  *
  * Context: process; does not sleep; no lock held that a lost page-in takes.
  * Return: the state it was in: it has changed if that is one of @from.
@@ -69,17 +69,14 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 	return old;
 }
 
-/*
- * SILENT becomes DEAD after a time; as nswap_peer_become(). Returns true if the peer
- * has become DEAD.
- */
+/* SILENT -> DEAD after @ms; as nswap_peer_become(). Returns true if it is DEAD now. */
 bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 {
 	bool dead = false;
 	LIST_HEAD(parked);
 
 	spin_lock(&peer->lock);
-	/* under the lock: a session that came and went meanwhile was heard */
+	/* under the lock: a session that came and went meanwhile has updated @heard */
 	if (time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
 		dead = state_change(peer, BIT(NSWAP_PEER_SILENT),
 				    NSWAP_PEER_DEAD, &parked) ==

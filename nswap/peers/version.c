@@ -4,15 +4,15 @@
  *
  * There are three ways to meet it: a datagram, a client that says hello, and a
  * server that greets. Each ends there: no datagram is answered, and a connection
- * is closed without a word more than the GREET that a server begins with, which
- * the other version refuses likewise. So nothing of another version is ever
- * interpreted but the first five bytes, magic and version.
+ * is closed with nothing sent beyond the GREET that a server begins with, which
+ * the other version refuses likewise. So of another version only the first five
+ * bytes, magic and version, are ever interpreted.
  *
  * Invariants:
- *  - It is noted in the IPTable for people, and said in the log once, until that
+ *  - It is recorded in the IPTable for users, and logged once, until that
  *    changes. A node that speaks this version again is a peer again.
- *  - A datagram and a client prove nothing: what they say is not noted of a peer
- *    that has a session, or has been heard of lately.
+ *  - A datagram and a client prove nothing: what they say is not recorded for a
+ *    peer that has a session, or has been heard of recently.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -57,7 +57,7 @@ static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
 			   &ss, version, NSWAP_WIRE_VERSION);
 }
 
-/* a datagram of another version has come */
+/* a datagram of another version was received */
 void nswap_version_heard(struct nswap_node *node, const struct nswap_addr *from,
 			 u8 version)
 {
@@ -74,10 +74,7 @@ void nswap_version_client(struct nswap_node *node,
 	version_note(node, &at, version, nswap_knob(node, silent_ms));
 }
 
-/*
- * A server greets in another version; process, does not sleep; a session's leader, a
- * mover.
- */
+/* a server greets in another version; process, no sleep; session's leader or mover */
 void nswap_version_met(struct nswap_node *node, const struct nswap_addr *at,
 		       u8 version)
 {

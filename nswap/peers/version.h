@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nodes that speak another version of the wire protocol: refused, and shown.
+ * Nodes that speak another version of the wire protocol: refused, and reported.
  */
 #ifndef NSWAP_VERSION_H
 #define NSWAP_VERSION_H

@@ -4,15 +4,15 @@
  *
  *   take:  the open chunk, upwards; then the next empty chunk, upwards and
  *          around; then the next one with a hole
- *   trim:  an empty chunk that was filled before is kept out of use until the
- *          device has been told that nothing in it matters
+ *   trim:  an empty chunk that was filled before stays out of use until its
+ *          discard has completed
  *
  * Filling empty chunks upwards and around writes the device from end to end
- * again and again: in order, and every block as often as the others.
+ * over and over: sequentially, with even wear.
  *
  * Invariants, under @lock:
- *  - A slot is taken by one owner until he puts it. A map that is closed gives
- *    none away, so what is used of it only falls.
+ *  - A taken slot has one owner until that owner puts it. A closed map hands
+ *    out no slots, so its use count only falls.
  *  - room and empty of a chunk are clear while it is being discarded, and the
  *    open chunk is never discarded.
  *  - Nothing here sleeps or allocates after nswap_flash_map_init(); a search
@@ -36,12 +36,12 @@ static unsigned long *flash_map_bits(u32 nr)
 }
 
 /**
- * nswap_flash_map_init() - a map of unused slots
+ * nswap_flash_map_init() - set up a map of unused slots
  * @m: zeroed map
- * @nr: slots, at least NSWAP_FLASH_CHUNK; what is over of a chunk is not used
+ * @nr: slots, at least NSWAP_FLASH_CHUNK; rounded down to whole chunks
  *
  * Context: process, sleeps; never on the reclaim path.
- * Return: 0, or -ENOMEM; nswap_flash_map_exit() is due either way.
+ * Return: 0, or -ENOMEM; call nswap_flash_map_exit() either way.
  */
 int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
 {
@@ -59,7 +59,6 @@ int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
 	return 0;
 }
 
-/* free a map */
 void nswap_flash_map_exit(struct nswap_flash_map *m)
 {
 	vfree(m->map);
@@ -69,7 +68,7 @@ void nswap_flash_map_exit(struct nswap_flash_map *m)
 	vfree(m->trim);
 }
 
-/* a bit at or after @from, or before it; @nr if there is none */
+/* the next set bit at or after @from, wrapping around; @nr if there is none */
 static u32 flash_map_around(const unsigned long *map, u32 nr, u32 from)
 {
 	u32 found = find_next_bit(map, nr, from);
@@ -92,7 +91,7 @@ static bool open_next(struct nswap_flash_map *m)
 	return true;
 }
 
-/* the next unused slot of the open chunk; its end if there is none */
+/* the next unused slot of the open chunk; the chunk's end if there is none */
 static u32 next_unused(const struct nswap_flash_map *m)
 {
 	return find_next_zero_bit(m->map, (m->open + 1) * NSWAP_FLASH_CHUNK,
@@ -114,8 +113,8 @@ static void flash_map_mark(struct nswap_flash_map *m, u32 first, u32 nr)
 /**
  * nswap_flash_map_take() - take adjacent slots
  * @m: map
- * @want: at most so many, at least 1
- * @first: the first of them
+ * @want: at most this many, at least 1
+ * @first: result: the first of them
  *
  * Context: any; does not sleep, on the page-out path.
  * Return: how many, 0 if every slot is used or being discarded, or @m closed.
@@ -146,8 +145,8 @@ unlock:
 }
 
 /*
- * Give no slots away any more, or again. Returns slots used; if it is 0 and @closed,
- * none will be again, and nobody who has put one touches the map any more.
+ * Stop handing out slots, or start again. Returns slots used. If that is 0 and
+ * @closed, it stays 0, and no earlier user of a slot touches the map any more.
  */
 u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
 {
@@ -155,7 +154,7 @@ u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
 	u32 used;
 
 	spin_lock_irqsave(&m->lock, flags);
-	/* for all that were given up meanwhile */
+	/* for all copies that were given up while the map was closed */
 	if (m->closed && !closed)
 		m->given_up++;
 	m->closed = closed;
@@ -168,8 +167,8 @@ u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
  * nswap_flash_map_give_up() - the page of a slot lives on elsewhere
  * @m: map
  *
- * Before the slot is put. Slots of a map that is closed are not given to
- * anybody, so there it is enough to count when it is opened again.
+ * Call before the slot is put. A closed map hands out no slots, so it is enough
+ * to count once when it is opened again.
  *
  * Context: any; does not sleep.
  */
@@ -184,7 +183,7 @@ void nswap_flash_map_give_up(struct nswap_flash_map *m)
 }
 
 /**
- * nswap_flash_map_put() - a slot is not used any more
+ * nswap_flash_map_put() - free a slot
  * @m: map
  * @slot: taken before
  *
@@ -211,7 +210,7 @@ bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot)
 	return due;
 }
 
-/* take an empty chunk out of use, to discard it */
+/* take an empty chunk out of use for discard; false if there is none */
 bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk)
 {
 	u32 found, nr = flash_map_chunks(m);
@@ -230,7 +229,7 @@ bool nswap_flash_map_trim(struct nswap_flash_map *m, u32 *chunk)
 	return found < nr;
 }
 
-/* a chunk may be used again */
+/* a chunk has been discarded and may be used again */
 void nswap_flash_map_trimmed(struct nswap_flash_map *m, u32 chunk)
 {
 	spin_lock_irq(&m->lock);

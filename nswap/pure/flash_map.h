@@ -9,18 +9,18 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#define NSWAP_FLASH_CHUNK	256u	/* slots: 1 MiB, written and discarded whole */
+#define NSWAP_FLASH_CHUNK	256u	/* slots: 1 MiB, written and discarded as one */
 
 /**
  * struct nswap_flash_map - slots of one flash device
  * @lock: protects everything here; taken with interrupts off
  * @nr: slots, a multiple of NSWAP_FLASH_CHUNK
- * @used: slots that are used
- * @closed: none is to be taken
+ * @used: slots in use
+ * @closed: no slot may be taken
  * @given_up: counts copies given up while their page lives on under its
  *	generation, and openings; not those given up while it is closed
  * @open: the chunk that is being filled
- * @cursor: where in it
+ * @cursor: position in @open
  * @map: one bit a slot: used
  * @count: slots used in each chunk
  * @room: one bit a chunk: has an unused slot, and is not being discarded

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IPTable. What an entry stands for follows from its fields; how this node's
- * client stands with the peer is the peer's state (peer_state.c).
+ * IPTable. What an entry is follows from its fields; the state of this node's
+ * client towards the peer is the peer's state (peer_state.c).
  *
  *   listed, no id    an address the user named, not heard of yet
- *   id               a node in its present epoch; leaving: it goes down
+ *   id               a node in its present epoch; leaving: it is going down
  *   id, gone         an epoch that is over
  *   version alone    a node of another version of the protocol was heard there;
- *                    it gives way to another that needs the entry
+ *                    it is evicted when another node needs the entry
  *   none of these    not used
  *
- *   an announcement or a greeting gives a listed entry an id, or takes an unused
+ *   An announcement or a greeting gives a listed entry an id, or takes an unused
  *   one; another epoch of that id makes it gone; released, it is unused, or
  *   listed again
  *
  * Invariants:
- *  - At most one entry of an id is not gone: its present epoch. The slots that
- *    name the others are lost.
+ *  - Of all entries of an id at most one is not gone: its present epoch. Slots
+ *    that name the others are lost.
  *  - An index stands for one epoch until nswap_ipt_release(), which the caller
- *    makes when no slot names it: what an old epoch held is never looked for
+ *    calls when no slot names it: pages of an old epoch are never looked for
  *    in a new one.
- *  - Epochs have no order. A datagram that comes late may name one that is
- *    over, so an announcement never brings back an epoch that is gone; the
- *    greeting on a live connection does, under a new index.
- *  - An entry says of another version only what was heard since this one was
- *    heard last. A datagram of another version changes nothing of a peer that
- *    is fresh.
+ *  - Epochs have no order. A late datagram may name one that is over, so an
+ *    announcement never revives an epoch that is gone; the greeting on a live
+ *    connection does, under a new index.
+ *  - What an entry says of another version was heard after this version was last
+ *    heard there. A datagram of another version changes nothing about a peer
+ *    that is fresh.
  *  - Nothing here locks, sleeps or allocates after nswap_ipt_init().
  */
 #include <linux/errno.h>
@@ -38,7 +38,7 @@
 #include "base/types.h"
 #include "ip_table.h"
 
-/* part of every node's id, so it is as fixed as the wire protocol */
+/* part of every node's id, and so as fixed as the wire protocol */
 static const siphash_key_t id_key = {
 	.key = { 0x6e73776170206964ull, 0x7632303236313131ull },
 };
@@ -48,17 +48,14 @@ static size_t ip_bytes(const struct nswap_addr *a)
 	return a->family == AF_INET ? 4 : sizeof(a->ip);
 }
 
-/* do two addresses name the same place? */
+/* do two addresses name the same endpoint? */
 bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b)
 {
 	return a->family == b->family && a->port == b->port &&
 	       a->scope == b->scope && !memcmp(a->ip, b->ip, ip_bytes(a));
 }
 
-/*
- * The node id that belongs to an address. Returns a number that is the same on every
- * machine and never 0.
- */
+/* The node id that belongs to an address: the same on every machine, never 0. */
 u64 nswap_addr_id(const struct nswap_addr *a)
 {
 	__be64 ip[2] = {};
@@ -70,7 +67,7 @@ u64 nswap_addr_id(const struct nswap_addr *a)
 	return id ?: 1;
 }
 
-/* make an empty table. Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM */
 int nswap_ipt_init(struct nswap_ipt *t)
 {
 	t->top = 0;
@@ -78,7 +75,6 @@ int nswap_ipt_init(struct nswap_ipt *t)
 	return t->entry ? 0 : -ENOMEM;
 }
 
-/* free a table */
 void nswap_ipt_exit(struct nswap_ipt *t)
 {
 	kvfree(t->entry);
@@ -86,10 +82,7 @@ void nswap_ipt_exit(struct nswap_ipt *t)
 	t->top = 0;
 }
 
-/*
- * The entry of a node's present epoch; any; the caller holds the table's lock. Returns
- * its index, 0 if there is none.
- */
+/* The index of a node's present epoch, 0 if there is none; the table's lock is held. */
 u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id)
 {
 	unsigned int i;
@@ -128,7 +121,7 @@ static u16 take_unused(struct nswap_ipt *t)
 	return 0;
 }
 
-/* likewise for a node of this version: one of another version gives way */
+/* likewise for a node of this version, which may evict one of another version */
 static u16 take_for_peer(struct nswap_ipt *t)
 {
 	u16 index = take_unused(t);
@@ -168,7 +161,7 @@ static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr)
 	return index;
 }
 
-/* record that node @id at @addr is in @epoch; the numbers are not touched */
+/* record that node @id at @addr is in @epoch; its page counts are not touched */
 static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 					const struct nswap_addr *addr, u64 now_ms)
 {
@@ -203,17 +196,16 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 }
 
 /**
- * nswap_ipt_hear() - take an announcement in
+ * nswap_ipt_hear() - process an announcement
  * @t: the table
  * @a: the announcement, its sender already found acceptable
  * @now_ms: the time
  *
- * A node that leaves without ever having been known is not recorded, nor is an
- * announcement of an epoch that is over: news SAME, and in the first case
- * index 0.
+ * A leaving node that was never known is not recorded, nor is an announcement
+ * of an epoch that is over: news is SAME, and in the first case the index is 0.
  *
  * Context: any; does not sleep; the caller holds the table's lock.
- * Return: what is new, and where.
+ * Return: what is new, and its index.
  */
 struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 				      const struct nswap_announcement *a,
@@ -245,7 +237,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 }
 
 /**
- * nswap_ipt_greeted() - take in who a connection turned out to lead to
+ * nswap_ipt_greeted() - record which node a connection led to
  * @t: the table
  * @index: the used entry whose address was connected to
  * @id: node id in the server's GREET
@@ -254,10 +246,10 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
  *
  * If the result names another index than @index, the node is known under that
  * one, and the connection belongs there or is not needed. A greeting says
- * nothing about leaving: that stays as it is.
+ * nothing about leaving: that flag is kept.
  *
  * Context: any; does not sleep; the caller holds the table's lock.
- * Return: what is new, and where; FULL also if @index is not in use.
+ * Return: what is new, and its index; FULL also if @index is not in use.
  */
 struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 					 u64 id, u64 epoch, u64 now_ms)
@@ -271,7 +263,7 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 	return ipt_learn(t, id, epoch, &addr, now_ms);
 }
 
-/* the entry for what is at an address now; 0 if there is none */
+/* the entry of the node that is at an address now; 0 if there is none */
 static u16 find_at(const struct nswap_ipt *t, const struct nswap_addr *addr)
 {
 	unsigned int i;
@@ -287,13 +279,13 @@ static u16 find_at(const struct nswap_ipt *t, const struct nswap_addr *addr)
 }
 
 /**
- * nswap_ipt_list() - enter an address named by the user
+ * nswap_ipt_list() - add an address named by the user
  * @t: the table
  * @addr: the address
  *
  * Context: any; does not sleep; the caller holds the table's lock.
- * Return: its index, an old one if the address is there already; 0 if the
- * table is full.
+ * Return: its index, the existing one if the address is known already; 0 if
+ * the table is full.
  */
 u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 {
@@ -314,13 +306,13 @@ u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 }
 
 /**
- * nswap_ipt_fresh() - was this peer heard of lately?
+ * nswap_ipt_fresh() - was this peer heard of recently?
  * @e: its entry
  * @now_ms: the time
- * @silent_ms: how long ago is too long
+ * @silent_ms: longest time without hearing of it
  *
- * A clock that jumped, either way, makes peers silent until they announce
- * themselves again; it never keeps a dead one fresh.
+ * If the clock jumps, either way, peers are silent until they announce
+ * themselves again; a jump never keeps a dead one fresh.
  *
  * Context: any; the caller holds the table's lock.
  * Return: true if it is alive and was heard of within @silent_ms.
@@ -335,16 +327,16 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 }
 
 /**
- * nswap_ipt_speaks() - another version of the protocol was heard
+ * nswap_ipt_speaks() - record that another version of the protocol was heard
  * @t: the table
- * @addr: where from
+ * @addr: sender
  * @version: which; 0, which no node speaks, is ignored
  * @now_ms: the time
- * @silent_ms: a peer heard of within so many ms is left alone, since what was
+ * @silent_ms: a peer heard of within this many ms is not changed, since what was
  *	heard may be forged; 0 for none, if it answered a connection to @addr
  *
  * Context: any; does not sleep; the caller holds the table's lock.
- * Return: true if that is news.
+ * Return: true if the version was not known before.
  */
 bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
 		      u8 version, u64 now_ms, u64 silent_ms)
@@ -365,7 +357,7 @@ bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
 	e = &t->entry[index];
 	news = e->version != version;
 	e->version = version;
-	/* one that is alive does not become fresh by that */
+	/* for a live entry this does not count as being heard of */
 	if (!nswap_ipt_alive(e))
 		e->heard_ms = now_ms;
 	return news;
@@ -376,7 +368,7 @@ bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
  * @t: the table
  * @index: its entry
  *
- * What it announced as free is not there; its next announcement says more.
+ * What it announced as free is not there; its next announcement corrects this.
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  */
@@ -386,7 +378,7 @@ void nswap_ipt_refused(struct nswap_ipt *t, u16 index)
 		t->entry[index].free = 0;
 }
 
-/* does any entry but @but keep this address for the user? */
+/* does any entry other than @but keep this address because the user listed it? */
 static bool kept_elsewhere(const struct nswap_ipt *t,
 			   const struct nswap_addr *addr, u16 but)
 {

@@ -2,7 +2,7 @@
 /*
  * IPTable: a node's incomplete, approximate table of its peers.
  *
- * Pure bookkeeping: the caller holds the lock (struct nswap_node ->ipt_lock)
+ * Bookkeeping only: the caller holds the lock (struct nswap_node ->ipt_lock)
  * and passes the time in.
  */
 #ifndef NSWAP_IP_TABLE_H
@@ -14,13 +14,13 @@
  * struct nswap_ipt_entry - one peer; all zeros: not used
  * @listed: named by the user; survives the peer's reboots
  * @gone: its epoch is over: kept until no slot names it
- * @leaving: it said that it goes down
- * @shrinking: it said that it gives lent RAM back
- * @version: of the protocol, if it was last heard to speak another than this
- *	node; for people alone: nothing is decided by it
+ * @leaving: it announced that it is going down
+ * @shrinking: it announced that it is reclaiming lent RAM
+ * @version: protocol version, if it was last heard to speak another one than
+ *	this node; only shown to users: no decision depends on it
  * @id: node id, 0 if not heard of yet, or of another version
  * @epoch: boot epoch, likewise
- * @addr: where it takes connections
+ * @addr: where it accepts connections
  * @lent: pages it lends
  * @free: pages of these that it announced as free
  * @used: pages it holds for others
@@ -52,8 +52,8 @@ struct nswap_ipt {
 };
 
 /**
- * enum nswap_ipt_news - what an announcement told us
- * @NSWAP_IPT_SAME: nothing but fresh numbers
+ * enum nswap_ipt_news - what is new in an announcement
+ * @NSWAP_IPT_SAME: only the page counts
  * @NSWAP_IPT_NEW: a peer not known before
  * @NSWAP_IPT_REBOOTED: a known peer with a new epoch, under a new index
  * @NSWAP_IPT_FULL: no entry left; the announcement was not recorded
@@ -66,8 +66,8 @@ enum nswap_ipt_news {
 };
 
 /**
- * struct nswap_ipt_heard - result of nswap_ipt_hear()
- * @news: what it means
+ * struct nswap_ipt_heard - result of nswap_ipt_hear() and nswap_ipt_greeted()
+ * @news: enum nswap_ipt_news
  * @index: the peer's entry, 0 if FULL
  * @was: REBOOTED: the entry of the epoch that is over, else 0
  */
@@ -77,37 +77,30 @@ struct nswap_ipt_heard {
 	u16 was;
 };
 
-/*
- * Does an entry stand for a node or an address? any; the caller holds the table's
- * lock, or a copy.
- */
+/* The helpers below: any context; the table's lock is held, or @e is a copy. */
+
+/* Does the entry stand for a node or an address? */
 static inline bool nswap_ipt_used(const struct nswap_ipt_entry *e)
 {
 	return e->id || e->listed || e->version;
 }
 
 /*
- * Does an entry stand for a node of another version alone?. It has no peer and gives
- * way to one that needs an entry; any; the caller holds the table's lock, or a copy.
+ * Does the entry stand only for a node of another version? It has no peer and is
+ * evicted when another node needs the entry.
  */
 static inline bool nswap_ipt_foreign(const struct nswap_ipt_entry *e)
 {
 	return !e->id && !e->listed && e->version;
 }
 
-/*
- * Does an entry stand for a node's present epoch? any; the caller holds the table's
- * lock, or a copy.
- */
+/* Does the entry stand for a node's present epoch? */
 static inline bool nswap_ipt_alive(const struct nswap_ipt_entry *e)
 {
 	return e->id && !e->gone;
 }
 
-/*
- * May pages be brought to this node? any; the caller holds the table's lock, or a
- * copy.
- */
+/* May pages be stored on this node? */
 static inline bool nswap_ipt_stays(const struct nswap_ipt_entry *e)
 {
 	return nswap_ipt_alive(e) && !e->leaving;

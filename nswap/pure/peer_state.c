@@ -12,12 +12,12 @@
  *                        +-----------------------------------+
  *
  *   NEW, CONNECTING, UP, SILENT, DEAD -> LOST: another epoch has begun, or the
- *   address leads to another node. LOST is the last state: what comes next has
- *   another index.
+ *   address leads to another node. LOST is final: a successor has another
+ *   index.
  *
  * Invariants:
- *  - Only UP has a session that stands. Page-ins that cannot be sent wait in
- *    every state but DEAD and LOST, where they fail at once.
+ *  - Only an UP peer has an established session. Page-ins that cannot be sent
+ *    wait in every state but DEAD and LOST, where they fail at once.
  *  - States change in peers/state_change.c and nowhere else.
  */
 #include <linux/bits.h>
@@ -48,14 +48,13 @@ static const char *const names[NSWAP_PEER_STATES] = {
 
 static_assert(BITS_PER_TYPE(legal[0]) >= NSWAP_PEER_STATES);
 
-/* may a peer go from one state to another? */
+/* is this transition in the table? */
 bool nswap_peer_legal(u8 from, u8 to)
 {
 	return from < NSWAP_PEER_STATES && to < NSWAP_PEER_STATES &&
 	       legal[from] & BIT(to);
 }
 
-/* a state for people */
 const char *nswap_peer_state_name(u8 state)
 {
 	return state < NSWAP_PEER_STATES ? names[state] : "unknown";

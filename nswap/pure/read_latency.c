@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read times.
+ * Read latency.
  *
  * Invariants: every nswap_read_began() has one nswap_read_ended(). Averages
- * are words that several may write at once: a sample, or half of one, is lost
- * then, which an average survives. Nothing here takes a lock.
+ * are words written without a lock: a concurrent update can lose a sample, or
+ * half of one, which an average tolerates.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -13,8 +13,8 @@
 #include "policy/read_line.h"
 #include "read_latency.h"
 
-#define PART	8		/* a sample counts an eighth */
-#define OLD	(HZ / 10)	/* where none was for so long, */
+#define PART	8		/* weight of a sample: an eighth */
+#define OLD	(HZ / 10)	/* if the last sample is older than this, */
 #define OLD_PART 2		/* a half */
 
 static u32 now_us(void)
@@ -31,7 +31,7 @@ static struct nswap_read_line look_at(const struct nswap_read_latency *t,
 	};
 }
 
-/* a read is started; any; does not sleep, on the page-in path */
+/* a read starts; any context; does not sleep, on the page-in path */
 u32 nswap_read_began(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		     unsigned int nr)
 {
@@ -40,19 +40,19 @@ u32 nswap_read_began(struct nswap_read_latency *t, enum nswap_read_tier tier,
 }
 
 /**
- * nswap_read_ended() - a read is over
+ * nswap_read_ended() - a read has ended
  * @t: measurements
  * @tier: where
  * @nr: pages
- * @began: what nswap_read_began() gave
- * @good: it brought its pages; only then it is a measurement
+ * @began: what nswap_read_began() returned
+ * @good: it succeeded; only then it counts as a measurement
  *
  * Context: any; does not sleep, on the page-in path.
  */
 void nswap_read_ended(struct nswap_read_latency *t, enum nswap_read_tier tier,
 		      unsigned int nr, u32 began, bool good)
 {
-	/* one that waited for a silent peer is no measure */
+	/* a read that waited for a silent peer is not a measurement */
 	u32 us = clamp(now_us() - began, 1u, (u32)NSWAP_READ_MOST_US);
 	struct nswap_read_line line = look_at(t, tier);
 	s32 pages = READ_ONCE(t->pages);
@@ -70,8 +70,8 @@ void nswap_read_ended(struct nswap_read_latency *t, enum nswap_read_tier tier,
 }
 
 /**
- * nswap_read_look() - a snapshot for a reading policy: what a read of as many pages
- *	as reads had lately takes at each tier
+ * nswap_read_look() - snapshot for a reading policy: the latency at each tier of a
+ *	read of the average recent size
  * @t: measurements
  * @view: result
  *

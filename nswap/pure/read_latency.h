@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Read times: how long page-ins of a device take at each tier, and how many
- * are under way. For devices with flash only: the others have no choice.
+ * Read latency: how long page-ins of a device take at each tier, and how many
+ * are in flight. Only for devices with flash: the others have no choice.
  */
 #ifndef NSWAP_READ_LATENCY_H
 #define NSWAP_READ_LATENCY_H
@@ -14,9 +14,9 @@
 /**
  * struct nswap_read_latency - measurements of one device
  * @inflight: pages being read at each tier
- * @line: what reads there take, by their pages
+ * @line: latency of reads there as a function of their pages
  * @last: jiffies of the last measurement
- * @pages: moving average of the pages of a read, at all tiers, in parts of a page
+ * @pages: moving average of pages per read, over all tiers, in fractions of a page
  */
 struct nswap_read_latency {
 	atomic_t inflight[NSWAP_READ_TIERS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Side tables of a device: what a feature needs of each slot beyond the word of
- * the shadow slot map. Made with the device, counted in one place.
+ * Side tables of a device: per-slot data of single features, beside the word of
+ * the shadow slot map. Allocated with the device, counted in one place.
  */
 #ifndef NSWAP_SIDE_TABLE_H
 #define NSWAP_SIDE_TABLE_H
@@ -10,7 +10,7 @@
 
 /**
  * struct nswap_side_table - one table, an entry a slot
- * @name: for people, write-once
+ * @name: shown to users, write-once
  * @bits: of an entry: 1, or a multiple of 8
  * @at: the entries, zeros at first
  */
@@ -24,7 +24,7 @@ struct nswap_side_table {
  * struct nswap_side_tables - the tables of one device
  * @slots: entries of each
  * @nr: how many there are
- * @table: they
+ * @table: the tables
  */
 struct nswap_side_tables {
 	u64 slots;
@@ -38,13 +38,13 @@ struct nswap_side_table *nswap_side_add(struct nswap_side_tables *ts,
 void nswap_side_exit(struct nswap_side_tables *ts);
 u64 nswap_side_bytes(const struct nswap_side_tables *ts, unsigned int i);
 
-/* the entry of a slot; any; who may read and write it: see side_table.c */
+/* the entry of a slot; any context; side_table.c says who may read and write it */
 static inline void *nswap_side_entry(const struct nswap_side_table *t, u64 slot)
 {
 	return t->at + slot * (t->bits / 8);
 }
 
-/* a table of bits; any; bits are changed atomically, set_bit() and the like */
+/* a table of bits; any context; bits are changed by atomic ops, set_bit() etc. */
 static inline unsigned long *nswap_side_bitmap(const struct nswap_side_table *t)
 {
 	return t->at;

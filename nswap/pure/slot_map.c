@@ -12,21 +12,21 @@
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
  *   WRITING -> HOME, FLASH -> WRITING, EMPTY
- *   FLASH -> REMOTE, HOME: its flash device is being emptied; the slot takes
+ *   FLASH -> REMOTE, HOME: its flash device is being evacuated; the slot gets
  *   another generation, or another flash slot, without leaving FLASH
- *   REMOTE -> FLASH: the peer is lost, or brings the page back, and flash has
+ *   REMOTE -> FLASH: the peer is lost, or sends the page back, and flash has
  *   another copy, or the page was prefetched to stay there
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME, FLASH (the new place, or the old);
  *   while MOVING, a page-out and a free act as on the old place, and the move
- *   finds that its entry has changed and gives its new copy up. A loss of the
- *   old place waits for the move: the new place may have the page.
+ *   finds that its entry has changed and drops its new copy. A loss of the old
+ *   place is left to the move to decide: the new place may have the page.
  *   HOME -> MOVING takes the next generation: the page is sent under that one.
  *
  * Invariants:
  *  - An entry changes only by nswap_slot_move(), one compare-and-exchange, which
  *    the module calls from nswap_slot_update() alone: the loser of a race decides
- *    again, on what the entry has become. Only reference bits are changed here,
- *    and a lost race leaves them alone.
+ *    again, based on the new entry. Only reference bits are changed in this file
+ *    directly, and a lost race leaves them alone.
  *  - A generation never goes back. EMPTY and LOST keep it, so the next
  *    page-out of the slot is newer than every copy a peer may still hold.
  *  - Only the request that moved a slot to WRITING moves it out again;
@@ -79,16 +79,12 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 			     BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME),
 };
 
-/* memory a map of @nr slots takes */
 u64 nswap_slot_map_bytes(u64 nr)
 {
 	return nr * sizeof(atomic64_t);
 }
 
-/*
- * Allocate a map, every slot EMPTY; process context, sleeps; never on the reclaim
- * path. Returns 0, or -ENOMEM.
- */
+/* All slots EMPTY; process, sleeps; never on the reclaim path. 0, or -ENOMEM. */
 int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
 {
 	map->word = vzalloc(nswap_slot_map_bytes(nr));
@@ -98,7 +94,6 @@ int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
 	return 0;
 }
 
-/* free a map */
 void nswap_slot_map_exit(struct nswap_slot_map *map)
 {
 	vfree(map->word);
@@ -106,7 +101,6 @@ void nswap_slot_map_exit(struct nswap_slot_map *map)
 	map->nr = 0;
 }
 
-/* the word of an entry */
 u64 nswap_slot_pack(const struct nswap_slot *s)
 {
 	return (u64)s->state | (u64)s->referenced << REF_SHIFT |
@@ -114,7 +108,6 @@ u64 nswap_slot_pack(const struct nswap_slot *s)
 	       (u64)s->gen << GEN_SHIFT | (u64)s->flash << FLASH_SHIFT;
 }
 
-/* the entry in a word */
 struct nswap_slot nswap_slot_unpack(u64 word)
 {
 	return (struct nswap_slot){
@@ -127,7 +120,7 @@ struct nswap_slot nswap_slot_unpack(u64 word)
 	};
 }
 
-/* may an entry go from one state to another? */
+/* is this transition in the table? */
 bool nswap_slot_legal(u8 from, u8 to)
 {
 	return from < NSWAP_SLOT_NR && to < NSWAP_SLOT_NR &&
@@ -135,9 +128,9 @@ bool nswap_slot_legal(u8 from, u8 to)
 }
 
 /*
- * Change one entry if nobody changed it meanwhile; any; does not sleep, on the reclaim
- * path. Returns true if the entry was @old and now is @to; false if it had changed or
- * the transition is not in the table (which also warns once).
+ * Compare and exchange one entry; any context; does not sleep, on the reclaim path.
+ * Returns true if the entry was @old and now is @to; false if it had changed or the
+ * transition is not in the table (which also warns once).
  */
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to)
@@ -150,13 +143,13 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 	return atomic64_cmpxchg(&map->word[slot], old, new) == old;
 }
 
-/* do two entries differ in the reference bit at most? */
+/* are two entries equal but for the reference bit? */
 bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b)
 {
 	return !((nswap_slot_pack(a) ^ nswap_slot_pack(b)) & ~(1ull << REF_SHIFT));
 }
 
-/* the clock's hand has passed */
+/* the clock hand has passed: clear the reference bit */
 void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
 			    const struct nswap_slot *old)
 {
@@ -171,7 +164,7 @@ void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
  * @slot: below @map->nr
  * @gen: the generation that was read
  *
- * A rewrite since then makes it a no-op: the new page has not been read.
+ * No effect if the slot was rewritten since: the new page has not been read.
  *
  * Context: any; does not sleep, on the page-in path.
  */

@@ -5,8 +5,8 @@
  *
  *   state 4 | reference 1 | freed 1 | peer 10 | generation 20 | flash slot 28
  *
- * The flash slot, if not zero, is where flash holds this generation too,
- * whatever the state says of the first copy.
+ * A flash slot that is not zero says where flash holds a copy of this generation,
+ * too, whatever place the state names.
  */
 #ifndef NSWAP_SLOT_MAP_H
 #define NSWAP_SLOT_MAP_H
@@ -18,14 +18,14 @@
 /**
  * enum nswap_slot_state - where the newest copy of a slot's page is
  * @NSWAP_SLOT_EMPTY: never written or freed; reads as zeros
- * @NSWAP_SLOT_WRITING: a page-out of this generation is on its way to the peer
+ * @NSWAP_SLOT_WRITING: a page-out of this generation is in flight
  * @NSWAP_SLOT_REMOTE: the peer holds this generation
  * @NSWAP_SLOT_FREEING: freed here, the peer has not been told yet
  * @NSWAP_SLOT_LOST: written once, no valid copy left; reads fail
  * @NSWAP_SLOT_HOME: home holds this generation, at the slot's own offset
  * @NSWAP_SLOT_MOVING: the peer, or home if the peer is 0, holds this
- *	generation, and it is being brought elsewhere: until that is recorded,
- *	it is valid where it was
+ *	generation, and it is being moved elsewhere: it stays valid at its old
+ *	place until the new one is recorded
  * @NSWAP_SLOT_FLASH: flash alone holds this generation
  * @NSWAP_SLOT_NR: number of states
  */
@@ -49,7 +49,7 @@ enum nswap_slot_state {
  * @state: enum nswap_slot_state
  * @referenced: paged in since the bit was last cleared (clock algorithm)
  * @freed: freed while WRITING; acted on when the page-out ends
- * @peer: index in the IPTable, 0 for nobody
+ * @peer: index in the IPTable, 0 for none
  * @gen: generation of the newest page-out, modulo 2^20
  * @flash: slot on the flash tier, 0 if flash has no copy
  */
@@ -93,7 +93,7 @@ static inline u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)
 	return atomic64_read(&map->word[slot]);
 }
 
-/* is this the page that was meant, in this place? */
+/* is this the same page (generation), in this state and place? */
 static inline bool nswap_slot_is(const struct nswap_slot *s, u8 state, u16 peer,
 				 u32 gen)
 {
@@ -114,10 +114,7 @@ static inline bool nswap_slot_at_home(const struct nswap_slot *s)
 	       (s->state == NSWAP_SLOT_MOVING && !s->peer);
 }
 
-/*
- * An entry without the copy its state tells of. Returns fLASH if flash has another,
- * else LOST.
- */
+/* The entry without the copy its state names: FLASH if flash has another, else LOST. */
 static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s)
 {
 	return (struct nswap_slot){
@@ -127,7 +124,7 @@ static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s)
 	};
 }
 
-/* the generation of the page-out after @gen */
+/* the generation of the next page-out after @gen */
 static inline u32 nswap_gen_next(u32 gen)
 {
 	return (gen + 1) & NSWAP_GEN_MASK;

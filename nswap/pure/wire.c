@@ -16,13 +16,13 @@
 
 /**
  * struct shape - what a legal message of one type looks like
- * @name: for people
+ * @name: shown to users
  * @max_nr: largest @nr
  * @min_nr: smallest @nr
  * @each: payload bytes per @nr
  * @fixed: payload bytes beside them
  * @flags: flags this type may carry
- * @timed: it may say how long it took
+ * @timed: it may carry the time it took
  */
 struct shape {
 	const char *name;
@@ -101,7 +101,6 @@ static const char *const status_names[] = {
 	[NSWAP_ST_NO_HOME] = "no home",
 };
 
-/* fill in a header */
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)
 {
 	memset(h, 0, sizeof(*h));
@@ -122,7 +121,7 @@ static bool load_reply_fits(u32 nr, u32 bytes)
 }
 
 /**
- * nswap_wire_check() - is this a header we may act on?
+ * nswap_wire_check() - is this a valid header?
  * @h: a header as received
  *
  * Context: any.
@@ -156,11 +155,11 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 }
 
 /**
- * nswap_wire_other_version() - is this ours but for its version?
+ * nswap_wire_other_version() - is this message ours but for its version?
  * @h: a header as received
  * @len: bytes received
  *
- * Every version begins with magic and version; nothing else in @h is believed.
+ * Every version begins with magic and version; nothing else in @h is trusted.
  *
  * Context: any.
  * Return: true if it is of another version of this protocol.
@@ -172,7 +171,6 @@ bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len)
 	       h->version != NSWAP_WIRE_VERSION;
 }
 
-/* encode an announcement */
 void nswap_wire_put_announce(struct nswap_wire_announce *w,
 			     const struct nswap_announcement *a)
 {
@@ -232,14 +230,12 @@ int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 	return 0;
 }
 
-/* a message type for people */
 const char *nswap_wire_name(u8 type)
 {
 	return type < NSWAP_WIRE_NR && shapes[type].name ? shapes[type].name :
 							   "unknown";
 }
 
-/* a status for people */
 const char *nswap_wire_status_name(u16 status)
 {
 	return status < ARRAY_SIZE(status_names) ? status_names[status] :

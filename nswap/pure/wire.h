@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Wire protocol, version 2: the only thing client and server share.
+ * Wire protocol, version 2: all that client and server share.
  *
  * Everything is little-endian, headers are fixed, sizes are asserted, unknown
  * versions, types and flags are rejected, reserved bytes are zero and checked.
@@ -18,16 +18,16 @@
 
 /*
  * Features: what a peer may lack and still be a peer. Both sides of a
- * connection say what they have, what both have is in use on it, and bits that
- * are not known here are ignored.
+ * connection send theirs; those that both have are in use on it. Bits that are
+ * not known here are ignored.
  */
 #define NSWAP_HAS_TIMED		0x1ull	/* NSWAP_F_TIMED is answered */
 #define NSWAP_HAS_ALL		NSWAP_HAS_TIMED	/* what this node has */
 
 /**
  * enum nswap_wire_type - messages; direction in brackets
- * @NSWAP_GREET: [server] first message on a connection: who I am, a ticket
- * @NSWAP_HELLO: [client] who I am, session, class of connection, the ticket,
+ * @NSWAP_GREET: [server] first message on a connection: its id, a ticket
+ * @NSWAP_HELLO: [client] its id, session, class of connection, the ticket,
  *	features
  * @NSWAP_HELLO_ACK: [server] accepted or refused, features, first grants
  * @NSWAP_STORE: [client] generations, then pages, of adjacent slots
@@ -37,22 +37,22 @@
  * @NSWAP_FREE: [client] runs to drop
  * @NSWAP_FREE_ACK: [server] they are dropped
  * @NSWAP_FREE_DEVICE: [client] drop everything of one device instance
- * @NSWAP_HOLD_ASK: [client] what do you hold for me from this place on?
+ * @NSWAP_HOLD_ASK: [client] what do you hold for me, starting at this slot?
  * @NSWAP_HOLD_LIST: [server] runs in (instance, slot) order
- * @NSWAP_GRANT_ASK: [client] I want to store @nr pages
+ * @NSWAP_GRANT_ASK: [client] wants to store @nr pages
  * @NSWAP_GRANT: [server] grants in the header
- * @NSWAP_GRANT_RETURN: [client] I give @nr grants back
- * @NSWAP_PING: [client] are you there?
- * @NSWAP_PONG: [server] yes; grants may ride on it
+ * @NSWAP_GRANT_RETURN: [client] gives @nr grants back
+ * @NSWAP_PING: [client] are you alive?
+ * @NSWAP_PONG: [server] yes; may carry grants
  * @NSWAP_MOVE: [mover] pages of an owner, to be kept for it
  * @NSWAP_MOVE_ACK: [server] per page: generation and result
  * @NSWAP_MOVED: [mover, to the owner] these pages are at another peer now
  * @NSWAP_MOVED_ACK: [owner] per page: drop your copy (OK) or keep it
- * @NSWAP_CLAIM: [client] I want these pages that were moved to you
+ * @NSWAP_CLAIM: [client] asks for these pages that were moved to the server
  * @NSWAP_CLAIM_ACK: [server] per page: generation and result
- * @NSWAP_RETURN: [mover, to the owner] your pages, nobody else has room for them
+ * @NSWAP_RETURN: [mover, to the owner] your pages, no peer has room for them
  * @NSWAP_RETURN_ACK: [owner] per page: generation and result
- * @NSWAP_ANNOUNCE: [both, UDP] who I am and what I lend
+ * @NSWAP_ANNOUNCE: [both, UDP] the node's id and what it lends
  * @NSWAP_WIRE_NR: number of types
  */
 enum nswap_wire_type {
@@ -87,11 +87,11 @@ enum nswap_wire_type {
 
 /* flags; each belongs to one type */
 #define NSWAP_F_LAST		0x0001	/* HOLD_LIST: nothing follows */
-#define NSWAP_F_LEAVING		0x0002	/* ANNOUNCE: this node goes down */
+#define NSWAP_F_LEAVING		0x0002	/* ANNOUNCE: this node is going down */
 #define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now */
-#define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by comparison */
-#define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: gives lent RAM back */
-#define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: say how long you took;
+#define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by reconcile */
+#define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: it is reclaiming lent RAM */
+#define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: report the time you took;
 					 * needs NSWAP_HAS_TIMED
 					 */
 
@@ -99,10 +99,10 @@ enum nswap_wire_type {
  * enum nswap_conn_class - what a connection of a session carries
  * @NSWAP_CLASS_CONTROL: the first: loads, frees, grants, reconcile, pings
  * @NSWAP_CLASS_LOAD: loads only
- * @NSWAP_CLASS_STORE: stores only, so that payload dropped for want of memory
- *	holds back nothing else
- * @NSWAP_CLASS_MOVE: from a server that gives RAM back to another one, or to
- *	an owner: pages; no part of a session
+ * @NSWAP_CLASS_STORE: stores only, so that payload dropped for lack of memory
+ *	delays nothing else
+ * @NSWAP_CLASS_MOVE: pages, from a server that gives RAM back to another one,
+ *	or to an owner; not part of a session
  * @NSWAP_CLASS_TELL: from such a server to an owner: where its pages went
  * @NSWAP_CLASS_NR: number of classes
  */
@@ -119,7 +119,7 @@ enum nswap_conn_class {
  * enum nswap_wire_status - result of a message or of one slot in it
  * @NSWAP_ST_OK: done
  * @NSWAP_ST_NO_ROOM: no grant or no memory; place it elsewhere
- * @NSWAP_ST_OLDER: what came is older than what is held
+ * @NSWAP_ST_OLDER: what was sent is older than what is held
  * @NSWAP_ST_NOT_HELD: that generation is not here
  * @NSWAP_ST_STALE: this connection has been fenced by a newer session
  * @NSWAP_ST_LEAVING: the node is going down
@@ -155,9 +155,9 @@ enum nswap_wire_status {
  *	it has
  * @status: enum nswap_wire_status of the whole message
  * @page_bytes: bytes a page takes in the payload: 4096; sealed pages later
- * @took: [server] STORE_ACK, LOAD_REPLY: ns from the question's last byte to
- *	the answer, if it was asked for; else zero
- * @free: [server] pages lent that are neither filled nor granted to anybody
+ * @took: [server] STORE_ACK, LOAD_REPLY: ns from the last byte of the question
+ *	to the answer, if requested; else zero
+ * @free: [server] pages lent that are neither filled nor granted
  * @auth: zero; room for a message tag
  */
 struct nswap_wire_hdr {
@@ -183,7 +183,7 @@ static_assert(sizeof(struct nswap_wire_hdr) == 72);
  * struct nswap_wire_greet - payload of GREET
  * @id: the server's node id
  * @epoch: its boot epoch
- * @ticket: rises with every connection; says which session is newer
+ * @ticket: increases with every connection; says which session is newer
  * @keys: zero; room for an exchange of keys
  */
 struct nswap_wire_greet {
@@ -198,7 +198,7 @@ static_assert(sizeof(struct nswap_wire_greet) == 120);
  * struct nswap_wire_hello - payload of HELLO
  * @id: the owner's node id
  * @epoch: its boot epoch
- * @session: rises with every session of this epoch
+ * @session: increases with every session of this epoch
  * @ticket: from GREET on this connection
  * @features: what the owner has, NSWAP_HAS_* and bits not known here
  * @class: enum nswap_conn_class
@@ -259,7 +259,7 @@ static_assert(sizeof(struct nswap_wire_run) == 24);
 #define NSWAP_WIRE_RUN_MAX	1024	/* slots of one run in a HOLD_LIST */
 
 /**
- * struct nswap_wire_page - name of one page (MOVE, MOVED, CLAIM, RETURN)
+ * struct nswap_wire_page - identifies one page (MOVE, MOVED, CLAIM, RETURN)
  * @slot: slot
  * @instance: device instance of the owner
  * @gen: generation
@@ -272,8 +272,8 @@ struct nswap_wire_page {
 static_assert(sizeof(struct nswap_wire_page) == 16);
 
 /**
- * struct nswap_wire_node - a node, by name (MOVE, RETURN: the owner; MOVED: the
- * peer that has the pages now)
+ * struct nswap_wire_node - identifies a node (MOVE, RETURN: the owner; MOVED:
+ * the peer that has the pages now)
  * @id: node id
  * @epoch: boot epoch
  */
@@ -293,7 +293,7 @@ static_assert(sizeof(struct nswap_wire_node) == 16);
  * @reserved: zero
  * @ip: address to connect to, network byte order
  * @lent: pages lent
- * @free: of these, pages nobody holds and nobody was granted
+ * @free: of these, pages that are neither held nor granted
  * @used: pages held for others
  */
 struct nswap_wire_announce {
@@ -324,9 +324,9 @@ static_assert(sizeof(struct nswap_wire_announce) == 136);
  * @lent: pages
  * @free: pages
  * @used: pages
- * @leaving: the node goes down
+ * @leaving: the node is going down
  * @answer: it asks for an announcement in return
- * @shrinking: it gives lent RAM back: place nothing there
+ * @shrinking: it is reclaiming lent RAM: place nothing there
  */
 struct nswap_announcement {
 	u64 id;

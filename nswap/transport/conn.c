@@ -3,18 +3,18 @@
  * One connection of a session, client side.
  *
  * Invariants:
- *  - Giving a message to a connection never sleeps for the network: whoever
- *    finds the sender's mutex free sends without waiting, everybody else
- *    leaves the message on the queue, where the holder looks again after
- *    letting go. When the link has no room, tx_work goes on.
+ *  - Giving a message to a connection never sleeps for the network: a task
+ *    that gets the sender's mutex by trylock sends without waiting, any other
+ *    leaves its message on the queue, which the holder checks again after
+ *    unlocking. When the link has no room, tx_work continues.
  *  - A message is on @sent before its first byte leaves, so that an answer
- *    always finds it. The receiver that finds it still SENDING waits for the
- *    sender to let go: an answer proves that all of it was sent.
- *  - Memory of a message may be touched by the connection only while it is not
+ *    always finds it. A receiver that finds it still SENDING waits for the
+ *    sender to unlock: an answer proves that all of it was sent.
+ *  - The connection may touch the memory of a message only while it is not
  *    IDLE. It becomes IDLE by being answered, by nswap_conn_overdue(), or by
- *    nswap_conn_close(); whoever makes it IDLE calls ->answer or ->lost.
- *  - A message of which a part is on the wire cannot be taken back: when its
- *    time is up the session is broken instead.
+ *    nswap_conn_close(); the one that makes it IDLE calls ->answer or ->lost.
+ *  - A partly sent message cannot be taken back: when it times out the session
+ *    is broken instead.
  *
  * Lock order: tx -> lock. Nothing else is taken inside lock.
  */
@@ -28,7 +28,7 @@
 #include "pure/wire.h"
 #include "transport.h"
 
-/* a link without room is tried again after this, even if nobody says so */
+/* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
 
 static struct nswap_msg *next_to_send(struct nswap_conn *c)
@@ -127,7 +127,7 @@ static void tx_work(struct work_struct *work)
 	conn_push(container_of(to_delayed_work(work), struct nswap_conn, tx_work));
 }
 
-/* the link says that there is room; any context */
+/* the link has room again; any context */
 static void conn_writable(void *arg)
 {
 	struct nswap_conn *c = arg;
@@ -139,7 +139,7 @@ static void conn_writable(void *arg)
 /**
  * nswap_conn_init() - make a connection that is not open yet
  * @c: all zeros
- * @peer: whose
+ * @peer: its peer
  * @number: within the session: 0 is control, the last is for stores
  *
  * Context: process, sleeps; never on the reclaim path.
@@ -159,7 +159,6 @@ int nswap_conn_init(struct nswap_conn *c, struct nswap_peer *peer, u8 number)
 	return c->scratch ? 0 : -ENOMEM;
 }
 
-/* undo nswap_conn_init() */
 void nswap_conn_exit(struct nswap_conn *c)
 {
 	if (!c->peer)
@@ -168,7 +167,7 @@ void nswap_conn_exit(struct nswap_conn *c)
 	free_page((unsigned long)c->scratch);
 }
 
-/* give the connection its link; process, the session's leader */
+/* attach the link; process, the session's leader */
 void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l)
 {
 	mutex_lock(&c->tx);
@@ -177,7 +176,7 @@ void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l)
 	mutex_unlock(&c->tx);
 }
 
-/* take messages from now on; process, the session's leader */
+/* accept messages from now on; process, the session's leader */
 void nswap_conn_up(struct nswap_conn *c)
 {
 	spin_lock(&c->lock);
@@ -186,12 +185,12 @@ void nswap_conn_up(struct nswap_conn *c)
 }
 
 /**
- * nswap_conn_close() - take no more messages, hand back those there are
+ * nswap_conn_close() - stop accepting messages, hand back the pending ones
  * @c: a connection whose receiver has stopped; open or not
  * @lost: the messages that will get no answer are added here, IDLE
  *
- * Context: process, the session's leader; waits for a send that is under way,
- * which does not wait for the network.
+ * Context: process, the session's leader; waits for a send in progress, which
+ * does not wait for the network.
  */
 void nswap_conn_close(struct nswap_conn *c, struct list_head *lost)
 {
@@ -219,7 +218,7 @@ void nswap_conn_close(struct nswap_conn *c, struct list_head *lost)
 	mutex_unlock(&c->tx);
 }
 
-/* make the receiver and every sender fail; process, sleeps for a send under way only */
+/* make receiver and senders fail; process, sleeps only for a send in progress */
 void nswap_conn_shutdown(struct nswap_conn *c)
 {
 	mutex_lock(&c->tx);
@@ -229,7 +228,7 @@ void nswap_conn_shutdown(struct nswap_conn *c)
 }
 
 /**
- * nswap_conn_send() - send a message and wait, elsewhere, for its answer
+ * nswap_conn_send() - send a message; its answer is handled by the receiver
  * @c: the connection
  * @m: an IDLE message with @hdr, @iter, @answer and @lost set
  *
@@ -264,7 +263,7 @@ static struct nswap_msg *find_sent(struct nswap_conn *c, __le64 id)
 	return NULL;
 }
 
-/* take the message out of @sent; NULL if nobody waits for this answer */
+/* take the message out of @sent; NULL if no message waits for this answer */
 static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 {
 	struct nswap_msg *m;
@@ -295,7 +294,7 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
  * Calls ->answer of the message it answers.
  *
  * Context: process, the connection's receiver; sleeps.
- * Return: 0 to go on; 1 when nobody waits for this answer (any more): the
+ * Return: 0 to go on; 1 if no message waits for this answer (any more): the
  * payload is still to be received; an error to break the session.
  */
 int nswap_conn_receive(struct nswap_conn *c)
@@ -330,12 +329,12 @@ static struct nswap_msg *first_before(struct list_head *list,
 }
 
 /**
- * nswap_conn_overdue() - take back the oldest message if its time is up
+ * nswap_conn_overdue() - take back the oldest message if it has timed out
  * @c: a connection
  * @since: messages given to the connection before this time are overdue
- * @unsent: set if no byte of the message has left
+ * @unsent: set if no byte of the message was sent
  *
- * A message of which a part has left stays: see nswap_conn_stuck().
+ * A partly sent message stays: see nswap_conn_stuck().
  *
  * Context: process, page-out path; does not sleep.
  * Return: a message, IDLE, or NULL.

@@ -34,21 +34,21 @@ enum nswap_msg_at {
  * @link: on one of the lists
  * @conn: the connection it was given to; write-once until it is idle again
  * @at: enum nswap_msg_at
- * @begun: a part of it has left; the sender's
+ * @begun: part of it was sent; private to the sender
  * @hdr: its header
  * @iter: what is left to send, header included
  * @since: jiffies when it was given to the connection
- * @sent_ns: when its last byte was with the socket, see nswap_stamp()
- * @answered_ns: when the header of the answer was here, likewise
- * @received_ns: when the rest of it was, likewise; the owner's
+ * @sent_ns: when the socket had its last byte, see nswap_stamp()
+ * @answered_ns: when the header of the answer had come, likewise
+ * @received_ns: when the rest of it had come, likewise; the owner's
  * @took: of the answer
  * @answer: the answer has come; @hdr of the answer is in the connection's @rx,
  *	its payload has not been received yet and must be, completely, by this
  *	function. Returns an error to break the session.
  * @lost: the session broke, or the message was taken back: no answer will
  *	come. May not sleep.
- * @overdue: STORE: it was taken back, unanswered; @unsent if no byte of it has
- *	left. May not sleep.
+ * @overdue: STORE: it was taken back, unanswered; @unsent if no byte of it was
+ *	sent. May not sleep.
  */
 struct nswap_msg {
 	struct list_head link;
@@ -69,21 +69,21 @@ struct nswap_msg {
 
 /**
  * struct nswap_conn - one connection
- * @peer: whose
+ * @peer: its peer
  * @t: its transport
  * @class: enum nswap_conn_class; write-once
  * @number: within the session; write-once
  * @l: open link; changed by the session's leader, with @tx held
  * @lock: protects @up, @txq, @sent, @cur and the place of every message there;
  *	taken in process context only
- * @up: messages are taken
+ * @up: messages are accepted
  * @txq: to be sent
  * @sent: waiting for answers, oldest first
  * @cur: being sent
  * @tx: held while sending
- * @tx_work: goes on sending when the link had no room
+ * @tx_work: continues sending when the link had no room
  * @rx: header being handled by the receiver
- * @scratch: a page for payload nobody wants
+ * @scratch: a page for payload that is discarded
  * @thread: the receiver
  */
 struct nswap_conn {

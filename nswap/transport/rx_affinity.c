@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Follow.
+ * Receive affinity.
  *
- * Invariant: a thread moves only after TIMES messages in a row from the same
- * other CPU, so a connection shared by CPUs does not make it run to and fro.
+ * Invariant: a thread migrates only after TIMES messages in a row from the same
+ * other CPU, so a connection shared by CPUs does not make it bounce.
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
@@ -17,7 +17,7 @@
  * nswap_rx_affinity_start() - the calling thread serves a connection
  * @f: its state
  *
- * It gets the priority of a high-priority worker: programs wait for it.
+ * It gets the priority of a high-priority worker: tasks wait for its answers.
  *
  * Context: process, a kernel thread.
  */

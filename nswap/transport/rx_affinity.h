@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Follow: keep a connection's thread on the CPU its packets arrive on, so that
- * a page-in wakes nobody on another CPU.
+ * Receive affinity: keep a connection's thread on the CPU its packets arrive
+ * on, so that a page-in needs no wake-up on another CPU.
  */
 #ifndef NSWAP_RX_AFFINITY_H
 #define NSWAP_RX_AFFINITY_H
 
 /**
- * struct nswap_rx_affinity - where a thread runs; its own
- * @cpu: where it is bound to, -1 for nowhere
- * @other: where packets have come from lately, if not @cpu
+ * struct nswap_rx_affinity - where a thread runs; private to the thread
+ * @cpu: the CPU it is bound to, -1 for none
+ * @other: where recent packets came from, if not @cpu
  * @times: how often in a row
  */
 struct nswap_rx_affinity {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses, to and from the socket layer.
+ * Conversion of addresses to and from those of the socket layer.
  *
- * Invariant: what is not part of the address is zero in the result, so that
- * addresses can be compared and hashed.
+ * Invariant: bytes that are not part of the address are zero in the result, so
+ * that addresses can be compared and hashed.
  */
 #include <linux/errno.h>
 #include <linux/in.h>
@@ -12,10 +12,7 @@
 
 #include "sockaddr.h"
 
-/*
- * What kernel_bind() and the like want. Returns the length to pass beside it,
- * -EAFNOSUPPORT for an unknown family.
- */
+/* Returns the length to pass to kernel_bind() and the like, or -EAFNOSUPPORT. */
 int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
@@ -38,10 +35,7 @@ int nswap_to_sockaddr(const struct nswap_addr *a, struct sockaddr_storage *ss)
 	}
 }
 
-/*
- * An address as the socket layer reports it. Returns 0, -EAFNOSUPPORT for an unknown
- * family.
- */
+/* Returns 0, or -EAFNOSUPPORT. */
 int nswap_from_sockaddr(const struct sockaddr_storage *ss,
 			struct nswap_addr *a)
 {
@@ -65,14 +59,14 @@ int nswap_from_sockaddr(const struct sockaddr_storage *ss,
 	}
 }
 
-/* does this address mean nothing without a scope? */
+/* does this address need a scope? */
 bool nswap_addr_link_local(const struct nswap_addr *a)
 {
 	return a->family == AF_INET6 && a->ip[0] == 0xfe &&
 	       (a->ip[1] & 0xc0) == 0x80;
 }
 
-/* can this address not be a node's? */
+/* can this address not be that of a node? */
 bool nswap_addr_unusable(const struct nswap_addr *a)
 {
 	static const u8 zeros[sizeof(a->ip)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between struct nswap_addr, which the wire, the tables and netlink carry, and
- * the socket layer's addresses.
+ * Conversion between struct nswap_addr, which the wire, the tables and netlink
+ * carry, and the addresses of the socket layer.
  */
 #ifndef NSWAP_SOCKADDR_H
 #define NSWAP_SOCKADDR_H

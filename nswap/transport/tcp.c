@@ -10,12 +10,12 @@
  *    so it never enters reclaim and may use the reserves. What is sent is
  *    bounded: by grants for stores, by the tag set for loads, by one reply at
  *    a time on a server's connection.
- *  - Every socket has SOCK_MEMALLOC from before its handshake, so that a
- *    starving node can still connect, until ->no_reserves(). A link without it
- *    loses packets at the watermark and gets them again later by
- *    retransmission: that is what the server wants of stores.
- *  - A kernel socket has no timers left once it is closed, so a closed one
- *    must not have anything left to send: it is reset (no linger).
+ *  - Every socket has SOCK_MEMALLOC from before its handshake, so that a node
+ *    short of memory can still connect, until ->no_reserves(). A link without it
+ *    drops packets at the watermark and gets them later by retransmission,
+ *    which is what the server wants for stores.
+ *  - A kernel socket has no timers once it is closed, so a closed one must not
+ *    have anything left to send: it is reset (no linger).
  *  - A bvec is copied into the socket buffer; after a send nothing refers to
  *    the page any more.
  */
@@ -45,14 +45,14 @@
 
 struct nswap_link {
 	struct socket *sock;
-	struct mutex own;	/* of those that are not its thread */
+	struct mutex own;	/* serialises tasks other than the link's thread */
 	bool reserves;
 	void (*writable)(void *arg);
 	void *arg;
 	void (*saved_write_space)(struct sock *sk);
 };
 
-/* before the handshake: the window is fixed by then, and may need reserves */
+/* before the handshake: it fixes the window, and may need the reserves */
 static void tcp_prepare(struct nswap_link *l)
 {
 	struct sock *sk = l->sock->sk;
@@ -70,7 +70,7 @@ static void tcp_prepare(struct nswap_link *l)
 static void tcp_tune(struct sock *sk)
 {
 	lock_sock(sk);
-	/* when even the reserves are used up it is tried again (conn.c) */
+	/* if even the reserves are used up, conn.c tries again */
 	sk->sk_allocation = GFP_NOIO | __GFP_MEMALLOC | __GFP_NOWARN;
 	sk->sk_use_task_frag = false;
 	sk->sk_sndtimeo = SEND_TIMEOUT;
@@ -78,7 +78,7 @@ static void tcp_tune(struct sock *sk)
 	tcp_sock_set_nodelay(sk);
 }
 
-/* a dead other end is noticed even by a side that never sends */
+/* so that even a side that never sends notices a dead peer */
 static void tcp_keepalive(struct sock *sk)
 {
 	sock_set_keepalive(sk);
@@ -139,7 +139,7 @@ static void tcp_close_link(struct nswap_link *l)
 		sk->sk_user_data = NULL;
 		write_unlock_bh(&sk->sk_callback_lock);
 	}
-	/* the flag goes last: packets that passed the filter may be queued */
+	/* the flag is cleared last: packets that passed the filter may be queued */
 	sock_hold(sk);
 	sock_release(l->sock);
 	if (l->reserves)
@@ -201,7 +201,7 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 	struct socket *sock;
 	int ret;
 
-	/* two small objects, so that an owner without memory is let in */
+	/* two small objects, so that an owner short of memory can connect */
 	ret = kernel_accept(listener->sock, &sock, 0);
 	if (!ret)
 		l = new_link(sock);
@@ -212,7 +212,7 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 		sock_release(sock);
 		return ERR_PTR(-ENOMEM);
 	}
-	/* the flag is inherited, what it stands for is not */
+	/* the flag is inherited, the state it stands for is not */
 	tcp_prepare(l);
 	WRITE_ONCE(sock->sk->sk_sndbuf, REPLY_BUFFER);
 	tcp_tune(sock->sk);
@@ -232,11 +232,11 @@ static int tcp_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
 
 /*
  * A packet from the reserves that has passed the socket's filter must not be
- * queued behind an owner of the socket who then finds the flag cleared: that is
- * a BUG of the stack's. So the flag goes first, while nobody owns the socket
- * and only shutdown() could; then those on their way arrive; then the rest, as
- * the socket's owner, because it corrects what the socket may allocate.
- * Expedited, because page-ins wait for this session.
+ * queued behind an owner of the socket that then finds the flag cleared: the
+ * network stack has a BUG() for that. So clear the flag first, while no task
+ * owns the socket and only shutdown() could; then wait for packets in flight;
+ * then do the rest as the socket's owner, because it corrects what the socket
+ * may allocate. Expedited, because page-ins wait for this session.
  */
 static void tcp_no_reserves(struct nswap_link *l)
 {
@@ -408,7 +408,7 @@ int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 	return ret == len ? 0 : -EPIPE;
 }
 
-/* receive and forget */
+/* receive and discard @len bytes */
 int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,
 		void *scratch, size_t len)
 {

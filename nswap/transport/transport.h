@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Transport: framed messages travel over links; roles see only this table.
+ * Transport: framed messages travel over links; the roles use only this table.
  *
  * A link is a reliable byte stream between two nodes. It knows nothing of
  * swap. TCP is the only transport today; another one is another table.
@@ -17,19 +17,18 @@ struct nswap_link;
 
 /**
  * struct nswap_transport_ops - what a transport offers (all required)
- * @name: for people
+ * @name: shown to users
  * @connect: open a link from one address to another; waits at most the given
  *	ms. Process context of a kernel thread (its memory cgroup is charged).
- *	Returns an ERR_PTR: -ECONNREFUSED means that nobody listens there,
- *	anything else that nothing is known.
- * @listen: take connections at an address. As @connect; -EADDRINUSE,
- *	-EADDRNOTAVAIL.
+ *	Returns an ERR_PTR: -ECONNREFUSED means that no node listens there,
+ *	any other error that nothing is known.
+ * @listen: listen at an address. As @connect; -EADDRINUSE, -EADDRNOTAVAIL.
  * @accept: wait for a connection at a listening link. -EINVAL after @shutdown.
  * @peer_addr: the address at the other end.
  * @no_reserves: from now on what this link receives may not use memory
- *	reserves; sending always may. To be called while nothing is under way.
+ *	reserves; sending always may. Call it while nothing is in flight.
  * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
- *	go on after -EAGAIN; also spurious calls.
+ *	go on after -EAGAIN; spurious calls are possible.
  * @send: send from @from, advance it. @wait: sleep until all is sent or the
  *	link breaks; else -EAGAIN when not even a part fits. Returns bytes sent.
  *	Page-out path; one caller at a time.
@@ -38,7 +37,7 @@ struct nswap_link;
  * @recv_timeout: let @recv fail with -EAGAIN after that many ms, 0 for never.
  * @shutdown: both directions; wakes every waiter with an error. Any process
  *	context, as long as the link is not closed.
- * @close: free the link; nobody else may use it any more.
+ * @close: free the link; no other user may be left.
  */
 struct nswap_transport_ops {
 	const char *name;
