@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rebalancing: how many pages should a node hand on that is fuller than others?
+ * Rebalancing: how many pages should a node that is fuller than the others hand on?
  *
- * Full is the share of the lent RAM that is used. A node hands pages on once it
- * is fuller than the others together by more than pct percent points, and goes
- * on until half of that is left. What it hands on makes the others fuller, which
- * is taken into account, so the answer is what brings it to half of pct and not
- * beyond: none of two nodes can then be the fuller one by pct the other way
- * round, and pages never go to and fro.
+ * Fullness is the used share of the lent RAM. A node starts to hand pages on when it
+ * is fuller than the others together by more than pct percentage points, and goes
+ * on until the difference is half of that. What it hands on makes the others fuller;
+ * the answer accounts for that, so it brings the difference to half of pct and no
+ * further: of two nodes neither can then be the fuller one by pct in the other
+ * direction, and pages never move back and forth.
  *
  * Shares are in units of 1/SHARE. What the others use is up to one announcement
- * old; the half that is left is for that as well.
+ * old; the remaining half of pct also covers that.
  */
 #include <linux/math64.h>
 
@@ -23,7 +23,7 @@ static u64 balance_share(u64 used, u64 lent)
 	return lent ? div64_u64(min(used, lent) * SHARE, lent) : 0;
 }
 
-/* what brings both closer by one unit, times SHARE: l * L / (l + L) */
+/* pages that reduce the difference by one unit, times SHARE: l * L / (l + L) */
 static u64 pages_a_unit(u64 l, u64 others)
 {
 	unsigned int shift = 0;
@@ -36,7 +36,7 @@ static u64 pages_a_unit(u64 l, u64 others)
 	return l && others ? div64_u64(l * others, l + others) << shift : 0;
 }
 
-/* pages to hand on from now on */
+/* how many pages to hand on now */
 u64 nswap_balance(const struct nswap_balance_view *v)
 {
 	u64 mine = balance_share(v->used, v->lent);
@@ -52,7 +52,7 @@ u64 nswap_balance(const struct nswap_balance_view *v)
 				      SHARE) + 1);
 }
 
-/* may this peer be handed pages? */
+/* may pages be handed on to this peer? */
 bool nswap_balance_takes(const struct nswap_balance_view *v, u64 lent, u64 used)
 {
 	return lent && balance_share(v->used, v->lent) >

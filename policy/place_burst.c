@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Placement: burst. The peer with the shortest queue; while that is long, flash,
- * if fewer requests wait there.
+ * Placement: burst. The peer with the shortest queue; while that queue is long,
+ * flash, if fewer requests wait there.
  *
  * T. Newhall, D. Woos, "Incorporating Network RAM and Flash into Fast Backing
  * Store for Clusters", Cluster 2011, keeps flash for reads that a prefetcher
- * spreads; here the writes of a burst are spread over both, since what waits in
- * the network's queue waits for nothing that flash needs. A queue is long when
- * two full messages are in it: below that the network is not what is waited for.
- * Messages of page-outs and writes of flash are of like size, so their numbers
- * are compared; how fast either is shows in how fast its queue shrinks.
+ * spreads; here the writes of a burst are spread over both, since the network and
+ * flash are independent of each other. A queue is long when it holds two full
+ * messages: below that the network is not the bottleneck.
+ * Messages of page-outs and writes of flash are of similar size, so their numbers
+ * are compared; the speed of each shows in how fast its queue shrinks.
  */
 #include "policy.h"
 

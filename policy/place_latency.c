@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Placement: latency. The peer that is likely to answer first.
+ * Placement: latency. The peer that is expected to answer first.
  *
  * E. P. Markatos and G. Dramitinos, "Adding Flexibility to a Remote Memory
  * Pager", section 2.2, ask for a tool that tells the pager load and response of
  * each paging device, so that it can choose the best one each time. Here every
- * page-out is a measurement and no tool is needed. What a page-out took lately
- * times the pages that would be under way: a long queue and a slow peer weigh
- * alike, and a peer k times as fast gets about k times the pages under load.
+ * page-out is a measurement and no tool is needed. The cost of a peer is its recent
+ * page-out time multiplied by the pages that would be under way: a long queue and a
+ * slow peer count alike, and a peer k times as fast gets about k times the pages
+ * under load.
  *
- *  - A peer nothing is known of is tried at once, with one message at a time:
- *    until it has answered it comes after all that have.
- *  - The measurement falls while nothing is sent, see @store_ns: a peer that
+ *  - A peer without a measurement is tried at once, with one message at a time:
+ *    until it has answered it ranks after all that have.
+ *  - The measurement decays while nothing is sent, see @store_ns: a peer that
  *    was slow is tried again every few seconds, which costs one slow page-out.
  *  - Equal peers take turns.
  */
 #include "policy.h"
 
-/* bounds: whatever is known costs less than what is unknown and busy */
+/* bounds: a measured peer always costs less than a busy one without measurement */
 #define MOST_PAGES	(1u << 13)
 #define MOST_NS		(1ull << 33)
 #define UNKNOWN_NS	(1ull << 47)

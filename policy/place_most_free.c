@@ -5,9 +5,9 @@
  * T. Newhall and D. Woos, "Incorporating Network RAM and Flash into Fast
  * Backing Store for Clusters", IEEE Cluster 2011, section II: the client
  * "finds a good Nswap Server candidate using IPTable data", the estimates
- * that peers broadcast. The paper does not say what good means; here it is:
- *  - most free pages, not the largest share of what is lent: a page takes a
- *    page wherever it goes;
+ * that peers broadcast. The paper does not define good; here it means:
+ *  - most free pages, not the largest share of what is lent: a page takes one
+ *    page on any peer;
  *  - equal peers take turns, else the lowest index would get everything until
  *    its next announcement;
  *  - a free page without a grant does not count, for it cannot be used now.

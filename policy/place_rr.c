@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Placement: round-robin. Every usable peer in turn, whatever it lends.
+ * Placement: round-robin. Every usable peer in turn, however much it lends.
  *
- * The smallest policy there is, and the one to copy for a new one.
+ * The smallest placement policy, and the one to copy for a new one.
  * Invariant: a usable peer is passed over only for usable ones whose turn
  * comes first, so @view->nr decisions reach all of them.
  */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Placement: two choices. Two usable peers drawn at random, the better one.
+ * Placement: two choices. The better one of two usable peers drawn at random.
  *
  * M. Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing",
- * IEEE TPDS 12(10), 2001: the longest queue is then exponentially nearer to the
+ * IEEE TPDS 12(10), 2001: the longest queue is then exponentially closer to the
  * mean than with one random choice; and unlike with "the best of all", clients
- * that know the same old figures do not all run to the same peer. Better means
+ * that have the same old figures do not all choose the same peer. Better means
  * fewer of our pages under way to it, which is known exactly; among equals, more
  * free pages, which is an estimate.
  */
 #include "policy.h"
 
-/* position of the usable candidate with @n usable ones before it */
+/* position of the usable candidate that has @n usable ones before it */
 static unsigned int nth_usable(const struct nswap_place_view *view,
 			       unsigned int n)
 {

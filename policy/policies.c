@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies: the table of them, and nothing they decide.
+ * Policies: the table of them, and no decisions.
  *
  * Invariants: the table is constant and the first policy of a kind is its
  * default; nswap_policy_validate() has accepted it before a node can be brought
- * up, so required members are not tested afterwards. Policies live in this
- * module and have no state of their own: no locks and no reference counts are
- * needed to switch, a pointer is replaced.
+ * up, so required members are not tested afterwards. Policies are part of this
+ * module and have no state of their own, so switching needs no lock and no
+ * reference count: a pointer is replaced.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -27,8 +27,8 @@
  * struct policy_kind - one kind and its policies
  * @name: as users write it
  * @row: its policies, the default first, NULL behind the last
- * @needs: where the function is that each must have, 0 if it is but a name
- * @complete: what else each must fulfil; NULL if nothing
+ * @needs: offset of the function that each must have, 0 for kinds of names only
+ * @complete: further requirements on each; NULL if none
  */
 struct policy_kind {
 	const char *name;
@@ -99,7 +99,7 @@ static bool policy_complete(const struct policy_kind *k,
 	return !k->complete || k->complete(p);
 }
 
-/* every policy complete, no name twice, and all names fit into one line */
+/* check that every policy is complete, no name is used twice, and all names fit */
 static int policy_kind_validate(const struct policy_kind *k)
 {
 	size_t len = sizeof("[]") - 1;
@@ -115,8 +115,9 @@ static int policy_kind_validate(const struct policy_kind *k)
 }
 
 /*
- * Refuse to load with a broken policy. Returns 0; -EINVAL if a policy lacks a required
- * member, two of a kind share a name, or their names are too long.
+ * Called at module load, which fails with a broken policy. Returns 0; -EINVAL if a
+ * policy lacks a required member, two of a kind share a name, or their names are too
+ * long.
  */
 int nswap_policy_validate(void)
 {
@@ -128,10 +129,7 @@ int nswap_policy_validate(void)
 	return ret;
 }
 
-/*
- * The kind of a name. Returns enum nswap_policy_kind, -ENOENT if there is none of that
- * name.
- */
+/* the kind of this name: enum nswap_policy_kind, or -ENOENT */
 int nswap_policy_kind(const char *name)
 {
 	unsigned int kind;
@@ -142,20 +140,19 @@ int nswap_policy_kind(const char *name)
 	return -ENOENT;
 }
 
-/* the name of a kind */
 const char *nswap_policy_kind_name(enum nswap_policy_kind kind)
 {
 	return kinds[kind].name;
 }
 
-/* the policy of a name */
+/* the policy of this name, or NULL */
 const struct nswap_policy *nswap_policy_find(enum nswap_policy_kind kind,
 					     const char *name)
 {
 	return policy_find(&kinds[kind], name);
 }
 
-/* the policies of a kind, one after the other */
+/* the n-th policy of a kind, NULL after the last */
 const struct nswap_policy *nswap_policy_nth(enum nswap_policy_kind kind,
 					    unsigned int n)
 {

@@ -2,9 +2,9 @@
 /*
  * The contract between policies and the mechanism that carries them out.
  *
- * A policy decides on a snapshot and touches nothing: no lock of the core, no
+ * A policy decides on a snapshot and has no side effects: no lock of the core, no
  * socket, no bio, no sleep, no allocation. The mechanism asks, acts, and makes
- * a new snapshot. Adding a policy is one file, and one line in a list at the end
+ * a new snapshot. A new policy is one file, and one line in a list at the end
  * of this one.
  */
 #ifndef NSWAP_POLICY_H
@@ -14,20 +14,19 @@
 #include "registry.h"
 
 /**
- * struct nswap_place_peer - what a placement policy knows of one peer
+ * struct nswap_place_peer - a placement policy's view of one peer
  * @index: in the IPTable
  * @eligible: connected, fresh and not leaving; the others must not be chosen
- * @resting: in its refraction period: must not be chosen now, may be later
- * @shrinking: gives lent RAM back to its own programs: must not be chosen
+ * @resting: in backoff: must not be chosen now, may be later
+ * @shrinking: takes lent RAM back for its own programs: must not be chosen
  * @grants: pages this peer has set aside for us; 0 means it must not be chosen
  * @free: pages it announced as free, less what was stored there since
  * @lent: pages it lends in all
  * @inflight: our page-outs under way to it, in pages
- * @store_ns: what a page-out to it took lately, a moving average in ns of the
- *	time from being given to the connection to the answer; falls while
- *	nothing is sent there, so that a slow peer is tried again; 0 if nothing
- *	is known
- * @measured: @store_ns has changed since the last tick; the mechanism's
+ * @store_ns: recent time of a page-out to it, a moving average in ns, from being
+ *	given to the connection to the answer; decays while nothing is sent
+ *	there, so that a slow peer is tried again; 0 if not measured yet
+ * @measured: @store_ns has changed since the last tick; for the mechanism only
  */
 struct nswap_place_peer {
 	u16 index;
@@ -47,9 +46,9 @@ struct nswap_place_peer {
  * @peer: candidates in the order of their index
  * @nr: number of candidates
  * @last: index (not position) chosen last time, 0 at first
- * @random: another number for each decision
+ * @random: a new random number for each decision
  * @flash: the device has flash with room: NSWAP_PLACE_FLASH may be returned
- * @flash_inflight: reads and writes of it under way
+ * @flash_inflight: its reads and writes under way
  */
 struct nswap_place_view {
 	const struct nswap_place_peer *peer;
@@ -60,15 +59,15 @@ struct nswap_place_view {
 	unsigned int flash_inflight;
 };
 
-#define NSWAP_PLACE_FLASH	(-2)	/* no peer: flash is better now */
+#define NSWAP_PLACE_FLASH	(-2)	/* no peer: use flash */
 
 /**
  * struct nswap_place_ops - a placement policy: which peer gets this page-out
  * @is: name and help
  * @pick: position in @view->peer of the peer for @pages adjacent pages, or -1
  *	if no peer can take even one; a peer with fewer grants than @pages may
- *	be picked, the rest is then asked for again; NSWAP_PLACE_FLASH, if the
- *	view allows it, brings them to flash at once (required; may not sleep;
+ *	be picked, then it is asked again for the rest; NSWAP_PLACE_FLASH, if the
+ *	view allows it, sends them to flash at once (required; may not sleep;
  *	on the reclaim path, called under a spinlock)
  */
 struct nswap_place_ops {
@@ -82,10 +81,10 @@ static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 	return p->eligible && !p->resting && !p->shrinking && p->grants;
 }
 
-#define NSWAP_PLACE_KEEP	64	/* grants that are left to page-outs */
-#define NSWAP_PLACE_KEEP_PART	8	/* and this part of what is lent */
+#define NSWAP_PLACE_KEEP	64	/* grants reserved for page-outs */
+#define NSWAP_PLACE_KEEP_PART	8	/* and 1/8 of the lent pages */
 
-/* has this candidate more than page-outs need? */
+/* does this candidate have more than page-outs need? */
 static inline bool nswap_place_ample(const struct nswap_place_peer *p,
 				     unsigned int pages)
 {
@@ -94,9 +93,8 @@ static inline bool nswap_place_ample(const struct nswap_place_peer *p,
 }
 
 /*
- * Where a turn starts. Returns position of the first candidate whose index is above
- * @view->last, 0 if there is none: going on from there, and round, gives everybody a
- * turn.
+ * First position for round-robin: the first candidate whose index is above @view->last,
+ * 0 if there is none. Starting there and wrapping around gives each peer its turn.
  */
 static inline unsigned int nswap_place_after(const struct nswap_place_view *view)
 {
@@ -110,22 +108,22 @@ static inline unsigned int nswap_place_after(const struct nswap_place_view *view
 
 /**
  * struct nswap_size_view - snapshot for one decision on how much to lend
- * @total: RAM, in pages, as every amount here
- * @free: RAM nobody uses
+ * @total: RAM; this and all amounts here are in pages
+ * @free: free RAM
  * @available: what could be used without swapping, by the kernel's estimate;
  *	what this node has allocated to lend is not part of it
- * @held: full of pages of other nodes
+ * @held: holding pages of other nodes
  * @set_aside: allocated and not filled, promised or not
- * @allocated: both, and pages on their way between the two
+ * @allocated: both, and pages changing from one to the other
  * @swap_outs: pages this machine swapped out since the last decision
- * @refaults: pages it dropped and had to read again since then
- * @shrinker_calls: times reclaim asked this node for pages since then
+ * @refaults: pages it dropped and had to read again, likewise
+ * @shrinker_calls: how often reclaim asked this node for pages, likewise
  * @psi: share of time in which programs waited for memory, in hundredths of a
- *	percent, as somebody outside of the kernel fed it in; 0 if nobody did
+ *	percent, as fed in from user space; 0 without that
  * @headroom_pct: percent of RAM that stays with this node's own programs
  * @grow_pct: percent of RAM by which lending may grow in a second
- * @least: to be lent whatever happens
- * @most: never to be exceeded: what the user lends
+ * @least: lower bound of what is lent
+ * @most: upper bound: what the user lends
  * @target: what is lent now
  * @elapsed_ms: since the last decision, at least 1 and bounded
  */
@@ -151,7 +149,7 @@ struct nswap_size_view {
 /**
  * struct nswap_size_ops - a size policy: how much to lend now
  * @is: name and help
- * @adaptive: what is lent comes and goes with memory: asked again and again,
+ * @adaptive: what is lent follows memory use: the policy is asked periodically,
  *	and pages are set aside as they are needed instead of all at once
  * @lend: pages to lend from now on, see nswap_size_bound() (required; may not
  *	sleep; process context)
@@ -162,14 +160,14 @@ struct nswap_size_ops {
 	u64 (*lend)(const struct nswap_size_view *view);
 };
 
-/* keep an answer within what the user allows */
+/* clamp an answer to what the user allows */
 static inline u64 nswap_size_bound(const struct nswap_size_view *view,
 				   u64 pages)
 {
 	return min(max(pages, view->least), view->most);
 }
 
-/* a part of this machine's RAM */
+/* a percentage of this machine's RAM */
 static inline u64 nswap_size_percent(const struct nswap_size_view *view,
 				     u32 pct)
 {
@@ -177,16 +175,16 @@ static inline u64 nswap_size_percent(const struct nswap_size_view *view,
 }
 
 /**
- * nswap_size_follow() - follow what there is room for
+ * nswap_size_follow() - follow the room there is
  * @view: snapshot
  * @room: pages that could be lent
  *
  * Down at once; up by @view->grow_pct a second, and only when it pays: the
- * last 64th of RAM below @room is left alone, else the noise of any running
- * machine would make it lend and take back for ever.
+ * last 64th of RAM below @room is left alone, or the normal fluctuation of a
+ * running machine would make it lend and take back all the time.
  *
  * Context: any.
- * Return: pages to lend, not bounded yet.
+ * Return: pages to lend, to be passed to nswap_size_bound().
  */
 static inline u64 nswap_size_follow(const struct nswap_size_view *view,
 				    u64 room)
@@ -204,10 +202,11 @@ static inline u64 nswap_size_follow(const struct nswap_size_view *view,
  * struct nswap_balance_view - snapshot for one decision on handing pages on
  * @lent: pages this node lends
  * @used: of these, pages it holds
- * @others_lent: the same of the others together: those heard of lately that
- * @others_used: neither shrink nor leave
- * @pct: percent points by which a node may be fuller; 0: it never hands on
- * @under_way: it has been handing pages on
+ * @others_lent: pages lent by the others together: those heard of lately that
+ *	neither shrink nor leave
+ * @others_used: of these, pages they hold
+ * @pct: percentage points by which a node may be fuller; 0: it never hands on
+ * @under_way: it is already handing pages on
  */
 struct nswap_balance_view {
 	u64 lent;
@@ -235,11 +234,11 @@ enum nswap_read_tier {
 };
 
 /**
- * struct nswap_read_place - what a reading policy knows of one tier
- * @us: a read took so long lately, in microseconds, counting for both tiers as many
- *	pages as reads of either have; 0 if none has ended yet
- * @next_us: each further page of it takes so long
- * @age_ms: since a read was measured there, U32_MAX if none was
+ * struct nswap_read_place - a reading policy's view of one tier
+ * @us: recent time of a read in microseconds, for the average number of pages that
+ *	reads of both tiers have; 0 if none has ended yet
+ * @next_us: time for each further page of a read
+ * @age_ms: since a read was last measured there, U32_MAX if none was
  * @inflight: pages being read there
  */
 struct nswap_read_place {
@@ -252,13 +251,13 @@ struct nswap_read_place {
 #define NSWAP_READ_STALE_MS	100
 
 /**
- * nswap_read_stale() - is it time to try a tier?
+ * nswap_read_stale() - should this tier be tried to renew its measurement?
  * @p: tier
  *
- * A tier that nobody reads from would stay slow for ever in the books.
+ * A tier that is not read from is not measured, and its estimate would never recover.
  *
  * Context: any.
- * Return: true if its figure is old, and no read is under way that will renew it.
+ * Return: true if its estimate is old, and no read is under way that will renew it.
  */
 static inline bool nswap_read_stale(const struct nswap_read_place *p)
 {

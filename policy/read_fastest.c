@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading: fastest. The tier whose reads took least time lately.
+ * Reading: fastest. The tier with the lowest recent read time.
  *
  * E. P. Markatos, "Using Remote Memory to Avoid Disk Thrashing", 1996, chooses
- * between two media by what was measured. Departure: a tier that nobody reads
- * from is never measured again, and would stay slow for ever in the books. So
- * one whose figure is older than NSWAP_READ_STALE_MS is tried, if nothing is under way
- * there that will measure it anyway.
+ * between two media by measurement. Departure: a tier that is not read from is not
+ * measured, and its estimate would never recover. So a tier whose estimate is older
+ * than NSWAP_READ_STALE_MS is tried, unless a read is under way there that will
+ * measure it.
  */
 #include "policy.h"
 

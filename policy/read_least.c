@@ -2,8 +2,8 @@
 /*
  * Reading: least loaded. The tier with fewer pages under way; flash if equal.
  *
- * Takes no notice of how long a read takes: that is what fastest is for. Under
- * load the queue in front of the slower tier is longer, so it gets less.
+ * Ignores how long a read takes: fastest is for that. Under load the slower tier
+ * has the longer queue, so it gets less.
  */
 #include "policy.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading: prefetched first. What is on flash is read there.
+ * Reading: prefetched first. A page that is on flash is read there.
  *
  * T. Newhall and D. Woos, "Incorporating Network RAM and Flash into Fast
- * Backing Store for Clusters", IEEE Cluster 2011, section V: a page was
- * prefetched to flash so that flash and the network serve page-ins side by
- * side; so a page that is there is read there.
+ * Backing Store for Clusters", IEEE Cluster 2011, section V: pages are
+ * prefetched to flash so that flash and the network serve page-ins in parallel;
+ * so a page that is there is read there.
  */
 #include "policy.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading: soonest. The tier where a read would end first: what reads take there, and
- * each page under way before it as long as a further page of a read.
+ * Reading: soonest. The tier where the read would end first: the tier's read time, plus
+ * for each page under way before it the time of one further page of a read.
  *
- * Flash and peers then work side by side, as in T. Newhall and D. Woos,
+ * Flash and peers then work in parallel, as in T. Newhall and D. Woos,
  * "Incorporating Network RAM and Flash into Fast Backing Store for Clusters", IEEE
- * Cluster 2011, section V, but each as much as it is worth: the slower one is read
- * where the other's queue is the longer way, and not at all while nothing waits.
+ * Cluster 2011, section V, but in proportion to their speed: the slower one is used
+ * when the queue of the other would take longer, and not at all without a queue.
  */
 #include "policy.h"
 

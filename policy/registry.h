@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policies there are, by kind and name.
+ * The policies by kind and name.
  *
  * A policy is a constant table with struct nswap_policy as its first member
- * @is; what decides about a kind gets the rest with container_of().
+ * @is; the code that decides by it gets the rest with container_of().
  */
 #ifndef NSWAP_REGISTRY_H
 #define NSWAP_REGISTRY_H
@@ -11,10 +11,10 @@
 #include <linux/container_of.h>
 #include <linux/types.h>
 
-#define NSWAP_POLICY_NAME	20	/* longest name, with its end */
+#define NSWAP_POLICY_NAME	20	/* longest name, with its NUL */
 #define NSWAP_POLICY_LIST	60	/* all names of one kind, with two brackets */
-#define NSWAP_POLICY_FOLLOW	"default" /* for a device: what the node has */
-#define NSWAP_POLICY_PREFETCH	"prefetch-" /* what kinds of prefetch begin with */
+#define NSWAP_POLICY_FOLLOW	"default" /* for a device: use the node's */
+#define NSWAP_POLICY_PREFETCH	"prefetch-" /* prefix of the kinds of prefetch */
 
 /**
  * enum nswap_policy_kind - what a policy decides
@@ -25,9 +25,9 @@
  * @NSWAP_PREFETCH_WHEN: is this a moment to do it?
  * @NSWAP_PREFETCH_COUNT: how many pages?
  * @NSWAP_PREFETCH_WHICH: which ones?
- * @NSWAP_PREFETCH_FROM: where they are
- * @NSWAP_PREFETCH_TO: where they are brought to; follows from where they are
- * @NSWAP_PREFETCH_AFTER: what becomes of the first copy
+ * @NSWAP_PREFETCH_FROM: from which tier?
+ * @NSWAP_PREFETCH_TO: to which tier? follows from the tier they are in
+ * @NSWAP_PREFETCH_AFTER: what happens to the first copy
  * @NSWAP_POLICY_KINDS: number of kinds
  */
 enum nswap_policy_kind {
@@ -45,7 +45,7 @@ enum nswap_policy_kind {
 };
 
 /**
- * struct nswap_policy - what every policy begins with
+ * struct nswap_policy - first member of every policy
  * @name: as users write it (required)
  * @help: one line for users (required)
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Size: fixed. Exactly what the user lends, whatever happens.
+ * Size: fixed. Always exactly what the user lends.
  *
- * The smallest policy there is, and the one to copy for a new one.
+ * The smallest size policy, and the one to copy for a new one.
  */
 #include "policy.h"
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Size: pressure. Lend until this machine feels it, then give back.
+ * Size: pressure. Lend until there are signs of memory pressure, then give back.
  *
- * Signs that it is felt: it swaps, it reads again what it has dropped, reclaim
+ * The signs: the machine swaps, it reads again what it has dropped, reclaim
  * asks this node for pages, or programs wait for memory (PSI, which a module
  * cannot read: nswapctl feeds it in). As with a congestion window, a sign costs
- * a quarter of what is lent and no sign earns grow_pct of RAM a second.
+ * a quarter of what is lent, and without one lending grows by grow_pct of RAM a
+ * second.
  *
- * No headroom is kept free for bursts; what the kernel does not call available
- * less a 20th of RAM is never lent, so that lending itself is no sign.
+ * No headroom is kept free for bursts; only what the kernel calls available, less
+ * a 20th of RAM, is ever lent, so that lending itself causes no sign.
  */
 #include "policy.h"
 
 #define KEEP_PCT	5
 #define PSI_LIMIT	500	/* 5 % of the time */
-#define NOISE		8192	/* part of RAM a second that means nothing */
+#define NOISE		8192	/* up to 1/8192 of RAM a second is no sign */
 
 static bool pressure_felt(const struct nswap_size_view *v)
 {

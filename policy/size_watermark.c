@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Size: watermark. What is free or easily reclaimed, less a headroom.
+ * Size: watermark. What is free or easily reclaimed, minus a headroom.
  *
  * A. Acharya and S. Setia, "Availability and Utility of Idle Memory in
  * Workstation Clusters", SIGMETRICS 1999 (Dodo): lend idle memory but keep a
  * headroom, 15 % of RAM there, for the owner's next burst. Departures: what is
- * lent already counts as room, since it can be given back; and growth is
- * bounded (headroom_pct, grow_pct), because a page that was taken in has to be
+ * already lent counts as room, since it can be given back; and growth is
+ * limited (headroom_pct, grow_pct), because pages that were taken in have to be
  * moved away again when the owner is back.
  */
 #include "policy.h"

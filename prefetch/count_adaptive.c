@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Count: adaptive. As many percent of what went out since the last wake-up as
- * prefetched pages have been read from flash in percent, at most HIGHEST: then
- * peers and flash have about as much to do. When it does not pay, LOWEST percent,
- * to find out when it does again. As long as too little is known, the user's
- * percentage.
+ * Count: adaptive. A percentage of what went out since the last wake-up: the hit
+ * rate, reads from flash per 100 prefetched pages, but at most HIGHEST; then peers
+ * and flash have about the same load. When prefetching does not pay, LOWEST percent,
+ * to notice when it does again. While too little is known, the user's percentage.
  */
 #include "prefetch.h"
 

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the adaptive policies learn from: reads from flash for each page that
- * was brought there, and what reads take at either tier.
+ * was brought there, and the read times of both tiers.
  *
- * Invariants: plain arithmetic on what is handed in. Figures are halved when
- * they have grown to MOST, so what happened long ago counts less and less and
- * nothing overflows.
+ * Invariants: plain arithmetic on the arguments. Counters are halved when they
+ * have grown to MOST, so old events count less and less and nothing overflows.
  */
 #include "prefetch.h"
 
 #define MOST		8192	/* pages put, all policies together */
-#define ENOUGH		64	/* fewer say nothing */
-#define WORTH		16	/* one read in so many pages, or it is in vain */
-#define SLOWER		4	/* flash may take a 4th longer than peers */
+#define ENOUGH		64	/* fewer are not significant */
+#define WORTH		16	/* it pays with at least one read per so many pages */
+#define SLOWER		4	/* flash may take a quarter longer than peers */
 
-/* over all policies */
+/* pages brought to flash and reads of them, of all policies together */
 static void learned_total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
 {
 	unsigned int i;
@@ -28,17 +27,17 @@ static void learned_total(const struct nswap_prefetch_learned *l, u64 *put, u64 
 }
 
 /**
- * nswap_prefetch_known() - what has it come to, if that can be told yet?
+ * nswap_prefetch_known() - get the results so far, and whether they are significant
  * @view: snapshot
  * @put: result: pages brought to flash
  * @hits: result: reads of them there
  *
- * A program that goes over its memory again and again comes to a page that was
- * brought to flash when it has been to all the others.
+ * A program that goes over its memory in a loop reaches a page that was brought to
+ * flash only after all the others.
  *
  * Context: any.
  * Return: true if enough pages were brought to flash, and as many pages came in
- * meanwhile as there are, so each had its turn.
+ * meanwhile as are in use, so each had its turn.
  */
 bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 			  u64 *hits)
@@ -47,7 +46,7 @@ bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 	return *put >= ENOUGH && view->learned.ins >= view->used;
 }
 
-/* a wake-up is over; any; @l is the caller's */
+/* record the results of a wake-up; any context; the caller serialises access to @l */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
 			 u64 ins, const u64 hits[NSWAP_PREFETCH_ARMS])
 {
@@ -71,15 +70,15 @@ void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
 }
 
 /**
- * nswap_prefetch_pays() - is it worth it?
+ * nswap_prefetch_pays() - is prefetching worthwhile?
  * @view: snapshot
  *
- * Flash that is a little slower than the peers pays as well: pages come from both
- * at once. And its time is what it was lately, of a lone read perhaps.
+ * Flash that is a little slower than the peers still pays: both are then read in
+ * parallel. And its estimate is a recent time, perhaps of a single read.
  *
  * Context: any.
- * Return: false if flash is known to be slower than the peers by a quarter, or what
- * is brought there is known to be hardly ever read there.
+ * Return: false if flash is known to be slower than the peers by more than a quarter,
+ * or prefetched pages are known to be hardly ever read there.
  */
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetch: the choices that are names only, and from where to where pages go.
- * What they mean is the mechanism's.
+ * Prefetch: the choices that are names only, and the pairs of from and to. What
+ * they mean is up to the mechanism.
  */
 #include <linux/kernel.h>
 
@@ -39,7 +39,7 @@ const struct nswap_policy nswap_prefetch_move = {
 	.name = "move", .help = "the peer drops its copy",
 };
 
-/* the ways there are; each from stands here once */
+/* the pairs there are; each from has one entry */
 static const struct {
 	const struct nswap_policy *from;
 	const struct nswap_policy *to;
@@ -48,10 +48,7 @@ static const struct {
 	{ &nswap_prefetch_disk, &nswap_prefetch_to_ram },
 };
 
-/*
- * Where pages of a place are brought. Returns the choice of NSWAP_PREFETCH_TO that
- * goes with it, the only one.
- */
+/* where pages of @from are brought: the only choice of NSWAP_PREFETCH_TO for them */
 const struct nswap_policy *
 nswap_prefetch_to_of(const struct nswap_policy *from)
 {
@@ -62,7 +59,7 @@ nswap_prefetch_to_of(const struct nswap_policy *from)
 	return ways[i].to;
 }
 
-/* from where to where pages are brought, in one line */
+/* all pairs of from and to, in one line */
 const char *nswap_prefetch_ways(char *buf, size_t len)
 {
 	unsigned int i;

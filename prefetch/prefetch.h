@@ -4,17 +4,17 @@
  * out: nswap/tiering/prefetcher.c, which brings pages that peers hold to flash as well,
  * or pages at home to peers.
  *
- * A policy decides on a snapshot and touches nothing: no lock of the core, no
+ * A policy decides on a snapshot and has no side effects: no lock of the core, no
  * bio, no slot map, no sleep, no allocation. Four questions, those of T. Newhall
  * and D. Woos, "Incorporating Network RAM and Flash into Fast Backing Store for
  * Clusters", IEEE Cluster 2011, section V:
  *
  *   when    is this a moment to prefetch?
  *   count   how many pages?
- *   which   does this slot go?
+ *   which   should this slot's page be prefetched?
  *   from, to, after: names only; the mechanism knows what they mean
  *
- * Adding a policy is one file, and one line in a list at the end of this one.
+ * A new policy is one file, and one line in a list at the end of this one.
  */
 #ifndef NSWAP_PREFETCH_H
 #define NSWAP_PREFETCH_H
@@ -22,16 +22,16 @@
 #include "../nswap/base/types.h"
 #include "../policy/registry.h"
 
-#define NSWAP_PREFETCH_WAYS	40	/* all pairs of from and to, with its end */
-#define NSWAP_PREFETCH_ARMS	8	/* which policies that can be told apart */
+#define NSWAP_PREFETCH_WAYS	40	/* all pairs of from and to, with the NUL */
+#define NSWAP_PREFETCH_ARMS	8	/* "which" policies that are counted separately */
 
 /**
- * struct nswap_prefetch_learned - what prefetching came to, older figures
- *	counting less; kept by the mechanism, see nswap_prefetch_note()
- * @put: pages brought as each "which" said, by its @arm
+ * struct nswap_prefetch_learned - results of prefetching, older ones counting
+ *	less; kept by the mechanism, see nswap_prefetch_note()
+ * @put: pages prefetched by each "which" policy, by its @arm
  * @hits: reads of them where they were brought to
- * @ins: pages that came in meanwhile, from wherever
- * @wakeups: how often the prefetcher was awake
+ * @ins: pages that came in meanwhile, from any tier
+ * @wakeups: how often the prefetcher has run
  */
 struct nswap_prefetch_learned {
 	u64 put[NSWAP_PREFETCH_ARMS];
@@ -41,15 +41,15 @@ struct nswap_prefetch_learned {
 };
 
 /**
- * struct nswap_prefetch_view - snapshot for one wake-up, of one device; times
- *	are not known of pages that come from home
+ * struct nswap_prefetch_view - snapshot for one wake-up of one device; for pages
+ *	that come from home the times are unknown
  * @used: slots with a page
  * @swap_outs: pages the kernel wrote since the last wake-up
  * @swap_ins: pages it read since then
- * @pct: percent, the user's knob
- * @ram_us: a read from a peer takes so long, 0 if unknown
- * @flash_us: a read from flash, likewise
- * @learned: what prefetching came to so far
+ * @pct: percent, set by the user
+ * @ram_us: time of a read from a peer, 0 if unknown
+ * @flash_us: time of a read from flash, likewise
+ * @learned: results so far
  */
 struct nswap_prefetch_view {
 	u64 used;
@@ -64,7 +64,7 @@ struct nswap_prefetch_view {
 /**
  * struct nswap_when_ops - is this a moment to prefetch?
  * @is: name and help
- * @due: whether it is (required; may not sleep)
+ * @due: true if it is (required; may not sleep)
  */
 struct nswap_when_ops {
 	struct nswap_policy is;
@@ -74,7 +74,7 @@ struct nswap_when_ops {
 /**
  * struct nswap_count_ops - how many pages at this wake-up?
  * @is: name and help
- * @pages: the number; the mechanism has its own bound (required; may not
+ * @pages: the number; the mechanism has a limit of its own (required; may not
  *	sleep)
  */
 struct nswap_count_ops {
@@ -83,8 +83,8 @@ struct nswap_count_ops {
 };
 
 /**
- * enum nswap_which_look - what becomes of a slot the hand has come to
- * @NSWAP_WHICH_PASS: nothing
+ * enum nswap_which_look - what to do with a slot the clock hand has reached
+ * @NSWAP_WHICH_PASS: skip it
  * @NSWAP_WHICH_CLEAR: its reference bit is cleared
  * @NSWAP_WHICH_TAKE: its page is prefetched
  */
@@ -95,12 +95,12 @@ enum nswap_which_look {
 };
 
 /**
- * struct nswap_which_ops - which pages? The hand goes over all slots, around
- *	and around, and stops at those whose page could be prefetched.
+ * struct nswap_which_ops - which pages? The clock hand goes over all slots, round
+ *	and round, and stops at those whose page could be prefetched.
  * @is: name and help
- * @arm: 1 to NSWAP_PREFETCH_ARMS - 1, this policy's alone; 0 with @choose
- * @scattered: the next slot is one chosen by lot, each time
- * @look: what becomes of the slot (required without @choose; may not sleep)
+ * @arm: 1 to NSWAP_PREFETCH_ARMS - 1, unique to this policy; 0 with @choose
+ * @scattered: the next slot is chosen at random each time
+ * @look: what to do with the slot (required without @choose; may not sleep)
  * @choose: the policy to use at this wake-up instead, one with @look
  *	(required without @look; may not sleep)
  */
@@ -123,7 +123,7 @@ bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 			  u64 *hits);
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view);
 
-/* a part of some pages, at least one of any */
+/* a percentage of some pages, rounded up */
 static inline u64 nswap_prefetch_percent(u64 pages, u64 pct)
 {
 	return (pages * pct + 99) / 100;

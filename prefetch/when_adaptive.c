@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When: adaptive. While swapping, as long as it pays; when it does not, one
- * wake-up in EXPLORE all the same, to find out when it does again.
+ * When: adaptive. While swapping, as long as it pays; when it does not, still one
+ * wake-up in EXPLORE, to notice when it does again.
  */
 #include "prefetch.h"
 

@@ -2,7 +2,7 @@
 /*
  * When: always. At every wake-up.
  *
- * The smallest policy there is, and the one to copy for a new one.
+ * The smallest "when" policy, and the one to copy for a new one.
  */
 #include "prefetch.h"
 

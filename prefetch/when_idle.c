@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When: idle. No page went out or came in since the last wake-up, so nobody
- * is made to wait.
+ * When: idle. No page went out or came in since the last wake-up, so prefetching
+ * delays no page-in or page-out.
  *
  * Note: percent-out takes its share of what went out since the last wake-up,
- * which is nothing then; percent-used goes with this one.
+ * which is nothing then; use percent-used with this one.
  */
 #include "prefetch.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When: swapping. Pages went out or came in since the last wake-up, so what
- * is prefetched now may be wanted soon; but it competes with what is wanted
- * just now.
+ * When: swapping. Pages went out or came in since the last wake-up, so
+ * prefetched pages may be needed soon; but prefetching competes with page-ins
+ * and page-outs under way.
  */
 #include "prefetch.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which: adaptive. The one of the others whose pages earned most reads from
- * flash for each page; one wake-up in EXPLORE goes to each in turn, so that
- * none is judged by what it did long ago.
+ * Which: adaptive. The one of the others whose pages were read from flash most
+ * often per page; one wake-up in EXPLORE goes to each in turn, so that none is
+ * judged by old results only.
  *
- * Counting a page and a read more than there were lets one that was hardly
- * tried yet pass for good, so each is tried at first.
+ * One page and one read are added to each count, which rates a policy with few
+ * results as good, so each is tried at first.
  */
 #include <linux/kernel.h>
 
@@ -20,7 +20,7 @@ static const struct nswap_which_ops *const others[] = {
 	&nswap_which_rand_ops,
 };
 
-/* reads per page of @a above those of @b? */
+/* does @a have more reads per page than @b? */
 static bool adaptive_better(const struct nswap_prefetch_learned *l, u8 a, u8 b)
 {
 	return (l->hits[a] + 1) * (l->put[b] + 1) >

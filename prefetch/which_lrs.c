@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which: least recently swapped, as the clock algorithm has it. A page that was
- * not paged in since the hand last passed is taken; a reference bit is cleared
- * as the hand passes, so the page has one turn to be paged in again.
+ * Which: least recently swapped, by the clock algorithm. A page that was not
+ * paged in since the hand last passed is taken; the hand clears reference bits
+ * as it passes, so a page has one round to be paged in again.
  */
 #include "prefetch.h"
 

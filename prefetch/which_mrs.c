@@ -3,7 +3,7 @@
  * Which: most recently swapped. A page that has been paged in since it was
  * written, or since another policy's hand has passed.
  *
- * The bit is left alone: the page is not looked at again while flash has it,
+ * The bit is not cleared: the page is not looked at again while flash has it,
  * and a rewrite clears it.
  */
 #include "prefetch.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which: random. Slots chosen by lot, one after the other: to go on from such a
- * slot to the next with a page would favour those behind a long stretch without.
+ * Which: random. Each slot is chosen at random: going on from a random slot to the
+ * next one with a page would favour pages behind a long gap.
  */
 #include "prefetch.h"
 

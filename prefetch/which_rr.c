@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which: round-robin. Every page the hand comes to.
+ * Which: round-robin. Every page the clock hand reaches.
  */
 #include "prefetch.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/nswap/policies: what each node and each of its devices uses. Writing
- * "DEVICE KIND NAME" chooses one for a device, with - in place of the device for
- * the node of the writer's namespace.
+ * /proc/nswap/policies: the policies of each node and each of its devices. Writing
+ * "DEVICE KIND NAME" chooses one for a device; "-" as the device stands for the
+ * node of the writer's namespace.
  *
- * Invariants: nothing is kept here. A write goes through the same function as a
- * netlink request, as those to prefetch/ do.
- * Context: process context; a node is kept while it is looked at.
+ * Invariants: no state is kept here. A write goes through the same function as a
+ * netlink request, as do writes to prefetch/.
+ * Context: process context; a reference to the node is held while it is used.
  */
 #include <linux/netlink.h>
 #include <linux/seq_file.h>
@@ -18,13 +18,11 @@
 #include "../policy/registry.h"
 #include "proc.h"
 
-/* the header line */
 void nswap_proc_head_policies(struct seq_file *m)
 {
 	seq_puts(m, "node device kind policy own\n");
 }
 
-/* the lines of one node */
 void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_device_view v;
@@ -54,10 +52,10 @@ void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
  * nswap_proc_write_policy() - choose a policy
  * @file: file
  * @text: DEVICE KIND NAME
- * @len: of it
+ * @len: length of @text
  *
  * Context: process context, sleeps.
- * Return: 0; -EINVAL: three words are wanted, or -EINVAL, -ENODEV, -ENOENT of
+ * Return: 0; -EINVAL if @text is not three words; -EINVAL, -ENODEV or -ENOENT of
  * nswap_node_set_policy(); -EPERM.
  */
 int nswap_proc_write_policy(struct file *file, char *text, size_t len)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/nswap/prefetch: what the prefetchers of the reader's node do, one file
- * for each question. Reading one shows the known names, the current in
+ * /proc/nswap/prefetch: the prefetch policies of the reader's node, one file
+ * for each question. Reading one shows the known names, the current one in
  * brackets; writing a name chooses it.
  *
- * Invariants: nothing is kept here. A write goes through the same function as a
- * netlink request, asks for the same right, and is refused for the same reason,
- * which the kernel's log gets, since a write has no room for a sentence.
- * Context: process context; a node is kept while it is looked at.
+ * Invariants: no state is kept here. A write goes through the same function as a
+ * netlink request, needs the same capability, and is refused for the same reasons;
+ * the reason goes to the kernel log, since write() cannot return a message.
+ * Context: process context; a reference to the node is held while it is used.
  */
 #include <linux/capability.h>
 #include <linux/proc_fs.h>
@@ -59,7 +59,7 @@ static int show_period(struct seq_file *m, void *unused)
 
 /*
  * The node of a file's namespace. Returns the node, which nswap_proc_written() puts;
- * ERR_PTR(-EPERM) for a writer without the right, ERR_PTR(-ENODEV) without a node.
+ * ERR_PTR(-EPERM) for a writer without the capability, ERR_PTR(-ENODEV) without a node.
  */
 struct nswap_node *nswap_proc_node_to_change(struct file *file)
 {
@@ -71,7 +71,7 @@ struct nswap_node *nswap_proc_node_to_change(struct file *file)
 	return node ?: ERR_PTR(-ENODEV);
 }
 
-/* end a write: the log says why it was refused */
+/* end a write: log the reason if it was refused, put the node */
 int nswap_proc_written(struct nswap_node *node, const char *name, int ret,
 		       const struct netlink_ext_ack *ext)
 {
@@ -113,9 +113,7 @@ static int write_period(struct file *file, char *text, size_t len)
 	return nswap_proc_written(node, "period_ms", ret, &ext);
 }
 
-/*
- * Make the folder of a namespace. Returns 0, or -ENOMEM; what was made goes with @dir.
- */
+/* create the folder of a namespace. Returns 0, or -ENOMEM; the caller removes @dir */
 int nswap_proc_prefetch(struct net *net, struct proc_dir_entry *dir)
 {
 	unsigned long kind;

@@ -3,14 +3,15 @@
  * /proc/nswap: state to read, in fixed columns (docs/abi/proc-nswap).
  *
  * /proc/nswap leads to self/net/nswap, so every reader sees the files of its
- * own network namespace. They are there as long as the module is loaded; a
- * namespace without a node has only the header lines. The first column is the
+ * own network namespace. They exist as long as the module is loaded; in a
+ * namespace without a node they have only the header lines. The first column is the
  * node's number: the initial namespace lists every node.
  *
- * Invariants: nothing is changed here but that writing to profile begins its
- * samples anew, as one request of netlink does, and through prefetch.c and
- * policies.c. A new column goes to the end.
- * Context: process context; a node is kept while its lines are made, and none
+ * Invariants: nothing is changed here, except that writing to profile restarts its
+ * samples, as a netlink request does, and through prefetch.c and policies.c. New
+ * columns are added at the end.
+ * Context: process context; a reference to the node is held while its lines are
+ * written, and none of its locks is taken here.
  * of its locks is taken here.
  */
 #include <linux/in6.h>
@@ -195,7 +196,7 @@ static void head_device_profile(struct seq_file *m)
 	head_degrees(m, "node device");
 }
 
-/* two digits behind the point */
+/* the mean with two decimal places */
 static void show_mean(struct seq_file *m, u64 sum, u64 n)
 {
 	u64 mean = n ? div64_u64(sum * 100, n) : 0;
@@ -203,7 +204,7 @@ static void show_mean(struct seq_file *m, u64 sum, u64 n)
 	seq_printf(m, " %llu.%02u", div_u64(mean, 100), (u32)(mean % 100));
 }
 
-/* of a device, or for NULL of all together */
+/* of one device, or with NULL of all together */
 static void show_degrees(struct seq_file *m, struct nswap_node *node,
 			 const char *device)
 {
@@ -256,10 +257,10 @@ static int reset_profile(struct file *file, char *buf, size_t size)
 
 /**
  * struct proc_view - one file
- * @name: of the file
- * @head: writes the header line
- * @show: writes the lines of one node
- * @write: takes what users write; NULL if they may not
+ * @name: its name
+ * @head: prints the header line
+ * @show: prints the lines of one node
+ * @write: handles a write; NULL if it is read-only
  */
 struct proc_view {
 	const char *name;
@@ -339,8 +340,8 @@ static struct pernet_operations proc_net_ops = {
 };
 
 /*
- * Make /proc/nswap and the files it leads to. Returns 0; -ENOMEM, also when somebody
- * else has a file of that name.
+ * Create /proc/nswap and the files it leads to. Returns 0; -ENOMEM, also when another
+ * module has a file of that name.
  */
 int __init nswap_proc_init(void)
 {
@@ -356,7 +357,7 @@ int __init nswap_proc_init(void)
 	return 0;
 }
 
-/* remove them; waits for readers; process context, before the nodes go */
+/* remove them; waits for readers; process context, before the nodes are freed */
 void nswap_proc_exit(void)
 {
 	remove_proc_entry(PROC_DIR, NULL);

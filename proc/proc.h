@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * /proc/nswap: state to read, and the knobs of prefetch and policies.
+ * /proc/nswap: state to read, and the settings of prefetch and policies.
  */
 #ifndef NSWAP_PROC_H
 #define NSWAP_PROC_H

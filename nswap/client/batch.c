@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A batch of pages that are moved: adjacent ones are read from flash or home, or
- * written there, in one go, and the caller waits for all of them.
+ * A batch of pages to move: adjacent ones are read from flash or home, or written
+ * there, in one request, and the caller waits for all of them.
  *
  *   begin -> started, each with a share of @pending -> ended -> wait
  *
  * Invariants:
- *  - Its memory is made with it: nothing allocates between init and exit, and
- *    what was begun ends without memory. A batch has one user at a time, who
- *    waits without a lock that page-outs need: what is waited for are the
- *    devices below, and the work queue where their reads and writes end, which
- *    has a rescuer.
- *  - All under way has ended when nswap_batch_wait() returns: pages, parts and
+ *  - All memory is allocated by nswap_batch_init(): nothing allocates until exit,
+ *    and what was begun ends without memory. A batch has one user at a time, which
+ *    waits without holding a lock that page-outs need: it waits for the devices
+ *    below, and for the work queue where their reads and writes end, which has a
+ *    rescuer.
+ *  - When nswap_batch_wait() returns, nothing is under way: pages, parts and
  *    arrays are the user's between two waits.
- *  - Neither slots nor the slot map are looked at here: what changes meanwhile
- *    is for the user to find out, before what was read or written counts. A user
- *    that writes home has marked the slots (return_mark.h) until the wait is
- *    over, so no newer page is written there meanwhile.
+ *  - Neither slots nor the slot map are looked at here: the user has to check what
+ *    changed meanwhile before it uses what was read or written. A user that writes
+ *    home has marked the slots (return_mark.h) until the wait is over, so no newer
+ *    page is written there meanwhile.
  *  - A flash slot that is taken here is the user's after the wait, to be linked
  *    or put back; one whose write failed has been put back.
- *  - What fails is tried again page by page: a bad sector takes one page with
- *    it, not its neighbours. Only writes to flash are not: it has more than one
+ *  - A run that fails is retried page by page: a bad sector costs one page, not
+ *    its neighbours. Writes to flash are not retried: flash has more than one
  *    device, and its pages may go home.
  */
 #include "backing/flash.h"
@@ -32,7 +32,7 @@
 #include "core/devices.h"
 #include "request_queue.h"
 
-/* @b zeroed; @dev may be set later; false without memory, nothing is left then */
+/* @b is zeroed; @dev may be set later. False if out of memory; all is freed then */
 bool nswap_batch_init(struct nswap_batch *b, struct nswap_device *dev,
 		      unsigned int nr)
 {
@@ -50,7 +50,7 @@ bool nswap_batch_init(struct nswap_batch *b, struct nswap_device *dev,
 	return true;
 }
 
-/* undo that, if it was done */
+/* free what nswap_batch_init() allocated, if anything */
 void nswap_batch_exit(struct nswap_batch *b)
 {
 	unsigned int i;
@@ -62,7 +62,7 @@ void nswap_batch_exit(struct nswap_batch *b)
 	}
 }
 
-/* from now on for the pages of this slot and those after it; none is to do yet */
+/* the batch now is this slot and those after it, none of them to be done yet */
 void nswap_batch_at(struct nswap_batch *b, u64 slot)
 {
 	unsigned int i;
@@ -73,7 +73,7 @@ void nswap_batch_at(struct nswap_batch *b, u64 slot)
 		b->slot[i] = slot + i;
 }
 
-/* reads, writes or messages are about to be started */
+/* call before reads, writes or messages are started; ends with nswap_batch_wait() */
 void nswap_batch_begin(struct nswap_batch *b)
 {
 	b->io.failed = 0;
@@ -82,8 +82,8 @@ void nswap_batch_begin(struct nswap_batch *b)
 }
 
 /*
- * One of them is over; @b: batch; not to be touched afterwards; any, hard interrupts
- * too.
+ * One read, write or message has ended; @b must not be touched afterwards. Any context,
+ * hard interrupts too.
  */
 void nswap_batch_put(struct nswap_batch *b)
 {
@@ -91,7 +91,7 @@ void nswap_batch_put(struct nswap_batch *b)
 		complete(&b->over);
 }
 
-/* let all of them end, asleep; a bit for each page that has failed */
+/* sleep until all of them have ended; a bit is set for each page that failed */
 unsigned long nswap_batch_wait(struct nswap_batch *b)
 {
 	nswap_batch_put(b);
@@ -129,7 +129,7 @@ static void batch_start(struct nswap_batch *b, unsigned int first,
 	nswap_op_start(op);
 }
 
-/* how many from a page on have adjacent flash slots, or adjacent slots */
+/* how many pages from @first on have adjacent flash slots, or else adjacent slots */
 unsigned int nswap_batch_run(const struct nswap_batch *b, unsigned long pages,
 			     unsigned int first, bool flash)
 {
@@ -141,7 +141,7 @@ unsigned int nswap_batch_run(const struct nswap_batch *b, unsigned long pages,
 	return n;
 }
 
-/* home, or the flash slots there are, in runs or one by one; what has failed */
+/* one pass over @pages at home or on flash, in runs or singly; returns those failed */
 static unsigned long batch_pass(struct nswap_batch *b, unsigned long pages,
 				bool flash, bool write, bool one_by_one)
 {
@@ -165,23 +165,23 @@ static unsigned long batch_passes(struct nswap_batch *b, unsigned long pages,
 	return failed ? batch_pass(b, failed, flash, write, true) : 0;
 }
 
-/* read pages from home, or write them there; process, sleeps until home has answered */
+/* read pages from home or write them there; process context, sleeps until done */
 unsigned long nswap_batch_home(struct nswap_batch *b, unsigned long pages,
 			       bool write)
 {
 	return batch_passes(b, pages, false, write);
 }
 
-/* read pages from flash; process, sleeps until flash has answered */
+/* read pages from flash; process context, sleeps until done */
 unsigned long nswap_batch_read_flash(struct nswap_batch *b, unsigned long pages)
 {
 	return batch_passes(b, pages, true, false);
 }
 
 /*
- * Write pages to flash slots that are taken for them; process, sleeps until flash has
- * answered. Returns those that flash has no room for, or has failed: all of them if
- * the device has none.
+ * Write pages to flash slots that are taken for them; process context, sleeps until
+ * done. Returns those that flash has no room for or failed to write: all of them if
+ * the device has no flash.
  */
 unsigned long nswap_batch_write_flash(struct nswap_batch *b, unsigned long pages)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A batch of pages that are moved: reads and writes of flash and home.
+ * A batch of pages to move: reads and writes of flash and home.
  */
 #ifndef NSWAP_BATCH_H
 #define NSWAP_BATCH_H
@@ -11,13 +11,13 @@
 
 /**
  * struct nswap_batch - some pages, and what is under way with them
- * @io: its device, memory and parts, with no block request around it; @slot,
- *	@gen and @todo of it are for its owner, and STORE messages
- * @slot: where at home each page belongs
- * @flash: the flash slot of each page, NSWAP_FLASH_NONE without one
- * @then: what it means for a page that home fails it, for people; NULL: failed
- *	writes are not worth a word
- * @over: all that was started since nswap_batch_begin() is
+ * @io: its device, memory and parts, with no block request around it; its @slot,
+ *	@gen and @todo are for the batch's user, and for STORE messages
+ * @slot: home slot of each page
+ * @flash: flash slot of each page, NSWAP_FLASH_NONE without one
+ * @then: for the log: what a failure at home means for the page; NULL: failed
+ *	writes are not reported
+ * @over: completed when all that was started since nswap_batch_begin() has ended
  */
 struct nswap_batch {
 	struct nswap_io io;

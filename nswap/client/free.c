@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Freed slots and obsolete copies: telling the peers, in batches, later.
+ * Freed slots and obsolete copies: the peers are told later, in batches.
  *
  * Invariants:
  *  - nswap_free_slot() is called by the swap core under a spinlock, perhaps
  *    with interrupts off: it changes one word, sets one bit, queues work.
- *  - A slot leaves FREEING when its run is in a message, not when that is
- *    answered: if the message is lost the session is over, and the comparison
- *    that opens the next one finds what was not freed. The same goes for a
+ *  - A slot leaves FREEING when its run is put into a message, not when that is
+ *    answered: if the message is lost, so is the session, and the comparison
+ *    that opens the next session finds what was not freed. The same goes for a
  *    peer without a session. A batch names generations, so it can never free a
  *    page written since.
- *  - One FREE per peer is under way; its answer sends the next.
- *  - Obsolete copies wait in a ring; when it is full the comparison does it.
+ *  - One FREE per peer is under way; its answer triggers the next.
+ *  - Obsolete copies are queued in a ring; if it is full, comparison finds them.
  */
 #include "base/stats.h"
 #include "base/views.h"
@@ -30,7 +30,7 @@
 #include "pure/wire.h"
 #include "tier.h"
 
-#define BATCH_MS	20	/* frees wait this long for company */
+#define BATCH_MS	20	/* frees are batched for this long */
 
 static int frees_answered(struct nswap_msg *m)
 {
@@ -46,20 +46,20 @@ static int frees_answered(struct nswap_msg *m)
 	return ret;
 }
 
-/* make a peer's FREE message. Returns 0, or -ENOMEM */
+/* allocate a peer's FREE message. Returns 0, or -ENOMEM */
 int nswap_free_init(struct nswap_peer *peer)
 {
 	return nswap_ctl_init(&peer->frees, peer, true, frees_answered);
 }
 
-/* tell the peers soon; any, interrupts off too */
+/* run nswap_free_work() within @ms; any context, interrupts off too */
 void nswap_free_kick(struct nswap_node *node, unsigned int ms)
 {
 	queue_delayed_work(nswap_io_wq, &node->client->frees,
 			   msecs_to_jiffies(ms));
 }
 
-/* a slot has become FREEING: its peer has to be told; any, interrupts off too */
+/* a slot has become FREEING: tell its peer; any context, interrupts off too */
 void nswap_free_told(struct nswap_device *dev, u64 slot)
 {
 	if (test_and_set_bit(slot, dev->dirty))
@@ -68,7 +68,7 @@ void nswap_free_told(struct nswap_device *dev, u64 slot)
 		nswap_free_kick(dev->node, BATCH_MS);
 }
 
-/* to FREEING, if its tier has to be told; a page-out under way goes on */
+/* -> FREEING, if its tier has to be told; a page-out under way goes on */
 static bool free_slot_freed(struct nswap_slot *s)
 {
 	const struct nswap_tier_ops *tier;
@@ -89,7 +89,7 @@ static bool free_slot_freed(struct nswap_slot *s)
 	return true;
 }
 
-/* FREEING -> EMPTY, if it still is what its peer is told of */
+/* FREEING -> EMPTY, if the slot still is what its peer was told to free */
 static bool free_slot_told(struct nswap_slot *s, u16 peer, u32 gen)
 {
 	if (!nswap_slot_is(s, NSWAP_SLOT_FREEING, peer, gen))
@@ -99,7 +99,7 @@ static bool free_slot_told(struct nswap_slot *s, u16 peer, u32 gen)
 }
 
 /**
- * nswap_free_slot() - the page in this slot is not needed any more
+ * nswap_free_slot() - the page in this slot is no longer needed
  * @dev: device
  * @slot: slot; one that was never written is a cheap no-op
  *
@@ -120,11 +120,11 @@ void nswap_free_slot(struct nswap_device *dev, u64 slot)
 }
 
 /**
- * nswap_free_orphan() - a copy is obsolete: its peer has to be told
+ * nswap_free_orphan() - a copy is obsolete: tell its peer
  * @dev: device
  * @slot: slot
  * @gen: this generation and older ones
- * @peer: index; the caller's count of it in the peer's slots goes with it
+ * @peer: index; the caller's count in the peer's number of slots passes to the copy
  *
  * Context: any; does not sleep or allocate, on the page-out path.
  */
@@ -174,7 +174,7 @@ static bool pop_orphan(struct nswap_client *cl, struct nswap_orphan *o)
 	return any;
 }
 
-/* into the peer's batch; false: it has to wait for the batch under way */
+/* add to the peer's batch; false if it has to wait for the batch under way */
 static bool free_tell_peer(struct nswap_node *node, u16 index, u32 instance, u64 slot,
 			   u32 gen)
 {
@@ -211,7 +211,7 @@ static void tell_orphans(struct nswap_client *cl)
 	}
 }
 
-/* false: the peer's batch is full or under way */
+/* false if the peer's batch is full or under way */
 static bool tell_slot(struct nswap_device *dev, u64 slot)
 {
 	struct nswap_slot was, s = nswap_slot_look(dev, slot);
@@ -239,13 +239,13 @@ static void tell_device(struct nswap_device *dev)
 			continue;
 		}
 		slot = next + 1 < nr ? next + 1 : 0;
-		/* ordered before the slot is read: a free after that counts */
+		/* ordered before the slot is read: a later free sets the bit again */
 		test_and_clear_bit(next, dev->dirty);
 		if (tell_slot(dev, next)) {
 			atomic64_dec(&dev->nr_dirty);
 			left--;
 		} else {
-			/* freed again meanwhile: it has been counted again */
+			/* freed again meanwhile: that free has counted it */
 			if (test_and_set_bit(next, dev->dirty))
 				atomic64_dec(&dev->nr_dirty);
 			stuck++;
@@ -272,8 +272,8 @@ static void send_batches(struct nswap_node *node)
 }
 
 /**
- * nswap_free_work() - tell the peers
- * @work: of a client
+ * nswap_free_work() - send the peers what was freed
+ * @work: the client's
  *
  * Context: the module's work queue; does not allocate or wait.
  */

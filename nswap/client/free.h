@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Freed slots and obsolete copies: their peers are told, in batches.
+ * Freed slots and obsolete copies: the peers are told in batches.
  */
 #ifndef NSWAP_FREE_H
 #define NSWAP_FREE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Late answers: those to messages that were taken back, unanswered.
+ * Late answers: to messages that were given up before they were answered.
  */
 #include "core/devices.h"
 #include "core/node.h"
@@ -13,7 +13,7 @@
 #include "transport/conn.h"
 #include "transport/transport.h"
 
-/* a page-out was given up and yet stored: the copy is obsolete */
+/* a page-out was given up but stored all the same: the copy is obsolete */
 static int late_store(struct nswap_conn *c)
 {
 	struct nswap_node *node = c->peer->node;
@@ -44,7 +44,7 @@ static int late_store(struct nswap_conn *c)
 }
 
 /**
- * nswap_late_answer() - take in an answer nobody waits for any more
+ * nswap_late_answer() - receive an answer that no request waits for any more
  * @c: connection; its header is in @c->rx, its payload not received
  *
  * Context: process, the connection's receiver; sleeps.

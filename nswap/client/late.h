@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Late answers: those to messages that were taken back, unanswered.
+ * Late answers: to messages that were given up before they were answered.
  */
 #ifndef NSWAP_LATE_H
 #define NSWAP_LATE_H

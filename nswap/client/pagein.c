@@ -7,21 +7,21 @@
  *   REMOTE: LOAD on one of the peer's load connections
  *   HOME: read from home
  *   FLASH: read from flash
- *   any other state with a flash slot: the reading policy says where; from the
- *	other place if that one fails or, a peer, has no session
+ *   any other state with a flash slot: the reading policy chooses; the other
+ *	place is tried if that one fails or, for a peer, has no session
  *   LOST, or a peer that is dead or LOST: the request fails
  *
  * Invariants:
- *  - The page is received straight into the request's memory, by the receiver,
- *    while the message is on no list: nobody can fail the request meanwhile.
+ *  - The receiver puts the page straight into the request's memory, while the
+ *    message is on no list: so no other context can fail the request meanwhile.
  *  - A LOAD names the generation; the peer answers with exactly that one or
  *    not at all. After "not held" the slot is read again: if it changed, the
- *    page-in starts anew, if not, the page is LOST.
+ *    page-in is retried, if not, the page is LOST.
  *  - When the session breaks the message is parked at the peer, until the
  *    session is back or dead_after_ms after the request came; but not if flash
- *    has its pages. So a message is for pages that flash has, or for others.
- *  - What the prefetcher reads is not counted and leaves no reference; it
- *    fails early and in silence.
+ *    has its pages. So either flash has all pages of a message, or none.
+ *  - Reads of the prefetcher are not counted and leave no reference bit; they
+ *    fail early and without a log message.
  */
 #include <linux/highmem.h>
 
@@ -78,7 +78,7 @@ static const char *why_failed(const struct nswap_peer *peer)
 	}
 }
 
-/* REMOTE -> FLASH or LOST; one that is MOVING is decided by its claim */
+/* REMOTE -> FLASH or LOST; a MOVING slot is left to its claim */
 static bool pagein_slot_lost(struct nswap_slot *s, u16 peer, u32 gen)
 {
 	if (!nswap_slot_is(s, NSWAP_SLOT_REMOTE, peer, gen))
@@ -87,14 +87,14 @@ static bool pagein_slot_lost(struct nswap_slot *s, u16 peer, u32 gen)
 	return true;
 }
 
-/* the peer has not got it: is it because the slot has changed? then again */
+/* the peer does not hold the page: true if the slot has changed, so retry */
 static bool slot_missed(struct nswap_io *io, unsigned int i,
 			struct nswap_peer *peer)
 {
 	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i), was;
 	u32 gen = le32_to_cpu(io->gen[i]);
 
-	/* it may have moved away and back meanwhile: believe it the second time */
+	/* it may have moved away and back meanwhile: only the second miss counts */
 	if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, peer->index, gen) ||
 	    !test_and_set_bit(i, &io->missed) ||
 	    !nswap_slot_update(io->dev, io->slot + i, &was, pagein_slot_lost,
@@ -121,7 +121,7 @@ static int recv_pages(struct nswap_op *op, struct nswap_conn *c,
 	return c->t->recv(c->l, &it);
 }
 
-/* the results of a reply; which pages follow */
+/* receive the results of a reply: which pages follow */
 static int recv_results(struct nswap_op *op, struct nswap_conn *c,
 			unsigned long *held)
 {
@@ -189,7 +189,7 @@ static int load_answered(struct nswap_msg *m)
 	return 0;
 }
 
-/* does flash have it as well, as far as this request knows? */
+/* does flash have it too, and has not failed for this request? */
 static bool on_flash(struct nswap_io *io, unsigned int i,
 		     const struct nswap_slot *s)
 {
@@ -197,8 +197,8 @@ static bool on_flash(struct nswap_io *io, unsigned int i,
 }
 
 /*
- * Slots that are, or soon may be, elsewhere than where they were looked for;
- * those that flash has are looked for there from now on.
+ * Slots to retry: they are, or soon may be, elsewhere than where they were looked
+ * for. Those that flash has are read from flash from now on.
  */
 static unsigned long moved_on(struct nswap_op *op)
 {
@@ -221,7 +221,7 @@ static unsigned long moved_on(struct nswap_op *op)
 }
 
 /**
- * nswap_pagein_failed() - a page-in will not be answered any more
+ * nswap_pagein_failed() - a page-in will get no answer: retry elsewhere or fail
  * @m: its message, IDLE and on no list
  *
  * Context: process, page-in path; does not sleep.
@@ -229,7 +229,7 @@ static unsigned long moved_on(struct nswap_op *op)
 void nswap_pagein_failed(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
-	/* who reads ahead does not try again: the slot may be MOVING for long */
+	/* read-ahead is not retried: the slot may be MOVING for long */
 	unsigned long again = op->io->ahead ? 0 : moved_on(op), failed;
 	unsigned int i;
 
@@ -246,7 +246,7 @@ void nswap_pagein_failed(struct nswap_msg *m)
 	nswap_op_end(op, again);
 }
 
-/* has a page-in waited long enough? */
+/* is the page-in older than @ms? */
 bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
@@ -254,7 +254,7 @@ bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
 	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
 }
 
-/* can every page be had without this peer? */
+/* does flash have every page of it? */
 static bool pagein_peer_dispensable(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
@@ -269,7 +269,7 @@ static bool pagein_peer_dispensable(struct nswap_op *op)
 	return true;
 }
 
-/* no session: wait for it, or fail */
+/* no session: park the message until there is one, or fail it */
 static void load_lost(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
@@ -317,7 +317,7 @@ static void pagein_load(struct nswap_io *io, unsigned int first, unsigned int nr
 	struct nswap_op *op = &io->op[first];
 
 	if (!peer) {
-		/* its last slot has just moved on */
+		/* the peer is gone: its last slot has just moved */
 		while (nr--)
 			set_bit(first + nr, &io->retry);
 		return;
@@ -354,8 +354,8 @@ static void read_zeros(struct nswap_io *io, unsigned int i)
 }
 
 /*
- * How many slots from @first on can go to the peer of the first one? Flash has
- * all of them, or none.
+ * How many slots from @first on can be in one message to the peer of the first one?
+ * Flash has all of them, or none.
  */
 static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 				u16 index)
@@ -377,9 +377,9 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 }
 
 /*
- * Page in from the peer that holds it; @io: page-in the caller dispatches; process,
- * page-in path: does not allocate, does not wait. Returns how many slots from @first
- * on are under way; 0 if @first is not at a peer any more.
+ * Page in from the peer that holds it; @io: page-in the caller dispatches. Process
+ * context, page-in path: does not allocate or wait. Returns how many slots from @first
+ * on are under way; 0 if @first is no longer at a peer.
  */
 unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 {
@@ -391,7 +391,7 @@ unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 	return nr;
 }
 
-/* may a page that is moved be read where it was? if not, its claim decides */
+/* may a MOVING page be read from its old place? if not, wait for its claim */
 static bool pagein_peer_usable(struct nswap_node *node, u16 index)
 {
 	enum nswap_peer_state state = nswap_peer_state(node, index);
@@ -399,7 +399,7 @@ static bool pagein_peer_usable(struct nswap_node *node, u16 index)
 	return state != NSWAP_PEER_DEAD && state != NSWAP_PEER_LOST;
 }
 
-/* is the copy on flash to be read? */
+/* is the copy on flash the one to read? */
 static bool from_flash(struct nswap_io *io, unsigned int i,
 		       const struct nswap_slot *s)
 {
@@ -415,7 +415,7 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
 }
 
-/* handle the first slots of @todo; how many, 0: they must wait */
+/* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
 	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + first);
@@ -445,7 +445,7 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 }
 
 /**
- * nswap_pagein() - bring a page-in as far as it goes now
+ * nswap_pagein() - advance a page-in as far as possible without waiting
  * @io: request the caller dispatches
  *
  * Context: process, page-in path: does not allocate, does not wait.

@@ -8,19 +8,19 @@
  *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later
  *   refused, timed out, session broken: -> WRITING(no peer, next generation),
  *          placed again
- *   no room anywhere, or no answer to that for too long: flash, then home
- *          has it: -> FLASH, HOME; failed, or there is none: -> LOST, the
- *          request fails
+ *   no room at any peer, or no grant for too long: flash, then home
+ *          takes it: -> FLASH, HOME; if that fails or there is none: -> LOST,
+ *          the request fails
  *
  * Invariants:
- *  - From claim to the end only this request moves the slot (a free sets the
+ *  - From claim to end only this request changes the slot (a free just sets the
  *    freed bit), and no reader gets the old copy. So all changes but the claim
  *    succeed.
- *  - A claim goes up the request's slots in order and stops at the first that
- *    another request has claimed: two requests never wait for each other. It
- *    stops as well where a page that a server brought back is being written to
- *    the slot's place at home, or to flash before that, which waits for nothing
- *    but these two.
+ *  - A claim takes the request's slots in ascending order and stops at the first
+ *    that another request has claimed, so two requests never wait for each other.
+ *    It also stops where a page that a server brought back is being written to
+ *    the slot's place at home, or to flash before that; that write waits for
+ *    nothing but these two devices.
  *  - Every message of a slot has its own generation. A copy of a generation
  *    that was given up is an orphan: freed when given up, again when its late
  *    ack comes, and by comparison if the connection is lost in between.
@@ -50,7 +50,7 @@
 #include "store.h"
 #include "tier.h"
 
-/* waited this many store time-outs in all: tell the block layer */
+/* fail the request after this many store time-outs */
 #define GIVE_UP_AFTER	4
 
 static void store_header(struct nswap_io *io)
@@ -62,7 +62,7 @@ static void store_header(struct nswap_io *io)
 	spin_unlock(&dev->header_lock);
 }
 
-/* unless another request has the slot, or a page is on its way home to it */
+/* fails if another request has the slot, or a page is being written home for it */
 static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
 				 u64 slot)
 {
@@ -75,14 +75,14 @@ static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
 	return true;
 }
 
-/* WRITING, on its way to a peer */
+/* WRITING, with a peer it is sent to */
 static bool pageout_slot_placed(struct nswap_slot *s, u16 peer)
 {
 	s->peer = peer;
 	return true;
 }
 
-/* WRITING, to be placed again: the copy of this generation is given up */
+/* WRITING, to be placed again; the copy of this generation is given up */
 static bool pageout_slot_unplaced(struct nswap_slot *s)
 {
 	s->peer = 0;
@@ -90,7 +90,7 @@ static bool pageout_slot_unplaced(struct nswap_slot *s)
 	return true;
 }
 
-/* WRITING -> where the page is now, if it was not freed meanwhile */
+/* WRITING -> where the page is now; EMPTY or FREEING if it was freed meanwhile */
 static bool pageout_slot_ended(struct nswap_slot *s, u8 state, u16 peer, u32 flash)
 {
 	if (s->freed) {
@@ -104,7 +104,7 @@ static bool pageout_slot_ended(struct nswap_slot *s, u8 state, u16 peer, u32 fla
 	return true;
 }
 
-/* false if others have the slot now */
+/* false if the slot cannot be claimed now */
 static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
 {
 	u64 slot = io->slot + i;
@@ -120,7 +120,7 @@ static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
 	return true;
 }
 
-/* false if some slots are still to be claimed */
+/* false if some slots still have to be claimed */
 static bool pageout_claim_slots(struct nswap_io *io)
 {
 	while (io->unclaimed) {
@@ -146,7 +146,7 @@ static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at
 		nswap_free_orphan(io->dev, io->slot + i, old->gen, old->peer);
 }
 
-/* the last change of a slot that this request has claimed; was it freed? */
+/* the last change to a slot this request has claimed; true if it was freed */
 static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 			     u16 peer, u32 flash)
 {
@@ -158,20 +158,20 @@ static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 	return was.freed;
 }
 
-/* a slot's page has reached home; perhaps in a hard interrupt */
+/* the page has been written home; may be called in hard interrupt context */
 void nswap_pageout_at_home(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_HOME, 0, NSWAP_FLASH_NONE);
 }
 
-/* likewise flash, whose slot is the page's from now on */
+/* the page has been written to flash, whose slot is the page's now; likewise */
 void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 {
 	if (pageout_end_slot(io, i, NSWAP_SLOT_FLASH, 0, flash))
 		nswap_flash_put(io->dev->flash, flash);
 }
 
-/* a slot's page is nowhere: its bio gets an error */
+/* the page is stored nowhere: its bio ends with an error */
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);

@@ -10,9 +10,9 @@
  *  - Everything a request needs was allocated with its device: nothing on this
  *    path allocates, and nothing in it waits for the network.
  *  - @pending counts the messages under way plus one for the dispatcher or the
- *    waiting list. Who brings it to zero ends the request, or, when slots are
- *    left to be tried again, puts it on the waiting list.
- *  - Only the dispatcher touches @todo and @unclaimed; answers set bits of
+ *    waiting list. The context that brings it to zero ends the request or, when
+ *    slots have to be retried, puts it on the waiting list.
+ *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry.
  *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
  *    for memory waits here forever.
@@ -33,7 +33,7 @@
 #include "peers/place.h"
 #include "request_queue.h"
 
-#define SPARE_TAGS	64	/* more than are taken while a task runs the queue */
+#define SPARE_TAGS	64	/* more than can be taken while a task runs the queue */
 
 static void request_dispatch(struct nswap_io *io)
 {
@@ -71,8 +71,8 @@ void nswap_request_submit(struct nswap_io *io)
 }
 
 /**
- * nswap_request_wait() - let a request wait for the next kick
- * @io: a request the caller dispatches; its share of @pending goes with it
+ * nswap_request_wait() - put a request on the waiting list until the next kick
+ * @io: a request the caller dispatches; its share of @pending goes to the list
  *
  * Context: any; does not sleep, on the page-out path.
  */
@@ -97,8 +97,8 @@ void nswap_request_wait(struct nswap_io *io)
 }
 
 /**
- * nswap_request_kick_work() - try the waiting requests again
- * @work: of a client
+ * nswap_request_kick_work() - retry the waiting requests
+ * @work: the client's
  *
  * Context: the module's work queue; does not allocate or wait.
  */
@@ -117,14 +117,14 @@ void nswap_request_kick_work(struct work_struct *work)
 	}
 }
 
-/* the bios of some slots will end with an error */
+/* the bios of these slots will end with an error */
 void nswap_request_fail(struct nswap_io *io, unsigned int first, unsigned int nr)
 {
 	while (nr--)
 		set_bit(first++, &io->failed);
 }
 
-/* each of the merged bios ends with its own status */
+/* complete each merged bio with its own status */
 static void end_request(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
@@ -145,13 +145,13 @@ static void end_request(struct nswap_io *io)
 }
 
 /*
- * Is the submit that this is inside, if any, its request's?
+ * Is this request being dispatched by its own submitter?
  *
- * Who waits for a tag runs the queue first, with other tasks' requests, and sleeps
- * then, unless there is a tag after all. One that is free now may be gone by then.
- * That delays a page-in or what swap pages out, but no page-in waits for another, nor
- * a page-out of swap's. All other writes may wait for one, of the same slot; so for it
- * SPARE_TAGS have to be free. With a scheduler, who waits is who comes here.
+ * A task that waits for a tag first runs the queue, with other tasks' requests, and
+ * then sleeps unless a tag has become free. A tag that is free now may be taken by
+ * then. That delays a page-in or a page-out of swap, but no page-in waits for another,
+ * and no page-out of swap either. Any other write may wait for one to the same slot, so
+ * it needs SPARE_TAGS free ones. With an I/O scheduler, tasks that wait get here.
  */
 static bool request_own(struct nswap_io *io)
 {
@@ -164,17 +164,17 @@ static bool request_own(struct nswap_io *io)
 }
 
 /**
- * nswap_op_block() - make the part of a request or batch that home or flash reads
- *	or writes
+ * nswap_op_block() - prepare a read or write of home or flash, as part of a request
+ *	or batch
  * @io: request the caller dispatches, or batch
  * @first: first slot, counted from the request's
  * @nr: slots
  * @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home
- * @end: it is over: in any context if @anywhere is set, which the caller may do
+ * @end: called when it has ended: in any context if the caller sets @anywhere
  *
  * Context: process, page-out path; does not sleep.
- * Return: it, for nswap_op_start(); towards where the request goes, and at home
- * at the slots' own places, unless the caller says otherwise.
+ * Return: the op, for nswap_op_start(): in the request's direction and, at home, at
+ * the slots' own places, unless the caller changes that.
  */
 struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
 				unsigned int nr, u32 flash,
@@ -196,7 +196,7 @@ struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
 }
 
 /**
- * nswap_op_start() - start the read or write of home or flash
+ * nswap_op_start() - start a read or write of home or flash
  * @op: from nswap_op_block(); not to be touched afterwards
  *
  * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
@@ -214,8 +214,8 @@ void nswap_op_start(struct nswap_op *op)
 
 /*
  * Start a read or write of a block request's slots; @io: request the caller
- * dispatches; @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home;
- * process, not in rcu_read_lock(); does not wait, on the page-out path.
+ * dispatches; @flash: first flash slot, held by the caller; NSWAP_FLASH_NONE: home.
+ * Process context, not in rcu_read_lock(); does not wait, on the page-out path.
  */
 void nswap_request_block(struct nswap_io *io, unsigned int first,
 			 unsigned int nr, u32 flash,
@@ -230,11 +230,11 @@ void nswap_request_block(struct nswap_io *io, unsigned int first,
 }
 
 /**
- * nswap_request_store() - bring slots that are to be placed to flash or home
+ * nswap_request_store() - write slots that have to be placed to flash or home
  * @io: page-out the caller dispatches; what is taken leaves its @todo
  * @slots: which of them
  * @to_flash: to flash, while it has room; else home
- * @end: a write is over; perhaps in a hard interrupt, if it has succeeded
+ * @end: called when a write has ended; perhaps in a hard interrupt, if it succeeded
  *
  * Context: process, page-out path: does not allocate, does not wait.
  */
@@ -261,7 +261,7 @@ void nswap_request_store(struct nswap_io *io, unsigned long slots, bool to_flash
 }
 
 /**
- * nswap_request_put() - one share of @pending is over
+ * nswap_request_put() - drop one share of @pending
  * @io: request; not to be touched afterwards
  *
  * Context: any; does not sleep, on the page-out path.
@@ -285,10 +285,10 @@ void nswap_request_put(struct nswap_io *io)
 }
 
 /**
- * nswap_op_end() - a message, or a read or write of home, is over
+ * nswap_op_end() - a message, or a read or write of home or flash, has ended
  * @op: it; not to be touched afterwards
- * @again: slots of the request that are to be tried again. They are published
- *	last: from then on the dispatcher may use the message again.
+ * @again: slots of the request to retry. They are published last: from then on the
+ *	dispatcher may use the message again.
  *
  * Context: any without @peer, else process; does not sleep, on the page-out path.
  */

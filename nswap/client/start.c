@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client role: made with its node, before the first peer and the first device.
+ * Client role: starts with its node, before the first peer and the first device.
  */
 #include <linux/slab.h>
 
@@ -12,7 +12,7 @@
 #include "start.h"
 #include "timers.h"
 
-/* make the client role. Returns 0, or -ENOMEM */
+/* allocate the client role and its work. Returns 0, or -ENOMEM */
 int nswap_client_start(struct nswap_node *node)
 {
 	struct nswap_client *cl = kzalloc(sizeof(*cl), GFP_KERNEL);
@@ -38,7 +38,7 @@ int nswap_client_start(struct nswap_node *node)
 	return 0;
 }
 
-/* undo nswap_client_start(); @node: node without devices and peers */
+/* undo nswap_client_start(); @node has no devices and no peers any more */
 void nswap_client_stop(struct nswap_node *node)
 {
 	struct nswap_client *cl = node->client;

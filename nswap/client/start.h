@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Client role: made with its node.
+ * Client role: starts with its node.
  */
 #ifndef NSWAP_CLIENT_START_H
 #define NSWAP_CLIENT_START_H

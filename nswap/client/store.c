@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * STORE: the message that brings pages to a peer, and its answer: of page-outs
- * and of moves out.
+ * STORE: the message that sends pages to a peer, and its answer; for page-outs
+ * and for moves from home to peers.
  *
  *   made -> sent -> acknowledged: each slot is stored, or was refused
  *               \-> overdue, or the session broke: each slot is given up
  *
  * Invariants:
- *  - Every message is answered, overdue or lost, exactly once (conn.c), and so
- *    every slot of it is stored or given up once, and the message ends once.
+ *  - Every message is answered, overdue or lost, exactly once (conn.c), so every
+ *    slot of it is stored or given up once, and the message ends once.
  *  - A generation that was given up is never sent again. What the peer may hold
  *    of it: nothing, if it refused or no byte was sent; an orphan, if it has not
  *    answered, freed now and again when its late answer comes (late.c); what
  *    comparison finds, if the session broke.
- *  - The peer counts the slots of a message from before one of them names it.
- *    The count goes to the slot that is stored, to the orphan, or back.
+ *  - The slots of a message are counted at the peer before one of them names it.
+ *    The count passes to the slot that is stored, to the orphan, or is undone.
  *  - A slot may be freed at any time, and one of a move rewritten, freed or
- *    claimed elsewhere: the owner's decision looks at the entry, never this
- *    file. So an orphan is named by what was sent, not by what the entry says.
- *  - Nothing here sleeps for the network or allocates, and nothing waits but the
- *    receiver for the results behind a header. The peer is kept by the message's
- *    reference until its end.
+ *    claimed elsewhere. Only the user's callbacks look at the slot's entry, never
+ *    this file; so an orphan is named by what was sent, not by the entry.
+ *  - Nothing here sleeps for the network or allocates; only the receiver waits,
+ *    for the results that follow a header. The message holds a reference to the
+ *    peer until it ends.
  */
 #include "base/stats.h"
 #include "base/timestamp.h"
@@ -98,7 +98,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 	op->store->end(op, nswap_op_slots(op));
 }
 
-/* the session broke: comparison will find what the peer holds of it */
+/* the session broke: comparison will find what the peer holds of the message */
 static void store_lost(struct nswap_msg *m)
 {
 	store_unanswered(container_of(m, struct nswap_op, m), false);
@@ -116,7 +116,7 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 	store_unanswered(op, !unsent);
 }
 
-/* the message names the memory of its generations, not their values */
+/* the message points to its generations, whose values may be set later */
 static void store_build(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
@@ -141,17 +141,17 @@ static void store_build(struct nswap_op *op)
 }
 
 /**
- * nswap_store_op() - make the STORE of adjacent slots
+ * nswap_store_op() - prepare the STORE of adjacent slots
  * @io: request or batch; its pages are set
  * @first: first slot, counted from the request's
- * @nr: slots; so many grants of the peer are spent
- * @peer: to this one; the caller's reference goes with the message
- * @ops: what its answer means
+ * @nr: slots; as many grants of the peer are spent
+ * @peer: where to; the message takes over the caller's reference
+ * @ops: callbacks for its answer
  *
- * The slots may name the peer from now on.
+ * From now on the slots may name the peer.
  *
  * Context: process, page-out path: does not sleep or allocate.
- * Return: it, for nswap_store_send().
+ * Return: the op, for nswap_store_send().
  */
 struct nswap_op *nswap_store_op(struct nswap_io *io, unsigned int first,
 				unsigned int nr, struct nswap_peer *peer,

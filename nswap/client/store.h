@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * STORE: the message that brings pages to a peer, and its answer.
+ * STORE: the message that sends pages to a peer, and its answer.
  */
 #ifndef NSWAP_STORE_H
 #define NSWAP_STORE_H
@@ -8,16 +8,16 @@
 #include "core/request.h"
 
 /**
- * struct nswap_store_ops - whose pages a STORE brings: what its answer means
+ * struct nswap_store_ops - callbacks for the answer to a STORE
  * @stored: the peer has the page of a slot, counted from the request's, under
  *	the generation that was sent (required)
  * @given_up: the peer refused it, did not answer, or its session broke: this
  *	generation is given up, and the slot must not name the peer (required).
- *	What the peer may hold of it, and its count of slots, are seen to by the
- *	caller, afterwards.
- * @end: every slot has been told of; those in @given_up were given up
- *	(required). Puts @op->peer and the message's share of @pending; the
- *	message may be used again from then on.
+ *	The caller then deals with what the peer may hold of it, and with its
+ *	count of slots.
+ * @end: called after @stored or @given_up of every slot; the argument has those
+ *	given up (required). Puts @op->peer and the message's share of
+ *	@pending; the message may be used again from then on.
  *
  * Context of all: process, page-out path: they do not sleep or allocate.
  */

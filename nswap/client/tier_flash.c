@@ -3,20 +3,20 @@
  * Page-outs to flash and page-ins from there.
  *
  *   no room at any peer:  WRITING(no peer) -> flash -> FLASH
- *   a slot with a flash slot, whatever its state: page-in from flash
+ *   a slot with a flash slot, in any state: page-in from flash
  *
  * Invariants:
  *  - A flash slot may be given to another page while a page-in reads it. So
  *    what was read counts only if the slot still has that generation and that
- *    flash slot afterwards, and had it all the time: no copy of a page that
- *    lives on was given up meanwhile (nswap_flash_links()), else it may have
- *    come back after another page. If not, the page-in starts again.
- *  - Adjacent slots go in one read or write. When that fails they are tried one
- *    by one; a page that flash fails alone goes, or is read, elsewhere.
+ *    flash slot afterwards, and had them all the time: no flash slot of a live
+ *    page was given up meanwhile (nswap_flash_links()), or else it may have been
+ *    used for another page and come back. If not, the page-in is retried.
+ *  - Adjacent slots go in one read or write. If that fails they are tried one
+ *    by one; a page that fails alone is written or read elsewhere.
  *  - A flash device may be removed. Between seeing one of its slots in the slot
  *    map and holding it for a read a page-in stays in rcu_read_lock().
- *  - What has succeeded ends wherever flash says so, in a hard interrupt too.
- *  - A page-out owns the flash slots it took until its slot has them.
+ *  - A success ends in the context of its completion, hard interrupts too.
+ *  - A page-out owns the flash slots it took until they are recorded in its slots.
  */
 #include "backing/flash.h"
 #include "base/bits.h"
@@ -67,7 +67,7 @@ static void store_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/* store() of tier.h; what flash has no room for, or has failed, stays */
+/* store() of tier.h; what flash has no room for or failed to write stays in @todo */
 int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 {
 	nswap_request_store(io, io->todo & slots & ~READ_ONCE(io->no_flash),
@@ -75,7 +75,7 @@ int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 	return io->todo & slots ? -ENOSPC : 0;
 }
 
-/* is what was read what the slot has? */
+/* is what was read still the slot's page? */
 static bool still_there(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;

@@ -6,14 +6,14 @@
  *   HOME, or MOVING away from home: page-in from home
  *
  * Invariants:
- *  - Adjacent slots go in one read or write. When that fails they are tried one
- *    by one: a bad sector takes one page with it, not its neighbours.
- *  - A page-out that home failed leaves LOST, and its page stays in RAM. A
- *    page-in that home failed leaves HOME: the next may succeed.
+ *  - Adjacent slots go in one read or write. If that fails they are tried one
+ *    by one: a bad sector costs one page, not its neighbours.
+ *  - A failed page-out leaves LOST, and its page stays in RAM. A failed page-in
+ *    leaves HOME: the next may succeed.
  *  - A slot is WRITING while its page-out is under way, so no reader and no
  *    second page-out gets to its place at home meanwhile.
- *  - What has succeeded ends wherever home says so, in a hard interrupt too.
- *  - A page-in that failed is started again if the slot has changed since.
+ *  - A success ends in the context of its completion, hard interrupts too.
+ *  - A failed page-in is retried if the slot has changed since.
  */
 #include "backing/flash.h"
 #include "backing/home.h"
@@ -52,7 +52,7 @@ static void store_ended(struct nswap_home_io *h)
 	nswap_op_end(op, again);
 }
 
-/* slots to whose places an older page may be on its way */
+/* slots whose places at home an older page may be being written to */
 static unsigned long home_io_marked(const struct nswap_io *io)
 {
 	unsigned long found = 0;
@@ -65,8 +65,8 @@ static unsigned long home_io_marked(const struct nswap_io *io)
 }
 
 /*
- * store() of tier.h. Those that were marked at the very moment they were claimed
- * (returned.c) stay to be done: the end of the mark is a kick.
+ * store() of tier.h. Slots that were marked just as they were claimed (returned.c)
+ * stay in @todo: the end of the mark kicks the waiting requests.
  */
 int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 {
@@ -75,7 +75,7 @@ int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 	return io->todo & slots ? -EAGAIN : 0;
 }
 
-/* what this page-in asked home for is not there any more */
+/* is the slot no longer what this page-in asked home for? */
 static bool has_changed(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);

@@ -2,8 +2,8 @@
 /*
  * Tiers: the table of them, in the order of rank, and what each holds.
  *
- * Invariants: the table is constant. The rank of a tier is its place in it, and
- * its number where page-outs and page-ins are measured. Numbers of pages are
+ * Invariants: the table is constant. The rank of a tier is its index here, which
+ * also numbers it where page-outs and page-ins are measured. Numbers of pages are
  * those of the slot map: a page that is being moved is counted nowhere.
  */
 #include "backing/flash.h"
@@ -84,7 +84,7 @@ const struct nswap_tier_ops *const nswap_tiers[NSWAP_TIERS] = {
 	[NSWAP_TIER_HOME] = &home,
 };
 
-/* what a device has in a tier */
+/* fill in what a device has in a tier */
 void nswap_tier_look(struct nswap_device *dev, enum nswap_tier tier,
 		     struct nswap_tier_view *v)
 {

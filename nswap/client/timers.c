@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tick: everything of the client that is due to time passing.
+ * Tick: everything the client does because time has passed.
  *
  *   every TICK_MS, WAIT_MS while requests wait, REST_MS while no peer holds
- *   anything and nothing is to be sent, for each peer
+ *   anything and nothing is queued, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
  *             page-ins unanswered for dead_after_ms: failed
  *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
@@ -11,8 +11,8 @@
  *             a ping has had no answer for PONG_MS, and nothing was heard for
  *             SILENT_MS: break the session; that is after 8 s at most if the
  *             peer holds nothing, else after 5
- *             no grant left, room there and page-outs to anybody: ask
- *             no page-out to it for IDLE_MS: give back its grants, but for
+ *             no grant left, room there and page-outs to any peer: ask
+ *             no page-out to it for IDLE_MS: give back its grants, except
  *             a few while there are page-outs to others; all if it shrinks
  *             comparison due: compare
  *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
@@ -21,7 +21,7 @@
  *             flash that is nearly full of copies
  *
  * Invariant: runs on the module's own work queue and never allocates or waits
- * for the network: page-outs depend on it for going elsewhere.
+ * for the network: page-outs need it in order to go elsewhere.
  */
 #include "base/hooks.h"
 #include "base/log.h"
@@ -44,15 +44,15 @@
 #include "transport/conn.h"
 
 #define TICK_MS		250
-#define WAIT_MS		25	/* while requests wait: flash has 20 ms' patience */
-#define REST_MS		1000u	/* so that doing nothing costs nothing */
+#define WAIT_MS		25	/* while requests wait: they go to flash after 20 ms */
+#define REST_MS		1000u	/* an idle node costs next to nothing */
 #define PING_MS		1000
-#define IDLE_PING_MS	3000u	/* likewise; a server may wait 5 s for one */
+#define IDLE_PING_MS	3000u	/* likewise; a server may allow 5 s without one */
 #define PONG_MS		3000
 #define SILENT_MS	4000
 #define IDLE_MS		2000
 #define ASK_PAGES	256
-#define STUCK_AFTER	4	/* store time-outs with a message half sent */
+#define STUCK_AFTER	4	/* store time-outs with a message partly sent */
 
 static bool tick_past(unsigned long since, unsigned int ms)
 {
@@ -89,7 +89,7 @@ static void overdue_loads(struct nswap_peer *peer)
 	}
 }
 
-/* a peer that was not asked is not silent */
+/* was it asked, and has not answered for PONG_MS? */
 static bool tick_unanswered(const struct nswap_peer *peer)
 {
 	unsigned long asked = READ_ONCE(peer->asked);
@@ -99,7 +99,7 @@ static bool tick_unanswered(const struct nswap_peer *peer)
 
 static void tick_ping(struct nswap_peer *peer)
 {
-	/* heard of in time, or no page-out is sent to it */
+	/* silent for silent_ms, it would be sent no page-outs */
 	u32 every = atomic64_read(&peer->slots) ? PING_MS :
 		    min(IDLE_PING_MS, nswap_knob(peer->node, silent_ms) / 2);
 
@@ -118,7 +118,7 @@ static void tick_grants(struct nswap_peer *peer)
 	bool idle = tick_past(READ_ONCE(peer->used), IDLE_MS);
 	u32 n;
 
-	/* a peer without grants is never used: that is no reason not to ask */
+	/* a peer without grants is never used, so look at page-outs to any */
 	if (active && nswap_place_wants(node, peer->index)) {
 		if (nswap_ctl_claim(&peer->ask))
 			nswap_ctl_send(&peer->ask, NSWAP_GRANT_ASK, ASK_PAGES);
@@ -216,7 +216,7 @@ static void tick_devices(struct nswap_client *cl)
 
 /**
  * nswap_timers_tick() - one tick
- * @work: of a client
+ * @work: the client's
  *
  * Context: the module's work queue; does not allocate or wait.
  */

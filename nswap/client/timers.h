@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tick: everything of the client that is due to time passing.
+ * Tick: everything the client does because time has passed.
  */
 #ifndef NSWAP_TIMERS_H
 #define NSWAP_TIMERS_H

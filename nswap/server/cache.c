@@ -7,10 +7,10 @@
  *        +-----------+---- more than wanted -------+---- freed --+
  *
  * Invariants, under cache->lock:
- *  - granted <= set_aside: a promised page exists before the promise is sent,
- *    and never has to be found when a store arrives: a store cannot fail for
+ *  - granted <= set_aside: a page is set aside before it is promised, and never
+ *    has to be found when a store arrives: a store cannot fail for lack of
  *    memory.
- *  - allocated counts every entry, whatever it does now. How many there should
+ *  - allocated counts every entry, in whatever state. How many there should
  *    be: cache_size.c; where they come from: cache_fill.c.
  *
  * Lock order: owner->lock -> cache->lock.
@@ -26,7 +26,7 @@
 
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
 
-/* renew up to @n promises that were taken back; lock held */
+/* renew up to @n promises that were taken back; cache->lock held */
 static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 {
 	n = min(n, o->revoked);
@@ -38,8 +38,8 @@ static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 }
 
 /*
- * Take pages that were granted, to fill them. Returns false if fewer were granted;
- * then nothing is taken.
+ * Take granted pages, to fill them. Returns false if fewer than @n were granted; then
+ * nothing is taken.
  */
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken)
@@ -63,7 +63,7 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	return ok;
 }
 
-/* entries are not filled (any more) */
+/* put back entries that were taken and are not filled, or no longer */
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 {
 	struct nswap_entry *e, *next;
@@ -79,7 +79,7 @@ void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 	nswap_cache_free(&surplus);
 }
 
-/* one reference to an entry is over */
+/* drop one reference to an entry */
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 {
 	LIST_HEAD(unused);
@@ -98,8 +98,8 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 }
 
 /*
- * Take pages nobody was promised, to fill them. Returns false if there are fewer; then
- * nothing is taken.
+ * Take pages that are promised to no owner, to fill them. Returns false if there are
+ * fewer than @n; then nothing is taken.
  */
 bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 			   struct list_head *taken)
@@ -120,7 +120,7 @@ bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 	return ok;
 }
 
-/* what an owner may get: everything if it is alone, a fair part if not */
+/* what an owner may get: everything if it is alone, else a fair share */
 static u32 cache_share(struct nswap_cache *c, u64 free)
 {
 	u64 fair = free / max(c->nr_owners, 1u);
@@ -129,8 +129,8 @@ static u32 cache_share(struct nswap_cache *c, u64 free)
 }
 
 /*
- * Promise an owner more pages. Returns how many more it was granted; set aside before
- * the promise is sent.
+ * Promise an owner more pages. Returns how many more it was granted; they are set aside
+ * before the promise is sent.
  */
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted)
@@ -176,8 +176,8 @@ void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 }
 
 /*
- * Pages that may be promised, now or once they are set aside; @c: cache, its lock
- * held. Returns how many, 0 while the node shrinks.
+ * Pages that may be promised, now or once they are set aside; 0 while the node
+ * shrinks. Cache lock held.
  */
 u64 nswap_cache_promisable(const struct nswap_cache *c)
 {
@@ -191,7 +191,7 @@ u64 nswap_cache_promisable(const struct nswap_cache *c)
 	return c->target > taken ? c->target - taken : 0;
 }
 
-/* pages neither filled nor granted. Returns how many, 0 while the node shrinks */
+/* pages neither filled nor granted; 0 while the node shrinks */
 u64 nswap_cache_free_pages(struct nswap_cache *c)
 {
 	u64 n;
@@ -202,7 +202,7 @@ u64 nswap_cache_free_pages(struct nswap_cache *c)
 	return n;
 }
 
-/* pages held that have to move away; process, on the reclaim path; does not sleep */
+/* pages held above the target, to be moved; process, reclaim path; does not sleep */
 u64 nswap_cache_surplus(struct nswap_cache *c)
 {
 	u64 n;
@@ -213,7 +213,7 @@ u64 nswap_cache_surplus(struct nswap_cache *c)
 	return n;
 }
 
-/* pages went into or out of an owner's tree; @o: owner, its lock held */
+/* pages were added to or removed from an owner's tree; @o: owner, its lock held */
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held)
 {
 	spin_lock(&c->lock);

@@ -20,16 +20,16 @@ struct nswap_srv_conn;
 /**
  * struct nswap_entry - one page of the Nswap Cache
  * @rb: in its owner's tree, by instance and slot
- * @link: in the pool, with the connection that fills it, in its owner's @lru
- *	or @pending, or, while it is moved, nowhere
+ * @link: in the pool, on the list of the connection that fills it, in its
+ *	owner's @lru or @pending, or, while it is being moved, on no list
  * @ref: one for the tree, one for each connection or mover that sends it
  * @page: the page
- * @slot: name of the page
- * @instance: likewise
- * @gen: likewise
+ * @slot: @slot, @instance and @gen name the page
+ * @instance: of the owner's device
+ * @gen: generation
  * @moving: number of the attempt to move it, 0 for none; owner's lock
  * @seq: when it was stored or claimed, in the owner's count; owner's lock
- * @since: jiffies when it came, while pending
+ * @since: jiffies of its arrival, while pending
  * @prev: the generation before, kept for the stale injection only
  */
 struct nswap_entry {
@@ -56,21 +56,21 @@ struct nswap_entry {
  *	cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
- * @ticket: of the connection that opened it; hello only
+ * @ticket: of the connection that opened the session; used at hello only
  * @tree: its pages
  * @lru: those that are not being moved, least recently used first
- * @pending: pages another server moved here, not claimed by the owner yet
+ * @pending: pages that another server moved here, not yet claimed by the owner
  * @seq: counts stores and claims
  * @held: pages in @tree and @pending; under the cache's lock
- * @users: who keeps the owner beside its connections; under the cache's lock
+ * @users: references besides those of its connections; under the cache's lock
  * @gone: jiffies when its last connection ended; under the cache's hello mutex
- * @rest: jiffies until which nothing of it is moved; movers' own, no lock
- * @homeless: a device instance of it whose pages cannot be brought back, 0 for
- *	none; movers' own, likewise
+ * @rest: backoff: none of its pages are moved before; movers only, no lock
+ * @homeless: device instance whose owner reported no backing store, 0 for none;
+ *	movers only, no lock
  * @homeless_until: jiffies when that is tried again; likewise
  * @granted: pages it may store; under the cache's lock
  * @revoked: promises taken back that it still counts on; under the cache's lock
- * @window: how many it is granted at most; under the cache's lock
+ * @window: limit of @granted; under the cache's lock
  * @conns: its connections; under the cache's hello mutex
  */
 struct nswap_owner {
@@ -100,20 +100,20 @@ struct nswap_owner {
  * struct nswap_cache - the Nswap Cache of a node
  * @node: node
  * @hello: serialises owners coming, changing session and going
- * @all: in the list of caches that reclaim knows
+ * @all: in the list of caches that the shrinker and the OOM notifier walk
  * @lock: protects the pool and all counts
  * @pool: entries with a page, not filled
- * @lent: pages to lend at most: the user's word
- * @target: pages to lend now: the size policy's word, at most @lent
- * @adaptive: @target comes and goes; the pool is then kept small
+ * @lent: pages to lend at most: set by the user
+ * @target: pages to lend now: set by the size policy, at most @lent
+ * @adaptive: @target follows memory use; the pool is then kept small
  * @trend: enum nswap_trend of the last change
  * @hold_until: ms; nothing is set aside before, and @target does not rise
- * @allocated: entries there are, filled or not
+ * @allocated: number of entries, filled or not
  * @set_aside: entries in @pool
  * @granted: of these, promised to owners
  * @revoked: promises taken back that owners still count on
  * @held: entries in owners' trees
- * @shrinker_calls: times reclaim took pages back
+ * @shrinker_calls: number of calls of the shrinker that took pages back
  * @owners: owners; changed under @hello and @lock
  * @nr_owners: how many
  * @last_turn: id of the owner whose pages were moved last
@@ -143,11 +143,11 @@ struct nswap_cache {
 };
 
 /**
- * enum nswap_resize_why - who changed how much is lent
+ * enum nswap_resize_why - what changed how much is lent
  * @NSWAP_WHY_POLICY: the size policy
  * @NSWAP_WHY_USER: nswapctl lend, or another policy
  * @NSWAP_WHY_SHRINKER: reclaim
- * @NSWAP_WHY_OOM: the last moment before a program is killed
+ * @NSWAP_WHY_OOM: the OOM notifier, before a program is killed
  */
 enum nswap_resize_why {
 	NSWAP_WHY_POLICY,
@@ -157,10 +157,10 @@ enum nswap_resize_why {
 };
 
 /**
- * enum nswap_moved_how - what became of an attempt to move a page
- * @NSWAP_KEPT: nothing, it may be tried again at once
- * @NSWAP_REFUSED: nothing, others have to be tried first
- * @NSWAP_GONE: the owner has it elsewhere, or has no use for it
+ * enum nswap_moved_how - result of an attempt to move a page
+ * @NSWAP_KEPT: the page stays; it may be tried again at once
+ * @NSWAP_REFUSED: the page stays; other pages have to be tried first
+ * @NSWAP_GONE: the owner has it elsewhere, or does not need it
  */
 enum nswap_moved_how {
 	NSWAP_KEPT,

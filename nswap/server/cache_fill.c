@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nswap Cache: memory in and out.
+ * Nswap Cache: allocating and freeing its pages.
  *
  * Invariants:
- *  - A page is set aside by the fill work only, without reclaim of its own and
- *    without reserves: a starving node stores nothing at its own cost.
- *  - Nothing is set aside while reclaim has just taken pages back.
- *  - Entries are freed outside every lock, and each page that went back to the
- *    machine is counted: the OOM notifier tells progress by it.
+ *  - Pages are set aside by the fill work only, without direct reclaim and without
+ *    memory reserves: a node that is short of memory does not pay for stores.
+ *  - Nothing is set aside for a while after reclaim has taken pages back.
+ *  - Entries are freed outside every lock, and each page that goes back to the
+ *    machine is counted: the OOM notifier measures progress by it.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -19,17 +19,17 @@
 #include "core/meminfo.h"
 #include "core/node.h"
 
-#define FILL_CHUNK	1024	/* pages set aside before others may run */
+#define FILL_CHUNK	1024	/* pages set aside before the work requeues itself */
 #define FILL_FLOOR	20	/* leave this node's programs a 20th of RAM */
-#define FILL_AGAIN	HZ	/* when there was no memory */
+#define FILL_AGAIN	HZ	/* retry when there was no memory */
 
-/* free memory only: lending must not make this node reclaim, or dip deep */
+/* free memory only: lending must neither make this node reclaim nor use reserves */
 #define FILL_GFP	(GFP_NOWAIT | __GFP_HIGHMEM | __GFP_NOMEMALLOC | \
 			 __GFP_NORETRY | __GFP_NOWARN)
 
 static atomic64_t given_back = ATOMIC64_INIT(0);
 
-/* of all nodes; with a constructor, so that it is never merged with others */
+/* for all nodes; with a constructor, so that the slab is never merged with others */
 static struct kmem_cache *entries;
 
 static void cache_construct(void *entry)
@@ -37,7 +37,7 @@ static void cache_construct(void *entry)
 	memset(entry, 0, sizeof(struct nswap_entry));
 }
 
-/* make the slab of entries. Returns 0, or -ENOMEM */
+/* create the slab of entries. Returns 0, or -ENOMEM */
 int nswap_cache_init(void)
 {
 	entries = kmem_cache_create("nswap_entry", sizeof(struct nswap_entry),
@@ -75,7 +75,7 @@ static struct nswap_entry *alloc_entry(void)
 
 /**
  * nswap_cache_free() - give entries back to the machine
- * @entries: entries nobody refers to; the list is of no use afterwards
+ * @entries: entries without users; the list is invalid afterwards
  *
  * Context: process, on the reclaim path; does not sleep or allocate.
  */
@@ -92,13 +92,13 @@ void nswap_cache_free(struct list_head *entries)
 		atomic64_add(n, &given_back);
 }
 
-/* pages all nodes have given back so far */
+/* number of pages all nodes have given back so far */
 u64 nswap_cache_given_back(void)
 {
 	return atomic64_read(&given_back);
 }
 
-/* false if the node has all it wants, or there is no memory */
+/* false if the node has enough, or there is no memory */
 static bool fill_one(struct nswap_cache *c)
 {
 	struct nswap_entry *e = alloc_entry();
@@ -153,7 +153,7 @@ void nswap_cache_fill_work(struct work_struct *work)
 	queue_delayed_work(system_dfl_wq, &c->fill, 0);
 }
 
-/* pages are to be set aside. One that waits for memory goes on waiting */
+/* start the fill work; one that waits for memory keeps its delay */
 void nswap_cache_fill_kick(struct nswap_cache *c)
 {
 	queue_delayed_work(system_dfl_wq, &c->fill, 0);

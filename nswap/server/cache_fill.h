@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nswap Cache: memory in and out.
+ * Nswap Cache: allocating and freeing its pages.
  */
 #ifndef NSWAP_CACHE_FILL_H
 #define NSWAP_CACHE_FILL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nswap Cache: made with its node, ended with it, and looked at.
+ * Nswap Cache: start and stop with its node, and views for users.
  */
 #include <linux/slab.h>
 
@@ -14,11 +14,11 @@
 #include "pick.h"
 
 /**
- * nswap_cache_start() - make the Nswap Cache of a node
- * @node: node that comes up
+ * nswap_cache_start() - create the Nswap Cache of a node
+ * @node: node being brought up
  * @pages: how many to lend at most
  *
- * Under an adaptive size policy nothing is lent until it says so.
+ * Under an adaptive size policy nothing is lent until the policy says so.
  *
  * Context: process, sleeps.
  * Return: 0, or -ENOMEM.
@@ -42,7 +42,7 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	return 0;
 }
 
-/* drop everything; @node: node without connections of owners */
+/* drop all pages; @node has no connections of owners any more */
 void nswap_cache_stop(struct nswap_node *node)
 {
 	struct nswap_cache *c = node->cache;
@@ -64,7 +64,7 @@ void nswap_cache_stop(struct nswap_node *node)
 	node->cache = NULL;
 }
 
-/* a trend for people */
+/* a trend's name for users */
 const char *nswap_trend_name(u8 trend)
 {
 	static const char *const names[NSWAP_TRENDS] = {
@@ -76,7 +76,7 @@ const char *nswap_trend_name(u8 trend)
 	return trend < NSWAP_TRENDS ? names[trend] : "unknown";
 }
 
-/* lock held */
+/* cache->lock held */
 static u8 cache_trend(const struct nswap_cache *c)
 {
 	if (nswap_cache_shrinks(c))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nswap Cache: made with its node, ended with it.
+ * Nswap Cache: start and stop with its node.
  */
 #ifndef NSWAP_CACHE_LIFE_H
 #define NSWAP_CACHE_LIFE_H

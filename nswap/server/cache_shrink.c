@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nswap Cache: giving memory back when the machine asks for it.
+ * Nswap Cache: giving memory back when the machine needs it.
  *
  * The shrinker counts what can be freed at once and without the network:
  * pages that were set aside and not filled, promised or not. It frees them,
- * lowers what the node lends for hold_off_ms and starts migration of what is
- * then held above it. A page that is held is never dropped.
+ * lowers what the node lends for hold_off_ms and starts migration of pages that
+ * are then held above it. A held page is never dropped.
  *
  * The OOM notifier runs when reclaim has given up. It frees every unfilled page
- * and lets nothing be lent; while pages held above that move away it reports
- * progress, so that the allocation waits instead of killing a program, and
- * after oom_wait_ms without a page given back it stops doing so.
+ * and lowers what is lent to the minimum; while surplus pages are moved away it reports
+ * progress, so that the allocation waits instead of killing a program; it stops
+ * doing so after oom_wait_ms without a page given back.
  *
  * Nodes under a size policy that is not adaptive keep what the user lends: only
- * a surplus of theirs is waited for.
+ * for their surplus does the notifier wait.
  *
  * Invariants:
- *  - A cache is in the list from watch to unwatch; the lock is held while it is
- *    used, so it cannot go.
- *  - Reclaim may run in any thread that allocates. Nothing here sleeps (but the
- *    OOM notifier, which may) or allocates, and both locks are spinlocks that
- *    are never held over an allocation.
+ *  - A cache is in the list from watch to unwatch; the list's lock is held while
+ *    a cache is used, so the cache cannot go away.
+ *  - Reclaim may run in any thread that allocates. Nothing here sleeps (except
+ *    the OOM notifier, which may) or allocates, and both locks are spinlocks
+ *    that are never held over an allocation.
  *
  * Lock order: caches_lock -> cache->lock.
  */
@@ -40,16 +40,16 @@
 #include "core/node.h"
 #include "sizing.h"
 
-#define CUT		16	/* part of the target that one call costs */
+#define CUT		16	/* one call lowers the target by a 16th at least */
 #define OOM_POLL	(HZ / 50)
-#define OOM_POLLS	5	/* then the allocation may try again */
-#define OOM_QUIET	(2 * HZ)	/* this long without: a new shortage */
+#define OOM_POLLS	5	/* then the allocation may be retried */
+#define OOM_QUIET	(2 * HZ)	/* this long without a call: a new shortage */
 
 static DEFINE_SPINLOCK(caches_lock);
 static LIST_HEAD(caches);
 static struct shrinker *shrinker;
 
-/* what the user wants lent whatever happens; the cache's lock held */
+/* what the user wants lent in any case; the cache's lock held */
 static u64 shrink_least(const struct nswap_cache *c)
 {
 	u64 mib = nswap_knob(c->node, lend_min_mib);
@@ -57,7 +57,7 @@ static u64 shrink_least(const struct nswap_cache *c)
 	return min(mib << (20 - PAGE_SHIFT), c->lent);
 }
 
-/* unfilled pages that may go; the cache's lock held */
+/* unfilled pages that may be freed; the cache's lock held */
 static u64 shrink_freeable(const struct nswap_cache *c)
 {
 	u64 keep = shrink_least(c);
@@ -67,7 +67,7 @@ static u64 shrink_freeable(const struct nswap_cache *c)
 	return min(c->set_aside, c->allocated - keep);
 }
 
-/* take up to @n entries out, set the target; the cache's lock held */
+/* move up to @n unfilled entries to @out, set the target; the cache's lock held */
 static u64 take_back(struct nswap_cache *c, u64 n, u64 target,
 		     struct list_head *out)
 {
@@ -86,7 +86,7 @@ static u64 take_back(struct nswap_cache *c, u64 n, u64 target,
 	return n;
 }
 
-/* up to @n pages of one cache, for reclaim or at the last moment */
+/* take up to @n pages from one cache, for the shrinker or the OOM notifier */
 static u64 give_back(struct nswap_cache *c, u64 n, enum nswap_resize_why why,
 		     struct list_head *out)
 {
@@ -117,8 +117,8 @@ static u64 give_back(struct nswap_cache *c, u64 n, enum nswap_resize_why why,
 }
 
 /*
- * Asked on every pass of reclaim. With nothing to free the policy still wants
- * to know soon that memory is short: what is held may have to move.
+ * Called on every pass of reclaim. Even with nothing to free the policy has to know
+ * soon that memory is short: held pages may have to move.
  */
 static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 {
@@ -159,10 +159,10 @@ static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 }
 
 /**
- * struct shortage - a run of calls at the last moment; under oom_lock
+ * struct shortage - consecutive calls of the OOM notifier; under oom_lock
  * @called: jiffies of the last call
- * @progress: jiffies when pages were given back last
- * @seen: nswap_cache_given_back() then
+ * @progress: jiffies when pages were last seen given back
+ * @seen: nswap_cache_given_back() at that time
  */
 static struct shortage {
 	unsigned long called;
@@ -170,7 +170,7 @@ static struct shortage {
 	u64 seen;
 } shortage;
 
-/* free what can be freed; true if more may come, with how long to wait for it */
+/* free all that can be; true if moves may free more, with how long to wait for it */
 static bool last_moment(struct list_head *out, u32 *wait_ms)
 {
 	struct nswap_cache *c;
@@ -193,7 +193,7 @@ static bool last_moment(struct list_head *out, u32 *wait_ms)
 	return surplus;
 }
 
-/* pages given back since this was asked last */
+/* pages given back since the last call */
 static unsigned long shrink_progress(void)
 {
 	u64 now = nswap_cache_given_back(), n = now - shortage.seen;
@@ -232,7 +232,7 @@ static int on_oom(struct notifier_block *nb, unsigned long unused, void *freed)
 
 static struct notifier_block oom_block = { .notifier_call = on_oom };
 
-/* let reclaim take pages back from a cache */
+/* add a cache to those that the shrinker takes pages from */
 void nswap_cache_watch(struct nswap_cache *c)
 {
 	spin_lock(&caches_lock);
@@ -240,7 +240,7 @@ void nswap_cache_watch(struct nswap_cache *c)
 	spin_unlock(&caches_lock);
 }
 
-/* reclaim does not know a cache any more */
+/* the shrinker no longer uses this cache */
 void nswap_cache_unwatch(struct nswap_cache *c)
 {
 	spin_lock(&caches_lock);
@@ -248,7 +248,7 @@ void nswap_cache_unwatch(struct nswap_cache *c)
 	spin_unlock(&caches_lock);
 }
 
-/* be asked when memory is short. Returns 0, -ENOMEM, or the notifier chain's error */
+/* register shrinker and notifier. Returns 0, -ENOMEM, or the notifier chain's error */
 int nswap_cache_shrink_init(void)
 {
 	int ret;
@@ -266,7 +266,7 @@ int nswap_cache_shrink_init(void)
 	return ret;
 }
 
-/* undo nswap_cache_shrink_init(); process, module exit; waits for who is inside */
+/* undo nswap_cache_shrink_init(); process, module exit; waits for running calls */
 void nswap_cache_shrink_exit(void)
 {
 	unregister_oom_notifier(&oom_block);

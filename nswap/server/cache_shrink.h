@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nswap Cache: reclaim, and the last moment before an OOM kill.
+ * Nswap Cache: shrinker and OOM notifier.
  */
 #ifndef NSWAP_CACHE_SHRINK_H
 #define NSWAP_CACHE_SHRINK_H

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nswap Cache: how much.
+ * Nswap Cache: how many pages.
  *
- *   lent     the user's word, never exceeded but by pages that are held
+ *   lent     set by the user, never exceeded except by pages that are held
  *   target   what to lend now: lent itself under a size policy that is not
- *            adaptive, else what the policy decides, and less at once when
+ *            adaptive, else what the policy decides, lowered at once when
  *            reclaim wants pages back
  *   surplus  pages held above target: they are moved away, never dropped
  *
- * Shrinking, in this order: pages nobody was promised are freed; promises are
- * taken back and their pages freed, a store against one is refused; what is
- * held is left to the mover. For hold_off_ms after that nothing is set aside
- * and nothing grows.
+ * Shrinking, in this order: pages promised to no owner are freed; promises are
+ * taken back and their pages freed, a store against one is refused; held pages
+ * are left to the mover. For hold_off_ms after that nothing is set aside and
+ * nothing grows.
  *
  * A promise that was taken back is remembered until its owner has spent or
- * returned it, for the owner still counts on it: it is renewed silently when
- * there is room again, before anything new is granted.
+ * returned it, for the owner still counts on it: it is renewed without a message
+ * when there is room again, before anything new is granted.
  *
  * Invariants, under cache->lock:
  *  - target <= lent.
- *  - While more is allocated than the target nothing is promised.
+ *  - While allocated exceeds the target nothing is promised.
  *  - Under an adaptive policy the pool holds what is promised and a little
  *    more, not everything that could be lent.
  *
- * Lock order: owner->lock -> cache->lock. What is called from reclaim takes
+ * Lock order: owner->lock -> cache->lock. Functions called from reclaim take
  * cache->lock only, which is never held over an allocation.
  */
 #include "base/clock.h"
@@ -36,28 +36,28 @@
 #include "core/node.h"
 #include "observe/trace.h"
 
-#define TRIM_CHUNK	1024	/* pages freed before others may run */
+#define TRIM_CHUNK	1024	/* pages freed between two cond_resched() */
 #define POOL_PAGES	4096u	/* 16 MiB: unfilled pages of an adaptive node */
 
-/* filled, being filled, or still being sent */
+/* entries filled, being filled, or still being sent */
 static u64 cache_used(const struct nswap_cache *c)
 {
 	return c->allocated - c->set_aside;
 }
 
-/* were pages taken back a moment ago? @c: cache, its lock held */
+/* were pages taken back less than hold_off_ms ago? @c: cache, its lock held */
 bool nswap_cache_holding(const struct nswap_cache *c)
 {
 	return c->adaptive && nswap_now_ms() < c->hold_until;
 }
 
-/* pages held that have to move away; @c: cache, its lock held */
+/* pages held above the target, to be moved away; @c: cache, its lock held */
 u64 nswap_cache_above(const struct nswap_cache *c)
 {
 	return cache_used(c) > c->target ? min(c->held, cache_used(c) - c->target) : 0;
 }
 
-/* should owners go elsewhere? @c: cache, its lock held */
+/* should owners store elsewhere? @c: cache, its lock held */
 bool nswap_cache_shrinks(const struct nswap_cache *c)
 {
 	return nswap_cache_above(c) || nswap_cache_holding(c) ||
@@ -73,7 +73,7 @@ u64 nswap_cache_room(const struct nswap_cache *c)
 	return idle > over ? idle - over : 0;
 }
 
-/* unfilled pages there should be */
+/* how many unfilled pages there should be */
 static u64 pool_wanted(const struct nswap_cache *c)
 {
 	u64 room = c->target > cache_used(c) ? c->target - cache_used(c) : 0;
@@ -115,9 +115,8 @@ void nswap_cache_revoke(struct nswap_cache *c, u64 n)
 }
 
 /*
- * Take out entries that are too many; @c: cache, its lock held; @out: where they go,
- * to be freed without the lock. Returns true if there may be more than fits into one
- * go.
+ * Move excess unfilled entries to @out, to be freed without the lock; @c: cache, its
+ * lock held. Returns true if more may be left than one pass takes.
  */
 bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out)
 {
@@ -160,7 +159,7 @@ static void trim_all(struct nswap_cache *c)
  * @c: cache
  * @old: pages before
  * @new: pages now
- * @why: who did it
+ * @why: what changed it
  *
  * Context: process, on the reclaim path; does not sleep.
  */
@@ -176,7 +175,7 @@ void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
 	}
 }
 
-/* carry out a new target; the lock is not held */
+/* free or set aside pages after a change of the target; cache->lock not held */
 static void cache_follow_target(struct nswap_cache *c, u64 old, u64 new,
 				enum nswap_resize_why why)
 {
@@ -216,7 +215,7 @@ void nswap_cache_lend(struct nswap_cache *c, u64 pages)
 	cache_follow_target(c, old, new, NSWAP_WHY_USER);
 }
 
-/* another kind of size policy decides from now on */
+/* the new size policy is adaptive, or not */
 void nswap_cache_adapt(struct nswap_cache *c, bool adaptive)
 {
 	u64 old, new;
@@ -232,7 +231,7 @@ void nswap_cache_adapt(struct nswap_cache *c, bool adaptive)
 	cache_follow_target(c, old, new, NSWAP_WHY_USER);
 }
 
-/* the size policy has decided; process, sleeps; nothing here allocates */
+/* set the target that the size policy chose; process, sleeps; does not allocate */
 void nswap_cache_resize(struct nswap_cache *c, u64 pages)
 {
 	u32 hold_ms = nswap_knob(c->node, hold_off_ms);
@@ -251,7 +250,7 @@ void nswap_cache_resize(struct nswap_cache *c, u64 pages)
 	cache_follow_target(c, old, new, NSWAP_WHY_POLICY);
 }
 
-/* lend nothing any more, and tell nobody */
+/* lend nothing from now on, without telling any peer */
 void nswap_cache_close(struct nswap_cache *c)
 {
 	spin_lock(&c->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Nswap Cache: how much; the first group with the cache's lock held.
+ * Nswap Cache: how many pages. The first group needs the cache's lock held.
  */
 #ifndef NSWAP_CACHE_SIZE_H
 #define NSWAP_CACHE_SIZE_H

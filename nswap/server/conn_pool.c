@@ -2,16 +2,16 @@
 /*
  * Server role: connections made before they are needed.
  *
- * A connection is its buffers and a thread, and making a thread waits for
- * memory. An owner that comes back after a cut finds one made, so that a server
- * without memory can give it its pages; those that a fenced session leaves are
+ * A connection consists of its buffers and a thread, and creating a thread waits
+ * for memory. An owner that reconnects finds one ready, so that a server without
+ * free memory can give it its pages; those that a fenced session leaves are
  * kept for the next one.
  *
  * Invariants:
  *  - A spare connection has no link, is done, and its thread sleeps.
- *  - There are at most NR_SPARES; the sweeper makes up for those taken.
- *  - The acceptor makes none when memory is short: it would keep those behind
- *    it waiting, among them owners whose page-outs bring memory back.
+ *  - There are at most NR_SPARES; the sweeper replaces those taken.
+ *  - The acceptor creates none when memory is short: that would delay the
+ *    connections behind it, among them owners whose page-outs free memory.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -24,7 +24,7 @@
 #include "pure/wire.h"
 #include "transport/transport.h"
 
-/* one session as large as they get */
+/* enough for one session of the maximum size */
 #define NR_SPARES	NSWAP_MAX_CONNS
 
 /**
@@ -82,8 +82,8 @@ fail:
 }
 
 /*
- * Make a node's spare connections. Returns them, or NULL without memory for the first
- * thing about them.
+ * Create a node's spare connections. Returns the pool, perhaps not yet full, or NULL if
+ * there is no memory for the pool itself.
  */
 struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
 					   int (*serve)(void *conn))
@@ -111,7 +111,7 @@ void nswap_conn_pool_stop(struct nswap_spares *s)
 }
 
 /**
- * nswap_conn_pool_fill() - make as many as there should be
+ * nswap_conn_pool_fill() - fill the pool up to NR_SPARES
  * @s: spares
  *
  * Context: process, sleeps and allocates; never on the reclaim path.
@@ -137,9 +137,9 @@ static bool memory_is_short(struct nswap_spares *s)
 }
 
 /*
- * A connection to give a link to; process; sleeps and allocates only when there is no
- * spare one and memory is not short. Returns a connection, its own fields those of one
- * nobody has said hello on; NULL without memory.
+ * A connection for a new link; process; sleeps and allocates only when the pool is
+ * empty and memory is not short. Returns a connection as before its HELLO, with no
+ * owner; NULL without memory.
  */
 struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 {
@@ -162,7 +162,7 @@ struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 	return conn;
 }
 
-/* keep a connection for later, or free it */
+/* keep a connection as a spare one, or free it */
 void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 {
 	bool kept;
@@ -182,7 +182,7 @@ void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 void nswap_conn_pool_end(struct nswap_srv_conn *conn)
 {
 	kthread_stop(conn->thread);
-	/* given to a thread that was stopped before it saw it */
+	/* a link that the thread was given but did not see before it was stopped */
 	if (conn->l)
 		conn->t->close(conn->l);
 	free_conn(conn);

@@ -10,11 +10,11 @@
  *    it.
  *  - An entry that was found is kept by a reference while it is sent, even if
  *    it is replaced or freed meanwhile.
- *  - Every store and claim gets a number. A drop that answers a list spares what
- *    has a higher number than the list: the owner had not seen it.
- *  - An entry in the tree is in the owner's lru, but for the time it is moved.
+ *  - Every store and claim gets a number. A drop that answers a list spares pages
+ *    with a higher number than the list: the owner had not seen them.
+ *  - An entry in the tree is in the owner's lru, except while it is being moved.
  *
- * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
+ * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
 #include "cache.h"
 #include "core/inject.h"
@@ -43,19 +43,19 @@ static int held_compare(u32 instance, u64 slot, const struct nswap_entry *e)
 	return 0;
 }
 
-/* does what is held win? */
+/* is the held generation newer than @gen? */
 bool nswap_held_newer(u32 held, u32 gen)
 {
 	return !nswap_inject_no_gen_check() && nswap_gen_newer(held, gen);
 }
 
-/* is it what was asked for? */
+/* is the held generation the one asked for? */
 bool nswap_held_same(u32 held, u32 gen)
 {
 	return nswap_inject_no_gen_check() || held == gen;
 }
 
-/* whatever is held of a slot; @o: owner, its lock held */
+/* the entry held for a slot, if any; @o: owner, its lock held */
 struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 				      u64 slot)
 {
@@ -72,7 +72,7 @@ struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 	return NULL;
 }
 
-/* the first at or after a place */
+/* the first entry at or after this instance and slot */
 static struct nswap_entry *find_from(struct nswap_owner *o, u32 instance,
 				     u64 slot)
 {
@@ -100,7 +100,7 @@ static struct nswap_entry *next_of(struct nswap_entry *e)
 }
 
 /*
- * Put an entry into its owner's tree; @o: owner, its lock held; @e: entry on no list.
+ * Insert an entry into its owner's tree; @o: owner, its lock held; @e: on no list.
  * Returns the entry it replaces, now on no list; NULL if there was none; -ESTALE if
  * that is newer: then nothing is changed.
  */
@@ -135,8 +135,8 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 }
 
 /*
- * Nswap_cache_take() for a connection that still counts. Returns false if fenced or
- * fewer were granted.
+ * nswap_cache_take() for a connection that is not fenced. Returns false if it is, or if
+ * fewer pages were granted.
  */
 bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 		     struct list_head *taken)
@@ -150,7 +150,7 @@ bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 	return ok;
 }
 
-/* nswap_cache_grant() for a connection that still counts */
+/* nswap_cache_grant() for a connection that is not fenced */
 u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		     u32 used, u32 wanted)
 {
@@ -164,7 +164,7 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return n;
 }
 
-/* nswap_cache_ungrant() for one that still counts */
+/* nswap_cache_ungrant() for a connection that is not fenced */
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			u32 n)
 {
@@ -177,8 +177,8 @@ void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 }
 
 /*
- * A page has been received completely. Returns nSWAP_ST_OK, NSWAP_ST_OLDER, or
- * NSWAP_ST_STALE.
+ * Insert a page that has been received completely. Returns NSWAP_ST_OK, NSWAP_ST_OLDER,
+ * or NSWAP_ST_STALE.
  */
 u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      struct nswap_entry *e)
@@ -203,8 +203,8 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 }
 
 /*
- * Find exactly this generation and keep it. Returns entry, to be given to
- * nswap_cache_put(), or NULL.
+ * Find exactly this generation and take a reference. Returns the entry, to be released
+ * with nswap_cache_put(), or NULL.
  */
 struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 				    u64 slot, u32 gen)
@@ -230,10 +230,10 @@ struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 /**
  * struct wanted - what is to be dropped
  * @instance: device instance
- * @slot: first slot; goes up with what has been seen
+ * @slot: first slot; advances past what has been looked at
  * @end: slot after the last one
  * @any_gen: all generations
- * @gen: else this one and older ones
+ * @gen: without @any_gen: this one and older ones
  * @before: nothing that was stored or claimed after this count
  */
 struct wanted {
@@ -245,7 +245,7 @@ struct wanted {
 	u64 before;
 };
 
-/* unlink up to a chunk of what is wanted; lock held by the caller */
+/* unlink up to DROP_CHUNK wanted entries; owner's lock held by the caller */
 static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 			struct wanted *w, struct list_head *dropped)
 {
@@ -325,8 +325,8 @@ u64 nswap_held_drop_device(struct nswap_cache *c, struct nswap_srv_conn *conn,
 }
 
 /*
- * What is held, from one place on, as runs; process, does not sleep; a run is at most
- * DROP_CHUNK long.
+ * List what is held from one slot on, as runs of at most DROP_CHUNK; process context,
+ * does not sleep.
  */
 u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 		    struct nswap_wire_run *run, u64 *seq, bool *last)
@@ -361,7 +361,7 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 	return n;
 }
 
-/* take any entry out of a tree. Returns entry, the caller's now, or NULL */
+/* remove any entry from a tree. Returns the entry, now the caller's, or NULL */
 struct nswap_entry *nswap_held_pop(struct rb_root *tree)
 {
 	struct rb_node *n = rb_first(tree);

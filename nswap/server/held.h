@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages held: an owner's tree. All refuse a connection that has been fenced.
+ * Pages held: an owner's tree. All of these refuse a connection that is fenced.
  */
 #ifndef NSWAP_HELD_H
 #define NSWAP_HELD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on demand in what a server does: the hooks in its path, in test builds
- * only (make INJECT=1). Without NSWAP_INJECT they are nothing. Behind them:
+ * Fault injection in the server: the hooks in its path, in test builds only
+ * (make INJECT=1). Without NSWAP_INJECT they are empty. Implementation:
  * inject_store.c.
  */
 #ifndef NSWAP_INJECT_ENTRY_H

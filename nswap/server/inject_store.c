@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Faults on demand in what a server does, in test builds only: everything that
- * is behind the hooks in its path. Which faults, and how often: core/inject.c.
+ * Fault injection in the server, in test builds only: the implementation of the
+ * hooks in its path. Which faults, and how often: core/inject.c.
  *
  * Invariants:
  *  - A kept previous generation (entry->prev) belongs to its entry and is put
  *    with it.
- *  - Grants that are in an answer which is not sent are taken back, and a store
- *    that is refused leaves the grants as they were: only what is to be shown
- *    goes wrong.
+ *  - Grants in an answer that is not sent are taken back, and a refused store
+ *    leaves the grants as they were: nothing goes wrong but the injected fault.
  */
 #include <linux/highmem.h>
 
@@ -20,7 +19,7 @@
 #include "serve.h"
 #include "server.h"
 
-/* @n more grants, or fewer; a page set aside stands for each */
+/* @n more grants, or fewer if negative; each needs a page that is set aside */
 static void inject_grant(struct nswap_srv_conn *conn, s64 n)
 {
 	struct nswap_cache *c = conn->node->cache;
@@ -63,7 +62,7 @@ static void inject_ack(struct nswap_srv_conn *conn, u32 nr)
 /**
  * nswap_inject_store() - a store is about to be received
  * @conn: connection; the generations of the STORE are here
- * @entries: what it is to be received into; empty again if it is refused
+ * @entries: where it is to be received; empty again if it is refused
  *
  * Context: process, the connection's thread; sleeps.
  * Return: false if it is to be refused.
@@ -86,7 +85,7 @@ bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries)
  * @conn: connection; the answer's header is complete
  *
  * Context: process, the connection's thread; does not sleep.
- * Return: 0 to send it, 1 not to, an error to close the connection.
+ * Return: 0 to send it, 1 not to send it, an error to close the connection.
  */
 int nswap_inject_answer(struct nswap_srv_conn *conn)
 {
@@ -111,7 +110,7 @@ int nswap_inject_answer(struct nswap_srv_conn *conn)
 	return ret;
 }
 
-/* what to send of an entry. Returns its page, unless another one is to be served */
+/* the page to send for an entry: its own, or a fault's */
 struct page *nswap_inject_page(struct nswap_entry *e)
 {
 	if (e->prev && nswap_inject_stale())

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Owners: who may store, and which of its connections count.
+ * Owners: which nodes may store, and which of their connections are valid.
  *
  * Invariants:
- *  - An owner is believed on a connection only after a HELLO that returns the
- *    ticket this node put into the GREET of that connection. Tickets rise: of
- *    two epochs or sessions the one with the higher ticket is newer, whatever
- *    the clocks of the owner say.
+ *  - A connection gets its owner only by a HELLO that returns the ticket this
+ *    node put into the GREET of that connection. Tickets rise: of two epochs or
+ *    sessions the one with the higher ticket is newer, whatever the owner's
+ *    clock says.
  *  - A newer session fences the older ones before its own HELLO is answered:
- *    their session number no longer matches, so whatever they still have to
- *    say is refused (held.c looks at the number under the owner's lock).
- *  - A new epoch has no use for the pages of the old one: they are taken away in
- *    the critical section that changes the epoch, so no page of the old one is
+ *    their session number no longer matches, so further messages of theirs are
+ *    refused (held.c compares the number under the owner's lock).
+ *  - Pages of an old epoch are useless to a new one: they are removed in the
+ *    critical section that changes the epoch, so no page of the old one is
  *    ever moved under the name of the new one.
  *  - Grants belong to a session and end with it.
  *  - Pages of an owner without a connection are kept for its lease, lease_s.
- *    After that they are dropped, all of them: at its next HELLO it is told that
+ *    After that all of them are dropped: at its next HELLO the owner is told that
  *    nothing is held, and treats what it recorded here as lost.
  *
  * Lock order: hello -> owner->lock -> cache->lock.
@@ -66,7 +66,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	return o;
 }
 
-/* free an owner nobody needs; @o: owner; not to be touched afterwards */
+/* free an owner without pages, connections and users; @o may be freed afterwards */
 void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 {
 	bool idle;
@@ -85,9 +85,9 @@ void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 }
 
 /**
- * struct taken - what an owner had
+ * struct taken - the pages removed from an owner
  * @tree: pages held
- * @lru: those of them that are not moved
+ * @lru: those of them that are not being moved
  * @pending: pages moved here
  */
 struct taken {
@@ -104,8 +104,8 @@ static void nothing_taken(struct taken *t)
 }
 
 /*
- * All pages of an owner are out of its reach at once, and freed later; its lock
- * held by the caller.
+ * Remove all pages of an owner from it at once, to be freed later; its lock held by
+ * the caller.
  */
 static void take_all(struct nswap_cache *c, struct nswap_owner *o,
 		     struct taken *t)
@@ -190,8 +190,8 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 }
 
 /*
- * Somebody says hello on a connection; process, sleeps; needs no memory for an owner
- * that is known. Returns enum nswap_wire_status; OK: @conn belongs to an owner now.
+ * Handle the HELLO of a connection; process, sleeps; needs no memory for a known owner.
+ * Returns enum nswap_wire_status; OK: @conn belongs to an owner now.
  */
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h)
@@ -242,7 +242,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return status;
 }
 
-/* without its control connection a session is over */
+/* a session ends with its control connection */
 static void end_session(struct nswap_owner *o, u64 session)
 {
 	struct nswap_srv_conn *conn;
@@ -305,8 +305,9 @@ void nswap_owner_sweep(struct nswap_cache *c)
 }
 
 /*
- * An owner whose pages another server moves here. Returns the owner, kept until
- * nswap_owner_leave(); NULL if there are too many, or it is known under another epoch.
+ * Find or create the owner of pages that another server moves here. Returns the owner,
+ * kept until nswap_owner_leave(); NULL if there are too many, or it is known under
+ * another epoch.
  */
 struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 {
@@ -331,12 +332,12 @@ struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 }
 
 /**
- * nswap_owner_turn() - the owner whose turn it is to have pages moved
+ * nswap_owner_turn() - the next owner to have pages moved
  * @c: cache
  *
  * Context: process, does not sleep; a page-out path.
- * Return: an owner with pages that is not resting, kept until
- * nswap_owner_leave(), or NULL. Every owner gets its turn.
+ * Return: an owner with pages that is not in backoff, kept until
+ * nswap_owner_leave(), or NULL. Owners take turns.
  */
 struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 {
@@ -364,7 +365,7 @@ struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 	return o;
 }
 
-/* an owner is not kept any more */
+/* drop the reference of nswap_owner_adopt() or nswap_owner_turn() */
 void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o)
 {
 	u64 id = o->id;

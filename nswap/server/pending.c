@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pending pages: moved here by another server, not claimed by their owner yet.
+ * Pending pages: moved here by another server, not yet claimed by their owner.
  *
  *   MOVE -> pending -> CLAIM -> held
  *              \-> dropped: not claimed in time, or the owner is gone
@@ -11,7 +11,7 @@
  *  - A claim makes it held and gives it a number in one critical section: a
  *    drop that answers an older list spares it.
  *
- * Lock order: owner->lock -> cache->lock. Nothing here sleeps but where said.
+ * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
 #include <linux/err.h>
 
@@ -23,7 +23,7 @@
 #include "pure/wire.h"
 #include "server.h"
 
-#define PENDING_MS	10000	/* an owner claims within one session's time-out */
+#define PENDING_MS	10000	/* an owner claims within a session's time-out */
 
 static struct nswap_entry *pending_find(struct nswap_owner *o, u32 instance, u64 slot)
 {
@@ -35,7 +35,7 @@ static struct nswap_entry *pending_find(struct nswap_owner *o, u32 instance, u64
 	return NULL;
 }
 
-/* what is held or pending already decides; 0 if @e is to be added */
+/* compare with what is held or pending; 0 if @e is to be added */
 static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
 			   struct nswap_entry **old)
 {
@@ -58,10 +58,10 @@ static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
 }
 
 /*
- * A moved page has been received completely; @o: its owner, kept by the caller; @e:
- * entry with the page and its name; gone whatever the result. Returns nSWAP_ST_OK: it
- * is here, perhaps from an earlier attempt; NSWAP_ST_OLDER, NSWAP_ST_STALE,
- * NSWAP_ST_NO_ROOM.
+ * Add a moved page that has been received completely; @o: its owner, kept by the
+ * caller; @e: entry with the page and its name, consumed in any case. Returns
+ * NSWAP_ST_OK: it is here, perhaps from an earlier attempt; NSWAP_ST_OLDER,
+ * NSWAP_ST_STALE, NSWAP_ST_NO_ROOM.
  */
 u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 		      struct nswap_entry *e)
@@ -92,7 +92,7 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 }
 
 /*
- * The owner wants a page that was moved here. Returns nSWAP_ST_OK: it is held;
+ * The owner claims a page that was moved here. Returns NSWAP_ST_OK: it is held now;
  * NSWAP_ST_NOT_HELD; NSWAP_ST_STALE.
  */
 u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
@@ -156,7 +156,7 @@ static void pending_sweep_owner(struct nswap_cache *c, struct nswap_owner *o)
 	}
 }
 
-/* drop what was not claimed in time */
+/* drop pages that were not claimed within PENDING_MS */
 void nswap_pending_sweep(struct nswap_cache *c)
 {
 	struct nswap_owner *o, *next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages that another server moved here, not claimed by their owner yet.
+ * Pages that another server moved here, not yet claimed by their owner.
  */
 #ifndef NSWAP_PENDING_H
 #define NSWAP_PENDING_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages to be moved: which ones, and what became of them.
+ * Pages to be moved: picking them, and the result of each attempt.
  *
  * Invariants:
- *  - A page that is moved stays in its owner's tree and is served from there
+ *  - A page that is being moved stays in its owner's tree and is served from there
  *    until its owner has recorded the new place; it only leaves the lru, so
  *    that it is picked once.
- *  - An attempt ends when its number is taken off the entry: by its result, or
+ *  - An attempt ends when its number is removed from the entry: by its result, or
  *    before that by a store, a free or a claim of the slot. A result that finds
  *    another number changes nothing.
  *
@@ -16,10 +16,10 @@
 #include "held.h"
 #include "pick.h"
 
-/* pages looked at for one batch at most, with the owner's lock held */
+/* limit of pages looked at for one batch, with the owner's lock held */
 #define LOOK_AT	1024
 
-/* is bringing pages back to an owner in vain? @o: owner, kept by the caller */
+/* has the owner recently reported no backing store? @o: owner, kept by the caller */
 bool nswap_owner_homeless(const struct nswap_owner *o)
 {
 	return READ_ONCE(o->homeless) &&
@@ -27,13 +27,13 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
 }
 
 /**
- * nswap_held_pick() - the pages used least recently
+ * nswap_held_pick() - pick the least recently used pages
  * @o: owner, kept by the caller
- * @attempt: a number no other attempt of this node has had lately, not 0
- * @n: at most so many
- * @not_of: a device instance whose pages are passed over, 0 for none
- * @one_device: all of them of one
- * @entry: result; a reference to each is the caller's
+ * @attempt: not 0, and not used by a recent attempt of this node
+ * @n: at most this many
+ * @not_of: a device instance whose pages are skipped, 0 for none
+ * @one_device: all pages of the same device
+ * @entry: result; the caller gets a reference to each
  * @epoch: result; the owner's epoch they belong to
  *
  * Context: process, does not sleep; a page-out path.
@@ -68,9 +68,9 @@ u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
  * nswap_held_moved() - an attempt to move a page is over
  * @c: cache
  * @o: owner, kept by the caller
- * @e: entry; the caller's reference goes
+ * @e: entry; the caller's reference is dropped
  * @attempt: its number
- * @how: what became of it
+ * @how: its result
  *
  * Context: process, does not sleep; a page-out path.
  * Return: true if the page was dropped here.

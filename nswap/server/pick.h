@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which pages are moved: the least recently used first.
+ * Picking pages to be moved: the least recently used first.
  */
 #ifndef NSWAP_PICK_H
 #define NSWAP_PICK_H

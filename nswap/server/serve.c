@@ -7,8 +7,8 @@
  *    granted, outside every lock, and becomes visible page by page when it is
  *    complete. It never allocates a page.
  *  - An answer may use memory reserves (the transport's send does): refusal,
- *    ack, page-in reply and free can always be sent. It is one at a time per
- *    connection, and waits only for its own owner to receive.
+ *    ack, page-in reply and free can always be sent. There is one at a time per
+ *    connection, and it waits only for its own owner to receive.
  *  - Stores arrive on their own connection, which receives without reserves.
  */
 #include <linux/err.h>
@@ -44,7 +44,7 @@ void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
 	h->free = cpu_to_le64(nswap_cache_free_pages(conn->node->cache));
 }
 
-/* the last byte of a STORE or LOAD is here */
+/* all of a STORE or LOAD has been received: note the time if the owner asked */
 static void question_here(struct nswap_srv_conn *conn)
 {
 	bool timed = le16_to_cpu(conn->rx.flags) & NSWAP_F_TIMED;
@@ -52,7 +52,7 @@ static void question_here(struct nswap_srv_conn *conn)
 	conn->here_ns = timed ? ktime_get_ns() : 0;
 }
 
-/* what the owner is told that its question took, if it asked */
+/* how long its message took here, for the owner, if it asked */
 static __le32 serve_time_taken(struct nswap_srv_conn *conn)
 {
 	u64 here = conn->here_ns;
@@ -120,7 +120,7 @@ int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
 	return conn->t->recv(conn->l, &it);
 }
 
-/* the pages are here: make each visible and note what became of it */
+/* the pages are here: make each visible and record its result */
 static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
 {
 	struct nswap_cache *c = conn->node->cache;
@@ -148,7 +148,7 @@ static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
 	return stored;
 }
 
-/* pages for what is coming, against the owner's grants */
+/* take pages for a store that follows, against the owner's grants */
 static bool store_take(struct nswap_srv_conn *conn, u32 nr,
 		       struct list_head *entries)
 {
@@ -179,7 +179,7 @@ static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
 	int ret;
 	u32 i;
 
-	/* the owner has spent its grants on it all the same */
+	/* the owner has spent its grants on it nevertheless */
 	nswap_held_ungrant(conn->node->cache, conn, nr);
 	ret = nswap_drain(conn->t, conn->l, conn->scratch, nr * PAGE_SIZE);
 	question_here(conn);
@@ -329,7 +329,7 @@ static int serve_grant(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, NULL, 0);
 }
 
-/* which class of connection may carry which message */
+/* may this class of connection carry this message? */
 static bool serve_allowed(const struct nswap_srv_conn *conn)
 {
 	u8 type = conn->rx.type;
@@ -349,7 +349,7 @@ static bool serve_allowed(const struct nswap_srv_conn *conn)
 	}
 }
 
-/* does it use nothing but features that both sides have? */
+/* does the message use only features that both sides have? */
 static bool serve_agreed(const struct nswap_srv_conn *conn)
 {
 	return !(conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED)) ||

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Server role: taking connections.
+ * Server role: accepting connections.
  *
  * One thread per node accepts, one thread per connection greets and serves.
  *
  * Invariants:
  *  - A connection's thread is the only one that receives on or closes its link;
  *    others may shut it down while it is in its owner's list or the acceptor's
- *    (both under their mutex).
+ *    (each under its mutex).
  *  - A connection that has ended stays in the acceptor's list, done, until it
  *    is reaped: no thread of this module outlives it.
- *  - Nobody but peers of the list or the subnet is greeted, and no address
- *    keeps more than a few connections on which it does not say hello.
+ *  - Only peers of the list or the subnet are greeted, and an address may have
+ *    only a few connections that have not said HELLO.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -40,19 +40,19 @@
 #define MAX_CONNS	(NSWAP_MAX_PEERS * NSWAP_MAX_CONNS)
 
 /**
- * struct nswap_acceptor - takes connections for a node
+ * struct nswap_acceptor - accepts the connections of a node
  * @node: node
  * @t: transport
  * @listener: listening link
- * @thread: accepts
+ * @thread: the accepting thread
  * @lock: protects @conns, @nr_conns
  * @conns: connections, ended ones too
  * @nr_conns: how many
  * @strangers: connections that have not said hello
  * @spares: connections made before they are needed
- * @next_ticket: for the next connection; the thread's own
+ * @next_ticket: for the next connection; used by @thread only
  * @ready: @error is set
- * @error: of listening
+ * @error: result of listening
  */
 struct nswap_acceptor {
 	struct nswap_node *node;
@@ -87,8 +87,8 @@ static int server_greet(struct nswap_srv_conn *conn)
  * nswap_server_silence_ms() - how long may nothing be heard on a connection?
  * @conn: connection that has said hello
  *
- * An owner pings on its control connection, a mover closes what it does not use:
- * who is silent for longer is gone.
+ * An owner pings on its control connection, and a mover closes a connection that it
+ * does not use: a longer silence means that the peer is gone.
  *
  * Context: any.
  * Return: ms, 0 for no limit.
@@ -133,7 +133,7 @@ static int take_hello(struct nswap_srv_conn *conn)
 	if (!ret)
 		ret = nswap_wire_check(&conn->rx);
 	if (ret == -EPROTONOSUPPORT) {
-		/* what it would make of an answer is unknown: it gets none */
+		/* it may not understand an answer of ours: send none */
 		nswap_version_client(conn->node, &conn->from, conn->rx.version);
 		return -EACCES;
 	}
@@ -194,7 +194,7 @@ static void serve_link(struct nswap_srv_conn *conn)
 	close_conn(conn);
 }
 
-/* one link after the other, as they are given to this connection */
+/* thread of a connection: serves one link after the other that it is given */
 static int serve_conn(void *data)
 {
 	struct nswap_srv_conn *conn = data;
@@ -251,7 +251,7 @@ static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
 	wake_up_process(conn->thread);
 }
 
-/* on failure the link is the caller's */
+/* on failure the caller keeps the link */
 static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 {
 	struct nswap_srv_conn *conn;
@@ -269,7 +269,7 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	return 0;
 }
 
-/* ended connections become spare ones, which costs no memory */
+/* make spare connections of those that have ended, which needs no memory */
 static void server_reap(struct nswap_acceptor *a)
 {
 	struct nswap_srv_conn *conn, *next;
@@ -277,7 +277,7 @@ static void server_reap(struct nswap_acceptor *a)
 
 	mutex_lock(&a->lock);
 	list_for_each_entry_safe(conn, next, &a->conns, link) {
-		/* pairs with serve_conn(): it has let go of everything */
+		/* pairs with serve_conn(): it no longer uses anything */
 		if (!smp_load_acquire(&conn->done))
 			continue;
 		list_move(&conn->link, &dead);
@@ -314,7 +314,7 @@ static int accept_loop(void *data)
 	return 0;
 }
 
-/* nobody accepts any more */
+/* end all connections, when no more are accepted */
 static void end_all(struct nswap_acceptor *a)
 {
 	struct nswap_srv_conn *conn, *next;
@@ -331,7 +331,7 @@ static void end_all(struct nswap_acceptor *a)
 	nswap_conn_pool_stop(a->spares);
 }
 
-/* let go of connections that have ended, make spare ones */
+/* reap connections that have ended, make spare ones */
 void nswap_server_sweep(struct nswap_node *node)
 {
 	server_reap(node->acceptor);
@@ -352,9 +352,9 @@ static void server_explain(struct nswap_node *node, int error,
 /**
  * nswap_server_start() - listen
  * @node: node with a cache
- * @ext: for one clear sentence
+ * @ext: for an error message
  *
- * Context: process, sleeps; the socket is made by a thread of its own.
+ * Context: process, sleeps; a separate thread creates the socket.
  * Return: 0, -ENOMEM, or the transport's error.
  */
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
@@ -391,7 +391,7 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	return ret;
 }
 
-/* take no more connections and end those there are */
+/* stop accepting and end all connections */
 void nswap_server_stop(struct nswap_node *node)
 {
 	struct nswap_acceptor *a = node->acceptor;

@@ -15,35 +15,35 @@ struct netlink_ext_ack;
 struct task_struct;
 
 /**
- * struct nswap_srv_conn - one connection; everything in it is its thread's own
+ * struct nswap_srv_conn - one connection; private to its thread unless noted
  * @node: node
  * @t: transport
  * @l: link; closed by the thread after it has left its owner
  * @link: in the acceptor's list, or among the spare ones
  * @from: where the link comes from
- * @stranger: nobody has said hello on the link yet
+ * @stranger: no HELLO has come on the link yet
  * @of_owner: in the owner's list; under the cache's hello mutex
  * @thread: serves it
- * @done: the thread has let go of everything and waits for another link
+ * @done: the thread no longer uses the link and waits for another one
  * @ticket: from GREET
- * @owner: who said hello; NULL before
- * @mover: classes MOVE and TELL: the node that said hello
+ * @owner: the owner that said HELLO; NULL before
+ * @mover: classes MOVE and TELL: the node that said HELLO
  * @epoch: of the owner or the mover, at hello
  * @session: of the owner, at hello
  * @features: NSWAP_HAS_* that both sides have, at hello
  * @class: enum nswap_conn_class
  * @rx: message being handled
  * @tx: its answer
- * @here_ns: when all of a STORE or LOAD was here, 0 if its owner did not ask
+ * @here_ns: when all of a STORE or LOAD was received, 0 if its owner did not ask
  * @gen: generations of a STORE or LOAD
  * @result: results of a STORE
  * @status: results of a LOAD
  * @entry: pages being sent
- * @bv: what is sent or received
+ * @bv: segments sent or received
  * @run: runs of a FREE or a HOLD_LIST
- * @scratch: a page for payload nobody wants
- * @acked: injection only: id of the STORE that was acknowledged before its time
- * @acked_ret: and how that ended
+ * @scratch: a page for payload that is discarded
+ * @acked: injection only: id of the STORE that was acknowledged early
+ * @acked_ret: result of sending that ack
  */
 struct nswap_srv_conn {
 	struct nswap_node *node;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizing: asks the size policy how much to lend, and sees to it.
+ * Sizing: asks the size policy how much to lend, and carries it out.
  *
- * Every size_period_ms, sooner when reclaim runs or a user changed something:
+ * Every size_period_ms, and sooner when reclaim runs or a user changed something:
  * a snapshot of memory and cache, the policy's answer, the new target. Under a
- * policy that is not adaptive the work rests, unless pages are still held above
- * what is lent: then it reminds the mover of them.
+ * policy that is not adaptive the work does not run, unless pages are still held
+ * above what is lent: then it reminds the mover of them.
  *
  * Invariants:
- *  - Counters of the machine are compared with what they were at the decision
- *    before; the first decision has nothing to compare with and sees none.
- *  - Time is that of a clock nobody can set, and the time a decision sees is
+ *  - Counters of the machine are compared with their values at the last decision;
+ *    the first decision has nothing to compare with and sees no change.
+ *  - The clock is one that cannot be set, and the time a decision sees is
  *    bounded: after a suspend a node does not grow by an hour's worth.
  *  - Runs on the module's own work queue and neither allocates nor waits for
  *    the network: giving memory back must work when there is none.
@@ -29,16 +29,16 @@
 #include "policy/policy.h"
 #include "sizing.h"
 
-#define SOON_MS		100	/* between decisions that reclaim asks for */
+#define SOON_MS		100	/* minimum between decisions that reclaim asks for */
 
 /**
- * struct nswap_sizing - the sizing of a node; the work's own, but for @decided
+ * struct nswap_sizing - the sizing of a node; used by @work only, except @decided
  * @node: node
- * @work: decides
+ * @work: makes the decisions
  * @decided: ms of the last decision, 0 before the first
- * @swap_outs: counter of the machine then
+ * @swap_outs: the machine's counter at that time
  * @refaults: likewise
- * @shrinker_calls: counter of the cache then
+ * @shrinker_calls: the cache's counter at that time
  */
 struct nswap_sizing {
 	struct nswap_node *node;
@@ -49,7 +49,7 @@ struct nswap_sizing {
 	u64 shrinker_calls;
 };
 
-/* how far a counter came; one that was set back (tests) has not moved */
+/* increase of a counter; 0 if it was set back (tests) */
 static u64 sizing_delta(u64 *was, u64 now, bool first)
 {
 	u64 n = first || now < *was ? 0 : now - *was;
@@ -105,7 +105,7 @@ static void sizing_decide(struct work_struct *work)
 				   msecs_to_jiffies(period));
 }
 
-/* begin to decide. Returns 0, or -ENOMEM */
+/* start the periodic decisions. Returns 0, or -ENOMEM */
 int nswap_sizing_start(struct nswap_node *node)
 {
 	struct nswap_sizing *s = kzalloc_obj(*s);
@@ -120,7 +120,7 @@ int nswap_sizing_start(struct nswap_node *node)
 	return 0;
 }
 
-/* decide no more */
+/* stop them */
 void nswap_sizing_stop(struct nswap_node *node)
 {
 	struct nswap_sizing *s = node->sizing;
@@ -140,8 +140,8 @@ void nswap_sizing_now(struct nswap_node *node)
 }
 
 /*
- * Memory is short: decide soon, but not all the time; any, on the reclaim path; does
- * not sleep.
+ * Memory is short: decide soon, but at most every SOON_MS; any context, on the reclaim
+ * path; does not sleep.
  */
 void nswap_sizing_soon(struct nswap_node *node)
 {
