@@ -2,7 +2,7 @@
 /*
  * nswap: swap to the idle RAM of other nodes.
  *
- * Loading and unloading, nothing else. Loading opens no port: nodes come up by
+ * Module load and unload only. Loading opens no port: nodes are brought up by
  * netlink. A node that is up holds the module.
  */
 #include <linux/module.h>

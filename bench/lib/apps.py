@@ -43,9 +43,9 @@ def keys_of_is(mb):
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A program as such: how it is called, and how many times its RAM it
-    takes (a program that passes over all of it again and again only a
-    little more)."""
+    """A program without its size: how it is called, and the ratio of its memory to
+    the RAM it gets (only a little above 1 for a program that passes over all of
+    its memory repeatedly)."""
     program: str
     args: tuple = ()
     over: float = 2.0

@@ -117,7 +117,7 @@ class NvmeTcp(Device):
     nqn = "nswap-bench"
     config = "/run/bench-configfs"
 
-    # The target listens in the namespace of whoever writes the last link.
+    # The target listens in the namespace of the task that writes the last link.
     up = """set -e
         mkdir -p {config}
         mountpoint -q {config} || mount -t configfs none {config}

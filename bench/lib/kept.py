@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run has measured so far, so that an interrupted one can go on.
+"""Results of a run so far, so that an interrupted one can be resumed.
 
 A benchmark's folder has the file "parts", a JSON object a line:
 
@@ -8,9 +8,9 @@ A benchmark's folder has the file "parts", a JSON object a line:
     {"part": "WL1", "rows": […]}         a part, as soon as it is over
     {"rows": […]}                        all rows: nothing is left to do
 
-A part is what has to be compared, one program or one job on every device: all of it
-is measured in one boot, and its rows say in which ("boot").  A line that was cut
-off when the machine stopped is none.
+A part is a set of results to be compared, one program or one job on every device: it
+is measured in one boot, which its rows name ("boot").  A line that was cut off when
+the machine stopped is ignored.
 """
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What both benchmarks share: turns, medians, marks and progress."""
+"""Shared by the benchmarks: order of runs, medians, marks and progress."""
 import statistics
 import sys
 import time
@@ -18,7 +18,7 @@ def median(values):
 
 def turns(names, rounds):
     """Rounds over names, every other one backwards, so that a slow drift of
-    the machine falls on all alike: [(round, name), …]."""
+    the machine affects all equally: [(round, name), …]."""
     return [(r, name) for r in range(rounds)
             for name in (names if r % 2 == 0 else list(reversed(names)))]
 
@@ -75,7 +75,7 @@ class Load:
         """The share of one processor that this kernel had."""
         lines = self._lines(begin, end)
         if len(lines) < 2:
-            raise ValueError("nobody has written down how busy this kernel is")
+            raise ValueError("there is no record of how busy this kernel was")
         return (lines[-1][2] - lines[0][2]) / (lines[-1][0] - lines[0][0])
 
     def mark(self, begin, end):

@@ -4,7 +4,7 @@
     missing = needs.missing(("fio", "ip"))      Debian packages, sorted
     needs.sentence(missing)                     what to say of them
 
-Looked for where the lab's kernel looks, not where the caller's shell does.
+Programs are searched in the PATH of the lab's kernel, not in that of the caller's shell.
 """
 import importlib.util
 import shutil

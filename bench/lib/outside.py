@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Programs of others, run and verified like our own: one JSON line out.
+"""Run third-party programs and verify their results, as our own do: one JSON line out.
 
     bench/lib/outside.py hpl --mb 64 --library build/bench-programs/libhplsleep.so
     bench/lib/outside.py povray --mb 64
@@ -102,7 +102,7 @@ sphere {{ <(I - N / 2) * 0.5, 0, (J - N / 2) * 0.5>, 0.25
 
 
 class Failed(Exception):
-    """The program did not do its work: one sentence and the exit code."""
+    """The program failed: one sentence and the exit code."""
 
     def __init__(self, sentence, code=3):
         super().__init__(sentence)

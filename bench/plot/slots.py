@@ -21,7 +21,7 @@ PANELS = (("page-out", "writes (page-outs)", "#d97a1e"),
 
 
 def die(sentence):
-    """One sentence and out."""
+    """Print an error and exit."""
     print(f"error: {sentence}", file=sys.stderr)
     sys.exit(1)
 
@@ -49,7 +49,7 @@ def points_of(entries):
 
 
 def missed(entries):
-    """How many entries between the first and the last one are not there."""
+    """How many entries are missing between the first and the last one."""
     numbers = {e["number"] for e in entries}
     return max(numbers) - min(numbers) + 1 - len(numbers)
 

@@ -115,7 +115,7 @@ def _panel(panel, ident, table):
 
 
 def drawn(table):
-    """Whether there is anything in a table to draw."""
+    """Whether a table has anything to draw."""
     return any(row["ours"] for row in table["rows"])
 
 

@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 def say(text):
-    """A line for whoever watches."""
+    """Print a line of progress."""
     print(f"  {text}", file=sys.stderr, flush=True)
 
 

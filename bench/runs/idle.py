@@ -46,7 +46,7 @@ def bring(cluster, state):
         # grants that are not used go back
         wait_for(lambda: not any(p["grants"] for node in cluster
                                  for p in node.peers().values()), 20,
-                 "nobody has grants")
+                 "no peer has grants left")
 
 
 def watch(cluster, seconds, load):

@@ -35,7 +35,7 @@ SMALL = {"Radix": 8, "IS": 7, "HPL": 18, "quicksort": 48, "POV-Ray": 48,
 WEIGHT = {"nvme-tcp": 6, "nbd": 5, "disk": 20}
 FEW = ("nbd", "disk")
 TIMEOUT_S = 1800
-# For the files of WL3 and WL4: a disk of its own, and where it is seen.
+# For the files of WL3 and WL4: a disk of its own, and its mount point.
 FILE_DISK, FILE_FOLDER = "/dev/ram3", "/run/bench-files"
 
 
@@ -150,7 +150,7 @@ def chosen(bench, wanted):
 
 
 def in_enough_ram(client, todo, load):
-    """What each program comes to when it need not swap: {name: result}."""
+    """The result of each program when it need not swap: {name: result}."""
     right = {}
     for app in todo:
         got, begin, end = execute(client, app)

@@ -27,7 +27,7 @@ OPS = ["randread", "randwrite", "read", "write"]
 CASES = [(0, 1), (50, 1), (200, 1), (0, 32), (200, 32)]
 IDLE = 0.30
 FLASH_MB = MB + 32
-# how many requests the flash of each depth holds and does at once
+# how many requests the flash of each depth queues and serves at once
 QUEUE = {1: 64, 32: 2}
 
 

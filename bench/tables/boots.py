@@ -69,7 +69,7 @@ class Boots:
             state.write_text(text)
 
     def end(self):
-        """The run is over: the next one measures everything anew."""
+        """The run is over: the next one measures everything again."""
         (self.base / "run.json").unlink()
 
     def _found(self, unit, seed):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Is a run of make paper the same once more?  Two sets of tables, figure by figure."""
+"""Compare two runs of make paper: two sets of tables, figure by figure."""
 
 WITHIN = 0.005
 

@@ -2,7 +2,7 @@
 """The tables of bench/results/paper.json as markdown, put into docs/results.md.
 
 The text there is written by hand and holds no figure of ours; what stands between
-these two lines is made anew from the results:
+these two lines is generated from the results:
 
     <!-- table N-T3 -->
     <!-- end -->
@@ -73,7 +73,7 @@ def _off(row):
 
 
 def fill(text, tables):
-    """The document with its tables made anew; (text, ids without results)."""
+    """The document with its tables generated again; (text, ids without results)."""
     missing = []
 
     def one(found):

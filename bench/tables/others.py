@@ -12,8 +12,8 @@ in its rows.  Those papers' programs ran for minutes on machines of another time
 compare disk with network RAM, not seconds.  Sizes are in MiB; a program has
 the share of its memory that it had there, and BASE_MB for itself.
 
-Nobody computes, but where a paper says how long its programs did: quicksort and
-what Dodo ran.  There is no processor time in any figure, on either side.
+Programs compute in no time, except where a paper says how long they took: quicksort
+and what Dodo ran.  There is no processor time in any figure, on either side.
 """
 import contextlib
 import functools

@@ -86,8 +86,8 @@ def limit_mb(run, name):
 
 
 def warm(run, name):
-    """Have what a program is made of in memory, and at nobody's charge: else the
-    first of several runs has less room for its data than the others."""
+    """Read a program's files into the page cache outside its cgroup: else the first
+    of several runs is charged for them and has less room for its data."""
     if name not in run.warmed:
         small = {"Radix": ("--mb", 1), "IS": ("--class", "S"),
                  "HPL": ("--mb", 1, "--compute-ns", 1000)}.get(name, ("--mb", 1, "--iterations", 1))

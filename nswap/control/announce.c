@@ -4,20 +4,19 @@
  *
  * The thread sends a round every announce_ms, sooner when nswap_announce_now()
  * asks for it, and a last one, "leaving", when it is stopped: to each listed
- * peer, and to the subnet if the node broadcasts. Between rounds it takes in
- * what arrives.
+ * peer, and to the subnet if the node broadcasts. Between rounds it receives.
  *
- * "Please answer" is set towards everybody in the first rounds, so that a new
- * node need not wait a period to know its peers, and afterwards towards a
- * listed peer not heard of lately, so that a list on one side is enough. An
- * answer is one datagram to the asker; they are bounded per round.
+ * The ANSWER flag is set for all destinations in the first rounds, so that a new
+ * node need not wait a period to know its peers, and afterwards for a listed peer
+ * not heard of lately, so that a list on one side is enough. An answer is one
+ * datagram to the sender; their number per round is bounded.
  *
  * Invariants:
- *  - The thread makes the socket, uses it and releases it; no caller's memory
- *    cgroup is charged, and nobody else sees it.
+ *  - The thread creates, uses and releases the socket; no caller's memory cgroup is
+ *    charged, and no other task sees the socket.
  *  - Nothing here waits for memory, uses reserves or is waited for by a
  *    page-out: a datagram that finds no room is lost, and the next follows.
- *  - Only neighbours in the interface's subnets and listed addresses count,
+ *  - Only neighbours in the interface's subnets and listed addresses are accepted,
  *    both as a sender and as an address to connect to.
  */
 #include <linux/completion.h>
@@ -43,17 +42,17 @@
 #include "pure/wire.h"
 #include "transport/sockaddr.h"
 
-#define FIRST_ROUNDS	3	/* that ask everybody for an answer */
+#define FIRST_ROUNDS	3	/* rounds that ask all nodes for an answer */
 #define MAX_ANSWERS	64	/* between two rounds */
 #define MAX_SUBNETS	8
-#define BATCH		64	/* datagrams taken in before looking up */
+#define BATCH		64	/* datagrams received before other work */
 
 /* bits of struct nswap_announcer @wanted */
 #define SEND_NOW	0
 #define GOT_DATA	1
 
 /**
- * struct nswap_announcer - the announcing half of a node
+ * struct nswap_announcer - announcements of a node
  * @node: the node
  * @thread: the thread
  * @wait: where it sleeps
@@ -62,9 +61,9 @@
  * @error: write-once, before @started
  * @sock: the socket; thread only, as all that follows
  * @saved_ready: the socket's own sk_data_ready
- * @asking: rounds left that ask everybody for an answer
+ * @asking: rounds left that ask all nodes for an answer
  * @answers: answers left until the next round
- * @me: what is announced
+ * @me: the announcement to send
  * @out: a datagram to send
  * @in: a datagram received
  * @rcu: nswap_announce_now() may still be looking at it
@@ -103,7 +102,7 @@ static void data_ready(struct sock *sk)
 	rcu_read_unlock();
 }
 
-/* what there is to say now */
+/* build the datagram from the present state */
 static void announce_compose(struct nswap_announcer *a, bool leaving)
 {
 	struct nswap_cache_view v;
@@ -121,7 +120,7 @@ static void announce_compose(struct nswap_announcer *a, bool leaving)
 	};
 }
 
-/* the datagram's source is what is announced: a list at the peer matches it */
+/* send from the announced address, so that a peer's list matches the source */
 static size_t put_source(struct cmsghdr *c, const struct nswap_addr *from)
 {
 	struct in6_pktinfo *info6 = CMSG_DATA(c);
@@ -169,7 +168,7 @@ static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 		nswap_stat_inc(a->node, announced);
 }
 
-/* the listed peer after *@index; *@ask: it has not been heard of lately */
+/* the next listed peer after *@index; *@ask: not heard of lately */
 static bool next_listed(struct nswap_node *node, unsigned int *index,
 			struct nswap_addr *addr, bool *ask)
 {
@@ -211,7 +210,7 @@ static void announce_round(struct nswap_announcer *a, bool leaving)
 	a->answers = MAX_ANSWERS;
 }
 
-/* a datagram of @len bytes from @ss is in @a->in */
+/* handle a datagram of @len bytes from @ss in @a->in */
 static void take_in(struct nswap_announcer *a, int len,
 		    const struct sockaddr_storage *ss)
 {
@@ -258,7 +257,7 @@ static void take_in(struct nswap_announcer *a, int len,
 	}
 }
 
-/* take in what there is; true if there may be more */
+/* receive pending datagrams; true if there may be more */
 static bool announce_receive(struct nswap_announcer *a)
 {
 	struct kvec vec = { .iov_base = &a->in, .iov_len = sizeof(a->in) };
@@ -300,7 +299,7 @@ static void close_socket(struct nswap_announcer *a)
 	sock_release(a->sock);
 }
 
-/* at any address, else broadcasts would not come in */
+/* bind to any address, else broadcasts would not be received */
 static int open_socket(struct nswap_announcer *a)
 {
 	const struct nswap_addr *own = &a->node->addr;
@@ -391,7 +390,7 @@ static void announce_explain(const struct nswap_node *node, int error,
 }
 
 /**
- * nswap_announce_start() - start to announce a node and to hear others
+ * nswap_announce_start() - start announcing a node and receiving announcements
  * @node: a node with its address, IPTable, cache and peers in place
  * @ext: takes one sentence when it fails
  *
@@ -433,8 +432,8 @@ int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 }
 
 /*
- * Announce that the node leaves, and fall silent. No nswap_peer_heard() is under way
- * when this returns; process context, sleeps; not together with itself or the start.
+ * Announce that the node leaves, and stop. No nswap_peer_heard() is under way when
+ * this returns. Process, sleeps; not concurrent with itself or the start.
  */
 void nswap_announce_stop(struct nswap_node *node)
 {
@@ -451,8 +450,8 @@ void nswap_announce_stop(struct nswap_node *node)
  * nswap_announce_now() - send a round of announcements at once
  * @node: the node; nothing happens if it does not announce
  *
- * For changes that peers should not wait a period for, such as another amount
- * lent. Calls made before the thread gets to it melt into one round.
+ * For changes that peers should know before the next period, such as another amount
+ * lent. Calls made before the thread runs are merged into one round.
  *
  * Context: any; does not sleep.
  */

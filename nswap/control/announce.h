@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Announcements: one thread per node that says who the node is and what it
- * lends, and listens to what the others say.
+ * Announcements: one thread per node that announces the node and what it lends, and
+ * receives the announcements of others.
  */
 #ifndef NSWAP_ANNOUNCE_H
 #define NSWAP_ANNOUNCE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of calls that go up, see hooks.h.
+ * The table of upward calls, see base/hooks.h.
  */
 #include "announce.h"
 #include "base/hooks.h"

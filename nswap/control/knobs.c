@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Knobs of a node: their names, bounds and defaults, and turning one.
+ * Knobs of a node: their names, bounds and defaults, and changing one.
  *
  * Invariants:
- *  - A knob is one u32; who uses it reads it once (nswap_knob()) and may see an
- *    old value for a moment.
- *  - They are turned one after another, under the node's control lock.
+ *  - A knob is one u32; a user reads it once (nswap_knob()) and may see an old
+ *    value for a moment.
+ *  - Changes are serialised by the node's control lock.
  */
 #include "core/knob_list.h"
 #include "core/node.h"
@@ -28,7 +28,7 @@ static u32 *knob_at(struct nswap_knobs *knobs, const struct nswap_knob *k)
 	return (u32 *)((char *)knobs + k->offset);
 }
 
-/* a node's knobs when it comes up */
+/* initial values of a node's knobs; 0 in @asked means the default */
 void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked)
 {
 	unsigned int i;
@@ -43,7 +43,7 @@ void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked)
 }
 
 /**
- * nswap_node_set_knob() - turn a knob
+ * nswap_node_set_knob() - change a knob
  * @node: node
  * @name: its name
  * @value: its value

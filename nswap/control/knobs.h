@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Knobs: the table of what can be set while a node is up.
+ * Knobs: the table of settings that can be changed while a node is up.
  */
 #ifndef NSWAP_KNOBS_H
 #define NSWAP_KNOBS_H
@@ -10,7 +10,7 @@
 struct netlink_ext_ack;
 
 /**
- * struct nswap_knob - one knob: name, place in struct nswap_knobs, bounds
+ * struct nswap_knob - one knob: name, offset in struct nswap_knobs, bounds
  * @name: as users write it
  * @help: one line, with the unit
  * @offset: of the u32 in struct nswap_knobs

@@ -8,10 +8,10 @@
  *
  * Invariants:
  *  - A node holds its network namespace and the module from up to down:
- *    "ip netns del" takes the name away, not the node, and a node that is up
- *    keeps the module loaded.
- *  - Nothing is forced: a node with devices does not go down, and one that
- *    holds pages of others only when told "now".
+ *    "ip netns del" removes the name, not the node, and a node that is up keeps the
+ *    module loaded.
+ *  - Nothing is forced: a node with devices does not go down, and one that still
+ *    holds pages of others does so only with "now".
  *
  * Lock order: node->control is taken first of the node's locks.
  */
@@ -198,7 +198,7 @@ static void take_down(struct nswap_node *node)
 /**
  * nswap_node_up() - bring up the node of a namespace
  * @net: namespace
- * @cfg: what is asked for
+ * @cfg: configuration asked for
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
@@ -281,8 +281,8 @@ static int may_go_down(struct nswap_node *node, bool now,
 }
 
 /*
- * Take a node down; @node: node, found by the caller, who has to put it afterwards.
- * Returns 0, or -EBUSY.
+ * Take a node down; @node: node, with a reference that stays with the caller. Returns
+ * 0, or -EBUSY.
  */
 int nswap_node_down(struct nswap_node *node, bool now,
 		    struct netlink_ext_ack *ext)
@@ -303,7 +303,7 @@ int nswap_node_down(struct nswap_node *node, bool now,
 	return 0;
 }
 
-/* change how much a node lends. Returns 0, or -EINVAL */
+/* set the amount a node lends. Returns 0, or -EINVAL */
 int nswap_node_lend(struct nswap_node *node, u64 pages,
 		    struct netlink_ext_ack *ext)
 {
@@ -320,7 +320,7 @@ int nswap_node_lend(struct nswap_node *node, u64 pages,
 	return ret;
 }
 
-/* no node is left: each holds the module while it is up */
+/* at module unload; no node is left, since each holds the module while it is up */
 void nswap_node_exit(void)
 {
 	WARN_ON(!nswap_nodes_none());

@@ -11,13 +11,13 @@ struct net;
 struct netlink_ext_ack;
 
 /**
- * struct nswap_node_config - what "up" is asked for
+ * struct nswap_node_config - parameters of "up"
  * @addr: address to listen on and to announce; port 0 means NSWAP_PORT
  * @lend_pages: RAM offered to peers
  * @conns: connections per session, 2 to NSWAP_MAX_CONNS, 0 for the default
  * @broadcast: announce to the subnet, not just to listed peers
  * @peers: listed peers
- * @nr_peers: how many
+ * @nr_peers: number of listed peers
  * @size: name of the size policy, NULL for the default
  * @knobs: initial values, 0 for the default
  */

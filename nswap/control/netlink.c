@@ -4,10 +4,10 @@
  *
  * Invariants: a request is checked as a whole before anything is done, so one
  * that is refused has changed nothing; every refusal carries one sentence.
- * Rights are checked by the core: what changes something is marked admin-perm
- * in the spec, which means CAP_NET_ADMIN in the initial user namespace.
- * A node is found by the caller's namespace, or by its number: any node from
- * the initial namespace, nobody else's from another one.
+ * Permissions are checked by the genetlink core: requests that change something are
+ * marked admin-perm in the spec, that is CAP_NET_ADMIN in the initial user namespace.
+ * A node is found by the caller's network namespace, or by its number: the initial
+ * namespace may name any node, others only their own.
  *
  * Handlers run in process context, several at a time (parallel_ops), and take
  * no lock: the functions they call serialise on the node.
@@ -42,9 +42,9 @@ struct genl_family nswap_nl_family __ro_after_init = {
 };
 
 /*
- * The node a request means; @net: namespace of the caller; @number: NSWAP_A_NODE or
+ * Find the node of a request; @net: namespace of the caller; @number: NSWAP_A_NODE or
  * NULL. Returns the node, to be put by the caller; ERR_PTR(-ENODEV) if there is none
- * that the caller may see.
+ * visible to the caller.
  */
 struct nswap_node *nswap_nl_find_node(struct net *net,
 				      const struct nlattr *number,
@@ -108,7 +108,7 @@ static int parse_addr(const struct nlattr *nest, struct nswap_addr *addr,
 	return 0;
 }
 
-/* name and value of a knob; the name is terminated, the policy saw to it */
+/* name and value of a knob; the netlink policy has checked that the name ends in NUL */
 static int parse_knob(const struct nlattr *nest, const char **name, u32 *value,
 		      struct netlink_ext_ack *ext)
 {
@@ -155,7 +155,7 @@ static int set_initial_knob(const struct nlattr *nest,
 	return -ENOENT;
 }
 
-/* what may come more than once in one request */
+/* attributes that may occur more than once in a request */
 static int parse_lists(struct genl_info *info, struct nswap_node_config *cfg)
 {
 	const struct nlattr *a;
@@ -352,8 +352,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* flash devices in the order they were named in */
-/* the policy of an attribute that may come several times does not see to it */
+/* the string of a repeated attribute, which the netlink policy does not check */
 static const char *text_of(const struct nlattr *nla, struct genl_info *info)
 {
 	if (memchr(nla_data(nla), '\0', nla_len(nla)))
@@ -362,6 +361,7 @@ static const char *text_of(const struct nlattr *nla, struct genl_info *info)
 	return NULL;
 }
 
+/* flash devices, in the order in which they were named */
 static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
 {
 	struct nlattr *nla;
@@ -501,8 +501,7 @@ int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * Open the door for control; process context, at module load, after everything it
- * leads to.
+ * Register the family; process, at module load, after everything that handlers use.
  */
 int __init nswap_netlink_init(void)
 {
@@ -510,8 +509,8 @@ int __init nswap_netlink_init(void)
 }
 
 /*
- * Close it; no handler runs any more; process context, before anything it leads to
- * goes.
+ * Unregister it; no handler runs afterwards. Process, before anything that handlers
+ * use is gone.
  */
 void nswap_netlink_exit(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink: netlink.c changes things, netlink_get.c shows them with
- * what netlink_put.c and netlink_meter.c make of them, netlink_gen.[ch] are made
- * from docs/netlink/nswap.yaml.
+ * Generic netlink: netlink.c has the requests that change something, netlink_get.c
+ * those that show something, netlink_put.c and netlink_meter.c encode attributes,
+ * netlink_gen.[ch] are generated from docs/netlink/nswap.yaml.
  */
 #ifndef NSWAP_NETLINK_H
 #define NSWAP_NETLINK_H

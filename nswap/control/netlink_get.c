@@ -2,10 +2,10 @@
 /*
  * Generic netlink: the requests that show something.
  *
- * Invariants: what is shown are snapshots, one entry at a time. A dump goes on
- * after the last entry that was sent (its place is in ->args[0] of the
- * callback), so it survives entries that come and go between two reads; if its
- * node goes, the dump ends with a refusal.
+ * Invariants: replies are snapshots, one entry at a time. A dump continues after the
+ * last entry that was sent (its place is in ->args[0] of the callback), so entries
+ * may come and go between two reads; if its node goes down, the dump ends with an
+ * error.
  *
  * Handlers run in process context and take no lock of the node themselves.
  */
@@ -22,7 +22,7 @@
 #include "policy/registry.h"
 #include "prefetch/prefetch.h"
 
-/* answer a request about one node: the node, and what @more puts */
+/* reply to a request about one node: its attributes, and those that @more adds */
 static int reply_node(struct genl_info *info, u8 cmd,
 		      int (*more)(struct sk_buff *, struct nswap_node *))
 {
@@ -65,9 +65,9 @@ int nswap_nl_stat_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * Puts the entry after *@after, whose place it leaves there. 0; -ENOENT when
- * there is none; -EMSGSIZE when it does not fit, *@after is as before then.
- * @node is NULL in the dump of nodes itself.
+ * Puts the entry after place *@after and advances *@after to it. Returns 0; -ENOENT
+ * when there is none; -EMSGSIZE when it does not fit, with *@after unchanged. @node is
+ * NULL in the dump of nodes.
  */
 typedef int (*put_next_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after);
@@ -88,7 +88,7 @@ static int dump_entries(struct sk_buff *skb, struct netlink_callback *cb,
 		else
 			genlmsg_end(skb, hdr);
 	}
-	/* a part of the dump is sent, and the rest asked for, when it has data */
+	/* a nonzero length sends this part, and user space asks for the rest */
 	if (skb->len || err == -ENOENT)
 		return skb->len;
 	return err;
@@ -169,7 +169,7 @@ static int put_next_owner(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /*
- * The device a dump is of: -ENOENT if the request names none, -ENODEV if the
+ * The device that a dump is about: -ENOENT if the request names none, -ENODEV if the
  * node has none of that name.
  */
 static int find_device(struct netlink_callback *cb, struct nswap_node *node,
@@ -190,9 +190,9 @@ static int find_device(struct netlink_callback *cb, struct nswap_node *node,
 	return -ENODEV;
 }
 
-#define POLICIES	256	/* of a kind at most: the place in the dump */
+#define POLICIES	256	/* more than any kind has; encodes the place in a dump */
 
-/* *@after is the kind and the place among its policies */
+/* *@after encodes the kind and the index among its policies */
 static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after)
 {
@@ -281,7 +281,7 @@ static int put_next_trace(struct sk_buff *skb, struct netlink_callback *cb,
 	struct nswap_trace_view v;
 	int err;
 
-	/* what happens while the dump goes on is for the next one */
+	/* entries newer than the dump's start are left for the next dump */
 	if (!nswap_trace_next(node, *after, &v) || v.time > cb->args[2])
 		return -ENOENT;
 	err = nswap_nl_put_trace(skb, &v);
@@ -291,8 +291,8 @@ static int put_next_trace(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /*
- * NSWAP_CMD_NODE_GET, every node to be seen. Returns bytes put, 0 at the end;
- * -EMSGSIZE.
+ * NSWAP_CMD_NODE_GET, every node visible to the caller. Returns bytes put, 0 at the
+ * end; -EMSGSIZE.
  */
 int nswap_nl_node_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -367,7 +367,7 @@ int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
 /**
  * nswap_nl_trace_get_dumpit() - NSWAP_CMD_TRACE_GET
  * @skb: reply
- * @cb: state of the dump; ->args[1] and [2]: begun, and when
+ * @cb: state of the dump; ->args[1]: begun, ->args[2]: time it began
  *
  * Context: process context.
  * Return: bytes put, 0 at the end; -ENODEV if there is no such node;

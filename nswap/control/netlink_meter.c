@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink: what was measured, as attributes.
+ * Generic netlink: attributes of measurements.
  *
- * Invariant: what is put is a snapshot; each kind is one nest, and what does
- * not fit is left for the caller to cancel.
+ * Invariant: attributes are snapshots; each kind is one nest. When it does not fit, the
+ * caller cancels the message.
  */
 #include "base/latency_steps.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 
-/* the pad attribute is the first of each of these sets */
+/* the pad attribute is the first of each of these attribute sets */
 #define PAD	1
 static_assert(NSWAP_LATENCY_A_PAD == PAD && NSWAP_PROFILE_A_PAD == PAD &&
 	      NSWAP_TRACE_A_PAD == PAD);
@@ -20,7 +20,7 @@ static int put_u64(struct sk_buff *skb, int type, u64 value)
 }
 
 /*
- * Put what a step took into a reply. Returns 0; -EMSGSIZE if it does not fit, the
+ * Put the histogram of a step. Returns 0; -EMSGSIZE if it does not fit, then the
  * caller cancels the message.
  */
 int nswap_nl_put_latency(struct sk_buff *skb,
@@ -41,8 +41,8 @@ int nswap_nl_put_latency(struct sk_buff *skb,
 }
 
 /*
- * Put samples of the profiler into a reply. Returns 0; -EMSGSIZE if it does not fit,
- * the caller cancels the message.
+ * Put samples of the profiler. Returns 0; -EMSGSIZE if it does not fit, then the
+ * caller cancels the message.
  */
 int nswap_nl_put_profile(struct sk_buff *skb,
 			 const struct nswap_profile_view *v)
@@ -63,8 +63,8 @@ int nswap_nl_put_profile(struct sk_buff *skb,
 }
 
 /*
- * Put an entry of the slot trace into a reply. Returns 0; -EMSGSIZE if it does not
- * fit, the caller cancels the message.
+ * Put an entry of the slot trace. Returns 0; -EMSGSIZE if it does not fit, then the
+ * caller cancels the message.
  */
 int nswap_nl_put_trace(struct sk_buff *skb, const struct nswap_trace_view *v)
 {

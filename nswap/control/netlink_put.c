@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink: nodes, devices, peers, … as attributes.
+ * Generic netlink: attributes of nodes, devices, peers, …
  *
- * Invariants: what is put is a snapshot, made without a lock of the node that
- * is held here. Each kind is one nest; what does not fit is left for the
- * caller to cancel. Every counter of nswap_stats has its attribute.
+ * Invariants: attributes are snapshots; no lock of the node is held here. Each kind
+ * is one nest. When it does not fit, the functions return -EMSGSIZE and the caller
+ * cancels the message. Every counter of nswap_stats has its attribute.
  */
 #include "base/latency_steps.h"
 #include "base/stats.h"
@@ -17,7 +17,7 @@
 #include "policy/registry.h"
 #include "pure/wire.h"
 
-/* one counter: where it is and the attribute that carries it */
+/* a counter: its offset and its attribute */
 struct stat_attr {
 	u16 type;
 	u16 offset;
@@ -90,7 +90,7 @@ static_assert((ARRAY_SIZE(client_stats) + ARRAY_SIZE(server_stats) +
 	       ARRAY_SIZE(announce_stats)) * sizeof(u64) ==
 	      sizeof(struct nswap_stats), "every counter has its attribute");
 
-/* the pad attribute is the first of every set that has one */
+/* the pad attribute is the first of every attribute set that has one */
 #define PAD	1
 static_assert(NSWAP_NODE_INFO_A_PAD == PAD && NSWAP_DEVICE_A_PAD == PAD &&
 	      NSWAP_PEER_A_PAD == PAD && NSWAP_OWNER_A_PAD == PAD &&
@@ -121,10 +121,7 @@ static int put_addr(struct sk_buff *skb, int type, const struct nswap_addr *a)
 	return 0;
 }
 
-/*
- * Put a node into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller cancels
- * the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_NODE_INFO);
@@ -217,10 +214,7 @@ static int put_side_tables(struct sk_buff *skb,
 	return 0;
 }
 
-/*
- * Put a device into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller
- * cancels the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
 	const struct nswap_tier_view *flash = &v->tier[NSWAP_TIER_FLASH];
@@ -265,10 +259,7 @@ static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
 }
 
-/*
- * Put a peer into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller cancels
- * the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_PEER);
@@ -300,10 +291,7 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return 0;
 }
 
-/*
- * Put an owner into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller
- * cancels the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_OWNER);
@@ -320,10 +308,7 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	return 0;
 }
 
-/*
- * Put a policy into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller
- * cancels the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 			const struct nswap_policy *p, bool current_one, bool own)
 {
@@ -341,10 +326,7 @@ int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 	return 0;
 }
 
-/*
- * Put a knob into a reply. Returns 0; -EMSGSIZE if it does not fit, the caller cancels
- * the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k, u32 value)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_KNOB);
@@ -375,10 +357,7 @@ static int put_stats(struct sk_buff *skb, const struct nswap_stats *sum,
 	return 0;
 }
 
-/*
- * Put all counters of a node into a reply. Returns 0; -EMSGSIZE if it does not fit,
- * the caller cancels the message.
- */
+/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node)
 {
 	struct nswap_cache_view c = {};

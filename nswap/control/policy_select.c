@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of a node and its devices: choosing one by its name.
+ * Policies of a node and its devices: choosing one by name.
  *
- * Invariant: a policy is a constant table that is never freed, so who reads the
- * pointer once may use it for as long as it likes; a change counts from the
- * next decision on. Changes come one after another, under the node's control
- * lock.
+ * Invariant: a policy is a constant table that is never freed, so a pointer read once
+ * stays valid; a change takes effect with the next decision. Changes are serialised by
+ * the node's control lock.
  */
 #include "core/devices.h"
 #include "core/node.h"
@@ -19,8 +18,8 @@
 #include "tiering/prefetcher.h"
 
 /*
- * Say which policies there are, and which is in use, @now; NULL for none. Returns
- * -ENOENT, of prefetch -EINVAL.
+ * List the policies in the error message, the one in use, @now or NULL, in brackets.
+ * Returns -ENOENT, for prefetch -EINVAL.
  */
 int nswap_no_such_policy(enum nswap_policy_kind kind,
 			 const struct nswap_policy *now,
@@ -48,7 +47,7 @@ static int policy_no_kind(const char *name, struct netlink_ext_ack *ext)
 	return -ENOENT;
 }
 
-/* from says where to; so to can be set to what it is, and to nothing else */
+/* "to" follows from "from": it can only be set to the value it has */
 static int policy_check_to(const struct nswap_policy *to,
 			   const struct nswap_policy *from,
 			   struct netlink_ext_ack *ext)
@@ -62,7 +61,7 @@ static int policy_check_to(const struct nswap_policy *to,
 	return -EINVAL;
 }
 
-/* @dev: whose it is to be, NULL for the node; @policy: NULL to follow the node */
+/* @dev: device, or NULL for the node; @policy: NULL to follow the node */
 static int policy_choose(struct nswap_node *node, struct nswap_device *dev,
 			 enum nswap_policy_kind kind,
 			 const struct nswap_policy *policy,
@@ -113,15 +112,15 @@ static int policy_set(struct nswap_node *node, const char *device,
 /**
  * nswap_node_set_policy() - change a policy
  * @node: node
- * @device: which of its devices is to have it; NULL for the node, and so all
- *	devices that have chosen none
- * @kind: what it decides
- * @name: its name; for a device NSWAP_POLICY_FOLLOW: what the node has
+ * @device: device to change; NULL for the node, and thereby all devices without a
+ *	policy of their own
+ * @kind: kind of policy
+ * @name: its name; for a device NSWAP_POLICY_FOLLOW: the node's policy
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
- * Return: 0; -ENOENT, of prefetch -EINVAL: there is no such kind or policy;
- * -ENODEV: there is no such device; -EINVAL: not with what else is set.
+ * Return: 0; -ENOENT, for prefetch -EINVAL: there is no such kind or policy;
+ * -ENODEV: there is no such device; -EINVAL: conflicts with other settings.
  */
 int nswap_node_set_policy(struct nswap_node *node, const char *device,
 			  const char *kind, const char *name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Choosing the policies of a node.
+ * Choosing the policies of a node and its devices.
  */
 #ifndef NSWAP_POLICY_SELECT_H
 #define NSWAP_POLICY_SELECT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reboot, suspend and hibernation: say that the node leaves, refuse what
- * cannot work.
+ * Reboot, suspend and hibernation: announce that the nodes leave, and refuse
+ * hibernation while it cannot work.
  *
  * Invariant: nothing here waits for a peer.
  */
@@ -79,7 +79,7 @@ static int on_power(struct notifier_block *nb, unsigned long event, void *data)
 static struct notifier_block reboot_block = { .notifier_call = on_reboot };
 static struct notifier_block power_block = { .notifier_call = on_power };
 
-/* be told of reboot, suspend and hibernation. Returns 0, or a notifier chain's error */
+/* register the notifiers. Returns 0, or the error of a notifier chain */
 int nswap_reboot_init(void)
 {
 	int ret = register_reboot_notifier(&reboot_block);
@@ -92,7 +92,6 @@ int nswap_reboot_init(void)
 	return ret;
 }
 
-/* undo nswap_reboot_init() */
 void nswap_reboot_exit(void)
 {
 	unregister_pm_notifier(&power_block);

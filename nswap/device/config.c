@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Device, its backing: the home and the flash that a device is wanted with, and
- * the size that follows.
+ * Device, backing: the home and flash asked for in "device add", and the device size
+ * that follows.
  *
  * Invariants:
- *  - They are opened before the device is there, and all of them or none: if one
- *    cannot be, or the size is refused, those that were are closed again.
+ *  - They are opened before the device exists, all of them or none: if one cannot
+ *    be opened or the size is refused, the others are closed again.
  *  - None is an nswap device, of this node or another.
  *  - A size is whole pages, what the slot map has bits for, and no larger than
  *    the home.
@@ -87,7 +87,6 @@ static int open_home(const char *path, struct nswap_home **home,
 	return check_backing("home", *home, ext);
 }
 
-/* undo nswap_device_open_backing() */
 void nswap_device_close_backing(struct nswap_device_backing *b)
 {
 	if (b->home)
@@ -97,9 +96,9 @@ void nswap_device_close_backing(struct nswap_device_backing *b)
 }
 
 /**
- * nswap_device_open_backing() - open what a device is wanted with
- * @cfg: what it is to be
- * @b: result, its opener's until a device has it
+ * nswap_device_open_backing() - open the home and flash of a device to be
+ * @cfg: configuration asked for
+ * @b: result; belongs to the caller until a device takes it
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.

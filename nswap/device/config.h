@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Device, its backing: the home and the flash that a device is wanted with.
+ * Device, backing: the home and flash of a device to be added.
  */
 #ifndef NSWAP_DEVICE_CONFIG_H
 #define NSWAP_DEVICE_CONFIG_H
@@ -13,7 +13,7 @@ struct nswap_flash;
 struct nswap_home;
 
 /**
- * struct nswap_device_backing - what lies behind a device that is wanted
+ * struct nswap_device_backing - size and backing of a device to be added
  * @bytes: its size
  * @home: its home, open; NULL for none
  * @flash: its flash, open; NULL for none

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Device, its disk: /dev/nswapN as the block layer sees it, good for mkswap and
- * swapon.
+ * Device, disk: /dev/nswapN as the block layer sees it, for mkswap and swapon.
  *
- * blk-mq, because requests and all that belongs to them are then allocated
- * with the device, and adjacent pages of one plug arrive merged in one request
- * and leave in one message.
+ * blk-mq, so that requests and their driver data are allocated with the device, and
+ * adjacent pages of one plug arrive merged in one request and leave in one message.
  *
  * Invariants:
  *  - Non-rotational and not synchronous: a synchronous swap device gets one
@@ -29,8 +27,8 @@
 #include "core/node.h"
 #include "disk.h"
 
-#define QUEUE_DEPTH	128	/* page-outs, and as many page-ins */
-#define DISCARD_SECTORS	(1u << 21)	/* 1 GiB at once */
+#define QUEUE_DEPTH	128	/* per queue: one of page-outs, one of page-ins */
+#define DISCARD_SECTORS	(1u << 21)	/* 1 GiB per discard */
 
 static int major;
 
@@ -104,13 +102,13 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 	}
 }
 
-/* requests have their own time-outs; the block layer's is only a reminder */
+/* requests have their own timeouts; the block layer's is ignored */
 static enum blk_eh_timer_return disk_timeout(struct request *rq)
 {
 	return BLK_EH_RESET_TIMER;
 }
 
-/* page-outs that wait for room must not take the tags page-ins need */
+/* separate queues: page-outs that wait for room must not use up page-ins' tags */
 static void map_queues(struct blk_mq_tag_set *set)
 {
 	struct blk_mq_queue_map *map = set->map;
@@ -130,7 +128,7 @@ static const struct blk_mq_ops mq_ops = {
 };
 
 #ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
-/* under a spinlock of the swap core, perhaps with interrupts off */
+/* called under a spinlock of the swap core, perhaps with interrupts off */
 static void slot_free_notify(struct block_device *bdev, unsigned long slot)
 {
 	struct nswap_device *dev = bdev->bd_disk->private_data;
@@ -148,8 +146,8 @@ static const struct block_device_operations fops = {
 };
 
 /*
- * Let the block layer have a device. Returns 0, or the block layer's error; there is
- * no disk then.
+ * Add the disk of a device. Returns 0, or the block layer's error, then without a
+ * disk.
  */
 int nswap_device_make_disk(struct nswap_device *dev)
 {
@@ -167,7 +165,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	struct gendisk *disk;
 	int ret;
 
-	/* a block device with checksums must not see a page change under it */
+	/* a backing device with checksums needs pages stable while they are written */
 	if ((dev->home && bdev_stable_writes(dev->home->bdev)) ||
 	    (dev->flash && nswap_flash_stable_writes(dev->flash)))
 		lim.features |= BLK_FEAT_STABLE_WRITES;
@@ -205,7 +203,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	return ret;
 }
 
-/* undo nswap_device_make_disk(); process, sleeps for whatever they wait for */
+/* undo nswap_device_make_disk(); process, sleeps until all requests have ended */
 void nswap_device_end_disk(struct nswap_device *dev)
 {
 	del_gendisk(dev->disk);
@@ -214,21 +212,19 @@ void nswap_device_end_disk(struct nswap_device *dev)
 }
 
 /*
- * Is it one of this module's, of whatever node? @bdev: any block device that is open.
+ * Does a block device belong to this module, on any node? @bdev: open block device.
  */
 bool nswap_device_is_one(const struct block_device *bdev)
 {
 	return bdev->bd_disk->major == major;
 }
 
-/* get a block major */
 int nswap_device_init(void)
 {
 	major = register_blkdev(0, "nswap");
 	return major < 0 ? major : 0;
 }
 
-/* undo nswap_device_init() */
 void nswap_device_exit(void)
 {
 	unregister_blkdev(major, "nswap");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the block layer sees of a device.
+ * The disk of a device, as the block layer sees it.
  */
 #ifndef NSWAP_DEVICE_DISK_H
 #define NSWAP_DEVICE_DISK_H

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life of a device: how one comes and goes. What the block layer sees of it is
- * in disk.c, what lies behind it in config.c.
+ * Life of a device: adding and removing one. The disk is in disk.c, the backing
+ * devices in config.c.
  *
  * Invariants:
- *  - A device goes only when nobody has it open; until its disk is gone,
- *    whoever opens it nevertheless gets errors, not pages.
- *  - A home is opened before its device is there, and closed after its last
- *    request has ended, and the last page a server brought back is written.
- *  - A home or flash that does not answer keeps its device from going, and
- *    nothing else: a device leaves the node's list under its control lock, and
- *    is waited for without. Until then the node stays (its @leaving_devices).
+ *  - A device is removed only when no task has it open; until its disk is gone, a
+ *    task that opens it nevertheless gets errors, not pages.
+ *  - A home is opened before its device exists, and closed after its last request
+ *    has ended and the last page returned by a server is written.
+ *  - A home or flash that does not answer blocks the removal of its device and
+ *    nothing else: a device leaves the node's list under the node's control lock,
+ *    and is waited for without it. The node stays until then (its @leaving_devices).
  *
  * Lock order: node->control -> devices_lock -> disk->open_mutex.
  */
@@ -74,7 +74,7 @@ static void free_device(struct nswap_device *dev)
 	kfree(dev);
 }
 
-/* a bit of each slot, changed atomically by whoever; NULL without memory */
+/* a side table of one bit per slot, changed atomically by any task; NULL: no memory */
 static unsigned long *add_bits(struct nswap_device *dev, const char *name)
 {
 	struct nswap_side_table *t = nswap_side_add(&dev->side, name, 1);
@@ -82,7 +82,7 @@ static unsigned long *add_bits(struct nswap_device *dev, const char *name)
 	return t ? nswap_side_bitmap(t) : NULL;
 }
 
-/* what moves out need, and marks of pages that are brought back */
+/* moves out, and marks of returned pages */
 static int init_for_home(struct nswap_device *dev)
 {
 	dev->returning = add_bits(dev, "returning");
@@ -91,7 +91,7 @@ static int init_for_home(struct nswap_device *dev)
 	return dev->returning && dev->page_tags && dev->promote ? 0 : -ENOMEM;
 }
 
-/* @b stays the caller's if this fails */
+/* if this fails @b still belongs to the caller */
 static struct nswap_device *alloc_device(struct nswap_node *node,
 					 const struct nswap_device_backing *b)
 {
@@ -158,7 +158,7 @@ static bool device_connecting(struct nswap_node *node)
 	return any;
 }
 
-/* a device that is swapped on at once should find its peers */
+/* so that a device that is used for swap at once finds its peers */
 static void wait_for_sessions(struct nswap_node *node)
 {
 	unsigned long until = jiffies + CONNECT_WAIT;
@@ -171,11 +171,11 @@ static void wait_for_sessions(struct nswap_node *node)
 /**
  * nswap_device_add() - add a device to a node
  * @node: node
- * @cfg: what it is to be
+ * @cfg: configuration asked for
  * @v: result
  * @ext: for one clear sentence
  *
- * Waits for the sessions with the peers heard of, but not for long.
+ * Waits briefly for the sessions with known peers.
  *
  * Context: process, sleeps; allocates 8 bytes a slot and the side tables: a bit,
  * with a home two and a byte.
@@ -238,7 +238,7 @@ close:
 	return ret;
 }
 
-/* no page of it counts as one of its peers' now; telling them is the caller's */
+/* take its pages off the slot counts of peers; the caller tells the peers */
 static void forget_slots(struct nswap_device *dev)
 {
 	struct nswap_slot s;
@@ -253,7 +253,7 @@ static void forget_slots(struct nswap_device *dev)
 	}
 }
 
-/* peers without a session find out when it is back, by comparison */
+/* peers without a session are told by comparison once their session is back */
 static void tell_peers(struct nswap_device *dev)
 {
 	unsigned long until = jiffies + FORGET_WAIT;
@@ -283,7 +283,7 @@ static void tell_peers(struct nswap_device *dev)
 	}
 }
 
-/* true: nobody has it open and from now on nobody can use it */
+/* false if a task has it open; else all I/O fails from now on */
 static bool claim_unused(struct nswap_device *dev)
 {
 	bool unused;
@@ -296,7 +296,7 @@ static bool claim_unused(struct nswap_device *dev)
 	return unused;
 }
 
-/* from now on nobody finds it, and its node stays */
+/* remove it from the lists, so that no lookup finds it; the node stays for it */
 static struct nswap_device *take_out(struct nswap_node *node, const char *name,
 				     struct netlink_ext_ack *ext)
 {
@@ -326,12 +326,12 @@ out:
 }
 
 /**
- * nswap_device_del() - remove a device, its peers free its pages
+ * nswap_device_del() - remove a device, and its pages at peers
  * @node: node
  * @name: as in /dev
  * @ext: for one clear sentence
  *
- * Context: process, sleeps; waits for home and flash to end what was begun, and
+ * Context: process, sleeps; waits until home and flash have ended all I/O begun, and
  * at most 2 s for the peers.
  * Return: 0, -ENODEV, -EBUSY.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How a device comes and goes; what users ask for is in views.h.
+ * Adding and removing devices; the configuration is in views.h.
  */
 #ifndef NSWAP_DEVICE_LIFE_H
 #define NSWAP_DEVICE_LIFE_H

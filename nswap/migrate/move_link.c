@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links of a mover: one question, one answer, by the mover's own thread.
+ * Links of a mover: one request at a time, each answered before the next, all by
+ * the mover's own thread.
  *
  * Invariants:
  *  - A link leads to one epoch of one node; every answer on it is of that epoch.
- *  - Whatever goes wrong closes the link: a late answer cannot be taken for the
- *    next one.
- *  - Nothing waits for ever: connecting, sending and every answer have a limit.
+ *  - Any error closes the link, so a late answer cannot be taken for the next one.
+ *  - Every wait is bounded: connecting, sending and each answer have a timeout.
  */
 #include <linux/err.h>
 
@@ -44,10 +44,10 @@ static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
 }
 
 /**
- * nswap_move_link_open() - have a link to a node
- * @ml: link; one that leads there already is kept
+ * nswap_move_link_open() - connect to a node, unless already connected to it
+ * @ml: link
  * @id: node id
- * @addr: where it takes connections
+ * @addr: address the node listens on
  *
  * Context: process, the mover's thread; sleeps, at most some seconds.
  * Return: 0, or the transport's error.
@@ -75,7 +75,7 @@ int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 	return ret;
 }
 
-/* close a link; process, the mover's thread; sleeps */
+/* Context: process, the mover's thread; sleeps. */
 void nswap_move_link_close(struct nswap_move_link *ml)
 {
 	if (ml->l)
@@ -87,9 +87,9 @@ void nswap_move_link_close(struct nswap_move_link *ml)
  * nswap_move_link_ask() - send a message and wait for its answer
  * @ml: open link; closed if this fails
  * @bv: the message; the header is @ml->hdr
- * @nr_bv: parts of it
- * @answer: type of the answer
- * @result: its payload, one for each page of the question
+ * @nr_bv: entries of @bv
+ * @answer: expected type of the answer
+ * @result: payload of the answer, one entry for each page of the message
  *
  * Context: process, the mover's thread; sleeps, at most TELL_MS after sending.
  * Return: 0, or an error.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Links of a mover: to the peers it brings pages to, and to the owners it tells.
+ * Links of a mover: to the peers that take pages, and to the owners.
  */
 #ifndef NSWAP_MOVE_LINK_H
 #define NSWAP_MOVE_LINK_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Moves, at the owner: a server says that it brought pages to another peer.
+ * Moves, at the owner: a server reports that it moved pages to another peer.
  *
  *   MOVED: REMOTE(from, g) -> MOVING(from, g), CLAIM g at the new place
  *   claimed: MOVING(from, g) -> REMOTE(to, g), the old copy may be dropped
@@ -10,14 +10,14 @@
  * Invariants:
  *  - The old copy may be dropped only after the slot has left it: recorded
  *    elsewhere, rewritten, freed or lost.
- *  - A page is recorded only at a peer that has said, in the present session,
- *    that it holds it: a peer that started anew cannot have.
+ *  - A page is recorded only at a peer that has confirmed, in the present session,
+ *    that it holds it: a peer that restarted cannot have confirmed.
  *  - While a claim is under way the new peer's count of slots includes it, so
- *    that its index cannot come to mean another epoch. The count goes to the
- *    slot, to the orphan, or back.
- *  - A loss of the old place leaves a MOVING slot alone: the claim decides.
- *  - The device is looked up anew after every wait; an instance is never used
- *    again.
+ *    that its index cannot be reused for another epoch. The count then belongs to
+ *    the slot or to the orphan, or is taken off again.
+ *  - Losing the old peer leaves a MOVING slot alone: the claim decides.
+ *  - The device is looked up again after every wait; an instance number is never
+ *    reused.
  */
 #include "backing/flash.h"
 #include "base/stats.h"
@@ -90,7 +90,7 @@ int nswap_moved_init(struct nswap_peer *peer)
 	return ret;
 }
 
-/* a peer by name. Returns peer, referenced; NULL if it is not known in this epoch */
+/* Returns a referenced peer, or NULL if it is not known with this epoch. */
 struct nswap_peer *nswap_moved_peer(struct nswap_node *node, u64 id, u64 epoch)
 {
 	struct nswap_peer *peer;
@@ -107,7 +107,7 @@ struct nswap_peer *nswap_moved_peer(struct nswap_node *node, u64 id, u64 epoch)
 	return peer;
 }
 
-/* can it be a page of the device at all? */
+/* is the slot within the device? slot 0 never leaves its node */
 static bool moved_has_slot(const struct nswap_device *dev,
 			   const struct nswap_wire_page *p)
 {
@@ -116,7 +116,7 @@ static bool moved_has_slot(const struct nswap_device *dev,
 	return dev && slot && slot < dev->map.nr;
 }
 
-/* to another state and peer, if the page still is where the move found it */
+/* set another state and peer, if the slot still has the expected ones */
 static bool moved_slot_gone(struct nswap_slot *s, u32 gen, u8 from, u16 from_peer,
 			    u8 to, u16 to_peer)
 {
@@ -127,7 +127,7 @@ static bool moved_slot_gone(struct nswap_slot *s, u32 gen, u8 from, u16 from_pee
 	return true;
 }
 
-/* likewise, -> FLASH; where @at is 0, at the flash slot that it has already */
+/* likewise, -> FLASH; @at of 0 means the flash slot that it already has */
 static bool moved_slot_to_flash(struct nswap_slot *s, u32 gen, u8 from,
 				u16 from_peer, struct nswap_flash *f, u32 at)
 {
@@ -139,9 +139,9 @@ static bool moved_slot_to_flash(struct nswap_slot *s, u32 gen, u8 from,
 }
 
 /*
- * From one state and place to another; @dev: device, kept by the caller, or NULL;
- * process, does not sleep; a page-out path. Returns false if the page is not there any
- * more; nothing has changed then.
+ * Change a slot from one state and peer to another; @dev: device, kept by the caller,
+ * or NULL; process, does not sleep; a page-out path. Returns false, with nothing
+ * changed, if the slot no longer is in the old state at the old peer.
  */
 bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 		    u8 from, u16 from_peer, u8 to, u16 to_peer)
@@ -154,9 +154,9 @@ bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 }
 
 /*
- * From a peer to flash; @dev: device, kept by the caller, or NULL; process, does not
- * sleep; a page-out path. Returns false if the page is not there any more, or flash
- * has no copy of it; nothing has changed then.
+ * The same to FLASH; @dev: device, kept by the caller, or NULL; process, does not
+ * sleep; a page-out path. Returns false, with nothing changed, if the slot has changed
+ * or flash has no copy of the page.
  */
 bool nswap_moved_to_flash(struct nswap_device *dev,
 			  const struct nswap_wire_page *p, u8 from,
@@ -171,17 +171,18 @@ bool nswap_moved_to_flash(struct nswap_device *dev,
 }
 
 /**
- * nswap_moved_counts() - may the mover's copy be, or become, the one that counts?
+ * nswap_moved_counts() - is the mover's copy current, or may it become current?
  * @dev: device, kept by the caller, or NULL
  * @p: name of the page
  * @from: index of the mover
  *
- * On its way there (WRITING: the ack travels on another connection), arrived, or
- * claimed somewhere and to be recorded any moment, perhaps at the mover itself; or
- * stored there from flash that is being emptied, and the ack is on its way.
+ * It is if the page is on its way there (WRITING: the ack travels on another
+ * connection), is recorded there, or is being claimed and may be recorded at any
+ * moment, perhaps at the mover itself; also if it was stored there from a flash
+ * device that is being removed and the ack is still on its way.
  *
  * Context: process, does not sleep.
- * Return: true if so; false for good if not.
+ * Return: false if the copy is obsolete, which is final.
  */
 bool nswap_moved_counts(struct nswap_device *dev,
 			const struct nswap_wire_page *p, u16 from)
@@ -201,7 +202,7 @@ bool nswap_moved_counts(struct nswap_device *dev,
 				  s.state == NSWAP_SLOT_REMOTE);
 }
 
-/* which pages are on their way now; obsolete ones go to @drop */
+/* REMOTE -> MOVING; returns the pages that are MOVING now, adds obsolete ones to @drop */
 static unsigned long moved_begin_claim(struct nswap_node *node, u16 from,
 				       const struct nswap_wire_page *page, u32 nr,
 				       unsigned long *drop)
@@ -224,7 +225,7 @@ static unsigned long moved_begin_claim(struct nswap_node *node, u16 from,
 	return moving;
 }
 
-/* one claim at a time for each peer */
+/* one claim at a time per peer; false if the peer is not UP or stays busy */
 static bool take_turn(struct nswap_peer *to)
 {
 	bool mine = false;
@@ -235,7 +236,7 @@ static bool take_turn(struct nswap_peer *to)
 	return mine;
 }
 
-/* ask the new place; which of @moving it holds */
+/* send CLAIM to the new peer and wait; returns those of @moving that it holds */
 static unsigned long moved_send_claim(struct nswap_peer *to,
 				      const struct nswap_wire_page *page,
 				      unsigned long moving)
@@ -254,7 +255,7 @@ static unsigned long moved_send_claim(struct nswap_peer *to,
 		wake_up_all(&to->wait);
 		return 0;
 	}
-	/* a session that does not answer is broken, which ends the wait */
+	/* a session that does not answer is broken, and claim_lost() ends the wait */
 	wait_event(to->wait, smp_load_acquire(&to->claim_over));
 	n = 0;
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
@@ -265,7 +266,7 @@ static unsigned long moved_send_claim(struct nswap_peer *to,
 	return claimed;
 }
 
-/* the claim is over; true: the mover may drop its copy */
+/* record the result of the claim; true: the mover may drop its copy */
 static bool moved_end_claim(struct nswap_node *node, const struct nswap_wire_page *p,
 			    u16 from, struct nswap_peer *to, bool claimed)
 {
@@ -295,17 +296,17 @@ static bool moved_end_claim(struct nswap_node *node, const struct nswap_wire_pag
 }
 
 /**
- * nswap_moved() - a server says that it brought pages to another peer
+ * nswap_moved() - handle MOVED: a server has moved pages to another peer
  * @node: the owner
  * @mover: id of the server
  * @mover_epoch: its epoch
  * @to: the peer that has the pages now
  * @page: names of the pages
- * @nr: at most NSWAP_REQ_SLOTS
+ * @nr: number of pages, at most NSWAP_REQ_SLOTS
  *
  * Context: process, sleeps until the new peer has answered; on the page-out
  * path of the mover.
- * Return: a bit for each page whose old copy is to be dropped.
+ * Return: bitmap of the pages whose old copy the mover may drop.
  */
 unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 			  const struct nswap_wire_node *to,
@@ -331,7 +332,7 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
 		if (moved_end_claim(node, &page[i], from->index, new, claimed & BIT(i)))
 			drop |= BIT(i);
-	/* slots that were MOVING, or recorded just now, when a peer was lost */
+	/* the loss may have passed over slots that were MOVING or not yet recorded */
 	if (READ_ONCE(from->state) == NSWAP_PEER_LOST ||
 	    READ_ONCE(new->state) == NSWAP_PEER_LOST)
 		queue_work(system_dfl_wq, &node->client->losses);

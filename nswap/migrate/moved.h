@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Moves of this node's own pages, brought about by the servers that hold them.
+ * Moves of this node's own pages, initiated by the servers that hold them.
  */
 #ifndef NSWAP_MOVED_H
 #define NSWAP_MOVED_H

@@ -2,24 +2,25 @@
 /*
  * Mover: page migration, at the server that gives RAM back.
  *
- *   surplus, or handing on -> an owner's turn -> its least recently used pages
+ *   surplus, or rebalancing -> pick an owner -> its least recently used pages
  *     a peer has room: MOVE to it -> MOVED to the owner -> dropped here, or kept
- *     nobody has: RETURN to the owner, who puts them home -> likewise
+ *     no peer has room: RETURN to the owner, which writes them to flash or home
+ *         -> dropped here, or kept
  *
- * Several threads do that side by side, a batch each, so that the link is full
- * while owners and peers answer.
+ * Several threads run in parallel, one batch each, to keep the link busy while
+ * owners and peers answer.
  *
  * Invariants:
- *  - A page is dropped here only when its owner says so; whatever fails, it is
+ *  - A page is dropped here only when its owner allows it; after any failure it is
  *    kept and tried again later.
- *  - A page-out path: messages and threads are made with the node, pages are
- *    sent from where they lie, links are opened with reserves as those of
- *    sessions. At most NSWAP_MOVERS batches are under way.
- *  - Pages handed on because others are emptier (rebalance.c) go only to peers
- *    that are, never home, and never faster than HAND_ON_MIB_S.
- *  - What a peer refuses or fails rests for a second, and so does an owner that
- *    cannot be told. Pages of a device without a home are not brought back for a
- *    while once their owner has said so.
+ *  - A page-out path: messages and threads are made with the node, pages are sent
+ *    without copying, links are opened with memory reserves as those of sessions
+ *    are. At most NSWAP_MOVERS batches are under way.
+ *  - Pages moved for rebalancing (rebalance.c) go only to peers that are emptier,
+ *    never back to the owner, and no faster than HAND_ON_MIB_S.
+ *  - Back off 1 s after a peer refuses or fails, and after an owner cannot be
+ *    reached. Once an owner has answered that a device has no home, the pages of
+ *    that device are not returned to it for a while.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -47,12 +48,12 @@
 #define HAND_ON_MIB_S	32u
 #define LOOK_EVERY	(HZ / 4)
 #define HOMELESS	(10 * HZ)
-#define HOME_AFTER	(2 * HZ)	/* without a page that a peer took */
+#define HOME_AFTER	(2 * HZ)	/* since a peer last took a page */
 #define IDLE_CLOSE	(10 * HZ)
 
 /**
- * struct mover_thread - one batch at a time; all of it is the thread's own
- * @m: whose
+ * struct mover_thread - one thread, one batch at a time; private to the thread
+ * @m: mover
  * @task: the thread
  * @to: link to the peer that takes pages
  * @tell: link to the owner
@@ -61,7 +62,7 @@
  * @entry: the pages
  * @result: answers
  * @bv: the message
- * @hand_on: the batch is handed on, it is no surplus
+ * @hand_on: the batch is moved for rebalancing, it is no surplus
  * @used: jiffies of the last batch
  */
 struct mover_thread {
@@ -84,8 +85,8 @@ struct mover_thread {
  * @wait: where its threads wait for a surplus
  * @under_way: pages in batches
  * @attempt: number of the last batch
- * @rest: for each IPTable index, jiffies until which nothing is moved there
- * @took: jiffies when a peer took a page last
+ * @rest: per IPTable index, jiffies until which nothing is moved there
+ * @took: jiffies when a peer last took a page
  * @stop: the threads are to end
  * @running: threads that have not ended
  * @thread: its threads
@@ -102,7 +103,7 @@ struct nswap_mover {
 	struct mover_thread thread[NSWAP_MOVERS];
 };
 
-/* the peer with the most free lent RAM; @rests: one with room is at rest */
+/* the peer with the most free lent RAM; @rests: skipped one with room in backoff */
 static bool mover_choose(struct mover_thread *w, u64 owner, struct nswap_target *to,
 			 bool *rests)
 {
@@ -119,7 +120,7 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
 	bvec_set_page(bv, virt_to_page(buf), len, offset_in_page(buf));
 }
 
-/* header, node, names; then the pages, of those in @pages */
+/* header, node, names and, if @pages is set, the pages; returns entries of @bv */
 static unsigned int mover_build(struct mover_thread *w, struct nswap_move_link *ml,
 				u8 type, u32 nr, bool pages)
 {
@@ -146,7 +147,7 @@ static void name_pages(struct mover_thread *w, u32 nr)
 		};
 }
 
-/* the pages to another node; false if its answer has not come */
+/* send the pages to another node and wait; false if no answer came */
 static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 			u8 type, u64 owner, u64 epoch, u32 nr)
 {
@@ -167,7 +168,7 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 				    w->result);
 }
 
-/* bring them to the peer; which of them it has */
+/* move the batch to a peer; returns the pages that the peer has now */
 static unsigned long mover_move(struct mover_thread *w, const struct nswap_target *to,
 				u64 owner, u64 epoch, u32 nr)
 {
@@ -190,14 +191,14 @@ rest:
 	return 0;
 }
 
-/* can the owner be told? */
+/* connect to the owner for MOVED; on failure it is in backoff */
 static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 {
 	struct nswap_target owner;
 
 	if (w->tell.l && w->tell.id == o->id)
 		return true;
-	/* if this takes long, it does so for one thread only */
+	/* if connecting takes long, it delays only this thread: others skip the owner */
 	WRITE_ONCE(o->rest, jiffies + REST);
 	if (!nswap_target_owner(w->m->node, o->id, &owner) ||
 	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
@@ -206,7 +207,7 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 	return true;
 }
 
-/* tell the owner; which of them may be dropped here */
+/* send MOVED to the owner; returns the pages that may be dropped here */
 static unsigned long mover_tell(struct mover_thread *w, const struct nswap_target *to,
 				u64 epoch, unsigned long there)
 {
@@ -215,7 +216,7 @@ static unsigned long mover_tell(struct mover_thread *w, const struct nswap_targe
 	u32 nr = hweight_long(there);
 
 	if (w->tell.epoch != epoch) {
-		/* the owner of before, or of after: the link is made anew */
+		/* an older or newer epoch of the owner: reconnect */
 		nswap_move_link_close(&w->tell);
 		return 0;
 	}
@@ -236,7 +237,7 @@ static unsigned long mover_tell(struct mover_thread *w, const struct nswap_targe
 	return drop;
 }
 
-/* each page of the batch goes or stays; how many went */
+/* drop or keep each page of the batch; returns how many were dropped */
 static u32 mover_finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
 			u32 nr, unsigned long drop, enum nswap_moved_how otherwise)
 {
@@ -266,15 +267,15 @@ static bool bring_back(struct mover_thread *w, struct nswap_owner *o, u64 epoch,
 
 	if (!nswap_target_owner(w->m->node, o->id, &to))
 		return false;
-	/* if this takes long, it does so for one thread only */
+	/* if connecting takes long, it delays only this thread: others skip the owner */
 	if (!w->to.l || w->to.id != o->id)
 		WRITE_ONCE(o->rest, jiffies + REST);
-	/* the one the pages are of, whatever was heard last */
+	/* the epoch that the pages belong to, whatever was announced since */
 	to.epoch = epoch;
 	return mover_bring(w, &to, NSWAP_RETURN, o->id, epoch, nr);
 }
 
-/* what the owner has no use for any more, or has at home */
+/* pages that are obsolete, or on the owner's flash or home; notes a missing home */
 static unsigned long mover_pages_returned(struct mover_thread *w, struct nswap_owner *o,
 					  u32 nr)
 {
@@ -294,7 +295,7 @@ static unsigned long mover_pages_returned(struct mover_thread *w, struct nswap_o
 	return drop;
 }
 
-/* one batch of an owner whose pages nobody else has room for: back to it */
+/* no other peer has room for an owner's pages: return one batch to it */
 static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
 	u32 not_of = nswap_owner_homeless(o) ? READ_ONCE(o->homeless) : 0;
@@ -321,8 +322,8 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 }
 
 /*
- * No peer takes pages of this owner now. One that refused a moment ago may take
- * some soon: home is the last place to bring them to.
+ * No peer takes pages of this owner now. A peer in backoff may take some soon, and
+ * home is the last resort: return pages only when none has taken a page for HOME_AFTER.
  */
 static u32 mover_no_target(struct mover_thread *w, struct nswap_owner *o, u32 room,
 			   bool rests)
@@ -338,7 +339,7 @@ static u32 mover_no_target(struct mover_thread *w, struct nswap_owner *o, u32 ro
 	return 0;
 }
 
-/* one batch of one owner; whatever fails puts something to rest */
+/* one batch of one owner; any failure starts a backoff of the owner or the peer */
 static u32 move_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
 	u32 gone, nr, attempt = next_attempt(w->m);
@@ -387,20 +388,20 @@ static void keep_speed(struct nswap_mover *m, bool hand_on)
 			     NSWAP_MOVERS * NSWAP_REQ_SLOTS * 4096ul / limit);
 }
 
-/* pages that have to move away, or are handed on */
+/* pages to move: the surplus, or what rebalancing asks for if that is more */
 static u64 to_move(struct nswap_mover *m)
 {
 	return max(nswap_cache_surplus(m->node->cache),
 		   nswap_rebalance_excess(m->node));
 }
 
-/* how many pages this thread may take on, counted as under way */
+/* how many pages this thread may move now; they count as under way */
 static u32 take_room(struct mover_thread *w)
 {
 	struct nswap_mover *m = w->m;
 	u32 busy = atomic_add_return(NSWAP_REQ_SLOTS, &m->under_way);
 	u32 before = busy - NSWAP_REQ_SLOTS, room;
-	/* read last: a batch that is not in @before has lowered it already */
+	/* read last: a batch no longer counted in @before has already lowered it */
 	u64 all = to_move(m);
 
 	room = all > before ? min_t(u64, all - before, NSWAP_REQ_SLOTS) : 0;
@@ -410,8 +411,8 @@ static u32 take_room(struct mover_thread *w)
 }
 
 /*
- * A turn of one owner: some batches, for a link to another owner costs more
- * than a batch. False if there is nothing to do now.
+ * Several batches of one owner, since connecting to another owner costs more than
+ * a batch. False if there is nothing to do now.
  */
 static bool mover_work(struct mover_thread *w)
 {
@@ -485,8 +486,7 @@ static void init_thread(struct nswap_mover *m, struct mover_thread *w)
 }
 
 /*
- * Make the mover of a node. Returns 0, or -ENOMEM or another error from making a
- * thread.
+ * Start the mover of a node. Returns 0, -ENOMEM or another error of kthread creation.
  */
 int nswap_mover_start(struct nswap_node *node)
 {
@@ -518,8 +518,8 @@ int nswap_mover_start(struct nswap_node *node)
  * nswap_mover_stop() - end the threads of a mover
  * @node: node, with or without a mover
  *
- * A thread told to stop by kthread_stop() no longer sleeps in a socket, it
- * spins: so only those that have let their links go are.
+ * A thread that kthread_stop() has told to stop spins instead of sleeping in a
+ * socket, so @stop is set first and kthread_stop() waits until links are closed.
  *
  * Context: process, sleeps until batches under way have ended.
  */
@@ -539,8 +539,8 @@ void nswap_mover_stop(struct nswap_node *node)
 }
 
 /*
- * Free a mover that has been stopped; @node: node without a cache: reclaim does not
- * kick its mover any more.
+ * Free a stopped mover; @node: node without a cache, so that reclaim does not kick
+ * its mover any more.
  */
 void nswap_mover_free(struct nswap_node *node)
 {
@@ -548,7 +548,7 @@ void nswap_mover_free(struct nswap_node *node)
 	node->mover = NULL;
 }
 
-/* there may be a surplus */
+/* wake the mover: there may be a surplus */
 void nswap_mover_kick(struct nswap_node *node)
 {
 	if (node->mover)

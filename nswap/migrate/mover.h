@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Mover: brings pages held for others to other peers when this node lends less.
+ * Mover: moves pages held for others to other peers when this node lends less.
  */
 #ifndef NSWAP_MOVER_H
 #define NSWAP_MOVER_H

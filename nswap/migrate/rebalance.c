@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rebalancing: a node much fuller than its peers hands pages on.
+ * Rebalancing: a node much fuller than its peers moves pages to them.
  *
- * While rebalance_pct is set: every two rounds of announcements a snapshot of
- * this cache and of the IPTable, the policy's answer (policy/balance.c), and a
- * goal: as many pages as shall be held. The mover brings what is above it to
- * other peers, as it does with a surplus, but slowly.
+ * While rebalance_pct is set, every two rounds of announcements: take a snapshot of
+ * this cache and of the IPTable, ask the policy (policy/balance.c), set a goal for
+ * the number of pages held. The mover moves pages above the goal to other peers, as
+ * it does with a surplus, but slowly.
  *
  * Invariants:
- *  - Nobody waits for it and nothing is refused for it: with no peer to take
- *    them the pages stay until the next decision.
- *  - What has to move away because less is lent goes first; while there is such
- *    a surplus nothing is handed on.
- *  - Two rounds between decisions: what was handed on before is announced.
+ *  - No task waits for it and nothing is refused because of it: if no peer takes
+ *    them, the pages stay until the next decision.
+ *  - A surplus (less is lent than held) goes first; while there is one nothing is
+ *    moved for rebalancing.
+ *  - Two rounds between decisions, so that the effect of the last one is announced.
  */
 #include "base/clock.h"
 #include "base/views.h"
@@ -25,7 +25,7 @@
 
 #define LEAST_MS	2000
 
-/* a snapshot, but for @under_way */
+/* fill the policy's view, all but @under_way */
 void nswap_rebalance_look(struct nswap_node *node,
 			  struct nswap_balance_view *v)
 {
@@ -75,26 +75,25 @@ static void rebalance_decide(struct work_struct *work)
 				   msecs_to_jiffies(ms));
 }
 
-/* before anything else of a node */
+/* before the other parts of a node, which may ask for the goal */
 void nswap_rebalance_init(struct nswap_node *node)
 {
 	INIT_DELAYED_WORK(&node->rebalance.work, rebalance_decide);
 	node->rebalance.goal = U64_MAX;
 }
 
-/* decide no more */
 void nswap_rebalance_stop(struct nswap_node *node)
 {
 	cancel_delayed_work_sync(&node->rebalance.work);
 }
 
-/* the knob has been turned: decide at once */
+/* the knob was changed: decide at once */
 void nswap_rebalance_now(struct nswap_node *node)
 {
 	mod_delayed_work(system_dfl_wq, &node->rebalance.work, 0);
 }
 
-/* pages to be handed on. Returns how many are held above the goal */
+/* Returns the number of pages held above the goal. */
 u64 nswap_rebalance_excess(struct nswap_node *node)
 {
 	u64 goal = READ_ONCE(node->rebalance.goal);

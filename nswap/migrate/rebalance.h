@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rebalancing: a node much fuller than its peers hands pages on.
+ * Rebalancing: a node much fuller than its peers moves pages to them.
  */
 #ifndef NSWAP_REBALANCE_H
 #define NSWAP_REBALANCE_H

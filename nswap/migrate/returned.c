@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Returns, at the owner: a server found no peer with room for its pages and
- * brings them back. They are placed where pages without a peer belong: on flash,
- * and what flash has no room for, or fails, at home.
+ * sends them back. They are written to flash, and to home if flash has no room or
+ * fails.
  *
  *   RETURN: REMOTE(from, g) -> MOVING(from, g), the page is written
  *   written: MOVING(from, g) -> FLASH(g) or HOME(g), the server may drop its copy
@@ -11,25 +11,26 @@
  *   the slot changed meanwhile: it stays as it is, the server's copy is obsolete
  *
  * Invariants:
- *  - Home has no generations. A slot is marked before it becomes MOVING, until
- *    the write has ended, whatever becomes of the slot in between; a page-out
- *    of a marked slot waits: before it claims the slot, and, since the word it
- *    claims may be back by then, once more before it goes home. So no page is
- *    ever written over a newer one.
- *  - A flash slot is this file's from its taking until the slot map has it, and
- *    put back if that does not come to pass. So without a home no mark is
- *    needed: what is written meets no other page.
- *  - A mark is taken by one RETURN at a time, or by who empties a flash device.
- *    A RETURN needs REMOTE(from, g): what is repeated, late or obsolete writes
+ *  - Home has no generations. A slot is marked before it becomes MOVING and until
+ *    the write has ended, whatever happens to the slot in between. A page-out of a
+ *    marked slot waits: before it claims the slot and, since the word it claims may
+ *    have been restored by then, once more before it is written to home. So no page
+ *    ever overwrites a newer one.
+ *  - A flash slot belongs to this file from its allocation until it is in the slot
+ *    map, and is put back if it never gets there. So without a home no mark is
+ *    needed: the write cannot hit another page.
+ *  - A mark is held by one RETURN at a time, or by the removal of a flash device.
+ *    A RETURN needs REMOTE(from, g): one that is repeated, late or obsolete writes
  *    nothing.
  *  - A page-out path of the server: pages and writes are made with each device
- *    that has a home or flash. A RETURN that finds them all in use waits for a moment
- *    and then lets the server try again. The writes end by themselves, and a
- *    server that stops in the middle of its pages loses its room (serve_move.c).
- *  - A RETURN is of one device and uses its rooms alone, so that a home that does
- *    not answer holds up no other device. When none of its rooms has come or gone
- *    for long, servers are told that it has no home now and leave it alone.
- *  - A device with marks, writes or rooms in use does not go (its @returns_left).
+ *    that has a home or flash. A RETURN that finds them all in use waits up to
+ *    ROOM_WAIT and then lets the server try again. The writes end by themselves, and
+ *    a server that stops in the middle of its pages loses its buffers
+ *    (serve_move.c).
+ *  - A RETURN is of one device and uses only its buffers, so that a home that does
+ *    not answer blocks no other device. When none of them was taken or given back
+ *    for HUNG_AFTER, servers are answered that it has no home, and back off.
+ *  - A device with marks, writes or buffers in use is not freed (its @returns_left).
  */
 #include <linux/slab.h>
 
@@ -56,8 +57,8 @@
  * struct nswap_returns - what a device with a home or flash has for RETURNs
  * @lock: protects @unused and @moved
  * @unused: struct nswap_return that are not in use
- * @moved: jiffies when one was taken or given back last
- * @all: all there are
+ * @moved: jiffies when one was last taken or given back
+ * @all: all of them
  */
 struct nswap_returns {
 	spinlock_t lock;
@@ -75,7 +76,7 @@ static void returns_free(struct nswap_returns *rs)
 	kvfree(rs);
 }
 
-/* be ready for RETURNs; process, sleeps; allocates 560 KiB. Returns 0, or -ENOMEM */
+/* Process, sleeps; allocates 560 KiB. Returns 0, or -ENOMEM. */
 int nswap_return_init(struct nswap_device *dev)
 {
 	struct nswap_returns *rs = kvzalloc_objs(*rs, 1);
@@ -97,7 +98,7 @@ int nswap_return_init(struct nswap_device *dev)
 	return 0;
 }
 
-/* undo that, if it was done: no task finds @dev, nswap_return_wait() is over */
+/* undo nswap_return_init(), if it ran; no task finds @dev, after nswap_return_wait() */
 void nswap_return_exit(struct nswap_device *dev)
 {
 	if (dev->rooms)
@@ -119,7 +120,7 @@ static struct nswap_return *return_take(struct nswap_returns *rs)
 	return r;
 }
 
-/* all its rooms have been in use for long: its home or flash does not answer */
+/* all buffers in use for HUNG_AFTER: home or flash does not answer */
 static bool return_hung(struct nswap_returns *rs)
 {
 	bool yes;
@@ -131,7 +132,7 @@ static bool return_hung(struct nswap_returns *rs)
 	return yes;
 }
 
-/* the device of an instance, in use from now on */
+/* find a device by instance and keep it (@returns_left) */
 static struct nswap_device *get_use(struct nswap_node *node, u32 instance)
 {
 	struct nswap_device *dev;
@@ -145,10 +146,9 @@ static struct nswap_device *get_use(struct nswap_node *node, u32 instance)
 }
 
 /*
- * Room to receive the pages of a RETURN; @r: result, NULL without room; process,
- * sleeps for a moment while all is in use; does not allocate. Returns nSWAP_ST_OK,
- * without room if the pages are of a device that is gone; NSWAP_ST_NO_HOME;
- * NSWAP_ST_KEEP: try again later.
+ * Take buffers for the pages of a RETURN; @r: result, or NULL; process, sleeps up to
+ * ROOM_WAIT while all are in use; does not allocate. Returns NSWAP_ST_OK, with @r
+ * NULL if the device is gone; NSWAP_ST_NO_HOME; NSWAP_ST_KEEP: try again later.
  */
 u16 nswap_return_take(struct nswap_node *node, u32 instance,
 		      struct nswap_return **r)
@@ -171,8 +171,8 @@ u16 nswap_return_take(struct nswap_node *node, u32 instance,
 }
 
 /*
- * The room is not needed any more; @r: from nswap_return_take(); its device may be
- * gone afterwards.
+ * Give the buffers back; @r: from nswap_return_take(). The device may be gone
+ * afterwards.
  */
 void nswap_return_give(struct nswap_return *r)
 {
@@ -189,8 +189,8 @@ void nswap_return_give(struct nswap_return *r)
 }
 
 /*
- * Let the RETURNs of a device end; process, sleeps until home and flash have ended
- * what was begun.
+ * Wait for the RETURNs of a device; process, sleeps until home and flash have ended
+ * all writes begun.
  */
 void nswap_return_wait(struct nswap_device *dev)
 {
@@ -198,20 +198,20 @@ void nswap_return_wait(struct nswap_device *dev)
 		   !atomic_read(&dev->returns_left));
 }
 
-/* a page is not at the server any more */
+/* the slot no longer names the server */
 static void count_returned(struct nswap_node *node, u16 from)
 {
 	nswap_peer_slots(node, from, -1);
 	nswap_stat_inc(node, pages_returned);
 }
 
-/* is there a place for pages without a peer? */
+/* has it a home, or flash with room? */
 static bool has_place(const struct nswap_device *dev)
 {
 	return dev->home || (dev->flash && nswap_flash_room(dev->flash));
 }
 
-/* what shall be done with a page; OK with @write set: write it */
+/* the status of one page of a RETURN; @write: mark taken and MOVING, write it first */
 static u16 return_judge(struct nswap_device *dev, const struct nswap_wire_page *p,
 			u16 from, bool *write)
 {
@@ -258,7 +258,7 @@ static unsigned long return_begin(u16 from, struct nswap_return *r,
 	return writing;
 }
 
-/* to flash, else home; which of them neither took */
+/* write to flash, else home; returns the pages that neither took */
 static unsigned long return_write(struct nswap_batch *b, unsigned long pages)
 {
 	unsigned long left = nswap_batch_write_flash(b, pages);
@@ -266,7 +266,7 @@ static unsigned long return_write(struct nswap_batch *b, unsigned long pages)
 	return left && b->io.dev->home ? nswap_batch_home(b, left, true) : left;
 }
 
-/* the write is over; what the server shall do */
+/* record where the page is after the write; returns its status for the server */
 static u16 return_end(struct nswap_return *r, unsigned int i,
 		      const struct nswap_wire_page *p, u16 from, bool failed)
 {
@@ -300,12 +300,12 @@ static u16 return_end(struct nswap_return *r, unsigned int i,
 }
 
 /**
- * nswap_returned() - a server brings pages of this node back
+ * nswap_returned() - handle RETURN: a server sends pages of this node back
  * @mover: id of the server
  * @mover_epoch: its epoch
- * @r: the pages, of one device; others are answered with KEEP
+ * @r: the pages, of one device; those of others are answered with KEEP
  * @page: their names
- * @nr: at most NSWAP_REQ_SLOTS
+ * @nr: number of pages, at most NSWAP_REQ_SLOTS
  * @result: result; the status of each page
  *
  * Context: process, sleeps until flash or home has written them; on the
@@ -329,7 +329,7 @@ void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 	for_each_set_bit(i, &writing, NSWAP_REQ_SLOTS)
 		result[i].status = cpu_to_le32(return_end(r, i, &page[i], from->index,
 							  failed & BIT(i)));
-	/* slots that were MOVING when the server was lost, and are not now */
+	/* the loss passed over slots that were MOVING then */
 	if (READ_ONCE(from->state) == NSWAP_PEER_LOST)
 		queue_work(system_dfl_wq, &node->client->losses);
 	nswap_peer_put(from);

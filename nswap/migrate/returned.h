@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Returns of this node's own pages: a server brings them back, they go to flash
- * or home.
+ * Returns of this node's own pages: a server sends them back, they are written to
+ * flash or home.
  */
 #ifndef NSWAP_RETURNED_H
 #define NSWAP_RETURNED_H
@@ -13,9 +13,9 @@
 struct nswap_returns;
 
 /**
- * struct nswap_return - room for the pages of one RETURN
+ * struct nswap_return - buffers for the pages of one RETURN
  * @link: in the list of those that are not in use
- * @b: the pages; its device is kept while the room is used
+ * @b: the pages; its device is kept while they are in use
  */
 struct nswap_return {
 	struct list_head link;

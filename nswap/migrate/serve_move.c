@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Serving the messages of a move: pages from another server (MOVE), an owner's
- * claim of them (CLAIM), and, where this node is the owner, the word that its
- * pages are elsewhere (MOVED) or the pages themselves (RETURN).
+ * claim of them (CLAIM), and, where this node is the owner, the report that its
+ * pages were moved (MOVED) or the pages themselves (RETURN).
  *
  * Invariants:
- *  - Moved pages are taken into pages that were set aside and promised to
- *    nobody, by a connection that receives without reserves: a starving node
- *    refuses them and stores nothing at its own cost.
- *  - A node on its way down takes nothing in.
- *  - MOVED is handed to the client role with nothing but names, RETURN with the
- *    pages in its own memory: it decides and says, page by page, whether the
- *    mover may drop its copy.
+ *  - Moved pages are received into pages set aside and granted to no owner, by a
+ *    connection that receives without memory reserves: a node short of memory
+ *    refuses them and spends none of its own.
+ *  - A node that is going down accepts no pages.
+ *  - The client role gets the names of a MOVED, and the pages of a RETURN in its own
+ *    memory; it decides for each page whether the mover may drop its copy.
  */
 #include "base/stats.h"
 #include "core/node.h"
@@ -26,7 +25,7 @@
 #include "server/server.h"
 #include "transport/transport.h"
 
-#define PAGES_MS	4000	/* without a byte of the pages of a RETURN */
+#define PAGES_MS	4000	/* receive timeout within the pages of a RETURN */
 
 static void answer_all(struct nswap_srv_conn *conn, u32 nr, u16 status)
 {
@@ -58,7 +57,7 @@ static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
 	return taken;
 }
 
-/* another server brings pages of an owner here */
+/* MOVE: another server sends pages of an owner */
 static int serve_move_pages(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
@@ -101,7 +100,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/* an owner wants pages that were moved here */
+/* CLAIM: an owner takes over pages that were moved here */
 static int serve_claim(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
@@ -124,7 +123,7 @@ static int serve_claim(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/* a server says that pages of this node are elsewhere */
+/* MOVED: a server reports that it moved pages of this node */
 static int serve_moved(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;
@@ -148,7 +147,7 @@ static int serve_moved(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/* others wait for the room: who stops in the middle must not keep it */
+/* with a timeout: a sender that stops in the middle must not hold the buffers */
 static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 			 u32 nr)
 {
@@ -165,7 +164,7 @@ static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 	return ret;
 }
 
-/* a server brings pages of this node back */
+/* RETURN: a server sends pages of this node back */
 static int serve_return(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_page *page = (void *)conn->run;

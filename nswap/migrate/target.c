@@ -2,9 +2,8 @@
 /*
  * Targets of a mover.
  *
- * Invariant: a copy of what the IPTable says, under its lock and no longer; the
- * entry may come to mean another node at once, so who uses a target compares
- * ids and epochs.
+ * Invariant: a target is a copy of an IPTable entry, taken under its lock. The entry
+ * may be reused for another node right afterwards, so users compare id and epoch.
  */
 #include "base/clock.h"
 #include "base/types.h"
@@ -31,7 +30,7 @@ static bool has_room(struct nswap_node *node, const struct nswap_ipt_entry *e,
 	       nswap_ipt_fresh(e, nswap_now_ms(), nswap_knob(node, silent_ms));
 }
 
-/* the one there is a link to as long as it takes a whole batch */
+/* prefer the connected peer as long as it has room for a whole batch */
 static bool target_better(const struct nswap_ipt_entry *e,
 			  const struct nswap_ipt_entry *than, u64 linked)
 {
@@ -42,11 +41,11 @@ static bool target_better(const struct nswap_ipt_entry *e,
 }
 
 /**
- * nswap_target_choose() - the peer with the most free lent RAM
+ * nswap_target_choose() - choose the peer with the most free lent RAM
  * @node: node
- * @rule: who may be chosen
+ * @rule: which peers may be chosen
  * @to: result
- * @rests: result: a peer that has room was passed over because it rests
+ * @rests: result: a peer with room was skipped because it is in backoff
  *
  * Context: process, page-out path of others; does not sleep.
  * Return: false if there is none.
@@ -80,7 +79,7 @@ bool nswap_target_choose(struct nswap_node *node,
 	return best;
 }
 
-/* where an owner is. Returns false if the IPTable does not have it */
+/* look up an owner. Returns false if it is not in the IPTable. */
 bool nswap_target_owner(struct nswap_node *node, u64 id,
 			struct nswap_target *to)
 {
@@ -95,7 +94,7 @@ bool nswap_target_owner(struct nswap_node *node, u64 id,
 	return index;
 }
 
-/* a peer took pages and said what is free */
+/* a peer took pages: update its free pages in the IPTable from its answer */
 void nswap_target_took(struct nswap_node *node, const struct nswap_target *to,
 		       u64 free, u32 taken)
 {

@@ -8,12 +8,12 @@
 #include "base/types.h"
 
 /**
- * struct nswap_target - where a batch goes
+ * struct nswap_target - destination of a batch
  * @index: in the IPTable
  * @id: node id
  * @epoch: boot epoch
  * @addr: address
- * @free: pages it has free, by the IPTable
+ * @free: free pages it announced
  */
 struct nswap_target {
 	u16 index;
@@ -24,11 +24,11 @@ struct nswap_target {
 };
 
 /**
- * struct nswap_target_rule - who may be chosen
- * @owner: id of the pages' owner, who is no peer to move them to
- * @linked: id of the peer there is a link to, 0 for none
- * @rest: for each IPTable index, jiffies until which nothing is moved there
- * @hand_on: only those that are emptier
+ * struct nswap_target_rule - which peers may be chosen
+ * @owner: id of the pages' owner, which is never chosen
+ * @linked: id of the connected peer, 0 for none
+ * @rest: per IPTable index, jiffies until which nothing is moved there
+ * @hand_on: only those that are emptier (rebalancing)
  */
 struct nswap_target_rule {
 	u64 owner;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Removing a flash device from a device that is in use. The user asks again and
- * again; each time a few pages are moved off, until none is left.
+ * Removing a flash device from a device that is in use. User space repeats the
+ * request; each one moves some pages off, until none is left.
  *
- *   closed: no page comes to it any more
+ *   closed: no new page is written to it
  *   pages that are only there: FLASH(g, f) -> FLASH(g+1, f), read, and then
  *     stored at a peer: -> REMOTE(peer, g+1)
  *     else written to another flash device: -> FLASH(g+1, f')
  *     else written home: FLASH(g+1, f) -> FLASH(g+2, f) -> HOME(g+2)
  *   pages whose peer has no session: REMOTE(peer, g, f) -> FLASH(g+1, f), likewise
- *   then copies of pages that a peer or home has: their slots forget them
- *   removed: no slot of it is used or being read
+ *   then copies of pages that a peer or home has: dropped from their slots
+ *   removed: no flash slot of it is used or being read
  *
  * Invariants:
  *  - Flash holds the page, and page-ins read it there, until the new place is
- *    recorded. A slot that has changed meanwhile calls its move off. Only a
- *    page-out waits for a move, of a slot that is being written home.
- *  - A slot is marked, and takes another generation after that, before its page
- *    is written home; see returned.c.
- *  - As long as a page has nowhere to go no copy of another is given up, and the
- *    device is opened again with the refusal.
+ *    recorded. A slot that has changed meanwhile cancels its move. Only a page-out
+ *    of a slot that is being written to home waits for a move.
+ *  - A slot is marked, and then takes another generation, before its page is
+ *    written to home; see returned.c.
+ *  - As long as a page has nowhere to go no copy of another page is dropped, and
+ *    the flash device is opened again when the request is refused.
  *  - Not on the page-out path: it allocates, and sleeps for flash, home and
- *    peers, under the node's control lock, for a quarter of a second and what
- *    has been begun by then.
+ *    peers, under the node's control lock, for a quarter of a second plus the time
+ *    to finish what was begun.
  */
 #include <linux/blkdev.h>
 #include <linux/sched.h>
@@ -48,13 +48,13 @@
 #include "pure/slot_map.h"
 
 #define ROUND		(HZ / 4)
-#define PATIENCE	(5 * HZ)	/* with peers that may have room soon */
+#define PATIENCE	(5 * HZ)	/* peers may have room soon */
 
 /**
- * struct emptying - a request to go on with it
+ * struct emptying - one request to continue the removal
  * @dev: device
  * @d: flash device
- * @mo: batch; slots of it are looked at 32 at a time
+ * @mo: batch; covers 32 slots of the device at a time
  * @begun: slots of the batch whose pages are to be moved
  */
 struct emptying {
@@ -70,7 +70,7 @@ static bool is_there(const struct emptying *e, const struct nswap_slot *s)
 	       s->flash < e->d->base + e->d->map.nr;
 }
 
-/* is the page to be moved, for want of another copy that can be had now? */
+/* has the page no other copy that can be read now? then it must be moved */
 static bool only_there(const struct emptying *e, const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_FLASH ||
@@ -89,10 +89,10 @@ static bool evacuate_slot_begun(struct nswap_slot *s, const struct emptying *e)
 	return true;
 }
 
-/* the page is elsewhere too: the copy goes */
+/* the page is elsewhere too: drop the copy */
 static bool evacuate_slot_copy(struct nswap_slot *s, const struct emptying *e)
 {
-	/* one that is on its way from a peer may come to need it */
+	/* a slot being moved off a peer may fall back to it */
 	if (!is_there(e, s) || only_there(e, s) ||
 	    (s->state == NSWAP_SLOT_MOVING && s->peer))
 		return false;
@@ -100,7 +100,7 @@ static bool evacuate_slot_copy(struct nswap_slot *s, const struct emptying *e)
 	return true;
 }
 
-/* FLASH(g): the next generation, since the slot is marked now */
+/* FLASH(g) -> FLASH(g+1), after the slot was marked */
 static bool evacuate_slot_marked(struct nswap_slot *s, u32 gen)
 {
 	if (!nswap_slot_is(s, NSWAP_SLOT_FLASH, 0, gen))
@@ -109,7 +109,7 @@ static bool evacuate_slot_marked(struct nswap_slot *s, u32 gen)
 	return true;
 }
 
-/* which slots of the window are to be moved; copies go, if they may */
+/* find the slots of the batch to move, and drop copies once that is allowed */
 static void evacuate_look(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.b.io;
@@ -135,14 +135,14 @@ static void evacuate_look(struct emptying *e)
 		e->mo.b.flash[i] = was.flash;
 		io->todo |= BIT(i);
 	}
-	/* a page-in that was about to read one of them waits for this */
+	/* a page-in that found its copy gone waits for this to read again */
 	if (dropped)
 		nswap_client_kick(dev->node);
 	e->begun = io->todo;
 	e->d->leave.cursor += NSWAP_REQ_SLOTS;
 }
 
-/* to flash devices that stay; what they do not take is still to do */
+/* to the remaining flash devices; pages they do not take stay in @todo */
 static void to_flash(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.b.io;
@@ -157,7 +157,7 @@ static void to_flash(struct emptying *e)
 	io->todo = left;
 }
 
-/* marks, with another generation after each; the slots that have one */
+/* mark slots, give each the next generation; returns those marked */
 static unsigned long evacuate_mark(struct emptying *e)
 {
 	struct nswap_io *io = &e->mo.b.io;
@@ -181,7 +181,7 @@ static unsigned long evacuate_mark(struct emptying *e)
 	return marked;
 }
 
-/* the same for home */
+/* to home; pages it does not take stay in @todo */
 static void to_home(struct emptying *e)
 {
 	unsigned long marked = evacuate_mark(e), failed;
@@ -199,7 +199,7 @@ static void to_home(struct emptying *e)
 	}
 }
 
-/* where did the pages of the batch get to? */
+/* count the pages of the batch: moved, unreadable, or stuck */
 static void take_stock(struct emptying *e, unsigned long unread)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
@@ -225,7 +225,7 @@ static void evacuate_batch(struct emptying *e)
 	unsigned long unread = nswap_batch_read_flash(&e->mo.b, io->todo);
 
 	io->todo &= ~unread;
-	/* grants are of use now, but page-outs come first */
+	/* ask for grants; page-outs have priority */
 	nswap_client_used(e->dev->node);
 	if (io->todo && list_empty_careful(&cl->waiting))
 		nswap_move_batch_store(&e->mo);
@@ -244,7 +244,7 @@ static void start_pass(struct nswap_flash_leave *leave)
 	leave->unread = 0;
 }
 
-/* true: every slot has been looked at */
+/* true: the pass over all slots is complete */
 static bool evacuate_pass(struct emptying *e)
 {
 	unsigned long until = jiffies + ROUND;
@@ -260,7 +260,7 @@ static bool evacuate_pass(struct emptying *e)
 	return true;
 }
 
-/* after a pass: is there no hope? one sentence, and it is as it was */
+/* after a pass without progress for PATIENCE: refuse, and open the device again */
 static int give_up(struct emptying *e, struct netlink_ext_ack *ext)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
@@ -279,7 +279,7 @@ static int give_up(struct emptying *e, struct netlink_ext_ack *ext)
 	return leave->unread ? -EIO : -ENOSPC;
 }
 
-/* how many slots of it are used; 0: it is removed */
+/* one round; @left: its used flash slots, 0: it is removed */
 static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
@@ -304,7 +304,7 @@ static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
 	return 0;
 }
 
-/* @t: of the path that @flash is, 0: it is the name that is listed */
+/* @t: device number if @flash is a path, 0 if it is a listed name */
 static struct nswap_flash_dev *evacuate_find(struct nswap_flash *f, const char *flash,
 					     dev_t t)
 {
@@ -321,11 +321,11 @@ static struct nswap_flash_dev *evacuate_find(struct nswap_flash *f, const char *
 }
 
 /**
- * nswap_empty_flash() - go on with removing a flash device
+ * nswap_empty_flash() - continue removing a flash device
  * @node: node
  * @name: of the device, as in /dev
  * @flash: name of the flash device, or a path of it
- * @left: result: slots of it that are used; 0: it is removed
+ * @left: result: its used flash slots; 0: it is removed
  * @ext: for one clear sentence
  *
  * Context: process, sleeps; about a quarter of a second, and then for home,
@@ -344,7 +344,7 @@ int nswap_empty_flash(struct nswap_node *node, const char *name,
 		return -ENOMEM;
 	}
 	e->mo.state = NSWAP_SLOT_FLASH;
-	/* a path that leads nowhere is no listed name either */
+	/* a path that does not resolve is no listed name either */
 	if (strchr(flash, '/') && lookup_bdev(flash, &t))
 		t = 0;
 	mutex_lock(&node->control);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Evicts: copies on flash make room for others, where a peer has the page too.
+ * Evicts copies on flash of pages that a peer holds too, to make room.
  *
  *   REMOTE(peer, g, flash) -> REMOTE(peer, g), the flash slot is put back
  *
  * Invariants:
- *  - Only the prefetcher's work evicts, on or off, never a page-out: a search may
- *    be long. It counts what it takes off.
- *  - An eighth of flash is left for page-outs that no peer has room for; where
- *    they need more, copies give way. A search that has gone around twice in vain
- *    rests before a tick has it started again.
- *  - A copy goes only while there is a session with the peer that has the other,
- *    and it has been heard of: when a peer dies, page-outs go to flash, and the
- *    copies of its pages must not make room for them.
- *  - A page that is being read from flash is read anew, from its peer: the slot
- *    names no flash slot any more, or, if it has got one again meanwhile, the
- *    number of copies given up has changed (nswap_flash_links()). So the page
- *    that has been at its place in between is never taken for it.
- *  - A page paged in since the hand last passed stays for another round.
+ *  - Only the prefetcher's work evicts, whether the prefetcher is on or off, never
+ *    a page-out: a search may be long. Evicted copies are counted.
+ *  - An eighth of flash is reserved for page-outs that no peer has room for; copies
+ *    are evicted when page-outs exceed it. After two rounds over all slots without
+ *    a copy to evict, ticks start no search for REST.
+ *  - A copy is evicted only while there is a session with the peer that holds the
+ *    page and the peer was heard lately: when a peer dies, page-outs go to flash,
+ *    and they must not evict the remaining copies of its pages.
+ *  - A page-in that was reading an evicted copy reads again, from the peer: the slot
+ *    names no flash slot any more or, if it has got one again meanwhile, the number
+ *    of dropped copies has changed (nswap_flash_links()). So the page that used the
+ *    flash slot in between is never taken for it.
+ *  - A page that was paged in since the hand last passed is spared for one round.
  */
 #include <linux/sched.h>
 
@@ -33,9 +33,9 @@
 #include "pure/slot_map.h"
 
 #define LOOK	65536		/* slots looked at in one search */
-#define SPARED	8		/* part of flash left for page-outs */
-#define REST	HZ		/* when two rounds have found no copy to evict */
-#define HEARD	(2 * HZ)	/* peers that have pages are asked every second */
+#define SPARED	8		/* 1/8 of flash is reserved for page-outs */
+#define REST	HZ		/* backoff: two rounds found no copy to evict */
+#define HEARD	(2 * HZ)	/* peers that hold pages are pinged every second */
 
 static bool peer_is_up(struct nswap_node *node, u16 index)
 {
@@ -53,7 +53,7 @@ static bool peer_is_up(struct nswap_node *node, u16 index)
 /* REMOTE(peer, g, flash) -> REMOTE(peer, g) */
 static bool evict_slot_copy(struct nswap_slot *s, struct nswap_device *dev)
 {
-	/* one on a device that takes nothing makes no room that can be used */
+	/* room on a flash device that takes no writes is of no use */
 	if (s->state != NSWAP_SLOT_REMOTE || !s->flash || s->referenced ||
 	    !nswap_flash_works(dev->flash, s->flash) ||
 	    !peer_is_up(dev->node, s->peer))
@@ -73,7 +73,7 @@ static bool evict_copy(struct nswap_device *dev, u64 slot)
 	return false;
 }
 
-/* takes copies off flash; how many, perhaps fewer than @want */
+/* returns how many copies were evicted, perhaps fewer than @want */
 static u64 evict_search(struct nswap_device *dev, u64 *hand, u64 want)
 {
 	u64 look = LOOK, n = 0;
@@ -88,20 +88,20 @@ static u64 evict_search(struct nswap_device *dev, u64 *hand, u64 want)
 	if (!n)
 		return 0;
 	nswap_stat_add(dev->node, copies_evicted, n);
-	/* a page-in that was about to read one of them waits for this */
+	/* a page-in that found its copy gone waits for this to read again */
 	nswap_client_kick(dev->node);
 	return n;
 }
 
-/* so much of flash may be used when something is brought there */
+/* the prefetcher may fill flash up to this */
 static u64 evict_limit(u64 total)
 {
 	return total - total / SPARED;
 }
 
 /*
- * Make room for pages, and for what page-outs have taken of their eighth; process,
- * sleeps; one at a time for each device.
+ * Make room for @want more pages within the limit, which also restores the reserve of
+ * page-outs; process, sleeps; one caller at a time per device.
  */
 void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 {
@@ -122,7 +122,7 @@ void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 	WRITE_ONCE(e->rest_until, jiffies + REST);
 }
 
-/* may something be brought to flash? */
+/* may the prefetcher write to flash? */
 bool nswap_evict_room(const struct nswap_device *dev)
 {
 	u64 total, used;
@@ -131,7 +131,7 @@ bool nswap_evict_room(const struct nswap_device *dev)
 	return used < evict_limit(total);
 }
 
-/* shall a tick have nswap_evict() called? */
+/* should a tick start the work for nswap_evict()? */
 bool nswap_evict_due(const struct nswap_device *dev,
 		     const struct nswap_evictor *e)
 {

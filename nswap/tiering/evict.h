@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Evicts: copies on flash make room for others.
+ * Evicts copies on flash to make room.
  */
 #ifndef NSWAP_EVICT_H
 #define NSWAP_EVICT_H
@@ -10,10 +10,10 @@
 struct nswap_device;
 
 /**
- * struct nswap_evictor - how far the search on one device has come
- * @hand: slot to go on at
- * @in_vain: slots looked at since one was found that gave way
- * @rest_until: jiffies, no tick starts a search before; now, at first
+ * struct nswap_evictor - progress of the search on one device
+ * @hand: slot to continue at
+ * @in_vain: slots looked at since a copy was last evicted
+ * @rest_until: jiffies, no tick starts a search before; initially now
  */
 struct nswap_evictor {
 	u64 hand;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Moves of a batch of adjacent slots of a device, whose pages home or flash
- * holds; and to peers, where they can have them.
+ * Moves of a batch of adjacent slots of a device whose pages are at home or on
+ * flash, to peers if they have room.
  *
- *   read into the batch's memory -> STORE at a peer, of the generation that the
+ *   read into the batch's memory -> STORE at a peer, with the generation that the
  *   slot has taken for the move
- *   acknowledged: -> REMOTE(peer); what flash held of it is given up then, if
- *          flash is where it was
+ *   acknowledged: -> REMOTE(peer); the flash slot is put back, if the page was on
+ *          flash
  *   refused, unanswered, session broken: it stays where it is
  *   the slot changed meanwhile: it stays as it is, the new copy is obsolete
  *
  * Invariants:
- *  - The maker of a batch has given each of its slots a generation that no
- *    attempt before had. A copy of one that was given up is an orphan.
- *  - One batch is under way; who waits for its end holds no lock that an answer
- *    needs. A peer that does not answer has store_timeout_ms.
- *  - A slot may be rewritten, freed, or lost at any moment. Each change of it
- *    asks for the state and generation of the batch in the exchange itself: the
- *    first that does not find them calls the move of that slot off.
- *  - No page-out waits for a batch, but one whose slot is being written home. A
- *    batch sleeps, but allocates nothing: it ends while there is no memory, too.
+ *  - The caller has given each slot of the batch a generation that no earlier
+ *    attempt had. A copy with a generation that was given up is an orphan.
+ *  - One batch is under way; the task that waits for its end holds no lock that an
+ *    answer needs. A peer has store_timeout_ms to answer.
+ *  - A slot may be rewritten, freed, or lost at any moment. Each update checks the
+ *    state and generation of the batch within the compare and exchange: the first
+ *    that does not find them cancels the move of that slot.
+ *  - No page-out waits for a batch, except one whose slot is being written to home.
+ *    A batch sleeps but does not allocate, so it ends even without free memory.
  */
 #include "backing/flash.h"
 #include "base/bits.h"
@@ -42,7 +42,7 @@ static struct nswap_move_batch *move_batch_of(struct nswap_op *op)
 	return container_of(op->io, struct nswap_move_batch, b.io);
 }
 
-/* has a slot not changed? its entry as well; a moment's view */
+/* is the slot unchanged? @s: its entry; may be outdated at once */
 bool nswap_move_batch_valid(const struct nswap_move_batch *mo, unsigned int i,
 			    struct nswap_slot *s)
 {
@@ -57,7 +57,7 @@ static bool move_batch_slot_settled(struct nswap_slot *s, u8 from, u32 gen, u8 t
 {
 	if (!nswap_slot_is(s, from, 0, gen))
 		return false;
-	/* a page that is elsewhere has left its flash slot; one that stays has not */
+	/* a page that moved has left its flash slot; one that stays has not */
 	if (from == NSWAP_SLOT_FLASH && (flash || to != from))
 		s->flash = flash;
 	s->state = to;
@@ -66,8 +66,8 @@ static bool move_batch_slot_settled(struct nswap_slot *s, u8 from, u32 gen, u8 t
 }
 
 /*
- * Record where a page is now. Returns false if the slot has changed meanwhile; nothing
- * has changed then.
+ * Record where a page is now. Returns false, with nothing changed, if the slot has
+ * changed meanwhile.
  */
 bool nswap_move_batch_settle(struct nswap_move_batch *mo, unsigned int i,
 			     u8 state, u16 peer, u32 flash)
@@ -88,7 +88,7 @@ static void move_batch_stay(struct nswap_move_batch *mo, unsigned int i)
 	nswap_stat_inc(mo->b.io.dev->node, moves_refused);
 }
 
-/* what has no new place stays where it is */
+/* pages still in @todo stay where they are */
 void nswap_move_batch_stay(struct nswap_move_batch *mo)
 {
 	unsigned int i;
@@ -97,7 +97,7 @@ void nswap_move_batch_stay(struct nswap_move_batch *mo)
 		move_batch_stay(mo, i);
 }
 
-/* the peer has it: record that, or it is obsolete already */
+/* the peer has the page: record that, or free it as obsolete */
 static void move_batch_stored(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_move_batch *mo = move_batch_of(op);
@@ -137,7 +137,7 @@ static const struct nswap_store_ops move_batch_store_ops = {
 	.end = move_batch_store_end,
 };
 
-/* a peer for up to @nr slots, a reference to it is the caller's; NULL: none */
+/* a referenced peer for up to @nr slots, or NULL; @nr: grants taken */
 static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigned int *nr)
 {
 	struct nswap_node *node = mo->b.io.dev->node;
@@ -145,7 +145,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	u16 index;
 	int n;
 
-	/* pages that are well where they are only go where there is plenty */
+	/* pages at home may stay there: only use room that page-outs do not need */
 	if (mo->state == NSWAP_SLOT_MOVING)
 		n = nswap_place_take_spare(mo->b.io.dev, *nr, &index);
 	else
@@ -159,7 +159,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	return peer;
 }
 
-/* bring to peers what has not changed since it was read, and wait for the answers */
+/* store the slots unchanged since they were read at peers, and wait for the answers */
 void nswap_move_batch_store(struct nswap_move_batch *mo)
 {
 	struct nswap_io *io = &mo->b.io;

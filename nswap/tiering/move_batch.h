@@ -11,11 +11,11 @@
 /**
  * struct nswap_move_batch - a batch
  * @b: its slots, pages, generations and messages; @todo of its @io: pages that
- *	have no new place yet
- * @state: of its slots until they have one: NSWAP_SLOT_MOVING from home,
+ *	are not moved yet
+ * @state: of its slots until they are moved: NSWAP_SLOT_MOVING from home,
  *	NSWAP_SLOT_FLASH from flash
  * @tag: of the pages from home, see nswap_page_tag()
- * @moved: slots recorded at a peer; bits set by those who take an answer
+ * @moved: slots recorded at a peer; bits are set by the receivers of answers
  */
 struct nswap_move_batch {
 	struct nswap_batch b;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetcher, its copier: a batch of pages that peers hold, on the way to flash.
+ * Prefetcher, copier: copies a batch of pages that peers hold to flash.
  *
  *   picked -> read through the device -> written to flash -> linked
  *
- * Pages are read through the device itself, so a peer that is silent, a page
- * that has moved and a message that was lost need no second implementation.
+ * Pages are read through the device itself, so silent peers, moved pages and lost
+ * messages are handled by the page-in code.
  *
  * Invariants:
- *  - A copy is linked only if the slot's entry is still what it was before the
- *    page was read, but for the reference bit: a rewrite, a free or a move in
- *    between calls it off. Until then the flash slot is this batch's own.
- *  - A batch is small: programs that page in wait behind it on the way from the
- *    peer and at flash.
- *  - One batch at a time, without allocating; nothing is under way between two.
+ *  - A copy is linked only if the slot's entry is the same as before the page was
+ *    read, except for the reference bit: a rewrite, a free or a move in between
+ *    cancels it. Until then the flash slot belongs to this batch.
+ *  - A batch is small: page-ins queue behind it on the connection from the peer and
+ *    at flash.
+ *  - One batch at a time, without allocating; nothing is under way between batches.
  */
 #include <linux/blkdev.h>
 #include <linux/slab.h>
@@ -77,7 +77,7 @@ static void copier_read_run(struct nswap_copier *c, unsigned int first,
 	submit_bio(bio);
 }
 
-/* which could be read */
+/* read a batch through the device; returns the pages that could be read */
 static unsigned long copier_read(struct nswap_copier *c, unsigned long pages)
 {
 	unsigned long todo = pages;
@@ -93,7 +93,7 @@ static unsigned long copier_read(struct nswap_copier *c, unsigned long pages)
 	return pages & ~nswap_batch_wait(&c->b);
 }
 
-/* -> REMOTE(flash) or FLASH, if it still is the entry that was picked */
+/* -> REMOTE(flash) or FLASH, if the entry is still the one that was picked */
 static bool prefetch_slot_copied(struct nswap_slot *s, const struct nswap_slot *picked,
 				 u32 flash, bool move)
 {
@@ -107,7 +107,7 @@ static bool prefetch_slot_copied(struct nswap_slot *s, const struct nswap_slot *
 	return true;
 }
 
-/* flash has the page: say so, if it still is what the slot holds */
+/* record the copy on flash; false if the slot has changed since it was picked */
 static bool copier_link(struct nswap_device *dev, const struct nswap_picked *p,
 			u32 flash)
 {
@@ -124,8 +124,8 @@ static bool copier_link(struct nswap_device *dev, const struct nswap_picked *p,
 }
 
 /*
- * Bring pages to flash; process, sleeps for reads of peers and for flash; one at a
- * time.
+ * Copy a batch to flash; process, sleeps for page-ins and flash; one batch at a time.
+ * Returns how many were linked; @more is cleared when flash did not take all.
  */
 unsigned int nswap_copier_run(struct nswap_copier *c,
 			      const struct nswap_picked *picked,
@@ -155,7 +155,7 @@ unsigned int nswap_copier_run(struct nswap_copier *c,
 	return n;
 }
 
-/* with all the memory that its batches need; NULL without memory */
+/* allocates all memory that batches need; NULL without memory */
 struct nswap_copier *nswap_copier_make(struct nswap_device *dev)
 {
 	struct nswap_copier *c = kzalloc_obj(*c);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Prefetcher, its copier: brings pages that peers hold to flash.
+ * Prefetcher, copier: copies pages that peers hold to flash.
  */
 #ifndef NSWAP_PREFETCH_COPY_H
 #define NSWAP_PREFETCH_COPY_H
 
 #include "base/types.h"
 
-#define NSWAP_COPY_BATCH	2	/* read at once: page-ins wait behind them */
+#define NSWAP_COPY_BATCH	2	/* small: page-ins queue behind a batch */
 
 struct nswap_copier;
 struct nswap_picked;

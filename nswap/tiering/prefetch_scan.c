@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetcher, its hand: goes over the slots of a device, around and around, and
- * picks those whose page is to be prefetched. It goes on where it stopped.
+ * Prefetcher, clock hand: cycles over the slots of a device and picks pages to
+ * prefetch. It continues where it stopped.
  *
  * Invariants:
- *  - A wake-up looks at LOOK slots at most, and goes once around at most.
+ *  - A wake-up looks at most at LOOK slots, or as many as the device has.
  *  - Slot 0 is never picked, and no slot twice in a batch.
- *  - What is picked may have changed by the time it is used: whoever uses it
- *    looks at the slot again.
+ *  - A picked slot may change before it is used: the user checks the slot again.
  *  - Nothing is changed but reference bits.
  */
 #include <linux/random.h>
@@ -22,7 +21,7 @@
 
 #define LOOK	65536		/* slots looked at in one wake-up */
 
-/* a page that could be prefetched: shall it be? */
+/* does the policy want this page? */
 static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
 		      u64 slot, const struct nswap_slot *s)
 {
@@ -37,7 +36,7 @@ static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
 	}
 }
 
-/* slot 0 never leaves this node; false: enough was looked at */
+/* skips slot 0, which never leaves this node; false: looked at enough slots */
 static bool next_slot(struct nswap_hand *h,
 		      const struct nswap_which_ops *which, u64 *slot)
 {
@@ -63,8 +62,8 @@ static bool in_batch(const struct nswap_picked *picked, unsigned int nr, u64 slo
 }
 
 /*
- * Pick pages that a peer has and flash has not. Returns how many; fewer than @most:
- * enough was looked at.
+ * Pick pages that a peer has and flash has not. Returns how many; fewer than @most
+ * means that enough slots were looked at.
  */
 unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 				    const struct nswap_which_ops *which,
@@ -96,8 +95,8 @@ static bool goes_out(struct nswap_hand *h,
 }
 
 /*
- * Pick pages at home that go out in one batch. Returns bits of slots from @first on,
- * which home reads at once; 0: enough was looked at.
+ * Pick pages at home for one batch. Returns a bitmap of slots from @first on, read
+ * from home in one go; 0: looked at enough slots.
  */
 unsigned long nswap_hand_pick_home(struct nswap_hand *h,
 				   const struct nswap_which_ops *which,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Prefetcher, its hand: picks the pages that are prefetched.
+ * Prefetcher, clock hand: picks the pages to prefetch.
  */
 #ifndef NSWAP_PREFETCH_SCAN_H
 #define NSWAP_PREFETCH_SCAN_H
@@ -13,8 +13,8 @@ struct nswap_which_ops;
 /**
  * struct nswap_hand - the hand of one device's prefetcher
  * @dev: device
- * @at: slot to go on at
- * @looked: slots looked at in this wake-up; 0 when one begins
+ * @at: slot to continue at
+ * @looked: slots looked at in this wake-up; reset to 0 when one begins
  */
 struct nswap_hand {
 	struct nswap_device *dev;
@@ -24,7 +24,7 @@ struct nswap_hand {
 
 /**
  * struct nswap_picked - a page to be prefetched
- * @slot: where it belongs
+ * @slot: its slot
  * @entry: the slot's entry when it was picked
  */
 struct nswap_picked {

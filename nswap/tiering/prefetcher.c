@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetcher: one work for each device with flash or a home.
+ * Prefetcher: one work item per device with flash or a home.
  *
  *   wake up -> when? count? -> batch: which? -> ram to flash: read -> write to
  *                                ^              flash -> link ----------+
  *                                |              disk to ram: move out --+
  *                                +--------------------------------------+
  *
- * Its hand picks the pages (prefetch_scan.c). What is brought to flash goes
- * there by its copier (prefetch_copy.c), what leaves home by promote.c: this
- * file says when, how many and how long.
+ * The hand picks pages (prefetch_scan.c), the copier copies them to flash
+ * (prefetch_copy.c), promote.c moves them from home to peers. This file decides when,
+ * how many and for how long.
  *
  * Invariants:
- *  - Never on the path of a page-out: a work of a queue without a rescuer, which
- *    holds no lock while it waits but the one of moves out from its device's
- *    home. Its memory comes with the device.
+ *  - Never on the page-out path: the work runs on a queue without a rescuer and
+ *    holds no lock while it waits, except the batch lock of promote.c. Its memory
+ *    is allocated with the device.
  *  - A wake-up takes MOST pages at most. It ends when memory is short, flash is
  *    busy, fails or fills up, page-outs wait, peers have no more room than those
- *    need, or somebody turned it off.
- *  - Where page-outs need more of flash, copies give way (evict.c): the tick
- *    starts the work for that as well, whether the prefetcher is on or not, and
- *    it comes back to its next wake-up afterwards. Copies also give way to
- *    others, but not to more than pages went out: what rests stays as it is.
- *  - Only this work touches @hand, @learned, @copier and @evictor, but for the
- *    time of its rest, which the tick reads.
- *  - Where pages come from is read once a wake-up; where to follows from that.
- *  - Stopped before the disk goes, when the node's control lock has been held to
- *    take the device out of the node: whoever turns it on holds that too, and
- *    does not find it. A tick may start the work once more after that: for a
- *    device that is dying it does nothing, and it is waited for when no tick
- *    finds the device.
+ *    need, or the prefetcher was turned off.
+ *  - Copies are evicted when page-outs exceed their reserve of flash (evict.c). The
+ *    tick starts the work for that too, whether the prefetcher is on or off; the next
+ *    wake-up keeps its time. Copies are also evicted to make room for new ones, at
+ *    most as many as pages were swapped out since the last wake-up, so that idle
+ *    pages are not churned.
+ *  - Only this work touches @hand, @learned, @copier and @evictor, except for
+ *    @rest_until of the latter, which the tick reads.
+ *  - The source policy is read once per wake-up; the destination follows from it.
+ *  - Stopped before the disk is removed, after the device was taken out of the node
+ *    under the node's control lock: turning the prefetcher on needs that lock too,
+ *    and does not find the device. A tick may still queue the work after that: for
+ *    a dying device it does nothing, and it is waited for once no tick can find the
+ *    device.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -61,13 +62,13 @@ static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
  * struct nswap_prefetcher - the prefetcher of one device
  * @dev: device
  * @work: wakes up every prefetch_period_ms while it is on
- * @wake_at: jiffies of the next time; its starter's, and the work's
+ * @wake_at: jiffies of the next wake-up; set by its starter and the work
  * @hand: picks pages
- * @evictor: takes copies off flash
+ * @evictor: evicts copies from flash
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
- * @learned: what prefetching came to: to flash, and from disk
- * @copier: brings pages to flash; NULL without any
+ * @learned: results of prefetching: to flash, and from disk
+ * @copier: copies pages to flash; NULL without flash
  */
 struct nswap_prefetcher {
 	struct nswap_device *dev;
@@ -93,7 +94,7 @@ static bool is_on(const struct nswap_prefetcher *p)
 	       !READ_ONCE(p->dev->dying);
 }
 
-/* has something more important to do come up? */
+/* stop copying to flash: turned off, memory is short, flash is busy or full */
 static bool must_stop(const struct nswap_prefetcher *p)
 {
 	struct nswap_mem_view mem;
@@ -154,7 +155,7 @@ static u64 bring_to_flash(struct nswap_prefetcher *p,
 	return done;
 }
 
-/* something more important has come up, or peers have no room to spare */
+/* stop moving from home: turned off, memory is short, or peers have no room to spare */
 static bool must_stay(struct nswap_prefetcher *p)
 {
 	struct nswap_mem_view mem;
@@ -179,7 +180,7 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 		asked += hweight_long(slots);
 		n = nswap_promote_bring(p->dev, first, slots, which->arm);
 		done += n;
-		/* nobody took one: nobody will take the next */
+		/* no peer took a page, so none will take the next */
 		if (!n)
 			break;
 	}
@@ -198,7 +199,7 @@ static u64 prefetcher_bring(struct nswap_prefetcher *p, bool from_disk,
 	return bring_from_disk(p, which, want);
 }
 
-/* reads of what was brought, since they were taken last */
+/* read and clear the count of reads of prefetched pages */
 static void take_hits(struct nswap_prefetcher *p, bool from_disk,
 		      u64 hits[NSWAP_PREFETCH_ARMS])
 {
@@ -274,7 +275,7 @@ static void prefetch_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/* make a device's prefetcher, at rest. Returns 0, or -ENOMEM */
+/* allocate a stopped prefetcher. Returns 0, or -ENOMEM */
 int nswap_prefetcher_alloc(struct nswap_device *dev)
 {
 	struct nswap_prefetcher *p;
@@ -295,7 +296,7 @@ int nswap_prefetcher_alloc(struct nswap_device *dev)
 	return dev->flash && !p->copier ? -ENOMEM : 0;
 }
 
-/* undo nswap_prefetcher_alloc(), failed or not */
+/* also after nswap_prefetcher_alloc() has failed */
 void nswap_prefetcher_free(struct nswap_device *dev)
 {
 	struct nswap_prefetcher *p = dev->prefetcher;
@@ -309,7 +310,7 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 }
 
 /*
- * Wake up again and again while it is on; @dev: device with a disk, or without a
+ * Start periodic wake-ups, while it is on; @dev: device with a disk, or without a
  * prefetcher; process; the node's control lock is held.
  */
 void nswap_prefetcher_start(struct nswap_device *dev)
@@ -321,8 +322,8 @@ void nswap_prefetcher_start(struct nswap_device *dev)
 }
 
 /*
- * Not any more; what is under way ends first; process, sleeps for reads of peers,
- * flash, and moves out from home.
+ * Stop wake-ups and wait for the one under way; process, sleeps for page-ins, flash,
+ * and moves out from home.
  */
 void nswap_prefetcher_stop(struct nswap_device *dev)
 {
@@ -331,8 +332,8 @@ void nswap_prefetcher_stop(struct nswap_device *dev)
 }
 
 /*
- * Time has passed: do copies have to make room? any, inside rcu_read_lock(), which
- * keeps the device; does not sleep.
+ * Start the work if copies have to be evicted; any context, inside rcu_read_lock(),
+ * which keeps the device; does not sleep.
  */
 void nswap_prefetcher_tick(struct nswap_device *dev)
 {
@@ -344,7 +345,7 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
 		mod_delayed_work(system_dfl_wq, &p->work, 0);
 }
 
-/* does the prefetcher say which pages leave home? */
+/* does the prefetcher decide which pages leave home? */
 bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
 {
 	return nswap_device_policy(dev, NSWAP_PREFETCH_ENABLE) ==
@@ -354,8 +355,8 @@ bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
 }
 
 /*
- * Prefetchers were turned on, or how often they wake up has changed; process; the
- * node's control lock is held.
+ * Prefetchers were turned on, or their period was changed; process; the node's
+ * control lock is held.
  */
 void nswap_prefetchers_kick(struct nswap_node *node)
 {

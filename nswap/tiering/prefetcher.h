@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Prefetcher: brings pages that peers hold to the flash of their device, or
- * pages at home to peers, ahead of their use.
+ * Prefetcher: copies or moves pages ahead of their use, from peers to the flash of
+ * their device, or from home to peers.
  */
 #ifndef NSWAP_PREFETCHER_H
 #define NSWAP_PREFETCHER_H

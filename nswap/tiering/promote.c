@@ -11,23 +11,22 @@
  *
  * Invariants:
  *  - Home holds the page, and page-ins read it there, until the new place is
- *    recorded; from then on what is at the slot's place at home counts no more.
- *  - Home knows no generations, so the slot takes the new one when the move
- *    begins: a page-out meanwhile gets one that is newer still, and no attempt
- *    has the generation of another. A copy of a generation that was given up is
- *    an orphan like any other.
- *  - Nothing waits for a move: a page-out, a free and a page-in find a word they
- *    can change or read at once, and the move finds out.
- *  - Page-outs come first: nothing moves while one waits, and a peer is chosen
- *    only if it has more than they need. Page-ins come first: one batch of a
- *    device is under way, and it rests for as long as a batch took.
- *  - Pages and messages are made with the device. The work sleeps for home and
- *    for peers, who have store_timeout_ms, on a queue of the system's.
- *  - Pages that were paged in since they went home go first: every other round
- *    through the device takes only those.
- *  - The prefetcher says which pages go, and when, while it brings pages from
- *    disk: then this work rests. Who moves a batch holds @batch, and no other
- *    lock; nothing that page-outs need is under it.
+ *    recorded; from then on the data at the slot's place at home is obsolete.
+ *  - Home has no generations, so the slot takes the new one when the move begins:
+ *    a page-out meanwhile gets a newer one, and no two attempts share a generation.
+ *    A copy with a generation that was given up is an orphan like any other.
+ *  - Nothing waits for a move: a page-out, a free or a page-in can change or read
+ *    the slot's word at once, and the move notices the change.
+ *  - Page-outs have priority: nothing moves while one waits, and a peer is chosen
+ *    only if it has more room than they need. So have page-ins: only one batch of a
+ *    device is under way, followed by a pause at least as long as the batch took.
+ *  - Pages and messages are allocated with the device. The work sleeps for home and
+ *    for peers, which have store_timeout_ms, on a system work queue.
+ *  - Pages that were paged in since they went home are moved first: every other
+ *    round through the device takes only those.
+ *  - While the prefetcher moves pages from disk, it decides which and when, and this
+ *    work does nothing. A batch is moved under @batch and no other lock; nothing that
+ *    page-outs need is taken under it.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -49,20 +48,20 @@
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
 #define LOOK_AT		262144u	/* slots, in one search */
-#define BREATHE		16384u	/* slots, then others may run */
+#define BREATHE		16384u	/* slots between two cond_resched() */
 #define REST_MAX_US	1000000u
 
 /**
- * struct nswap_promote - moves out of one device; @cursor and @any are the
- *	work's own
+ * struct nswap_promote - moves out of one device; only the work uses @cursor and
+ *	@any
  * @dev: device
- * @work: a batch, and another, while there is something to do
- * @stop: end soon
- * @cursor: slot where the search goes on
+ * @work: moves batches while there is something to do
+ * @stop: the work is to end
+ * @cursor: slot where the search continues
  * @any: this round takes any page; else only those that were paged in
  * @batch: protects @mo
  * @mo: the batch
- * @asked: jiffies when the prefetcher wanted to bring pages last
+ * @asked: jiffies when the prefetcher last wanted to move pages
  */
 struct nswap_promote {
 	struct nswap_device *dev;
@@ -97,7 +96,7 @@ static bool may_go(struct nswap_promote *ho, u64 slot)
 	return s.state == NSWAP_SLOT_HOME && (ho->any || s.referenced);
 }
 
-/* the next slot that may go; false if there is none nearby */
+/* advance the cursor to a slot that may move; false if none within LOOK_AT */
 static bool promote_search(struct nswap_promote *ho)
 {
 	u64 nr = ho->dev->map.nr;
@@ -116,7 +115,7 @@ static bool promote_search(struct nswap_promote *ho)
 	return false;
 }
 
-/* adjacent slots from the cursor on; how many */
+/* number of adjacent slots from the cursor on that may move */
 static unsigned int promote_run(struct nswap_promote *ho)
 {
 	u64 slot = ho->cursor;
@@ -155,7 +154,10 @@ static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slo
 	}
 }
 
-/* in one go, with what lies between; which home failed: page-ins will say so */
+/*
+ * One read, including slots in between. Returns the slots that home failed to read;
+ * their page-ins will report it.
+ */
 static unsigned long promote_read(struct nswap_promote *ho)
 {
 	unsigned long todo = ho->mo.b.io.todo;
@@ -164,7 +166,7 @@ static unsigned long promote_read(struct nswap_promote *ho)
 				       false);
 }
 
-/* move what of these slots is at home; which of them now are at peers */
+/* move those of these slots that are at home; returns those now at peers */
 static unsigned long promote_move(struct nswap_promote *ho, u64 first,
 				  unsigned long slots, u8 tag)
 {
@@ -192,7 +194,7 @@ static bool may_begin(struct nswap_promote *ho)
 	       nswap_place_spare(ho->dev->node, NSWAP_REQ_SLOTS);
 }
 
-/* false: there is nothing to do, or nothing could be done, just now */
+/* false: nothing to do, or nothing can be done now */
 static bool promote_batch(struct nswap_promote *ho, unsigned long *moved)
 {
 	unsigned int nr;
@@ -209,7 +211,7 @@ static bool promote_batch(struct nswap_promote *ho, unsigned long *moved)
 	return !nr || *moved;
 }
 
-/* no more than half of the time, and all in all at least @least_us a batch */
+/* work at most half of the time, and spend at least @least_us per batch */
 static void promote_pause(ktime_t began, u64 least_us)
 {
 	u64 took = ktime_us_delta(ktime_get(), began);
@@ -219,7 +221,7 @@ static void promote_pause(ktime_t began, u64 least_us)
 	usleep_range(us, us + us / 8);
 }
 
-/* no faster than the knob says */
+/* the least time for a batch under home_out_mib_s */
 static u64 least_us(struct nswap_promote *ho, unsigned long moved)
 {
 	u32 limit = nswap_knob(ho->dev->node, home_out_mib_s);
@@ -240,7 +242,7 @@ static void promote_work(struct work_struct *work)
 	}
 }
 
-/* what moves out need */
+/* NULL without memory */
 struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 {
 	struct nswap_promote *ho = kzalloc(sizeof(*ho), GFP_KERNEL);
@@ -262,9 +264,9 @@ struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 
 /*
  * End the moves out of a device; @dev: device that no tick finds any more, without
- * requests and prefetcher; one without home is fine; process, sleeps until the batch
- * under way is over: a peer that does not answer has store_timeout_ms, and a few of
- * them with half of it sent.
+ * requests and prefetcher, perhaps without a home; process, sleeps until the batch
+ * under way is over, which is store_timeout_ms for a peer that does not answer, or a
+ * few times that if its message was sent in part.
  */
 void nswap_promote_end(struct nswap_device *dev)
 {
@@ -280,11 +282,11 @@ void nswap_promote_end(struct nswap_device *dev)
 }
 
 /**
- * nswap_promote_kick() - time has passed: is there something to move?
+ * nswap_promote_kick() - tick: start the work if there is something to move
  * @dev: device, with or without a home
  *
  * Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
- * Return: true if grants are of use now.
+ * Return: true if grants are wanted.
  */
 bool nswap_promote_kick(struct nswap_device *dev)
 {
@@ -300,8 +302,8 @@ bool nswap_promote_kick(struct nswap_device *dev)
 }
 
 /*
- * Pages are wanted out: can some go now?. Grants are asked for from now on, for a
- * while; process, does not sleep; the prefetcher.
+ * For the prefetcher: may pages move out now? Also asks for grants for the next ACTIVE
+ * jiffies; process, does not sleep.
  */
 bool nswap_promote_ready(struct nswap_device *dev)
 {
@@ -310,8 +312,8 @@ bool nswap_promote_ready(struct nswap_device *dev)
 }
 
 /*
- * Bring chosen pages to peers, then rest for as long as it took; process, sleeps for
- * home and for peers, who have store_timeout_ms; the prefetcher.
+ * For the prefetcher: move chosen pages to peers, then pause for as long as it took;
+ * process, sleeps for home and for peers, which have store_timeout_ms.
  */
 unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 				 unsigned long slots, u8 tag)

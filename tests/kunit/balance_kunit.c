@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rebalancing: single decisions, and pairs of nodes that come to rest. */
+/* Rebalancing: single decisions, and pairs of nodes that reach a stable state. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -88,7 +88,7 @@ static u64 hand_on(struct node *from, struct node *to, u32 pct)
 	return n;
 }
 
-/* whatever two nodes start with: one hands on, the other never, and it ends */
+/* from any start, one of two nodes moves pages, the other never does, and it stops */
 static void two_nodes_rest(struct kunit *test)
 {
 	struct rnd_state rnd;

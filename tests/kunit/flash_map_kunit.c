@@ -74,7 +74,7 @@ static void around_and_around(struct kunit *test)
 	struct nswap_flash_map *m = new_map(test);
 	u32 first, i, n, last = NR - 1;
 
-	/* one page at a time, freed at once: every slot gets its turn */
+	/* one page at a time, freed at once: every slot is used in turn */
 	for (i = 0; i < 3 * NR; i++) {
 		n = nswap_flash_map_take(m, 1, &first);
 		KUNIT_ASSERT_EQ(test, n, 1);
@@ -119,7 +119,7 @@ static void open_chunk_is_not_discarded(struct kunit *test)
 	nswap_flash_map_exit(m);
 }
 
-/* against the plainest of maps */
+/* compare with the simplest possible map */
 static void random_walk(struct kunit *test)
 {
 	struct nswap_flash_map *m = new_map(test);
@@ -154,7 +154,7 @@ static void random_walk(struct kunit *test)
 	nswap_flash_map_exit(m);
 }
 
-/* closed: nothing is given away, what is used falls; opened it is as before */
+/* closed: nothing is allocated, the used count only falls; opened, it works again */
 static void closed(struct kunit *test)
 {
 	struct nswap_flash_map *m = new_map(test);
@@ -171,7 +171,7 @@ static void closed(struct kunit *test)
 	nswap_flash_map_exit(m);
 }
 
-/* each copy given up counts, those of a closed map once it is opened */
+/* each dropped copy is counted, those of a closed map once it is opened */
 static void given_up(struct kunit *test)
 {
 	struct nswap_flash_map *m = new_map(test);

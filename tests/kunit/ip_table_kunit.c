@@ -8,7 +8,7 @@
 
 #include "../../nswap/pure/ip_table.c"
 
-/* what an entry stands for, by the rules at the head of the unit */
+/* the state of an entry, by the rules at the head of the unit */
 enum stand { UNUSED, LISTED, KNOWN, LEAVING, GONE, FOREIGN };
 
 static u8 stands_for(const struct nswap_ipt_entry *e)
@@ -163,7 +163,7 @@ static void same_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 1u);
 }
 
-/* nobody has more free than it lends, whatever it says */
+/* no peer has more free than it lends, whatever it announces */
 static void free_is_bounded(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -188,7 +188,7 @@ static void rebooted(struct kunit *test)
 	expect(test, hear(t, 1, 12, 300), NSWAP_IPT_SAME, 3, 0);
 }
 
-/* a datagram of the old epoch that comes late */
+/* a late datagram of the old epoch */
 static void late_announcement(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -203,7 +203,7 @@ static void late_announcement(struct kunit *test)
 	expect_entry(test, t, 2, KNOWN, 1, 12);
 }
 
-/* a greeting comes over a live connection: it is the truth of today */
+/* a greeting arrives on a live connection, so it is current */
 static void greeting_overrules(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -272,7 +272,7 @@ static void listed_survives_reboot(struct kunit *test)
 	expect_entry(test, t, 2, KNOWN, 1, 12);
 }
 
-/* a host listed by another of its addresses than the one it announces */
+/* a host that is listed by another of its addresses than the one it announces */
 static void listed_by_another_address(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -336,7 +336,7 @@ static void stranger_leaves(struct kunit *test)
 	expect_entry(test, t, 1, LISTED, 2, 0);
 }
 
-/* somebody else answers at the address of a known peer */
+/* another node answers at the address of a known peer */
 static void greeted_by_another(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -418,7 +418,7 @@ static void top_comes_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 2u);
 }
 
-/* nothing else stands for the listed address: it is tried again from zero */
+/* no other entry has the listed address: it starts again from zero */
 static void listed_is_listed_again(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -478,7 +478,7 @@ static void ageing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_ipt_fresh(&e, a->now, SILENT_MS), a->fresh);
 }
 
-/* whatever the clock did, the next announcement mends it */
+/* after any jump of the clock the next announcement repairs the entry */
 static void jump_is_mended(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -513,7 +513,7 @@ static void equal_addresses(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
 }
 
-/* two constants worked out with another SipHash: ids agree between machines */
+/* two constants from an independent SipHash: ids agree between machines */
 static void ids_are_fixed(struct kunit *test)
 {
 	struct nswap_addr a = addr(1);
@@ -530,7 +530,7 @@ static void ids_are_fixed(struct kunit *test)
 	KUNIT_EXPECT_NE(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
 }
 
-/* the invariants at the head of the unit; false after the first breach */
+/* the invariants at the head of the unit; false after the first violation */
 static bool sound(struct kunit *test, const struct nswap_ipt *t)
 {
 	unsigned int i, j;
@@ -603,7 +603,7 @@ static void random_walk(struct kunit *test)
 		}
 		if (!sound(test, t))
 			return;
-		/* an index stands for one epoch until it is released */
+		/* an index means one epoch until it is released */
 		if (before.epoch &&
 		    (t->entry[at].id != before.id ||
 		     t->entry[at].epoch != before.epoch)) {
@@ -617,7 +617,7 @@ static void random_walk(struct kunit *test)
 	}
 }
 
-/* a shrinking peer says so, a full one is found out; news mend both */
+/* shrinking is announced, being full shows by a refusal; an announcement clears both */
 static void shrinking_and_refused(struct kunit *test)
 {
 	struct nswap_announcement a = from(1, 11);
@@ -641,7 +641,7 @@ static void shrinking_and_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
 }
 
-/* a stranger of another version has an entry, until it speaks this one */
+/* an unknown node of another version has an entry, until it uses this version */
 static void foreign(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -662,7 +662,7 @@ static void foreign(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 1u);
 }
 
-/* who names it keeps it, and its version stays until this one is heard */
+/* a listed entry stays, and so does its version until this version is heard */
 static void foreign_listed(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -681,7 +681,7 @@ static void foreign_listed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
 }
 
-/* a datagram is not believed of a fresh peer, a greeting is; both pass */
+/* of a fresh peer a greeting is believed, a datagram is not; both expire */
 static void foreign_doubted(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -700,13 +700,13 @@ static void foreign_doubted(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1],
 						 1001 + 2 * SILENT_MS,
 						 SILENT_MS));
-	/* an upgrade is another epoch: the old entry says nothing of versions */
+	/* an upgrade is another epoch: the version of the old entry does not count */
 	expect(test, hear(t, 1, 12, 9000), NSWAP_IPT_REBOOTED, 2, 1);
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
 	KUNIT_EXPECT_EQ(test, t->entry[2].version, 0);
 }
 
-/* they take no entry from anybody, and give way to who needs one */
+/* they displace no other entry, and are replaced when an entry is needed */
 static void foreign_gives_way(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;

@@ -84,7 +84,7 @@ static void hopeless(struct kunit *test)
 						  NSWAP_PEER_UP));
 }
 
-/* scripts read them: the numbers and the names are promises */
+/* scripts read them: numbers and names are ABI */
 static void names_are_fixed(struct kunit *test)
 {
 	static const char *const expected[] = {

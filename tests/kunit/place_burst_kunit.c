@@ -4,7 +4,7 @@
 
 #include "../../policy/place_burst.c"
 
-/* a usable candidate with so many pages under way */
+/* a usable candidate with @n pages under way */
 #define BUSY(i, n) \
 	{ .index = i, .eligible = true, .grants = 64, .free = 9, .lent = 1000, \
 	  .inflight = n }
@@ -35,7 +35,7 @@ static void contract(struct kunit *test)
 	place_check_contract(test, &nswap_place_burst_ops);
 }
 
-/* what comes of a peer's queue and one of flash */
+/* the choice between a peer and flash with these queues */
 static int beside_flash(u32 queue, unsigned int flash)
 {
 	struct nswap_place_peer peer[] = { BUSY(1, queue) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of all placement policies share: table-driven views, and the
- * contract that holds for any of them. To test a new policy: place_rr_kunit.c.
+ * Shared by the tests of all placement policies: table-driven views, and the
+ * contract that holds for any of them. Example for a new policy: place_rr_kunit.c.
  */
 #ifndef NSWAP_PLACE_KUNIT_H
 #define NSWAP_PLACE_KUNIT_H
@@ -16,11 +16,11 @@
 /**
  * struct place_row - one decision
  * @desc: what it shows
- * @peer: candidates, as many as have an index
+ * @peer: candidates, up to the first without an index
  * @last: index chosen last time
  * @pages: pages to place, 1 if 0
  * @random: random number of this decision
- * @want: index of the right choice, 0 for nobody
+ * @want: index of the right choice, 0 for none
  */
 struct place_row {
 	const char *desc;
@@ -54,7 +54,7 @@ static inline void place_row_desc(const struct place_row *r, char *desc)
 	strscpy(desc, r->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
-/* index of the peer chosen, 0 for nobody */
+/* index of the peer chosen, 0 for none */
 static inline u16 place_pick(struct kunit *test,
 			     const struct nswap_place_ops *ops,
 			     const struct nswap_place_view *view,
@@ -83,7 +83,7 @@ static inline void place_check_row(struct kunit *test,
 			r->want);
 }
 
-/* whatever the view: somebody usable, and nobody only if nobody is */
+/* any view: a usable candidate is chosen, and none only if none is usable */
 static inline void place_check_contract(struct kunit *test,
 					const struct nswap_place_ops *ops)
 {

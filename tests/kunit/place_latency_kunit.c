@@ -4,7 +4,7 @@
 
 #include "../../policy/place_latency.c"
 
-/* a usable candidate: ns a page-out took, pages under way */
+/* a usable candidate: @ns a page-out took, @n pages under way */
 #define TOOK(i, ns, n) \
 	{ .index = i, .eligible = true, .grants = 64, .free = 9, .lent = 1000, \
 	  .store_ns = ns, .inflight = n }
@@ -51,7 +51,7 @@ static void contract(struct kunit *test)
 	place_check_contract(test, &nswap_place_latency_ops);
 }
 
-/* 64 pages under way all the time: a peer four times as fast has four fifths */
+/* with 64 pages under way a peer four times as fast gets four fifths */
 static void shares(struct kunit *test)
 {
 	struct nswap_place_peer peer[] = {

@@ -55,7 +55,7 @@ static void contract(struct kunit *test)
 	place_check_contract(test, &nswap_place_most_free_ops);
 }
 
-/* pages flow to the fullest offer until all are level, then to all alike */
+/* pages go to the peer with most free until all are level, then evenly to all */
 static void levels_out(struct kunit *test)
 {
 	struct nswap_place_peer peer[] = {

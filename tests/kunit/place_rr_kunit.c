@@ -43,7 +43,7 @@ static void contract(struct kunit *test)
 	place_check_contract(test, &nswap_place_rr_ops);
 }
 
-/* the usable ones get as many turns each, in order */
+/* the usable ones get the same number of turns, in order */
 static void turns(struct kunit *test)
 {
 	static const struct nswap_place_peer peer[] = {

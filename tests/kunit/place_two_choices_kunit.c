@@ -52,7 +52,7 @@ static void contract(struct kunit *test)
 	place_check_contract(test, &nswap_place_two_choices_ops);
 }
 
-/* queues that only grow stay level, and the last of all is never drawn alone */
+/* queues that only grow stay level; no candidate, not even the last, is drawn twice */
 static void levels_out(struct kunit *test)
 {
 	struct nswap_place_peer peer[] = {

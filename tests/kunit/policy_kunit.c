@@ -103,7 +103,7 @@ static void which_validated(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, which_complete(&ops.is));
 }
 
-/* what decides takes itself for the rest of the policy: which one is at stake */
+/* a policy of a name and nothing else is refused, unless its kind needs no function */
 static void without_its_function(struct kunit *test)
 {
 	char ops[128] = {};
@@ -183,7 +183,7 @@ static void ours_are_valid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_policy_kind(""), -ENOENT);
 }
 
-/* hits are told apart by it */
+/* hits are counted per arm */
 static void arms_differ(struct kunit *test)
 {
 	u8 seen[NSWAP_PREFETCH_ARMS] = {};

@@ -9,7 +9,7 @@
 #define VIEW(u, out, p, ...) \
 	{ .used = u, .swap_outs = out, .pct = p, .ram_us = 100, \
 	  .flash_us = 80, ##__VA_ARGS__ }
-/* so many pages brought, read there, and paged in from anywhere */
+/* pages prefetched, pages read there, pages paged in from anywhere */
 #define LEARNED(p, h, i) \
 	.learned = { .put = { 0, p }, .hits = { 0, h }, .ins = i }
 

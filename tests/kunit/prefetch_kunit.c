@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prefetch: the ways pages go, and what is learned. */
+/* Prefetch: the paths of pages, and the statistics learned. */
 #include <kunit/test.h>
 
 #include "../../prefetch/prefetch.c"
 #include "../../prefetch/learned.c"
 
-/* the defaults are a way, each place is the start of one, each goal its end */
+/* the defaults are a path; each source starts one, each destination ends one */
 static void ways_found(struct kunit *test)
 {
 	static const struct nswap_policy *const from[] = {
@@ -45,7 +45,7 @@ static void noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hit, 16ull);
 }
 
-/* however long it goes on, figures stay bounded and what was long ago fades */
+/* over any time figures stay bounded and old samples decay */
 static void forgotten(struct kunit *test)
 {
 	struct nswap_prefetch_learned l = {};

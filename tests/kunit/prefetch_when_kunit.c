@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prefetch, when: each policy on each kind of moment. */
+/* Prefetch, when: each policy in each kind of situation. */
 #include <kunit/test.h>
 
 #include "../../prefetch/when_always.c"
@@ -7,7 +7,7 @@
 #include "../../prefetch/when_idle.c"
 #include "../../prefetch/when_adaptive.c"
 
-/* a wake-up after this many pages out and in; flash is quicker if not told */
+/* a wake-up after @out and @in pages; flash is faster by default */
 #define MOMENT(out, in, ...) \
 	{ .used = 1000, .swap_outs = out, .swap_ins = in, .pct = 10, \
 	  .ram_us = 100, .flash_us = 50, ##__VA_ARGS__ }
@@ -64,8 +64,8 @@ static void decision(struct kunit *test)
 }
 
 /*
- * Flash that becomes slow in mid-run: adaptive turns itself off, but for a look
- * now and then, and on again when flash is quick again.
+ * Flash that becomes slow in mid-run: adaptive turns itself off, except for an
+ * occasional probe, and on again when flash is fast again.
  */
 static void off_and_on(struct kunit *test)
 {

@@ -37,7 +37,7 @@ static void decision(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)r->ops->look(false), (int)r->other);
 }
 
-/* two turns of the hand: a page paged in once is taken at the second */
+/* two rounds of the hand: a page paged in once is taken in the second */
 static void clock(struct kunit *test)
 {
 	bool referenced[] = { false, true, true, false };
@@ -57,7 +57,7 @@ static void clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, taken[1], 4u);
 }
 
-/* one of them earns more than the others: it is found and kept */
+/* an arm with more hits than the others is found and kept */
 static void best_is_found(struct kunit *test)
 {
 	unsigned int i, at, chosen;
@@ -82,7 +82,7 @@ static void best_is_found(struct kunit *test)
 	}
 }
 
-/* each is tried, whatever is known */
+/* each arm is tried, whatever was learned */
 static void each_is_tried(struct kunit *test)
 {
 	struct nswap_prefetch_view v = {

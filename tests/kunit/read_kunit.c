@@ -91,7 +91,7 @@ static void line_is_learned(struct kunit *test)
 			abs((int)nswap_read_line_at(&line, 8 * NSWAP_READ_UNIT) - 451), 8);
 }
 
-/* A tier that reads page by page, and one that reads in runs, both as quick. */
+/* A tier that reads page by page, and one that reads in runs, equally fast. */
 static void sizes_do_not_matter(struct kunit *test)
 {
 	struct nswap_read_line alone = {}, runs = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Side tables of a device: where the entries lie and what they take.
+ * Side tables of a device: layout and size of the entries.
  */
 #include <kunit/test.h>
 #include <linux/slab.h>
@@ -67,7 +67,7 @@ static void none(struct kunit *test)
 	nswap_side_exit(&zeros);
 }
 
-/* zeros at first, and each entry its own */
+/* initially zero, and entries do not overlap */
 static void entries(struct kunit *test)
 {
 	struct nswap_side_tables *ts = test->priv;
@@ -114,7 +114,7 @@ static void bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_side_bytes(ts, 0), 128ull);
 }
 
-/* what was handed out stays where it is while more are made, and all go */
+/* tables keep their addresses while more are added, and all are freed */
 static void as_many_as_there_may_be(struct kunit *test)
 {
 	struct nswap_side_table *t[NSWAP_SIDE_TABLES];

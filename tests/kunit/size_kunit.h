@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of all size policies share: table-driven views of a machine
+ * Shared by the tests of all size policies: table-driven views of a machine
  * of 100 000 pages, and the contract that holds for any of them.
  */
 #ifndef NSWAP_SIZE_KUNIT_H
@@ -43,7 +43,7 @@ static inline void size_check_row(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, ops->lend(&r->view), r->want);
 }
 
-/* whatever the view: never above what the user lends, never below the least */
+/* any view: never above what the user lends, never below the minimum */
 static inline void size_check_contract(struct kunit *test,
 				       const struct nswap_size_ops *ops)
 {

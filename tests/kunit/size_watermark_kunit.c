@@ -43,7 +43,7 @@ static void contract(struct kunit *test)
 	size_check_contract(test, &nswap_size_watermark_ops);
 }
 
-/* memory that goes up and down by 1 % does not make it give and take */
+/* memory that varies by 1 % does not change the size */
 static void steady(struct kunit *test)
 {
 	struct nswap_size_view v = SIZE_VIEW(50000, 0);

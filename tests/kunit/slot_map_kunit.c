@@ -42,7 +42,7 @@ static void field_desc(const struct field *f, char *desc)
 
 KUNIT_ARRAY_PARAM(field, fields, field_desc);
 
-/* a full field takes the bits it was given and comes back alone */
+/* a field of all ones uses its own bits and unpacks without changing others */
 static void one_field(struct kunit *test)
 {
 	const struct field *f = test->param_value;
@@ -175,7 +175,7 @@ static void step_desc(const struct step *s, char *desc)
 
 KUNIT_ARRAY_PARAM(step, steps, step_desc);
 
-/* illegal moves warn, and a warning fails any run: only the table is asked */
+/* illegal transitions warn, and a warning fails any run: only query the table */
 static void transition(struct kunit *test)
 {
 	const struct step *s = test->param_value;
@@ -276,7 +276,7 @@ static void reference_follows_generation(struct kunit *test)
 	nswap_slot_map_exit(&map);
 }
 
-/* another copy on flash: what is left when the first one is lost */
+/* a second copy on flash: the state after the first copy is lost */
 static void lost_with_and_without_flash(struct kunit *test)
 {
 	struct nswap_slot s = {
@@ -343,7 +343,7 @@ static void generation_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_gen_newer(o->a, o->b), o->newer);
 }
 
-/* the clock's hand: the bit alone goes, and only if nothing has changed */
+/* clock hand: clears only the reference bit, and only if nothing has changed */
 static void unreferenced(struct kunit *test)
 {
 	struct nswap_slot s = {

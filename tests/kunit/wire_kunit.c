@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wire protocol: what is accepted, and that everything else is not.
+ * Wire protocol: legal messages are accepted, all others refused.
  *
  * The table of legal messages is written down here a second time, by hand: a
  * slip in the unit's own table shows as a difference.
@@ -95,7 +95,7 @@ static struct nswap_wire_hdr make(const struct legal *l)
 	return h;
 }
 
-/* what the header says about itself is what docs/protocol.md draws */
+/* the header's layout is the one drawn in docs/protocol.md */
 static void layout(struct kunit *test)
 {
 	static const u8 want[72] = {
@@ -147,7 +147,7 @@ static void accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), 0);
 }
 
-/* says how long it took, if it was asked */
+/* may the answer say how long the request took? */
 static bool is_timed(u8 type)
 {
 	return type == NSWAP_STORE_ACK || type == NSWAP_LOAD_REPLY;
@@ -393,7 +393,7 @@ static void fuzz(struct kunit *test)
 			return;
 		}
 	}
-	/* both verdicts were met often enough to mean something */
+	/* both results occurred often enough for the test to mean something */
 	KUNIT_EXPECT_GT(test, good, 30000u);
 	KUNIT_EXPECT_LT(test, good, 270000u);
 }
@@ -463,7 +463,7 @@ static void announce_round_trip(struct kunit *test)
 	}
 }
 
-/* a scope means something on one machine only and does not travel */
+/* a scope id is local to one machine and is not sent */
 static void scope_stays_here(struct kunit *test)
 {
 	struct nswap_announcement a = announcements[1], b;
@@ -518,7 +518,7 @@ static void announce_wrong_fields(struct kunit *test)
 #undef REJECTED
 }
 
-/* what version 1 sends is told apart from noise, by its first five bytes */
+/* messages of version 1 are told from noise by their first five bytes */
 static void other_versions(struct kunit *test)
 {
 	static const u8 hello_1[72 + 40] = {
@@ -544,7 +544,7 @@ static void other_versions(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nswap_wire_other_version(&h, sizeof(h)));
 }
 
-/* each feature is one bit, and what this node has is all of them */
+/* each feature is one bit, and this node has all of them */
 static void features(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_TIMED, 1ull);
