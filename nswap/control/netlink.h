@@ -18,6 +18,9 @@ void nswap_netlink_exit(void);
 
 extern struct genl_family nswap_nl_family;
 
+struct genl_info;
+
+struct nswap_node *nswap_nl_node_of(struct genl_info *info);
 struct nswap_node *nswap_nl_find_node(struct net *net,
 				      const struct nlattr *number,
 				      struct netlink_ext_ack *ext);

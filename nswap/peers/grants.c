@@ -24,6 +24,8 @@ void nswap_peer_back_off(struct nswap_peer *peer)
 
 	WRITE_ONCE(peer->refraction, jiffies + msecs_to_jiffies(ms));
 	nswap_place_look(peer, NSWAP_PLACE_CHANGED);
+	/* also with refraction_ms 0: not again before the next tick */
+	nswap_place_rest(peer->node, peer->index);
 }
 
 /**

@@ -12,7 +12,9 @@
  *  - eligible, resting and shrinking are not independent state: place_judge()
  *    derives them from the peer and its entry of the IPTable, at every tick and
  *    when something happens that should not wait for one. It reads the peer
- *    inside the lock: the last caller has seen every change made before.
+ *    inside the lock: the last caller has seen every change of the peer. The
+ *    entry is copied before: what an announcement said meanwhile counts from
+ *    the next tick on.
  *  - store_ns of a candidate follows the latency of its page-outs, and decays
  *    while none ends: a peer that was slow once is tried again.
  *

@@ -96,7 +96,8 @@ int nswap_inject_answer(struct nswap_srv_conn *conn)
 	if (type != NSWAP_STORE_ACK && type != NSWAP_FREE_ACK &&
 	    type != NSWAP_RETURN_ACK)
 		return 0;
-	if (type == NSWAP_STORE_ACK && conn->acked == conn->rx.id) {
+	if (type == NSWAP_STORE_ACK && conn->acked &&
+	    conn->acked == conn->rx.id) {
 		conn->acked = 0;
 		ret = conn->acked_ret ?: 1;
 	} else if (nswap_inject_cut_ack()) {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink: adding and deleting devices.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "base/types.h"
+#include "base/views.h"
+#include "core/node.h"
+#include "core/nodes.h"
+#include "knobs.h"
+#include "lifecycle.h"
+#include "netlink.h"
+#include "netlink_gen.h"
+#include "policy_select.h"
+#include "tiering/evacuate.h"
+
+/* the string of a repeated attribute, which the netlink policy does not check */
+static const char *text_of(const struct nlattr *nla, struct genl_info *info)
+{
+	if (memchr(nla_data(nla), '\0', nla_len(nla)))
+		return nla_data(nla);
+	NL_SET_ERR_MSG_ATTR(info->extack, nla, "a name has no end");
+	return NULL;
+}
+
+/* flash devices, in the order in which they were named */
+static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
+{
+	struct nlattr *nla;
+	int left;
+
+	nla_for_each_attr(nla, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), left) {
+		if (nla_type(nla) != NSWAP_A_FLASH)
+			continue;
+		if (cfg->nr_flash == NSWAP_FLASH_DEVICES) {
+			NL_SET_ERR_MSG(info->extack, "a device has at most 4 flash devices");
+			return -EINVAL;
+		}
+		cfg->flash[cfg->nr_flash] = text_of(nla, info);
+		if (!cfg->flash[cfg->nr_flash++])
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * nswap_nl_device_add_doit() - NSWAP_CMD_DEVICE_ADD
+ * @skb: request
+ * @info: request, parsed
+ *
+ * The reply is allocated first: once there is a device the caller is told.
+ *
+ * Context: process context.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL with neither a size nor
+ * a home; -ENOMEM; what nswap_device_add() returns.
+ */
+int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **tb = info->attrs;
+	struct nswap_device_config cfg = {
+		.sized = tb[NSWAP_A_SIZE],
+		.bytes = tb[NSWAP_A_SIZE] ? nla_get_u64(tb[NSWAP_A_SIZE]) : 0,
+		.home = tb[NSWAP_A_HOME] ? nla_data(tb[NSWAP_A_HOME]) : NULL,
+	};
+	struct nswap_device_view v = {};
+	struct nswap_node *node;
+	struct sk_buff *reply;
+	void *hdr;
+	int err;
+
+	if (!cfg.sized && !cfg.home) {
+		NL_SET_ERR_MSG(info->extack, "a device needs a size or a home");
+		return -EINVAL;
+	}
+	err = get_flash(info, &cfg);
+	if (err)
+		return err;
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	node = nswap_nl_node_of(info);
+	if (IS_ERR(node)) {
+		err = PTR_ERR(node);
+		goto free;
+	}
+	err = nswap_device_add(node, &cfg, &v, info->extack);
+	nswap_node_put(node);
+	if (err)
+		goto free;
+	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
+				NSWAP_CMD_DEVICE_ADD);
+	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, &v))) {
+		err = -EMSGSIZE;
+		goto free;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+free:
+	nlmsg_free(reply);
+	return err;
+}
+
+static int flash_del(struct nswap_node *node, const char *name,
+		     struct genl_info *info)
+{
+	const char *flash = text_of(info->attrs[NSWAP_A_FLASH], info);
+	struct sk_buff *reply;
+	u64 left = 0;
+	void *hdr;
+	int err;
+
+	if (!flash)
+		return -EINVAL;
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	err = nswap_empty_flash(node, name, flash, &left, info->extack);
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
+				NSWAP_CMD_DEVICE_DEL);
+	if (WARN_ON_ONCE(!hdr || nla_put_u64_64bit(reply, NSWAP_A_LEFT, left,
+						   NSWAP_A_PAD))) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
+/**
+ * nswap_nl_device_del_doit() - NSWAP_CMD_DEVICE_DEL
+ * @skb: request
+ * @info: request, parsed
+ *
+ * Context: process context.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL without a name; what
+ * nswap_device_del() or nswap_empty_flash() returns.
+ */
+int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nswap_node *node;
+	const char *name;
+	int err;
+
+	if (!info->attrs[NSWAP_A_DEVICE_NAME]) {
+		NL_SET_ERR_MSG(info->extack, "name the device to delete");
+		return -EINVAL;
+	}
+	node = nswap_nl_node_of(info);
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	name = nla_data(info->attrs[NSWAP_A_DEVICE_NAME]);
+	if (info->attrs[NSWAP_A_FLASH])
+		err = flash_del(node, name, info);
+	else
+		err = nswap_device_del(node, name, info->extack);
+	nswap_node_put(node);
+	return err;
+}
