@@ -70,7 +70,7 @@ static const char *why_failed(const struct nswap_peer *peer)
 {
 	switch (READ_ONCE(peer->state)) {
 	case NSWAP_PEER_LOST:
-		return "started anew and lost them";
+		return "restarted and lost them";
 	case NSWAP_PEER_DEAD:
 		return "is dead";
 	default:
