@@ -26,28 +26,8 @@
 #define ASK		72	/* bytes: a request, and the head of an answer */
 #define EXCHANGES	2000
 #define PORT		7777
-
-struct work {
-	const char *name;
-	bool write;
-	bool in_order;
-	unsigned int unit;	/* pages a request */
-	unsigned int depth;
-	uint64_t pages;		/* a repetition */
-};
-
-static const struct work works[] = {
-	{ "read-4k-d1", false, false, 1, 1, 1536 },
-	{ "write-4k-d1", true, false, 1, 1, 1536 },
-	{ "read-4k-d32", false, false, 1, 32, 2048 },
-	{ "write-4k-d32", true, false, 1, 32, 2048 },
-	{ "read-32k-d1", false, false, 8, 1, 4096 },
-	{ "write-32k-d1", true, false, 8, 1, 4096 },
-	{ "read-128k-d8", false, true, 32, 8, 6144 },
-	{ "write-128k-d8", true, true, 32, 8, 6144 },
-};
-
-#define PAGES_MAX	6144	/* the most that a work moves in a repetition */
+#define FORGET_BYTES	(34 * PAT_BYTES)
+#define FORGET_EVERY	256	/* accesses */
 
 struct disk {
 	int fd;
@@ -240,6 +220,19 @@ static uint64_t access_page(unsigned char *mem, uint64_t page, uint32_t count)
 	return bad;
 }
 
+/*
+ * Have the processor forget every translation: the protection of more pages
+ * than are invalidated one by one is changed. What the emulator remembers
+ * depends on the time of day, and a page whose translation is remembered is not
+ * marked as accessed again, so reclaim would choose others in each run.
+ */
+static void forget_translations(void *region)
+{
+	if (mprotect(region, FORGET_BYTES, PROT_READ) ||
+	    mprotect(region, FORGET_BYTES, PROT_READ | PROT_WRITE))
+		refuse("mprotect: %s", strerror(errno));
+}
+
 static int check_swapped(unsigned char *mem, uint64_t pages, uint32_t count)
 {
 	struct bad_pages bad = { .wrong = 0 };
@@ -261,6 +254,7 @@ static int swap(const char *name, uint64_t mb)
 	uint64_t pages = mb << 8, bad = 0;
 	bool random = !strcmp(name, "swap-random");
 	uint32_t *at = populated(pages * sizeof(*at));
+	void *region = populated(FORGET_BYTES);
 	unsigned char *mem;
 
 	if (!random && strcmp(name, "swap-seq"))
@@ -271,8 +265,11 @@ static int swap(const char *name, uint64_t mb)
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED || madvise(mem, pages * PAT_BYTES, MADV_NOHUGEPAGE))
 		refuse("cannot map %llu MB", (unsigned long long)mb);
-	for (uint64_t page = 0; page < pages; page++)
+	for (uint64_t page = 0; page < pages; page++) {
+		if (page % FORGET_EVERY == 0)
+			forget_translations(region);
 		pat_fill(mem + page * PAT_BYTES, SEED, page, 1);
+	}
 	for (uint32_t rep = 0; rep <= REPS; rep++) {
 		struct pat_order order = pat_order_new(pages, SEED + rep);
 		uint64_t idle, start, took;
@@ -281,8 +278,11 @@ static int swap(const char *name, uint64_t mb)
 			at[i] = (uint32_t)(random ? pat_order_at(&order, i) : i);
 		idle = idle_ns();
 		start = now_ns();
-		for (uint64_t i = 0; i < pages; i++)
+		for (uint64_t i = 0; i < pages; i++) {
+			if (i % FORGET_EVERY == 0)
+				forget_translations(region);
 			bad |= access_page(mem, at[i], rep + 1);
+		}
 		took = now_ns() - start;
 		idle = idle_ns() - idle;
 		if (rep)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the works of cost.c share: the clock, memory, and what is told.
+ * The works of cost.c, and what they share: clock, memory, what is told.
  *
  * Invariant: nothing here is called inside a window that is timed, but for the
  * clock at its ends.
@@ -14,6 +14,29 @@
 
 #define SEED		9
 #define REPS		3
+
+/* What is done with a device. */
+struct work {
+	const char *name;
+	bool write;
+	bool in_order;
+	unsigned int unit;	/* pages a request */
+	unsigned int depth;
+	uint64_t pages;		/* a repetition */
+};
+
+static const struct work works[] = {
+	{ "read-4k-d1", false, false, 1, 1, 1536 },
+	{ "write-4k-d1", true, false, 1, 1, 1536 },
+	{ "read-4k-d32", false, false, 1, 32, 2048 },
+	{ "write-4k-d32", true, false, 1, 32, 2048 },
+	{ "read-32k-d1", false, false, 8, 1, 4096 },
+	{ "write-32k-d1", true, false, 8, 1, 4096 },
+	{ "read-128k-d8", false, true, 32, 8, 6144 },
+	{ "write-128k-d8", true, true, 32, 8, 6144 },
+};
+
+#define PAGES_MAX	6144	/* the most that a work moves in a repetition */
 
 static uint64_t now_ns(void)
 {
