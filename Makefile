@@ -149,7 +149,7 @@ help:
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
 	@echo "  make test           all tests; SUITE=unit|model|lab|long|chaos|vm|kernels|pressure|debug for a part"
 	@echo "  make check          lints; CHECK=name for one of them"
-	@echo "  make bench          measurements; BENCH=device|swap|apps|moves|idle|tiers|policy|trace for one"
+	@echo "  make bench          measurements; BENCH=device|swap|apps|moves|idle|tiers|policy|trace|cost for one"
 	@echo "  make paper          the Nswap2L paper's tables; PAPER="N-T3 N-T4" for some"
 	@echo "  make shell          a prompt inside a 3-node lab cluster with swap on"
 	@echo

@@ -69,6 +69,11 @@ class Kept:
             file.flush()
             os.fsync(file.fileno())
 
+    def part(self, name, rows):
+        """A part is over."""
+        self.parts[name] = rows
+        self._append({"part": name, "rows": rows})
+
     def whole(self, rows):
         """Everything has been measured."""
         self.rows = rows
@@ -98,8 +103,7 @@ class Parts(Kept):
         if self._warnings():
             for row in rows:
                 row["marks"].insert(0, WARNED)
-        self.parts[name] = self.stamped(rows)
-        self._append({"part": name, "rows": rows})
+        self.part(name, self.stamped(rows))
 
     def all_rows(self):
         """The rows of all parts, in the order they were measured."""

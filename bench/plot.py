@@ -229,6 +229,27 @@ def _policy(rows, path):
     pyplot.close(figure)
 
 
+def _cost(rows, path):
+    kernels = list(dict.fromkeys(row["kernel"] for row in rows))
+    works = list(dict.fromkeys(r["work"] for r in rows if r["device"] != "tcp"))
+    figure, axes = pyplot.subplots(len(kernels), 1, squeeze=False,
+                                   figsize=(11, 3.4 * len(kernels)))
+    for panel, kernel in zip(axes[:, 0], kernels):
+        mine = [r for r in rows if r["kernel"] == kernel and r["work"] in works]
+        names = _order(mine)
+        label = {work: work.replace("-", " ", 1) for work in works}
+        values = {(label[r["work"]], r["device"]): (r["instr_per_page"],) * 3
+                  for r in mine}
+        _bars(panel, list(label.values()), names, values)
+        panel.tick_params(axis="x", labelsize=7)
+        panel.set_ylabel("instructions a page")
+        panel.set_title(f"Debian's {kernel}, both nodes together")
+        panel.legend(loc="upper right", ncols=len(names))
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
 def _trace(rows, path, folder):
     traces = {}
     for name in dict.fromkeys(row["workload"] for row in rows):
@@ -246,4 +267,5 @@ def draw(bench, rows, path, folder=None):
             _trace(rows, path, folder)
             return
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-         "idle": _idle, "tiers": _tiers, "policy": _policy}[bench](rows, path)
+         "idle": _idle, "tiers": _tiers, "policy": _policy,
+         "cost": _cost}[bench](rows, path)

@@ -173,6 +173,23 @@ def _trace(rows):
              f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
 
 
+def _cost(rows):
+    names = list(dict.fromkeys(row["device"] for row in rows))
+    lines = []
+    for kernel, work in dict.fromkeys((r["kernel"], r["work"]) for r in rows):
+        mine = {name: _find(rows, kernel=kernel, work=work, device=name)
+                for name in names}
+        far = [mine.get(name) for name in ("nswap", "nvme-tcp")]
+        ratio = far[0]["instr_per_page"] / far[1]["instr_per_page"] \
+            if all(far) else None
+        lines.append([kernel, work,
+                      *(_number(row and row["instr_per_page"], 0)
+                        for row in mine.values()), _number(ratio, 2),
+                      f"{max(row['spread'] for row in mine.values() if row):.2%}"])
+    _print(["kernel", "work", *names, "nswap/nvme-tcp", "spread"], lines)
+    print("instructions a page, of both nodes together; swap-*: an access")
+
+
 def _name(row):
     """What a row is about, in a few words."""
     keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
@@ -185,10 +202,10 @@ def show(bench, rows):
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
      "idle": _idle, "tiers": _tiers, "policy": _policy,
-     "trace": _trace}[bench](rows)
+     "trace": _trace, "cost": _cost}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")
     for row in rows:
-        for mark in row["marks"]:
+        for mark in row.get("marks", []):
             print(f"  mark: {_name(row)}: {mark}")

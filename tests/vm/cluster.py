@@ -65,12 +65,12 @@ def built_module(series, inject=False):
 
 
 @functools.cache
-def built_programs():
-    """nswapctl and the test programs."""
+def built_programs(names=PROGRAMS):
+    """nswapctl and test programs."""
     _make("nswapctl")
     progs = image.BUILD / "progs"
     _make("-C", "tests/progs", f"OUT={progs}")
-    return [image.BUILD / "nswapctl", *(progs / name for name in PROGRAMS)]
+    return [image.BUILD / "nswapctl", *(progs / name for name in names)]
 
 
 def prepare(cases):

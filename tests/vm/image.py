@@ -25,6 +25,7 @@ CACHE = pathlib.Path(os.environ.get("NSWAP_CACHE") or
 # Programs of this machine that a guest needs and busybox's do not replace
 # (its swapon knows no priorities).
 TOOLS = ["swapon"]
+PATH = "/sbin:/usr/sbin:/bin:/usr/bin"
 
 # Loaded by the agent at boot, with what they depend on; nswap itself needs
 # dm_mod.
@@ -161,11 +162,11 @@ def compiled(name):
     return out
 
 
-def module_files(series):
-    """The kernel's module files MODULES asks for, dependencies first."""
+def module_files(series, names=tuple(MODULES)):
+    """The files of a kernel's modules, what they depend on first."""
     folder = kernel(series, "modules")
     found = []
-    for name in MODULES:
+    for name in names:
         done = subprocess.run(
             ["/sbin/modprobe", "-d", folder.parents[2], "-S", folder.name,
              "--show-depends", "-q", name],
@@ -176,7 +177,8 @@ def module_files(series):
     return [pathlib.Path(p) for p in found]
 
 
-def _module_bytes(path):
+def module_bytes(path):
+    """A module file without its compression."""
     data = path.read_bytes()
     return lzma.decompress(data) if path.suffix == ".xz" else data
 
@@ -190,15 +192,20 @@ def busybox():
     return pathlib.Path(path)
 
 
+def installed(name):
+    """A program of this machine."""
+    path = shutil.which(name, path=PATH)
+    if not path:
+        raise SetupError(f"{name} is missing: "
+                         "run tests/setup/setup.sh as root")
+    return pathlib.Path(path)
+
+
 def tools():
     """TOOLS as {path in the guest: file here}, with their libraries."""
     found = {}
     for name in TOOLS:
-        path = shutil.which(name, path="/sbin:/usr/sbin:/bin:/usr/bin")
-        if not path:
-            raise SetupError(f"{name} is missing: "
-                             "run tests/setup/setup.sh as root")
-        found[f"/bin/{name}"] = pathlib.Path(path)
+        path = found[f"/bin/{name}"] = installed(name)
         found.update(libraries(path))
     return found
 
@@ -229,7 +236,7 @@ def base(series):
         cpio.file(target.lstrip("/"), source)
     for path in modules:
         cpio.data(f"modules/{path.name.removesuffix('.xz')}",
-                  _module_bytes(path))
+                  module_bytes(path))
     cpio.data("modules/order", "".join(
         f"{p.name.removesuffix('.xz')}\n" for p in modules).encode())
     for old in CACHE.glob(f"initramfs-{series}-*.cpio"):

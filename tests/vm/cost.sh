@@ -1,0 +1,221 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Process 1 of a guest that counts instructions: sets one device up between two
+# network namespaces, this one and "b", and measures works on it.
+#
+# COST_DEVICE, COST_WORKS (separated by commas) and COST_MB come from the kernel's
+# command line. What is measured goes to the second serial port, one JSON line a
+# repetition, at the end "done" or what went wrong. Nothing comes from the host,
+# so a run depends on nothing but the guest.
+#
+# In busybox's shell a program that is an applet too is called by its full path,
+# and iproute2 looks at its own name.
+ip=/iproute2/ip
+here=10.77.0.1 there=10.77.0.2
+port=/dev/ttyS1
+
+end()
+{
+	echo "$*" > $port
+	dmesg | tail -n 20
+	poweroff -f
+}
+
+in_b() { $ip netns exec b "$@"; }
+
+# wait_until SECONDS WHAT COMMAND…
+wait_until()
+{
+	left=$(($1 * 20)) what=$2
+	shift 2
+	while ! "$@" > /dev/null 2>&1; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || end "failed: $what"
+		usleep 50000
+	done
+}
+
+# load NAME [PARAMETER…]: a module, after those it depends on
+load()
+{
+	list=/modules-$1
+	shift
+	while read -r module; do
+		name=$(echo "${module%.ko}" | tr - _)
+		[ -d "/sys/module/$name" ] && continue
+		insmod "/cost/$module" "$@" || end "failed: loading $name"
+	done < "$list"
+}
+
+set_up()
+{
+	mount -t proc none /proc
+	mount -t sysfs none /sys
+	mount -t devtmpfs none /dev
+	mount -t cgroup2 none /sys/fs/cgroup
+	echo +memory > /sys/fs/cgroup/cgroup.subtree_control
+	mkdir -p /var/run /sys/fs/cgroup/limited
+	echo 12M > /sys/fs/cgroup/limited/memory.max
+	stty -F $port raw -echo
+	$ip link set lo up
+	load veth
+	$ip netns add b
+	$ip link add a0 type veth peer name b0 netns b
+	$ip addr add $here/24 dev a0
+	$ip link set a0 up
+	in_b $ip link set lo up
+	in_b $ip addr add $there/24 dev b0
+	in_b $ip link set b0 up
+	wait_until 5 "the other namespace answers" ping -c 1 -W 1 $there
+}
+
+brd()
+{
+	load brd rd_nr=1 "rd_size=$((COST_MB << 10))"
+	device=/dev/ram0
+}
+
+peer_lends()
+{
+	nswapctl --json peers | tr -d ' \n' | grep -q "\"free_pages\":[1-9]"
+}
+
+peer_is_up()
+{
+	nswapctl --json peers | tr -d ' \n' | grep -q '"state":"up"'
+}
+
+nswap()
+{
+	load nswap
+	in_b nswapctl up --lend $((COST_MB + 16))M --peers $here --no-broadcast ||
+		end "failed: node b is not up"
+	nswapctl up --lend 0 --peers $there --no-broadcast ||
+		end "failed: node a is not up"
+	wait_until 30 "the peer offers its room" peer_lends
+	nswapctl device add --size "${COST_MB}M" || end "failed: no nswap device"
+	wait_until 30 "the peer is connected" peer_is_up
+	device=/dev/nswap0
+}
+
+# In the namespace b, where configfs has to be mounted again: the target listens
+# in the namespace of whoever writes the last link.
+nvme_target()
+{
+	in_b sh -e -c "
+		mount -t configfs none /config
+		cd /config/nvmet
+		mkdir subsystems/cost subsystems/cost/namespaces/1
+		echo 1 > subsystems/cost/attr_allow_any_host
+		echo /dev/ram0 > subsystems/cost/namespaces/1/device_path
+		echo 1 > subsystems/cost/namespaces/1/enable
+		mkdir ports/1
+		echo tcp > ports/1/addr_trtype
+		echo ipv4 > ports/1/addr_adrfam
+		echo $there > ports/1/addr_traddr
+		echo 4420 > ports/1/addr_trsvcid
+		ln -s /config/nvmet/subsystems/cost ports/1/subsystems/cost"
+}
+
+nvme_tcp()
+{
+	brd
+	load nvmet-tcp
+	load nvme-tcp
+	mkdir /config
+	nvme_target || end "failed: the NVMe/TCP target"
+	printf '%s' "transport=tcp,traddr=$there,trsvcid=4420,nqn=cost,hostnqn=cost-host,hostid=7b1d3c6e-52a1-4f0e-9a55-6c1c58f0a901" \
+		> /dev/nvme-fabrics || end "failed: connecting NVMe/TCP"
+	device=/dev/nvme0n1
+}
+
+nbd()
+{
+	brd
+	load nbd
+	mkdir -p /etc
+	echo "root:x:0:0::/:/bin/sh" > /etc/passwd
+	echo "root:x:0:" > /etc/group
+	cat > /etc/nbd.conf <<-END
+		[generic]
+		user = root
+		group = root
+		listenaddr = $there
+		port = 10809
+		[cost]
+		exportname = /dev/ram0
+		flush = false
+	END
+	in_b /bin/nbd-server -d -C /etc/nbd.conf -p /nbd.pid &
+	wait_until 10 "nbd-server listens" \
+		in_b grep -q ':2A39 [^ ]* 0A' /proc/net/tcp
+	/bin/nbd-client -L -N cost $there 10809 /dev/nbd0 -b 4096 ||
+		end "failed: connecting nbd"
+	device=/dev/nbd0
+}
+
+idle_ns() { awk '/idle_sleeptime/ { print $3; exit }' /proc/timer_list; }
+
+# Whether nothing has anything to do: a kernel that has just booted tests its
+# ciphers for a while, beside whatever is measured.
+is_idle()
+{
+	before=$(idle_ns)
+	usleep 100000
+	[ $(($(idle_ns) - before)) -gt 80000000 ]
+}
+
+has_size()
+{
+	[ -b "$device" ] && [ "$(cat "/sys/block/${device##*/}/size")" = $((COST_MB << 11)) ]
+}
+
+# With a longer queue of larger requests all of the group's pages can be on their way
+# out at once, and the group is out of memory. On 6.12 an NVMe device is a front of
+# the one that has the queue, nvme0c0n1.
+swap_works()
+{
+	for queue in "/sys/block/${device##*/}/queue" /sys/block/nvme*c*n*/queue; do
+		echo 128 2> /dev/null > "$queue/max_sectors_kb"
+		echo 16 2> /dev/null > "$queue/nr_requests"
+	done
+	mkswap "$device" > /dev/null
+	swapon "$device" || end "failed: swapon"
+	for work in "$@"; do
+		(
+			echo 0 > /sys/fs/cgroup/limited/cgroup.procs
+			exec cost swap "$work" 24
+		) > $port || end "failed: $work"
+	done
+}
+
+works()
+{
+	swap='' plain=''
+	for work in $(echo "$COST_WORKS" | tr , ' '); do
+		case $work in
+		swap-*) swap="$swap $work" ;;
+		*) plain="$plain $work" ;;
+		esac
+	done
+	wait_until 60 "the guest is idle" is_idle
+	# shellcheck disable=SC2086  # lists of words
+	if [ "$COST_DEVICE" = tcp ]; then
+		in_b cost serve $there &
+		cost tcp-72-4168 $there > $port || end "failed: $plain"
+	else
+		wait_until 30 "$device has its size" has_size
+		[ -z "$plain" ] || cost device "$device" "$COST_MB" $plain > $port ||
+			end "failed:$plain"
+		[ -z "$swap" ] || swap_works $swap
+	fi
+}
+
+export PATH=/bin
+set_up
+case $COST_DEVICE in
+nvme-tcp) nvme_tcp ;;
+brd | nswap | nbd) "$COST_DEVICE" ;;
+esac
+works
+end "done"

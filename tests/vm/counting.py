@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A guest that counts instructions: what a page costs on stock kernels.
+
+    rows = measure("6.1", "nswap", ["read-4k-d1"], folder)      of cost.json
+
+Both nodes are network namespaces of one guest with one processor, and a nanosecond
+of that guest is an executed instruction. What it does depends on nothing outside of
+it: no frame, random number or time of day comes from the host, and its processor is
+a model that QEMU makes without this machine's. cost.sh is its process 1.
+"""
+import json
+import re
+import shutil
+import subprocess
+import time
+
+from nswaptest import dmesg
+from nswaptest.check import Failure, Unmet
+
+from . import cluster, image
+
+WORKS = [f"{op}-{size}-{depth}" for size, depth in
+         (("4k", "d1"), ("4k", "d32"), ("32k", "d1"), ("128k", "d8"))
+         for op in ("read", "write")] + ["swap-seq", "swap-random"]
+TCP = "tcp-72-4168"
+DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
+# Measured when asked for: connecting it takes as long as many works, and what it
+# does at depth scatters.
+OTHERS = ["nbd"]
+KERNELS = ["6.1", "6.12"]
+DEVICE_MB = 48
+MEMORY_MB = 512
+# A guest says nothing for as long only if it hangs.
+SILENCE_S = 180
+# One that needs nothing QEMU 7.2 cannot emulate, so that a later QEMU, which can do
+# more, makes the same one.
+CPU = ("Skylake-Client-v3,-rdrand,-rdseed,-pcid,-x2apic,-tsc-deadline,-invpcid,"
+       "-spec-ctrl,-3dnowprefetch,-xsavec")
+MACHINE = "pc-q35-7.2,usb=off,vmport=off"
+
+SAID = ("rows", "console.log")
+
+# Carried if they are installed: only one device needs them.
+PROGRAMS = ("nbd-server", "nbd-client")
+LOADED = ("veth", "brd", "nvmet-tcp", "nvme-tcp", "nbd", "nswap")
+
+CMDLINE = ("console=ttyS0 loglevel=5 panic=-1 rootfstype=ramfs rdinit=/cost.sh "
+           "clocksource=tsc tsc=reliable mitigations=off nokaslr norandmaps "
+           "random.trust_cpu=off random.trust_bootloader=on no_timer_check "
+           "pci=lastbus=0 rcupdate.rcu_expedited=1 nowatchdog cryptomgr.notests=1")
+
+_running = set()
+
+
+def works_of(device, works=None):
+    """The works that are measured on a device, of those asked for."""
+    mine = [TCP] if device == "tcp" else WORKS
+    return [work for work in mine if not works or work in works]
+
+
+def _needed(series, name, nswap):
+    """Module files that loading one takes, in order."""
+    if name == "nswap":
+        done = subprocess.run(["/sbin/modinfo", "-F", "depends", nswap],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        found = []
+        for other in done.stdout.strip().split(","):
+            found += [p for p in image.module_files(series, [other])
+                      if p not in found]
+        return found + [nswap]
+    return image.module_files(series, [name])
+
+
+def archive(series, out):
+    """The guest's initramfs, written to out: the vm lab's and what is measured."""
+    cpio, work = image.Archive(), out.parent / f"{out.name}.parts"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    module = cluster.built_module(series)
+    programs = {f"bin/{p.name}": p for p in cluster.built_programs(("cost",))}
+    programs["iproute2/ip"] = image.installed("ip")
+    for name in PROGRAMS:
+        if shutil.which(name, path=image.PATH):
+            programs[f"bin/{name}"] = image.installed(name)
+    libs = {}
+    for target, source in programs.items():
+        cpio.file(target, image.stripped(source, work))
+        libs.update(image.libraries(source))
+    for target, source in libs.items():
+        cpio.file(target.lstrip("/"), source)
+    cpio.file("cost.sh", image.HERE / "cost.sh")
+    seen = set()
+    for name in LOADED:
+        paths = _needed(series, name, module)
+        cpio.data(f"modules-{name}", "".join(
+            f"{p.name.removesuffix('.xz')}\n" for p in paths).encode(), 0o644)
+        for path in set(paths) - seen:
+            plain = work / path.name.removesuffix(".xz")
+            plain.write_bytes(image.module_bytes(path))
+            cpio.file(f"cost/{plain.name}", image.stripped(plain, work), 0o644)
+        seen |= set(paths)
+    shutil.rmtree(work)
+    out.write_bytes(image.base(series).read_bytes() + cpio.bytes())
+    return out
+
+
+def command(series, device, works, folder, initrd):
+    """QEMU's command line."""
+    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
+            "-display", "none", "-no-reboot", "-name", "cost",
+            "-machine", MACHINE,
+            "-accel", "tcg,thread=single",
+            "-icount", "shift=0,sleep=off,align=off",
+            "-cpu", CPU, "-smp", "1", "-m", str(MEMORY_MB),
+            "-rtc", "base=2020-01-01,clock=vm", "-seed", "1",
+            "-kernel", str(image.vmlinux(series)), "-initrd", str(initrd),
+            "-append", f"{CMDLINE} COST_DEVICE={device} COST_MB={DEVICE_MB} "
+            f"COST_WORKS={','.join(works)}",
+            "-serial", f"file:{folder}/console.log",
+            "-serial", f"file:{folder}/rows"]
+
+
+def _last_word(folder):
+    """The guest's last line: "done", or what went wrong."""
+    lines = (folder / "rows").read_text(errors="replace").splitlines()
+    return next((line for line in lines if not line.startswith("{")), None)
+
+
+def _wait(qemu, folder, name):
+    """Wait for the guest's end; it must not fall silent."""
+    size, heard = -1, time.monotonic()
+    while qemu.poll() is None:
+        now = sum((folder / file).stat().st_size for file in SAID
+                  if (folder / file).exists())
+        if now != size:
+            size, heard = now, time.monotonic()
+        if time.monotonic() - heard > SILENCE_S:
+            raise Unmet(f"{name}: the guest said nothing for {SILENCE_S} s, "
+                        f"see {folder}/console.log")
+        time.sleep(0.1)
+
+
+def repetitions(series, device, works, folder, initrd):
+    """Boot a guest that measures works on a device: what it said of each
+    repetition."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{device} on {series}"
+    for old in SAID:
+        (folder / old).unlink(missing_ok=True)
+    with open(folder / "qemu.log", "wb") as log, subprocess.Popen(
+            command(series, device, works, folder, initrd),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True) as qemu:
+        _running.add(qemu)
+        try:
+            _wait(qemu, folder, name)
+        finally:
+            qemu.kill()
+            _running.discard(qemu)
+    console = (folder / "console.log").read_text(errors="replace")
+    said = _last_word(folder)
+    if said != "done":
+        errors = re.findall(r"^error: (.*?)\r?$", console, re.M)
+        raise Failure(f"{name}: {'; '.join([said or 'the guest ended', *errors])}, "
+                      f"see {folder}/console.log")
+    wrong = dmesg.problems(console, False, False)
+    if wrong:
+        raise Failure(f"{name}: {wrong[0]}, see {folder}/console.log")
+    return [json.loads(line) for line in
+            (folder / "rows").read_text().splitlines() if line[0] == "{"]
+
+
+def stop():
+    """End every guest that still runs."""
+    for qemu in list(_running):
+        qemu.kill()
+
+
+def rows_of(series, device, said):
+    """Rows of cost.json: the mean of a work's repetitions, and how far they lie
+    apart."""
+    rows = []
+    for work in dict.fromkeys(one["work"] for one in said):
+        costs = [one["ns"] / one["pages"] for one in said if one["work"] == work]
+        mean = sum(costs) / len(costs)
+        rows.append({"kernel": series, "device": device, "work": work,
+                     "instr_per_page": round(mean, 1),
+                     "spread": round((max(costs) - min(costs)) / mean, 5)})
+    return rows
+
+
+def measure(series, device, works, folder, initrd=None):
+    """Rows of a device on a stock kernel."""
+    folder.mkdir(parents=True, exist_ok=True)
+    own = None if initrd else archive(series, folder / "initramfs")
+    try:
+        return rows_of(series, device, repetitions(
+            series, device, works, folder, initrd or own))
+    finally:
+        if own:
+            own.unlink()
+
+
+def lab():
+    """The machine that counts, in a few words."""
+    done = subprocess.run(["qemu-system-x86_64", "--version"], text=True,
+                          stdout=subprocess.PIPE, check=True)
+    version = re.search(r"version (\S+)", done.stdout).group(1)
+    return f"QEMU {version} icount, {CPU.split(',')[0]}, 1 CPU, both nodes"
+
+
+def dearer(rows, committed, share):
+    """Those of the rows that cost more than the committed ones by more than a
+    share, each as a sentence."""
+    found = []
+    for row in rows:
+        key = ("kernel", "device", "work")
+        was = next((old for old in committed
+                    if all(old[k] == row[k] for k in key)), None)
+        if was is None:
+            found.append(f"bench/results/cost.json has no {row['work']} of "
+                         f"{row['device']} on {row['kernel']}")
+        elif row["instr_per_page"] > was["instr_per_page"] * (1 + share):
+            more = row["instr_per_page"] / was["instr_per_page"] - 1
+            found.append(f"{row['work']} of {row['device']} on {row['kernel']} takes "
+                         f"{row['instr_per_page']:,.0f} instructions a page, "
+                         f"{more:.1%} more than the {was['instr_per_page']:,.0f} in "
+                         "bench/results/cost.json")
+    return found
