@@ -40,7 +40,7 @@ static int frees_answered(struct nswap_msg *m)
 
 	if (!ret)
 		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
-				     le64_to_cpu(rx->free));
+				   le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
 	nswap_free_kick(c->peer->node, 0);
 	return ret;

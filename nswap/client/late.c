@@ -27,7 +27,7 @@ static int late_store(struct nswap_conn *c)
 	if (ret)
 		return ret;
 	nswap_peer_granted(c->peer, le32_to_cpu(c->rx.grants),
-			     le64_to_cpu(c->rx.free));
+			   le64_to_cpu(c->rx.free));
 	rcu_read_lock();
 	dev = nswap_device_find(node, le32_to_cpu(c->rx.instance));
 	if (!dev)

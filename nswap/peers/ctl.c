@@ -139,7 +139,7 @@ static int ping_answered(struct nswap_msg *m)
 
 	if (!ret)
 		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
-				     le64_to_cpu(rx->free));
+				   le64_to_cpu(rx->free));
 	WRITE_ONCE(c->peer->asked, 0);
 	nswap_ctl_release(c);
 	return ret;
@@ -153,7 +153,7 @@ static int grant_answered(struct nswap_msg *m)
 
 	if (!ret)
 		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
-				     le64_to_cpu(rx->free));
+				   le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
 	return ret;
 }

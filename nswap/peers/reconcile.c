@@ -169,7 +169,7 @@ static int drop_answered(struct nswap_msg *m)
 	}
 	nswap_ctl_release(c);
 	nswap_peer_granted(peer, le32_to_cpu(rx->grants),
-			     le64_to_cpu(rx->free));
+			   le64_to_cpu(rx->free));
 	go_on(peer);
 	return 0;
 }
