@@ -297,7 +297,7 @@ void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v);
 bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 		      struct nswap_owner_view *v);
 
-/* device.c */
+/* device/life.c */
 int nswap_device_add(struct nswap_node *node,
 		     const struct nswap_device_config *cfg,
 		     struct nswap_device_view *v, struct netlink_ext_ack *ext);

@@ -3,11 +3,13 @@
 """What every file of the tree must be like.
 
 An SPDX line at the head, no notes to self, no trailing blanks, no paths of one
-machine, links in the documentation that lead somewhere. What may be how long is
-asked by sizes.py.
+machine, links in the documentation that lead somewhere, and functions that it names,
+`name()` (`room/file.c`), that are in that file of nswap/. What may be how long is asked
+by sizes.py.
 
 usage: files.py          run from the top of the tree
 """
+import pathlib
 import re
 import sys
 
@@ -19,6 +21,7 @@ NOTES = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3]) +
                    r")\b")
 MACHINE = re.compile(r"(?<![\w.$}])/(" + "|".join(["home", "work", "Users"]) +
                      r")/\w")
+NAMED = re.compile(r"`(\w+)\(\)`\s+\(`([\w/]+\.[ch])`\)")
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)")
 
 
@@ -47,6 +50,19 @@ def complaints(path, text):
         for link in LINK.findall(text):
             if not (path.parent / link).exists():
                 found.append(f"link to {link}, which is not there")
+        found += misplaced(text)
+    return found
+
+
+def misplaced(text):
+    """Functions that a page says are in a file of nswap/, and are not."""
+    found = []
+    for name, file in NAMED.findall(text):
+        place = pathlib.Path("nswap") / file
+        if not place.exists():
+            found.append(f"nswap/{file} is not there")
+        elif not re.search(rf"\b{name}\(", place.read_text(encoding="utf-8")):
+            found.append(f"{name}() is not in nswap/{file}")
     return found
 
 
