@@ -22,8 +22,6 @@
 #include "pure/ip_table.h"
 
 struct net;
-struct socket;
-struct task_struct;
 struct nswap_acceptor;
 struct nswap_announcer;
 struct nswap_cache;

@@ -10,8 +10,6 @@
 #include "core/device.h"
 #include "pure/wire.h"
 
-struct nswap_returns;
-
 /**
  * struct nswap_return - buffers for the pages of one RETURN
  * @link: in the list of those that are not in use

@@ -13,8 +13,6 @@
 #include "pure/ip_table.h"
 #include "transport/conn.h"
 
-struct nswap_client;
-
 /**
  * struct nswap_ctl - a control message of a peer, one of each kind at a time
  * @m: the message

@@ -79,7 +79,7 @@ def test_ids(t):
 
 def test_other_version(t):
     """A node of version 1 is heard: it is shown as refused, with the reason,
-    and said once in the log; upgraded it is a peer; a stranger to nobody."""
+    and said once in the log; upgraded it is a peer; no peer takes it for a stranger."""
     cluster = start(t)
     node, real, last = cluster
     with by_hand(last, [node, real], version=1) as old:
@@ -146,7 +146,7 @@ def test_listed_server(t):
 
 def test_version_1_client(t):
     """A client of version 1 is greeted in version 2, gets no answer to its
-    HELLO, and is shown; many of them keep nobody out."""
+    HELLO, and is shown; many of them keep no peer out."""
     cluster = start(t)
     node, real, last = cluster
     for turn in range(40):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a page costs, in instructions, against the committed figures.
 
-Whoever makes a page dearer commits the new figure and says why; nothing here
+A change that makes a page dearer commits the new figure and says why; nothing here
 depends on how busy the machine is, so there is no second try.
 """
 import json
