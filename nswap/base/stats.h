@@ -29,6 +29,7 @@
 	X(moves_refused)	/* moves of own pages that were called off */ \
 	X(moves_met)		/* moves that found their slot changed meanwhile */ \
 	X(pages_home_out)	/* pages written to home */ \
+	X(pages_followed)	/* pages written home that a peer has too */ \
 	X(pages_home_in)	/* pages read back from home */ \
 	X(pages_returned)	/* own pages that servers sent back */ \
 	X(returns_failed)	/* own pages sent back that had nowhere to go */ \

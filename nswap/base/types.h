@@ -37,6 +37,19 @@ struct nswap_addr {
 	u8 ip[16];
 };
 
+/**
+ * enum nswap_protect - what of a device survives the death of a peer
+ * @NSWAP_PROTECT_NONE: nothing
+ * @NSWAP_PROTECT_HOME: all its pages: home has them too, a bounded time later, and this
+ *	node's RAM until then
+ * @NSWAP_PROTECT_KINDS: number of kinds
+ */
+enum nswap_protect {
+	NSWAP_PROTECT_NONE,
+	NSWAP_PROTECT_HOME,
+	NSWAP_PROTECT_KINDS,
+};
+
 struct nswap_node;
 struct nswap_peer;
 struct nswap_conn;

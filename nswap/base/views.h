@@ -176,6 +176,9 @@ struct nswap_side_view {
  * @side: the tables
  * @nr_side: number of @side
  * @lost: slots whose page is lost
+ * @protect: what it is protected by
+ * @exposed: pages that are lost if their peer dies
+ * @lag: pages that home lags behind; they are in this node's RAM
  * @tier: its tiers, including those it does not have
  * @in_use: opened or swapped on
  * @policy: what is set on the device itself, NULL where it follows its node
@@ -189,6 +192,9 @@ struct nswap_device_view {
 	struct nswap_side_view side[NSWAP_SIDE_TABLES];
 	unsigned int nr_side;
 	u64 lost;
+	const char *protect;
+	u64 exposed;
+	u32 lag;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
@@ -201,6 +207,7 @@ struct nswap_device_view {
  * @home: path of its home; NULL for none
  * @flash: paths of its flash devices, by rank
  * @nr_flash: number of @flash
+ * @protect: kind of protection; NULL for none
  */
 struct nswap_device_config {
 	u64 bytes;
@@ -208,6 +215,7 @@ struct nswap_device_config {
 	const char *home;
 	const char *flash[NSWAP_FLASH_DEVICES];
 	unsigned int nr_flash;
+	const char *protect;
 };
 
 /**
@@ -303,6 +311,9 @@ int nswap_device_add(struct nswap_node *node,
 		     struct nswap_device_view *v, struct netlink_ext_ack *ext);
 int nswap_device_del(struct nswap_node *node, const char *name,
 		     struct netlink_ext_ack *ext);
+int nswap_device_protect(struct nswap_node *node, const char *name,
+			 const char *mode, struct nswap_device_view *v,
+			 struct netlink_ext_ack *ext);
 bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 		       struct nswap_device_view *v);
 

@@ -7,6 +7,7 @@
  *   REMOTE: LOAD on one of the peer's load connections
  *   HOME: read from home
  *   FLASH: read from flash
+ *   REMOTE, its peer silent or gone, and home has a copy: read from home
  *   any other state with a flash slot: the reading policy chooses; the other
  *	place is tried if that one fails or, for a peer, has no session
  *   LOST, or a peer that is dead or LOST: the request fails
@@ -19,7 +20,7 @@
  *    page-in is retried, if not, the page is LOST.
  *  - When the session breaks the message is parked at the peer, until the
  *    session is back or dead_after_ms after the request came; but not if flash
- *    has its pages. So either flash has all pages of a message, or none.
+ *    or home has its pages. Either flash has all pages of a message, or none.
  *  - Reads of the prefetcher are not counted and leave no reference bit; they
  *    fail early and without a log message.
  */
@@ -34,6 +35,7 @@
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/device_policy.h"
+#include "core/home_copy.h"
 #include "core/inject.h"
 #include "core/node.h"
 #include "core/page_tag.h"
@@ -78,30 +80,33 @@ static const char *why_failed(const struct nswap_peer *peer)
 	}
 }
 
-/* REMOTE -> FLASH or LOST; a MOVING slot is left to its claim */
-static bool pagein_slot_lost(struct nswap_slot *s, u16 peer, u32 gen)
+/* REMOTE -> HOME, FLASH or LOST; a MOVING slot is left to its claim */
+static bool pagein_slot_lost(struct nswap_slot *s, struct nswap_device *dev,
+			     u64 slot, u16 peer, u32 gen)
 {
-	if (!nswap_slot_is(s, NSWAP_SLOT_REMOTE, peer, gen))
-		return false;
-	*s = nswap_slot_lost(s);
-	return true;
+	return nswap_slot_is(s, NSWAP_SLOT_REMOTE, peer, gen) &&
+	       nswap_home_copy_lost(dev, slot, s);
 }
 
 /* the peer does not hold the page: true if the slot has changed, so retry */
 static bool slot_missed(struct nswap_io *io, unsigned int i,
 			struct nswap_peer *peer)
 {
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i), was;
+	struct nswap_device *dev = io->dev;
+	struct nswap_slot s = nswap_slot_look(dev, io->slot + i), was;
+	bool home = nswap_home_copy_has(dev, io->slot + i);
 	u32 gen = le32_to_cpu(io->gen[i]);
 
+	if (nswap_home_copy_due(dev, io->slot + i))
+		set_bit(i, &io->no_peer);
 	/* it may have moved away and back meanwhile: only the second miss counts */
 	if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, peer->index, gen) ||
 	    !test_and_set_bit(i, &io->missed) ||
-	    !nswap_slot_update(io->dev, io->slot + i, &was, pagein_slot_lost,
-			       peer->index, gen))
+	    !nswap_slot_update(dev, io->slot + i, &was, pagein_slot_lost, dev,
+			       io->slot + i, peer->index, gen))
 		return true;
-	nswap_peer_slots(io->dev->node, peer->index, -1);
-	if (was.flash)
+	nswap_peer_slots(dev->node, peer->index, -1);
+	if (was.flash || home)
 		return true;
 	fail_slots(io, i, 1, peer->name, "does not hold it");
 	return false;
@@ -196,9 +201,19 @@ static bool on_flash(struct nswap_io *io, unsigned int i,
 	return s->flash && !test_bit(i, &io->no_flash);
 }
 
+/* does home have it too, or will it soon, and has not failed for this request? */
+static bool copied_home(struct nswap_io *io, unsigned int i)
+{
+	u64 slot = io->slot + i;
+
+	return !test_bit(i, &io->no_home) &&
+	       (nswap_home_copy_has(io->dev, slot) ||
+		nswap_home_copy_due(io->dev, slot));
+}
+
 /*
  * Slots to retry: they are, or soon may be, elsewhere than where they were looked
- * for. Those that flash has are read from flash from now on.
+ * for. Those that flash or home has are read from there from now on.
  */
 static unsigned long moved_on(struct nswap_op *op)
 {
@@ -212,7 +227,7 @@ static unsigned long moved_on(struct nswap_op *op)
 		if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, op->peer->index,
 				   le32_to_cpu(io->gen[i]))) {
 			again |= BIT(i);
-		} else if (on_flash(io, i, &s)) {
+		} else if (on_flash(io, i, &s) || copied_home(io, i)) {
 			set_bit(i, &io->no_peer);
 			again |= BIT(i);
 		}
@@ -254,7 +269,7 @@ bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
 	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
 }
 
-/* does flash have every page of it? */
+/* does flash or home have every page of it? */
 static bool pagein_peer_dispensable(struct nswap_op *op)
 {
 	struct nswap_io *io = op->io;
@@ -263,7 +278,7 @@ static bool pagein_peer_dispensable(struct nswap_op *op)
 	for (i = op->first; i < op->first + op->nr; i++) {
 		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
-		if (!on_flash(io, i, &s))
+		if (!on_flash(io, i, &s) && !copied_home(io, i))
 			return false;
 	}
 	return true;
@@ -415,6 +430,15 @@ static bool from_flash(struct nswap_io *io, unsigned int i,
 	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
 }
 
+/* is the copy at home the one to read, or to wait for? */
+static bool from_home(struct nswap_io *io, unsigned int i,
+		      const struct nswap_slot *s)
+{
+	return nswap_slot_at_peer(s) && copied_home(io, i) &&
+	       (test_bit(i, &io->no_peer) ||
+		nswap_peer_state(io->dev->node, s->peer) != NSWAP_PEER_UP);
+}
+
 /* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
@@ -422,6 +446,8 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 
 	if (from_flash(io, first, &s))
 		return nswap_tiers[NSWAP_TIER_FLASH]->load(io, first);
+	if (from_home(io, first, &s))
+		return nswap_tiers[NSWAP_TIER_HOME]->load(io, first);
 	switch (s.state) {
 	case NSWAP_SLOT_EMPTY:
 	case NSWAP_SLOT_FREEING:

@@ -21,6 +21,8 @@
  *    It also stops where a page that a server brought back is being written to
  *    the slot's place at home, or to flash before that; that write waits for
  *    nothing but these two devices.
+ *  - On a device that home protects, a slot is claimed with a page promised for its
+ *    copy (follow.c), and not while an older copy of it is on its way home.
  *  - Every message of a slot has its own generation. A copy of a generation
  *    that was given up is an orphan: freed when given up, again when its late
  *    ack comes, and by comparison if the connection is lost in between.
@@ -36,10 +38,12 @@
 #include "base/types.h"
 #include "core/client_state.h"
 #include "core/device.h"
+#include "core/home_copy.h"
 #include "core/node.h"
 #include "core/request.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
+#include "follow.h"
 #include "free.h"
 #include "observe/meter.h"
 #include "pageout.h"
@@ -66,7 +70,8 @@ static void store_header(struct nswap_io *io)
 static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
 				 u64 slot)
 {
-	if (s->state == NSWAP_SLOT_WRITING || nswap_return_under_way(dev, slot))
+	if (s->state == NSWAP_SLOT_WRITING || nswap_return_under_way(dev, slot) ||
+	    nswap_home_copy_due(dev, slot))
 		return false;
 	*s = (struct nswap_slot){
 		.state = NSWAP_SLOT_WRITING,
@@ -104,6 +109,33 @@ static bool pageout_slot_ended(struct nswap_slot *s, u8 state, u16 peer, u32 fla
 	return true;
 }
 
+static bool pageout_waited(const struct nswap_io *io, u32 ms)
+{
+	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
+}
+
+/* a home that does not keep up makes page-outs wait; one that hangs does not for long */
+static bool pageout_follow(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_device *dev = io->dev;
+
+	/* pairs with nswap_protect_set() */
+	if (smp_load_acquire(&dev->protect) != NSWAP_PROTECT_HOME)
+		return true;
+	if (nswap_follow_reserve(dev)) {
+		set_bit(i, &io->follows);
+		return true;
+	}
+	return pageout_waited(io, GIVE_UP_AFTER *
+			      nswap_knob(dev->node, store_timeout_ms));
+}
+
+static void pageout_unfollow(struct nswap_io *io, unsigned int i)
+{
+	if (io->follows && test_and_clear_bit(i, &io->follows))
+		nswap_follow_release(io->dev);
+}
+
 /* false if the slot cannot be claimed now */
 static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
 {
@@ -113,9 +145,13 @@ static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
 		store_header(io);
 		return true;
 	}
-	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
-			       io->dev, slot))
+	if (!pageout_follow(io, i))
 		return false;
+	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
+			       io->dev, slot)) {
+		pageout_unfollow(io, i);
+		return false;
+	}
 	io->todo |= BIT(i);
 	return true;
 }
@@ -152,6 +188,7 @@ static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 {
 	struct nswap_slot was;
 
+	pageout_unfollow(io, i);
 	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_ended,
 			  state, peer, flash);
 	forget_old_copy(io, i, peer);
@@ -182,10 +219,19 @@ void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 static void pageout_stored(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;
+	struct nswap_device *dev = io->dev;
+	struct nswap_follow_page *copy = NULL;
+	bool freed;
 
-	if (pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, op->peer->index,
-			     NSWAP_FLASH_NONE))
-		nswap_free_told(io->dev, io->slot + i);
+	if (io->follows && test_and_clear_bit(i, &io->follows))
+		copy = nswap_follow_copy(dev, io->slot + i,
+					 le32_to_cpu(io->gen[i]), io->page[i]);
+	freed = pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, op->peer->index,
+				 NSWAP_FLASH_NONE);
+	if (copy)
+		nswap_follow_queue(dev, copy);
+	if (freed)
+		nswap_free_told(dev, io->slot + i);
 }
 
 /* to be placed again */
@@ -296,11 +342,6 @@ static void fail_rest(struct nswap_io *io)
 	if (n)
 		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
 			   io->dev->disk->disk_name, n);
-}
-
-static bool pageout_waited(const struct nswap_io *io, u32 ms)
-{
-	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
 }
 
 /*

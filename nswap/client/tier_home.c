@@ -4,6 +4,7 @@
  *
  *   no room at any peer:  WRITING(no peer) -> home -> HOME, or LOST
  *   HOME, or MOVING away from home: page-in from home
+ *   REMOTE, and home has a copy: page-in from home if the peer does not answer
  *
  * Invariants:
  *  - Adjacent slots go in one read or write. If that fails they are tried one
@@ -22,6 +23,7 @@
 #include "base/types.h"
 #include "core/device.h"
 #include "core/devices.h"
+#include "core/home_copy.h"
 #include "core/node.h"
 #include "core/request.h"
 #include "core/return_mark.h"
@@ -75,11 +77,13 @@ int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 	return io->todo & slots ? -EAGAIN : 0;
 }
 
-/* is the slot no longer what this page-in asked home for? */
-static bool has_changed(struct nswap_io *io, unsigned int i)
+/* is the slot no longer what this page-in asked home for, or does a peer have it too? */
+static bool home_look_again(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
+	if (nswap_slot_at_peer(&s))
+		set_bit(i, &io->no_home);
 	return !nswap_slot_at_home(&s) || s.gen != le32_to_cpu(io->gen[i]);
 }
 
@@ -99,7 +103,7 @@ static void load_ended(struct nswap_home_io *h)
 	} else if (op->nr > 1) {
 		WRITE_ONCE(io->one_by_one, true);
 		again = nswap_op_slots(op);
-	} else if (has_changed(io, first)) {
+	} else if (home_look_again(io, first)) {
 		again = BIT(first);
 	} else {
 		nswap_device_complain(dev, h, "its page cannot be had");
@@ -108,6 +112,15 @@ static void load_ended(struct nswap_home_io *h)
 		nswap_request_fail(io, first, 1);
 	}
 	nswap_op_end(op, again);
+}
+
+/* can it be read from home? */
+static bool home_has(struct nswap_io *io, unsigned int i,
+		     const struct nswap_slot *s)
+{
+	return nswap_slot_at_home(s) ||
+	       (nswap_slot_at_peer(s) && !test_bit(i, &io->no_home) &&
+		nswap_home_copy_has(io->dev, io->slot + i));
 }
 
 /* load() of tier.h */
@@ -119,7 +132,7 @@ unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 	for (i = first; i < first + nr; i++) {
 		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
-		if (!nswap_slot_at_home(&s))
+		if (!home_has(io, i, &s))
 			break;
 		io->gen[i] = cpu_to_le32(s.gen);
 	}

@@ -65,6 +65,8 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.sized = tb[NSWAP_A_SIZE],
 		.bytes = tb[NSWAP_A_SIZE] ? nla_get_u64(tb[NSWAP_A_SIZE]) : 0,
 		.home = tb[NSWAP_A_HOME] ? nla_data(tb[NSWAP_A_HOME]) : NULL,
+		.protect = tb[NSWAP_A_PROTECT] ? nla_data(tb[NSWAP_A_PROTECT]) :
+						 NULL,
 	};
 	struct nswap_device_view v = {};
 	struct nswap_node *node;
@@ -93,6 +95,55 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		goto free;
 	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
 				NSWAP_CMD_DEVICE_ADD);
+	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, &v))) {
+		err = -EMSGSIZE;
+		goto free;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+free:
+	nlmsg_free(reply);
+	return err;
+}
+
+/**
+ * nswap_nl_device_set_doit() - NSWAP_CMD_DEVICE_SET
+ * @skb: request
+ * @info: request, parsed
+ *
+ * Context: process context.
+ * Return: 0; -ENODEV if there is no such node; -EINVAL without a name or something to
+ * set; -ENOMEM; what nswap_device_protect() returns.
+ */
+int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr **tb = info->attrs;
+	struct nswap_device_view v = {};
+	struct nswap_node *node;
+	struct sk_buff *reply;
+	void *hdr;
+	int err;
+
+	if (!tb[NSWAP_A_DEVICE_NAME] || !tb[NSWAP_A_PROTECT]) {
+		NL_SET_ERR_MSG(info->extack, "name the device and its protection");
+		return -EINVAL;
+	}
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	node = nswap_nl_node_of(info);
+	if (IS_ERR(node)) {
+		err = PTR_ERR(node);
+		goto free;
+	}
+	err = nswap_device_protect(node, nla_data(tb[NSWAP_A_DEVICE_NAME]),
+				   nla_data(tb[NSWAP_A_PROTECT]), &v,
+				   info->extack);
+	nswap_node_put(node);
+	if (err)
+		goto free;
+	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
+				NSWAP_CMD_DEVICE_SET);
 	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, &v))) {
 		err = -EMSGSIZE;
 		goto free;

@@ -37,7 +37,7 @@ const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_PROTECT + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -55,10 +55,11 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_TRACE_AFTER + 1] = {
 	[NSWAP_A_FLASH] = { .type = NLA_STRING, .len = 4095, },
 	[NSWAP_A_PROFILE_RESET] = { .type = NLA_FLAG, },
 	[NSWAP_A_TRACE_AFTER] = { .type = NLA_U64, },
+	[NSWAP_A_PROTECT] = { .type = NLA_NUL_STRING, .len = 255, },
 };
 
 /* Ops table for nswap */
-const struct genl_small_ops nswap_nl_ops[15] = {
+const struct genl_small_ops nswap_nl_ops[16] = {
 	{
 		.cmd	= NSWAP_CMD_NODE_UP,
 		.doit	= nswap_nl_node_up_doit,
@@ -124,6 +125,11 @@ const struct genl_small_ops nswap_nl_ops[15] = {
 	{
 		.cmd	= NSWAP_CMD_TRACE_GET,
 		.dumpit	= nswap_nl_trace_get_dumpit,
+		.flags	= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd	= NSWAP_CMD_DEVICE_SET,
+		.doit	= nswap_nl_device_set_doit,
 		.flags	= GENL_ADMIN_PERM,
 	},
 };

@@ -45,6 +45,7 @@ static const struct stat_attr client_stats[] = {
 	STAT(CLIENT, MOVES_REFUSED, moves_refused),
 	STAT(CLIENT, MOVES_MET, moves_met),
 	STAT(CLIENT, PAGES_HOME_OUT, pages_home_out),
+	STAT(CLIENT, PAGES_FOLLOWED, pages_followed),
 	STAT(CLIENT, PAGES_HOME_IN, pages_home_in),
 	STAT(CLIENT, PAGES_RETURNED, pages_returned),
 	STAT(CLIENT, RETURNS_FAILED, returns_failed),
@@ -229,6 +230,9 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_REMOTE,
 		    v->tier[NSWAP_TIER_REMOTE].pages) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_LOST, v->lost) ||
+	    nla_put_string(skb, NSWAP_DEVICE_A_PROTECT, v->protect) ||
+	    put_u64(skb, NSWAP_DEVICE_A_EXPOSED, v->exposed) ||
+	    nla_put_u32(skb, NSWAP_DEVICE_A_LAG, v->lag) ||
 	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, home->pages) ||
 	    (*home->names &&

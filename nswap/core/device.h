@@ -19,6 +19,8 @@
 #include "pure/side_table.h"
 #include "pure/slot_map.h"
 
+struct nswap_follow;
+struct nswap_home_fill;
 struct nswap_promote;
 struct nswap_prefetcher;
 struct nswap_returns;
@@ -43,6 +45,14 @@ struct nswap_returns;
  * @home: for pages that no peer has room for; NULL without one
  * @returning: with a home, one of @side, one bit a slot: a page that a server
  *	has sent back may be written to its place there; see returned.c
+ * @home_has: likewise: a peer holds the page and home has it too; see home_copy.c
+ * @home_due: likewise: a copy of the peer's page is about to be written home
+ * @nr_copied: bits set in @home_has and @home_due
+ * @protect: what is to survive the death of a peer; read with READ_ONCE, written
+ *	under the node's @control
+ * @follow: writes page-outs home behind the peers; NULL until protection by home is
+ *	turned on
+ * @fill: with a home, copies there what peers hold and home lacks
  * @rooms: buffers for pages that servers send back; NULL without flash and home
  * @returns_left: rooms in use, and pages sent back by servers that are being
  *	written, or were a moment ago: the device is in use until it is 0
@@ -80,6 +90,12 @@ struct nswap_device {
 	spinlock_t header_lock;
 	struct nswap_home *home;
 	unsigned long *returning;
+	unsigned long *home_has;
+	unsigned long *home_due;
+	atomic64_t nr_copied;
+	enum nswap_protect protect;
+	struct nswap_follow *follow;
+	struct nswap_home_fill *fill;
 	struct nswap_returns *rooms;
 	atomic_t returns_left;
 	struct nswap_flash *flash;

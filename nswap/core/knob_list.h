@@ -42,7 +42,9 @@
 	  "tests: MiB of RAM to believe in, 0 for the machine's own") \
 	X(fed_available_mib, 0, 1 << 30, 0, "tests: MiB of it that are available") \
 	X(fed_swap_outs, 0, U32_MAX, 0, "tests: pages swapped out so far") \
-	X(fed_refaults, 0, U32_MAX, 0, "tests: pages refaulted so far")
+	X(fed_refaults, 0, U32_MAX, 0, "tests: pages refaulted so far") \
+	X(protect_mib_s, 0, 1 << 20, 64, \
+	  "MiB a second of exposed pages that may be protected, 0 for none")
 
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */
 struct nswap_knobs {

@@ -69,6 +69,9 @@ struct nswap_op {
  * @missed: page-in: slots a peer has once said it does not hold
  * @no_flash: slots that flash has failed; bits set by the task that finds out
  * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
+ * @no_home: page-in: slots whose copy at home has failed, but a peer has them
+ * @follows: page-out: slots that have a page promised by nswap_follow_reserve();
+ *	set by the dispatcher, cleared by the task that ends the slot
  * @retry: slots to be added to @todo; bits set by the task that handles an answer
  * @failed: slots whose bios get an error, or of a batch, those that home or flash
  *	failed; likewise
@@ -99,6 +102,8 @@ struct nswap_io {
 	unsigned long missed;
 	unsigned long no_flash;
 	unsigned long no_peer;
+	unsigned long no_home;
+	unsigned long follows;
 	unsigned long retry;
 	unsigned long failed;
 	struct page *page[NSWAP_REQ_SLOTS];

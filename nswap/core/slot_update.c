@@ -9,12 +9,14 @@
  *  - A flash slot that an entry gives up is put back here, by the task that
  *    changed the entry. Where the page lives on without it, page-ins that may be
  *    reading it are told first, since another page may get it once it is put back.
- *  - The page's tag (page_tag.c) is cleared when its slot is written again.
+ *  - The page's tag (page_tag.c) is cleared when its slot is written again, the bit
+ *    for its copy at home (home_copy.c) also when it leaves its peer.
  */
 #include <linux/sched.h>
 
 #include "backing/flash.h"
 #include "device.h"
+#include "home_copy.h"
 #include "inject.h"
 #include "node.h"
 #include "page_tag.h"
@@ -27,6 +29,14 @@ static bool slot_lives_on(const struct nswap_slot *was,
 {
 	return was->gen == to->gen && to->state != NSWAP_SLOT_EMPTY &&
 	       to->state != NSWAP_SLOT_FREEING;
+}
+
+/* does home no longer have a copy beside that of a peer? */
+static bool slot_home_copy_ends(const struct nswap_slot *was,
+				const struct nswap_slot *to)
+{
+	return to->state == NSWAP_SLOT_WRITING ||
+	       (nswap_slot_at_peer(was) && !nswap_slot_at_peer(to));
 }
 
 /**
@@ -65,6 +75,8 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		/* from now on the slot has another page */
 		if (to->state == NSWAP_SLOT_WRITING)
 			nswap_page_tag(dev, slot, 0);
+		if (dev->home_has && slot_home_copy_ends(was, to))
+			nswap_home_copy_drop(dev, slot);
 	}
 	return 1;
 }

@@ -23,6 +23,7 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "disk.h"
+#include "protect.h"
 
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
 
@@ -128,6 +129,8 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 		NL_SET_ERR_MSG(ext, "the size is larger than the home: leave --size out, or make it smaller");
 		ret = -EINVAL;
 	}
+	if (!ret && cfg->protect)
+		ret = nswap_protect_parse(cfg->protect, b->home, &b->protect, ext);
 	if (ret)
 		nswap_device_close_backing(b);
 	return ret;

@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "base/types.h"
+
 struct netlink_ext_ack;
 struct nswap_device_config;
 struct nswap_flash;
@@ -17,11 +19,13 @@ struct nswap_home;
  * @bytes: its size
  * @home: its home, open; NULL for none
  * @flash: its flash, open; NULL for none
+ * @protect: what protects it
  */
 struct nswap_device_backing {
 	u64 bytes;
 	struct nswap_home *home;
 	struct nswap_flash *flash;
+	enum nswap_protect protect;
 };
 
 int nswap_device_open_backing(const struct nswap_device_config *cfg,

@@ -41,9 +41,11 @@
 #include "peers/peer.h"
 #include "peers/peer_table.h"
 #include "peers/reconcile.h"
+#include "protect.h"
 #include "pure/side_table.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
+#include "tiering/home_fill.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
 
@@ -58,6 +60,7 @@ static struct nswap_device *devices[NSWAP_MAX_DEVICES];
 static void free_device(struct nswap_device *dev)
 {
 	nswap_promote_end(dev);
+	nswap_protect_exit(dev);
 	if (dev->home)
 		nswap_home_close(dev->home);
 	nswap_prefetcher_free(dev);
@@ -82,13 +85,17 @@ static unsigned long *add_bits(struct nswap_device *dev, const char *name)
 	return t ? nswap_side_bitmap(t) : NULL;
 }
 
-/* moves out, and marks of returned pages */
+/* moves out, marks of returned pages, and copies of what peers hold */
 static int init_for_home(struct nswap_device *dev)
 {
 	dev->returning = add_bits(dev, "returning");
 	dev->page_tags = nswap_side_add(&dev->side, "prefetched", BITS_PER_BYTE);
+	dev->home_has = add_bits(dev, "copied");
+	dev->home_due = add_bits(dev, "copying");
 	dev->promote = nswap_promote_make(dev);
-	return dev->returning && dev->page_tags && dev->promote ? 0 : -ENOMEM;
+	return dev->returning && dev->page_tags && dev->home_has &&
+	       dev->home_due && dev->promote ? nswap_home_fill_init(dev) :
+					       -ENOMEM;
 }
 
 /* if this fails @b still belongs to the caller */
@@ -110,7 +117,8 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    (b->home && init_for_home(dev)) ||
-	    ((b->home || b->flash) && nswap_return_init(dev))) {
+	    ((b->home || b->flash) && nswap_return_init(dev)) ||
+	    nswap_protect_set(dev, b->protect)) {
 		free_device(dev);
 		return NULL;
 	}
@@ -120,7 +128,8 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	return dev;
 }
 
-static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
+/* a snapshot of a device; process, under the node's control lock */
+void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	unsigned int i, tier;
 
@@ -137,6 +146,7 @@ static void fill_view(struct nswap_device *dev, struct nswap_device_view *v)
 		v->side_bytes += v->side[i].bytes;
 	}
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
+	nswap_protect_look(dev, v);
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
@@ -178,7 +188,7 @@ static void wait_for_sessions(struct nswap_node *node)
  * Waits briefly for the sessions with known peers.
  *
  * Context: process, sleeps; allocates 8 bytes a slot and the side tables: a bit,
- * with a home two and a byte.
+ * with a home four and a byte; with protection by home 4 MiB.
  * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
  * returns.
  */
@@ -200,7 +210,7 @@ int nswap_device_add(struct nswap_node *node,
 	}
 	dev = alloc_device(node, &b);
 	if (!dev) {
-		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.4 MiB per GiB of device, or 256 devices are there already");
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.5 MiB per GiB of device, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close;
 	}
@@ -227,8 +237,9 @@ int nswap_device_add(struct nswap_node *node,
 		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
 			   dev->disk->disk_name, dev->home->name);
 	nswap_prefetcher_start(dev);
+	nswap_protect_start(dev);
 	wait_for_sessions(node);
-	fill_view(dev, v);
+	nswap_device_view(dev, v);
 out:
 	mutex_unlock(&node->control);
 	return ret;
@@ -343,6 +354,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	nswap_prefetcher_stop(dev);
+	nswap_protect_stop(dev);
 	nswap_device_end_disk(dev);
 	synchronize_rcu();
 	nswap_return_wait(dev);
@@ -367,7 +379,7 @@ bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 	list_for_each_entry(dev, &node->devices, link) {
 		if (dev->instance <= after_instance)
 			continue;
-		fill_view(dev, v);
+		nswap_device_view(dev, v);
 		found = true;
 		break;
 	}

@@ -7,6 +7,10 @@
 
 #include <linux/types.h>
 
+struct nswap_device;
+struct nswap_device_view;
+
 bool nswap_device_any_open(void);
+void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Losses: the slots of a peer whose epoch is over become LOST, or FLASH if
- * flash has another copy.
+ * Losses: the slots of a peer whose epoch is over become LOST, or HOME or FLASH if
+ * there is another copy. Those whose copy is just being written home are left to that
+ * write, which has this run again.
  *
  * A page-in of such a slot fails whether this has run or not: it looks at the
  * peer first. This corrects the count of lost pages and allows the peer's index
@@ -16,21 +17,22 @@
 #include "base/views.h"
 #include "core/client_state.h"
 #include "core/device.h"
+#include "core/home_copy.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "loss.h"
 #include "peer.h"
 #include "pure/slot_map.h"
 
-/* REMOTE -> FLASH or LOST; for a slot that is MOVING its claim decides */
-static bool loss_slot_lost(struct nswap_slot *s, struct nswap_node *node, u16 index)
+/* REMOTE -> HOME, FLASH or LOST; for a slot that is MOVING its claim decides */
+static bool loss_slot_lost(struct nswap_slot *s, struct nswap_device *dev,
+			   u64 slot, u16 index)
 {
 	if (s->state != NSWAP_SLOT_REMOTE ||
 	    (index ? s->peer != index :
-		     nswap_peer_state(node, s->peer) != NSWAP_PEER_LOST))
+		     nswap_peer_state(dev->node, s->peer) != NSWAP_PEER_LOST))
 		return false;
-	*s = nswap_slot_lost(s);
-	return true;
+	return nswap_home_copy_lost(dev, slot, s);
 }
 
 /* @index: the peer that has no pages any more, 0 for all that are LOST */
@@ -40,13 +42,15 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 	u64 slot, n = 0;
 
 	for (slot = 0; slot < dev->map.nr; slot++) {
+		bool home = nswap_home_copy_has(dev, slot);
+
 		if (!(slot % 65536))
 			cond_resched();
-		if (!nswap_slot_update(dev, slot, &was, loss_slot_lost,
-				       dev->node, index))
+		if (!nswap_slot_update(dev, slot, &was, loss_slot_lost, dev,
+				       slot, index))
 			continue;
 		nswap_peer_slots(dev->node, was.peer, -1);
-		n += !was.flash;
+		n += !was.flash && !home;
 	}
 	return n;
 }

@@ -114,12 +114,17 @@ static inline bool nswap_slot_at_home(const struct nswap_slot *s)
 	       (s->state == NSWAP_SLOT_MOVING && !s->peer);
 }
 
-/* The entry without the copy its state names: FLASH if flash has another, else LOST. */
-static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s)
+/*
+ * The entry without the copy its state names: HOME if home has another, as the caller
+ * knows, FLASH if flash has one, else LOST.
+ */
+static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s,
+						bool home)
 {
 	return (struct nswap_slot){
-		.state = s->flash ? NSWAP_SLOT_FLASH : NSWAP_SLOT_LOST,
-		.referenced = s->flash && s->referenced,
+		.state = home ? NSWAP_SLOT_HOME :
+			 s->flash ? NSWAP_SLOT_FLASH : NSWAP_SLOT_LOST,
+		.referenced = (home || s->flash) && s->referenced,
 		.gen = s->gen, .flash = s->flash,
 	};
 }

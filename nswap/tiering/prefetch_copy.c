@@ -15,7 +15,7 @@
  *    at flash.
  *  - One batch at a time, without allocating; nothing is under way between batches.
  */
-#include <linux/blkdev.h>
+#include <linux/bio.h>
 #include <linux/slab.h>
 
 #include "backing/flash.h"
@@ -23,7 +23,6 @@
 #include "base/types.h"
 #include "client/batch.h"
 #include "client/free.h"
-#include "client/request_queue.h"
 #include "core/device.h"
 #include "core/device_policy.h"
 #include "core/node.h"
@@ -33,65 +32,17 @@
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
 #include "pure/slot_map.h"
+#include "read_through.h"
 
 /**
  * struct nswap_copier - the copier of one device
  * @b: the batch
- * @read: that of a run is at its first page; allocated: it may end in an array
+ * @read: of its pages, see nswap_read_through()
  */
 struct nswap_copier {
 	struct nswap_batch b;
 	struct bio *read;
 };
-
-static void copier_read_ended(struct bio *bio)
-{
-	struct nswap_op *op = bio->bi_private;
-	struct nswap_batch *b = container_of(op->io, struct nswap_batch, io);
-
-	if (bio->bi_status)
-		nswap_request_fail(op->io, op->first, op->nr);
-	bio_uninit(bio);
-	nswap_batch_put(b);
-}
-
-static void copier_read_run(struct nswap_copier *c, unsigned int first,
-			    unsigned int nr)
-{
-	struct nswap_io *io = &c->b.io;
-	struct nswap_op *op = &io->op[first];
-	struct bio *bio = &c->read[first];
-	unsigned int i;
-
-	op->io = io;
-	op->first = first;
-	op->nr = nr;
-	bio_init(bio, io->dev->disk->part0, &io->bv[first], nr,
-		 REQ_OP_READ | NSWAP_REQ_AHEAD);
-	bio->bi_iter.bi_sector = c->b.slot[first] * NSWAP_SECTORS_PER_SLOT;
-	bio->bi_end_io = copier_read_ended;
-	bio->bi_private = op;
-	for (i = first; i < first + nr; i++)
-		__bio_add_page(bio, io->page[i], PAGE_SIZE, 0);
-	atomic_inc(&io->pending);
-	submit_bio(bio);
-}
-
-/* read a batch through the device; returns the pages that could be read */
-static unsigned long copier_read(struct nswap_copier *c, unsigned long pages)
-{
-	unsigned long todo = pages;
-	unsigned int first, nr;
-
-	nswap_batch_begin(&c->b);
-	while (todo) {
-		first = __ffs(todo);
-		nr = nswap_batch_run(&c->b, todo, first, false);
-		todo &= ~GENMASK(first + nr - 1, first);
-		copier_read_run(c, first, nr);
-	}
-	return pages & ~nswap_batch_wait(&c->b);
-}
 
 /* -> REMOTE(flash) or FLASH, if the entry is still the one that was picked */
 static bool prefetch_slot_copied(struct nswap_slot *s, const struct nswap_slot *picked,
@@ -137,7 +88,7 @@ unsigned int nswap_copier_run(struct nswap_copier *c,
 
 	for (i = 0; i < nr; i++)
 		c->b.slot[i] = picked[i].slot;
-	pages = copier_read(c, GENMASK(nr - 1, 0));
+	pages = nswap_read_through(&c->b, c->read, GENMASK(nr - 1, 0));
 	if (pages) {
 		left = nswap_batch_write_flash(&c->b, pages);
 		*more = !left;

@@ -118,7 +118,7 @@ static const struct step steps[] = {
 	ROW(REMOTE, REMOTE, false),
 	ROW(REMOTE, FREEING, true),
 	ROW(REMOTE, LOST, true),
-	ROW(REMOTE, HOME, false),
+	ROW(REMOTE, HOME, true),
 	ROW(REMOTE, MOVING, true),
 	ROW(REMOTE, FLASH, true),
 	ROW(FREEING, EMPTY, true),
@@ -276,21 +276,24 @@ static void reference_follows_generation(struct kunit *test)
 	nswap_slot_map_exit(&map);
 }
 
-/* a second copy on flash: the state after the first copy is lost */
-static void lost_with_and_without_flash(struct kunit *test)
+/* a second copy on flash or at home: the state after the first copy is lost */
+static void lost_with_and_without_copies(struct kunit *test)
 {
 	struct nswap_slot s = {
 		.state = NSWAP_SLOT_REMOTE, .peer = 5, .gen = 9,
 		.referenced = true, .flash = 77,
 	};
-	struct nswap_slot with = nswap_slot_lost(&s), without;
 
-	expect_same(test, with, (struct nswap_slot){
+	expect_same(test, nswap_slot_lost(&s, true), (struct nswap_slot){
+		.state = NSWAP_SLOT_HOME, .gen = 9, .referenced = true,
+		.flash = 77 });
+	expect_same(test, nswap_slot_lost(&s, false), (struct nswap_slot){
 		.state = NSWAP_SLOT_FLASH, .gen = 9, .referenced = true,
 		.flash = 77 });
 	s.flash = 0;
-	without = nswap_slot_lost(&s);
-	expect_same(test, without, (struct nswap_slot){
+	expect_same(test, nswap_slot_lost(&s, true), (struct nswap_slot){
+		.state = NSWAP_SLOT_HOME, .gen = 9, .referenced = true });
+	expect_same(test, nswap_slot_lost(&s, false), (struct nswap_slot){
 		.state = NSWAP_SLOT_LOST, .gen = 9 });
 }
 
@@ -379,7 +382,7 @@ static struct kunit_case slot_map_cases[] = {
 	KUNIT_CASE(late_move_changes_nothing),
 	KUNIT_CASE(flags_change_in_place),
 	KUNIT_CASE(reference_follows_generation),
-	KUNIT_CASE(lost_with_and_without_flash),
+	KUNIT_CASE(lost_with_and_without_copies),
 	KUNIT_CASE(generation_wraps),
 	KUNIT_CASE_PARAM(generation_order, order_gen_params),
 	{}

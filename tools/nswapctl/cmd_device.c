@@ -25,6 +25,7 @@ static const struct option add_options[] = {
 	{ "home", required_argument, NULL, 'h' },
 	{ "flash", required_argument, NULL, 'F' },
 	{ "tier", required_argument, NULL, 'T' },
+	{ "protect", required_argument, NULL, 'p' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -136,6 +137,9 @@ static void print_device(const struct view_device *d)
 	json_number("instance", d->instance);
 	json_number("slots_remote", d->remote);
 	json_number("slots_lost", d->lost);
+	json_string("protect", d->protect);
+	json_number("exposed_pages", d->exposed);
+	json_number("lag_pages", d->lag);
 	json_number("slots_home", d->at_home);
 	json_string("home", d->home);
 	json_number("slots_flash", d->at_flash);
@@ -158,6 +162,7 @@ struct wanted {
 	const char *flash[MAX_FLASH];	/* by rank */
 	unsigned int rank[MAX_FLASH];
 	int nr_flash;
+	const char *protect;
 	bool force;
 };
 
@@ -208,6 +213,9 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		case 'T':
 			add_tier(w, optarg);
 			break;
+		case 'p':
+			w->protect = optarg;
+			break;
 		case 'f':
 			w->force = true;
 			break;
@@ -242,6 +250,8 @@ int cmd_device_add(int argc, char **argv)
 		ctl_put_text(msg, NSWAP_A_HOME, w.home);
 	for (i = 0; i < w.nr_flash; i++)
 		ctl_put_text(msg, NSWAP_A_FLASH, w.flash[i]);
+	if (w.protect)
+		ctl_put_text(msg, NSWAP_A_PROTECT, w.protect);
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
@@ -252,8 +262,8 @@ int cmd_device_add(int argc, char **argv)
 		       text_size(d.size, size, sizeof(size)),
 		       text_size(d.map_bytes, map, sizeof(map)));
 		print_sides(&d);
-		printf("%s%s%s%s\n", *d.flash ? ", flash " : "", d.flash,
-		       *d.home ? ", home " : "", d.home);
+		printf("%s%s%s%s, protection %s\n", *d.flash ? ", flash " : "",
+		       d.flash, *d.home ? ", home " : "", d.home, d.protect);
 	}
 	fflush(stdout);
 	warn_if_loop(&d);
@@ -339,16 +349,16 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %s\n",
+		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %-8s %12s %s\n",
 		       "DEVICE", "SIZE", "MAP", "TABLES", "INSTANCE", "ON-PEERS",
 		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
-		       "FLASH", "OWN-POLICIES");
+		       "FLASH", "PROTECT", "EXPOSED", "OWN-POLICIES");
 	for (d = devices; d < devices + nr; d++) {
 		if (ctl_json) {
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s ",
+		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s %-8s %12llu ",
 		       d->name,
 		       text_size(d->size, size, sizeof(size)),
 		       text_size(d->map_bytes, map, sizeof(map)),
@@ -359,7 +369,8 @@ int cmd_device_list(int argc, char **argv)
 		       (unsigned long long)d->at_home,
 		       (unsigned long long)d->lost, d->in_use ? "yes" : "no",
 		       *d->home ? d->home : "-",
-		       *d->flash ? d->flash : "-");
+		       *d->flash ? d->flash : "-", d->protect,
+		       (unsigned long long)d->exposed);
 		view_print_own(d);
 	}
 	if (ctl_json)

@@ -48,7 +48,7 @@ static const struct ctl_command commands[] = {
 	  "The initial network namespace sees all, every other one its own.\n",
 	  cmd_nodes },
 	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]...\n"
-	  "                   [--tier DEVICE,rank=N]... [--force]",
+	  "                   [--tier DEVICE,rank=N]... [--protect KIND] [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
@@ -56,6 +56,8 @@ static const struct ctl_command commands[] = {
 	  "  --tier DEVICE,rank=N\n"
 	  "                    flash that is used after that of lower ranks, 0 to 255;\n"
 	  "                    --flash has rank 0\n"
+	  "  --protect KIND    what survives the death of a peer: none, or home: each page\n"
+	  "                    goes home as well, a moment later\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"
@@ -65,6 +67,13 @@ static const struct ctl_command commands[] = {
 	  "  --flash DEVICE    only this flash of it, which may be in use: the pages that\n"
 	  "                    are only there are moved off first\n",
 	  cmd_device_del },
+	{ "device protect", "nswapN none|home [--no-wait]",
+	  "change what survives the death of a peer",
+	  "none: nothing. home: all pages, for home has a copy of each; it lags behind by\n"
+	  "4 MiB at most, which are in this node's RAM. The device may be in use. Waits until\n"
+	  "no page is exposed.\n"
+	  "  --no-wait         do not wait; nswapctl device list shows what is exposed\n",
+	  cmd_device_protect },
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },

@@ -33,6 +33,7 @@ const struct view_counter view_counters[] = {
 	CLIENT("moves_refused", MOVES_REFUSED),
 	CLIENT("moves_met", MOVES_MET),
 	CLIENT("pages_home_out", PAGES_HOME_OUT),
+	CLIENT("pages_followed", PAGES_FOLLOWED),
 	CLIENT("pages_home_in", PAGES_HOME_IN),
 	CLIENT("pages_returned", PAGES_RETURNED),
 	CLIENT("returns_failed", RETURNS_FAILED),
@@ -198,6 +199,9 @@ void view_take_device(struct nlattr **attrs, struct view_device *d)
 	d->map_bytes = u64_of(tb[NSWAP_DEVICE_A_MAP_BYTES]);
 	d->remote = u64_of(tb[NSWAP_DEVICE_A_SLOTS_REMOTE]);
 	d->lost = u64_of(tb[NSWAP_DEVICE_A_SLOTS_LOST]);
+	text_of(tb[NSWAP_DEVICE_A_PROTECT], d->protect, sizeof(d->protect));
+	d->exposed = u64_of(tb[NSWAP_DEVICE_A_EXPOSED]);
+	d->lag = u32_of(tb[NSWAP_DEVICE_A_LAG]);
 	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];
 	d->at_home = u64_of(tb[NSWAP_DEVICE_A_SLOTS_HOME]);
 	text_of(tb[NSWAP_DEVICE_A_HOME], d->home, sizeof(d->home));

@@ -65,6 +65,9 @@ struct view_device {
 	uint64_t map_bytes;
 	uint64_t remote;
 	uint64_t lost;
+	char protect[16];
+	uint64_t exposed;
+	uint32_t lag;
 	uint64_t at_home;
 	char home[64];		/* "" without one */
 	uint64_t at_flash;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device, protection: turning it on and off, and what is exposed.
+ *
+ *   none: pages at a peer die with it
+ *   home: each page that a peer holds goes home as well, behind it (follow.c), and
+ *	so do those that were there before (home_fill.c)
+ *
+ * Invariants:
+ *  - What a kind needs is allocated before it is turned on, and kept until the device
+ *    is removed: a page-out that saw it on may still be using it.
+ *  - Turned off, copies that home has stay valid and are of use; no new ones are made.
+ */
+#include <linux/netlink.h>
+#include <linux/string.h>
+
+#include "base/types.h"
+#include "base/views.h"
+#include "client/follow.h"
+#include "core/device.h"
+#include "core/devices.h"
+#include "core/home_copy.h"
+#include "core/node.h"
+#include "life.h"
+#include "protect.h"
+#include "tiering/home_fill.h"
+
+static const char *const protect_names[NSWAP_PROTECT_KINDS] = {
+	[NSWAP_PROTECT_NONE] = "none",
+	[NSWAP_PROTECT_HOME] = "home",
+};
+
+/**
+ * nswap_protect_parse() - find a kind of protection by name
+ * @name: as users write it
+ * @home: the device has a home
+ * @mode: result
+ * @ext: for one clear sentence
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if there is no such kind, or the device cannot have it.
+ */
+int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
+			struct netlink_ext_ack *ext)
+{
+	int found = match_string(protect_names, NSWAP_PROTECT_KINDS, name);
+
+	if (found < 0) {
+		NL_SET_ERR_MSG(ext, "no such protection, only: none home");
+		return -EINVAL;
+	}
+	if (found == NSWAP_PROTECT_HOME && !home) {
+		NL_SET_ERR_MSG(ext, "protection by home needs a device with a home");
+		return -EINVAL;
+	}
+	*mode = found;
+	return 0;
+}
+
+/*
+ * Turn a kind of protection on or off; @dev: new, or under the node's control lock;
+ * process, sleeps. Returns 0, or -ENOMEM with nothing changed.
+ */
+int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode)
+{
+	int ret = mode == NSWAP_PROTECT_HOME ? nswap_follow_init(dev) : 0;
+
+	if (!ret)
+		/* pairs with page-outs: they find what was allocated */
+		smp_store_release(&dev->protect, mode);
+	return ret;
+}
+
+/* exposed pages may be protected from now on: the disk exists */
+void nswap_protect_start(struct nswap_device *dev)
+{
+	if (READ_ONCE(dev->protect) == NSWAP_PROTECT_HOME)
+		nswap_home_fill_start(dev);
+}
+
+/* the device is dying, its disk still exists; process, sleeps for home and peers */
+void nswap_protect_stop(struct nswap_device *dev)
+{
+	nswap_home_fill_stop(dev);
+}
+
+/* undo nswap_protect_set(); no request is left; process, sleeps for home */
+void nswap_protect_exit(struct nswap_device *dev)
+{
+	nswap_follow_stop(dev);
+	nswap_follow_exit(dev);
+	nswap_home_fill_exit(dev);
+}
+
+/* fill in what a device is protected by, and what is not */
+void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
+{
+	enum nswap_protect mode = READ_ONCE(dev->protect);
+
+	v->protect = protect_names[mode];
+	v->exposed = mode == NSWAP_PROTECT_HOME ? nswap_home_copy_exposed(dev) :
+		     atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	v->lag = nswap_follow_lag(dev);
+}
+
+/**
+ * nswap_device_protect() - change the protection of a device that may be in use
+ * @node: node
+ * @name: of the device, as in /dev
+ * @mode: kind of protection, as users write it
+ * @v: result; its exposed pages become fewer until all are protected
+ * @ext: for one clear sentence
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENODEV, -EINVAL, -ENOMEM.
+ */
+int nswap_device_protect(struct nswap_node *node, const char *name,
+			 const char *mode, struct nswap_device_view *v,
+			 struct netlink_ext_ack *ext)
+{
+	enum nswap_protect wanted;
+	struct nswap_device *dev;
+	int ret = -ENODEV;
+
+	mutex_lock(&node->control);
+	dev = nswap_device_named(node, name);
+	if (!dev) {
+		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+		goto unlock;
+	}
+	ret = nswap_protect_parse(mode, dev->home, &wanted, ext);
+	if (!ret)
+		ret = nswap_protect_set(dev, wanted);
+	if (!ret)
+		nswap_protect_start(dev);
+	if (ret == -ENOMEM)
+		NL_SET_ERR_MSG(ext, "no memory for the pages that home lags behind, 4 MiB");
+	if (!ret)
+		nswap_device_view(dev, v);
+unlock:
+	mutex_unlock(&node->control);
+	return ret;
+}

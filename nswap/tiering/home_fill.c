@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Exposed pages: a device that home protects has some that only peers hold, when
+ * protection is turned on, when pages move out from home, or when home failed to take
+ * a copy (follow.c). They are read from the peers and written home.
+ *
+ *   REMOTE(peer, g) -> due, MOVING(peer, g) -> read through the device -> written
+ *   home: has a copy -> REMOTE(peer, g), no longer due
+ *
+ * Invariants:
+ *  - A slot is due before its entry is changed, and its entry is changed before its
+ *    page is read; so no page-out claims the slot until it is no longer due, and home
+ *    never gets an older page after a newer one.
+ *  - Its peer holds the page all the time, and page-ins read it there. A move that the
+ *    peer reports meanwhile is to be tried again later.
+ *  - Nothing waits for this but page-outs of the slots of one batch. It runs on a
+ *    queue without a rescuer, uses memory allocated with the device, and writes no
+ *    more than protect_mib_s.
+ *  - Stopped before the disk is removed.
+ */
+#include <linux/bio.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "base/stats.h"
+#include "base/types.h"
+#include "base/views.h"
+#include "client/batch.h"
+#include "core/client_state.h"
+#include "core/device.h"
+#include "core/home_copy.h"
+#include "core/node.h"
+#include "core/slot_update.h"
+#include "home_fill.h"
+#include "peers/peer.h"
+#include "pure/slot_map.h"
+#include "read_through.h"
+
+#define IDLE		(HZ / 2)	/* between looks for exposed pages */
+#define LOOK_AT		262144u		/* slots, in one look */
+#define BREATHE		16384u		/* slots between two cond_resched() */
+
+/**
+ * struct nswap_home_fill - copies the exposed pages of one device home
+ * @work: one batch a run
+ * @cursor: slot where the search continues
+ * @b: the batch
+ * @entry: of each slot of the batch when it became MOVING
+ * @read: of its pages, see nswap_read_through()
+ */
+struct nswap_home_fill {
+	struct delayed_work work;
+	u64 cursor;
+	struct nswap_batch b;
+	struct nswap_slot entry[NSWAP_REQ_SLOTS];
+	struct bio *read;
+};
+
+static bool fill_exposed(struct nswap_device *dev, u64 slot)
+{
+	struct nswap_slot s = nswap_slot_look(dev, slot);
+
+	return s.state == NSWAP_SLOT_REMOTE && !nswap_home_copy_has(dev, slot) &&
+	       !nswap_home_copy_due(dev, slot) &&
+	       nswap_peer_state(dev->node, s.peer) == NSWAP_PEER_UP;
+}
+
+/* REMOTE -> MOVING */
+static bool fill_slot_begun(struct nswap_slot *s)
+{
+	if (s->state != NSWAP_SLOT_REMOTE)
+		return false;
+	s->state = NSWAP_SLOT_MOVING;
+	return true;
+}
+
+/* MOVING -> REMOTE, if the page is where it was */
+static bool fill_slot_ended(struct nswap_slot *s, const struct nswap_slot *begun)
+{
+	if (!nswap_slot_is(s, NSWAP_SLOT_MOVING, begun->peer, begun->gen))
+		return false;
+	s->state = NSWAP_SLOT_REMOTE;
+	return true;
+}
+
+/* the slot is due and MOVING, and in the batch; false if it is not to be copied */
+static bool fill_begin(struct nswap_device *dev, u64 slot, unsigned int n)
+{
+	struct nswap_home_fill *f = dev->fill;
+
+	if (!nswap_home_copy_begin(dev, slot))
+		return false;
+	if (!nswap_slot_update(dev, slot, &f->entry[n], fill_slot_begun)) {
+		nswap_home_copy_end(dev, slot);
+		return false;
+	}
+	f->b.slot[n] = slot;
+	return true;
+}
+
+static void fill_end(struct nswap_device *dev, unsigned int n, bool written)
+{
+	struct nswap_home_fill *f = dev->fill;
+	const struct nswap_slot *begun = &f->entry[n];
+	u64 slot = f->b.slot[n];
+	struct nswap_slot was;
+
+	if (written)
+		nswap_home_copy_written(dev, slot);
+	if (nswap_slot_update(dev, slot, &was, fill_slot_ended, begun))
+		nswap_stat_add(dev->node, pages_followed, written);
+	else
+		nswap_home_copy_drop(dev, slot);
+	nswap_home_copy_end(dev, slot);
+	/* the loss of its peer passed over it */
+	if (nswap_peer_state(dev->node, begun->peer) == NSWAP_PEER_LOST)
+		queue_work(system_dfl_wq, &dev->node->client->losses);
+}
+
+/* find the next exposed pages; returns how many are in the batch */
+static unsigned int fill_search(struct nswap_device *dev)
+{
+	struct nswap_home_fill *f = dev->fill;
+	unsigned int looked, n = 0;
+
+	for (looked = 0; looked < min_t(u64, LOOK_AT, dev->map.nr); looked++) {
+		if (++f->cursor >= dev->map.nr)
+			f->cursor = 1;
+		if (fill_exposed(dev, f->cursor) && fill_begin(dev, f->cursor, n) &&
+		    ++n == NSWAP_REQ_SLOTS)
+			break;
+		if (!(looked % BREATHE))
+			cond_resched();
+	}
+	return n;
+}
+
+/* copy one batch home; returns how many pages it copied */
+static unsigned int fill_batch(struct nswap_device *dev)
+{
+	struct nswap_home_fill *f = dev->fill;
+	unsigned int i, n = fill_search(dev);
+	unsigned long pages;
+
+	if (!n)
+		return 0;
+	pages = nswap_read_through(&f->b, f->read, GENMASK(n - 1, 0));
+	if (pages)
+		pages &= ~nswap_batch_home(&f->b, pages, true);
+	for (i = 0; i < n; i++)
+		fill_end(dev, i, pages & BIT(i));
+	nswap_client_kick(dev->node);
+	return hweight_long(pages);
+}
+
+static bool fill_wanted(const struct nswap_device *dev)
+{
+	return READ_ONCE(dev->protect) == NSWAP_PROTECT_HOME &&
+	       !READ_ONCE(dev->dying);
+}
+
+/* jiffies that @n pages are worth under protect_mib_s */
+static unsigned long fill_pause(struct nswap_device *dev, unsigned int n)
+{
+	u32 limit = nswap_knob(dev->node, protect_mib_s);
+
+	return limit ? n * HZ / (limit * 256ul) : IDLE;
+}
+
+static void fill_work(struct work_struct *work)
+{
+	struct nswap_home_fill *f = container_of(to_delayed_work(work),
+						 struct nswap_home_fill, work);
+	struct nswap_device *dev = f->b.io.dev;
+	unsigned int n = 0;
+
+	if (!fill_wanted(dev))
+		return;
+	if (nswap_knob(dev->node, protect_mib_s) && nswap_home_copy_exposed(dev))
+		n = fill_batch(dev);
+	queue_delayed_work(system_dfl_wq, &f->work, n ? fill_pause(dev, n) : IDLE);
+}
+
+/* with a new device that has a home; process, sleeps. Returns 0, or -ENOMEM. */
+int nswap_home_fill_init(struct nswap_device *dev)
+{
+	struct nswap_home_fill *f = kzalloc_obj(*f);
+
+	if (!f)
+		return -ENOMEM;
+	dev->fill = f;
+	INIT_DELAYED_WORK(&f->work, fill_work);
+	f->b.then = "its page has no copy there";
+	f->read = kzalloc_objs(*f->read, NSWAP_REQ_SLOTS);
+	if (f->read && nswap_batch_init(&f->b, dev, NSWAP_REQ_SLOTS))
+		return 0;
+	return -ENOMEM;
+}
+
+/* protection has been turned on, and the disk exists; process, does not sleep */
+void nswap_home_fill_start(struct nswap_device *dev)
+{
+	mod_delayed_work(system_dfl_wq, &dev->fill->work, 0);
+}
+
+/* the device is dying, its disk still exists; process, sleeps for home and peers */
+void nswap_home_fill_stop(struct nswap_device *dev)
+{
+	if (dev->fill)
+		cancel_delayed_work_sync(&dev->fill->work);
+}
+
+/* undo nswap_home_fill_init(), if it ran, in part perhaps */
+void nswap_home_fill_exit(struct nswap_device *dev)
+{
+	struct nswap_home_fill *f = dev->fill;
+
+	if (!f)
+		return;
+	nswap_batch_exit(&f->b);
+	kfree(f->read);
+	kfree(f);
+	dev->fill = NULL;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * device protect: what of a device survives the death of a peer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "args.h"
+#include "ctl.h"
+#include "nl.h"
+#include "view.h"
+
+#define STEP_MS		100
+#define PATIENCE_S	15	/* without a page more that is protected */
+
+static const struct option protect_options[] = {
+	{ "no-wait", no_argument, NULL, 'n' },
+	{ }
+};
+
+static void take_device(struct nlattr **attrs, void *arg)
+{
+	view_take_device(attrs, arg);
+}
+
+static void ask(const char *name, const char *mode, struct view_device *d)
+{
+	struct nl_msg *msg = ctl_request(NSWAP_CMD_DEVICE_SET);
+	const char *why;
+
+	ctl_put_text(msg, NSWAP_A_DEVICE_NAME, name);
+	ctl_put_text(msg, NSWAP_A_PROTECT, mode);
+	memset(d, 0, sizeof(*d));
+	why = ctl_try_call(msg, take_device, d);
+	if (why)
+		ctl_refuse("%s: %s", name, why);
+}
+
+/* each request says what is left; it changes nothing more */
+static void wait_for_copies(const char *name, const char *mode,
+			    struct view_device *d)
+{
+	const struct timespec step = { .tv_nsec = STEP_MS * 1000 * 1000 };
+	time_t said = time(NULL), since = said;
+	uint64_t least = d->exposed;
+
+	while (d->exposed) {
+		nanosleep(&step, NULL);
+		ask(name, mode, d);
+		if (d->exposed < least) {
+			least = d->exposed;
+			since = time(NULL);
+		}
+		if (time(NULL) > said) {
+			said = time(NULL);
+			fprintf(stderr, "%llu pages are exposed\n",
+				(unsigned long long)d->exposed);
+		}
+		if (time(NULL) - since > PATIENCE_S)
+			ctl_refuse("%s: %llu pages stay exposed, is protect_mib_s 0, or does the home or a peer not answer? see: nswapctl peers",
+				   name, (unsigned long long)d->exposed);
+	}
+}
+
+int cmd_device_protect(int argc, char **argv)
+{
+	struct view_device d;
+	const char *name, *mode;
+	bool wait = true;
+
+	while (arg_option(argc, argv, protect_options) != -1)
+		wait = false;
+	if (optind + 1 >= argc)
+		ctl_usage("name the device and its protection, none or home");
+	arg_no_more(argc, argv, optind + 2);
+	name = argv[optind];
+	mode = argv[optind + 1];
+	if (!strncmp(name, "/dev/", 5))
+		name += 5;
+	ask(name, mode, &d);
+	if (wait && strcmp(mode, "none"))
+		wait_for_copies(name, mode, &d);
+	return 0;
+}
