@@ -104,22 +104,24 @@ static bool follow_valid(struct nswap_device *dev,
 	return nswap_slot_at_peer(&s) && s.gen == p->gen;
 }
 
-/* the copy is home, or is not needed, or could not be written */
-static void follow_ended(struct nswap_device *dev, struct nswap_follow_page *p,
-			 bool written)
+/**
+ * nswap_follow_end() - the writer of a copy is done with it
+ * @dev: device
+ * @slot: slot, due since nswap_home_copy_begin()
+ * @gen: generation of the copy
+ * @written: home has it
+ *
+ * The caller kicks the requests that wait, after the last slot.
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_follow_end(struct nswap_device *dev, u64 slot, u32 gen, bool written)
 {
 	struct nswap_node *node = dev->node;
 	struct nswap_slot s;
 
-	if (written) {
-		nswap_home_copy_written(dev, p->slot);
-		if (!follow_valid(dev, p))
-			nswap_home_copy_drop(dev, p->slot);
-		else
-			nswap_stat_inc(node, pages_followed);
-	}
-	nswap_home_copy_end(dev, p->slot);
-	s = nswap_slot_look(dev, p->slot);
+	nswap_home_copy_end(dev, slot, gen, written);
+	s = nswap_slot_look(dev, slot);
 	/* the loss of its peer passed over it */
 	if (s.peer && nswap_peer_state(node, s.peer) == NSWAP_PEER_LOST)
 		queue_work(system_dfl_wq, &node->client->losses);
@@ -140,7 +142,7 @@ static void follow_give_back(struct nswap_follow *f, unsigned int n)
 static void follow_write(struct nswap_device *dev, unsigned int n)
 {
 	struct nswap_follow *f = dev->follow;
-	unsigned long pages = 0, failed;
+	unsigned long pages = 0;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
@@ -149,9 +151,12 @@ static void follow_write(struct nswap_device *dev, unsigned int n)
 		if (!READ_ONCE(f->stop) && follow_valid(dev, f->batch[i]))
 			pages |= BIT(i);
 	}
-	failed = pages ? nswap_batch_home(&f->b, pages, true) : 0;
+	if (pages)
+		pages &= ~nswap_batch_home(&f->b, pages, true);
 	for (i = 0; i < n; i++)
-		follow_ended(dev, f->batch[i], pages & ~failed & BIT(i));
+		nswap_follow_end(dev, f->batch[i]->slot, f->batch[i]->gen,
+				 pages & BIT(i));
+	nswap_stat_add(dev->node, pages_followed, hweight_long(pages));
 }
 
 static void follow_work(struct work_struct *work)

@@ -22,6 +22,7 @@ void nswap_follow_release(struct nswap_device *dev);
 struct nswap_follow_page *nswap_follow_copy(struct nswap_device *dev, u64 slot,
 					    u32 gen, struct page *page);
 void nswap_follow_queue(struct nswap_device *dev, struct nswap_follow_page *p);
+void nswap_follow_end(struct nswap_device *dev, u64 slot, u32 gen, bool written);
 unsigned int nswap_follow_lag(struct nswap_device *dev);
 
 #endif

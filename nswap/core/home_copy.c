@@ -2,15 +2,15 @@
 /*
  * Home copies: two bits a slot of a device with a home. @home_has: a peer holds the
  * page and home has it too. @home_due: it is being written home, or about to be, from
- * a copy in this node's RAM.
+ * a copy in this node's RAM; or it is moving out from home, which keeps it.
  *
- *   begin -> due -> written: has -> end: no longer due
- *                \-> failed, or the slot has changed -> end
+ *   begin -> due -> written: has, and no longer due
+ *                \-> failed, or the slot has changed: no longer due
  *
  * Invariants:
  *  - A slot that is due has one writer, which began it: a page-out that holds the
  *    slot WRITING (follow.c), or a task that changes the slot's entry afterwards
- *    (home_fill.c). A page-out claims no slot that is due, so home gets the pages of
+ *    (home_fill.c, promote.c). A page-out claims no slot that is due, so home gets the pages of
  *    a slot in the order in which the kernel wrote them.
  *  - @home_has is set only while the slot is due. It is cleared when the slot leaves
  *    its peer for anything but another peer, and when it becomes WRITING. Its setter
@@ -32,13 +32,6 @@ bool nswap_home_copy_begin(struct nswap_device *dev, u64 slot)
 	return true;
 }
 
-/* home has the page; the caller looks at the slot afterwards. Any, does not sleep. */
-void nswap_home_copy_written(struct nswap_device *dev, u64 slot)
-{
-	if (!test_and_set_bit(slot, dev->home_has))
-		atomic64_inc(&dev->nr_copied);
-}
-
 /* home does not have the slot's page; any, does not sleep, page-out path */
 void nswap_home_copy_drop(struct nswap_device *dev, u64 slot)
 {
@@ -47,9 +40,30 @@ void nswap_home_copy_drop(struct nswap_device *dev, u64 slot)
 		atomic64_dec(&dev->nr_copied);
 }
 
-/* The writer of the copy is done: page-outs may claim the slot. Any, does not sleep. */
-void nswap_home_copy_end(struct nswap_device *dev, u64 slot)
+static bool home_copy_valid(struct nswap_device *dev, u64 slot, u32 gen)
 {
+	struct nswap_slot s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+
+	return nswap_slot_at_peer(&s) && s.gen == gen;
+}
+
+/**
+ * nswap_home_copy_end() - the writer of a copy is done, and page-outs may claim the slot
+ * @dev: device
+ * @slot: slot that is due
+ * @gen: generation of the copy
+ * @written: home has it
+ *
+ * Context: any, does not sleep.
+ */
+void nswap_home_copy_end(struct nswap_device *dev, u64 slot, u32 gen,
+			 bool written)
+{
+	if (written && !test_and_set_bit(slot, dev->home_has))
+		atomic64_inc(&dev->nr_copied);
+	/* after the bit, see above */
+	if (written && !home_copy_valid(dev, slot, gen))
+		nswap_home_copy_drop(dev, slot);
 	atomic64_dec(&dev->nr_copied);
 	/* fully ordered: after all that the writer did */
 	test_and_clear_bit(slot, dev->home_due);

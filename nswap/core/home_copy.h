@@ -11,9 +11,9 @@
 #include "pure/slot_map.h"
 
 bool nswap_home_copy_begin(struct nswap_device *dev, u64 slot);
-void nswap_home_copy_written(struct nswap_device *dev, u64 slot);
 void nswap_home_copy_drop(struct nswap_device *dev, u64 slot);
-void nswap_home_copy_end(struct nswap_device *dev, u64 slot);
+void nswap_home_copy_end(struct nswap_device *dev, u64 slot, u32 gen,
+			 bool written);
 bool nswap_home_copy_lost(struct nswap_device *dev, u64 slot,
 			  struct nswap_slot *s);
 u64 nswap_home_copy_exposed(const struct nswap_device *dev);

@@ -5,7 +5,7 @@
  * a copy (follow.c). They are read from the peers and written home.
  *
  *   REMOTE(peer, g) -> due, MOVING(peer, g) -> read through the device -> written
- *   home: has a copy -> REMOTE(peer, g), no longer due
+ *   home -> REMOTE(peer, g), has a copy, no longer due
  *
  * Invariants:
  *  - A slot is due before its entry is changed, and its entry is changed before its
@@ -26,6 +26,7 @@
 #include "base/types.h"
 #include "base/views.h"
 #include "client/batch.h"
+#include "client/follow.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/home_copy.h"
@@ -91,7 +92,7 @@ static bool fill_begin(struct nswap_device *dev, u64 slot, unsigned int n)
 	if (!nswap_home_copy_begin(dev, slot))
 		return false;
 	if (!nswap_slot_update(dev, slot, &f->entry[n], fill_slot_begun)) {
-		nswap_home_copy_end(dev, slot);
+		nswap_follow_end(dev, slot, 0, false);
 		return false;
 	}
 	f->b.slot[n] = slot;
@@ -105,16 +106,9 @@ static void fill_end(struct nswap_device *dev, unsigned int n, bool written)
 	u64 slot = f->b.slot[n];
 	struct nswap_slot was;
 
-	if (written)
-		nswap_home_copy_written(dev, slot);
-	if (nswap_slot_update(dev, slot, &was, fill_slot_ended, begun))
-		nswap_stat_add(dev->node, pages_followed, written);
-	else
-		nswap_home_copy_drop(dev, slot);
-	nswap_home_copy_end(dev, slot);
-	/* the loss of its peer passed over it */
-	if (nswap_peer_state(dev->node, begun->peer) == NSWAP_PEER_LOST)
-		queue_work(system_dfl_wq, &dev->node->client->losses);
+	written &= nswap_slot_update(dev, slot, &was, fill_slot_ended, begun);
+	nswap_follow_end(dev, slot, begun->gen, written);
+	nswap_stat_add(dev->node, pages_followed, written);
 }
 
 /* find the next exposed pages; returns how many are in the batch */

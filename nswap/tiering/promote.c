@@ -16,7 +16,9 @@
  *    a page-out meanwhile gets a newer one, and no two attempts share a generation.
  *    A copy with a generation that was given up is an orphan like any other.
  *  - Nothing waits for a move: a page-out, a free or a page-in can change or read
- *    the slot's word at once, and the move notices the change.
+ *    the slot's word at once, and the move notices the change. Only if home protects
+ *    the device page-outs of the batch's slots wait for it: home's copies of the pages
+ *    stay valid (home_copy.h).
  *  - Page-outs have priority: nothing moves while one waits, and a peer is chosen
  *    only if it has more room than they need. So have page-ins: only one batch of a
  *    device is under way, followed by a pause at least as long as the batch took.
@@ -35,8 +37,10 @@
 
 #include "base/types.h"
 #include "client/batch.h"
+#include "client/follow.h"
 #include "core/client_state.h"
 #include "core/device.h"
+#include "core/home_copy.h"
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
@@ -137,7 +141,9 @@ static bool promote_slot_begun(struct nswap_slot *s)
 	return true;
 }
 
-static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slots)
+/* @keep: home's copies are to stay valid */
+static void promote_begin(struct nswap_promote *ho, u64 first,
+			  unsigned long slots, bool keep)
 {
 	struct nswap_io *io = &ho->mo.b.io;
 	struct nswap_slot was;
@@ -146,9 +152,15 @@ static void promote_begin(struct nswap_promote *ho, u64 first, unsigned long slo
 	nswap_batch_at(&ho->mo.b, first);
 	ho->mo.moved = 0;
 	for_each_set_bit(i, &slots, NSWAP_REQ_SLOTS) {
-		if (!nswap_slot_update(ho->dev, io->slot + i, &was,
-				       promote_slot_begun))
+		if (keep && !nswap_home_copy_begin(ho->dev, io->slot + i))
 			continue;
+		if (!nswap_slot_update(ho->dev, io->slot + i, &was,
+				       promote_slot_begun)) {
+			if (keep)
+				nswap_follow_end(ho->dev, io->slot + i, 0,
+						 false);
+			continue;
+		}
 		io->gen[i] = cpu_to_le32(nswap_gen_next(was.gen));
 		io->todo |= BIT(i);
 	}
@@ -166,17 +178,33 @@ static unsigned long promote_read(struct nswap_promote *ho)
 				       false);
 }
 
+/* what has moved is at home as well; page-outs may claim the slots of the batch */
+static void promote_keep(struct nswap_promote *ho, unsigned long begun)
+{
+	struct nswap_io *io = &ho->mo.b.io;
+	unsigned int i;
+
+	for_each_set_bit(i, &begun, NSWAP_REQ_SLOTS)
+		nswap_follow_end(ho->dev, io->slot + i,
+				 le32_to_cpu(io->gen[i]),
+				 ho->mo.moved & BIT(i));
+	if (begun)
+		nswap_client_kick(ho->dev->node);
+}
+
 /* move those of these slots that are at home; returns those now at peers */
 static unsigned long promote_move(struct nswap_promote *ho, u64 first,
 				  unsigned long slots, u8 tag)
 {
 	struct nswap_io *io = &ho->mo.b.io;
-	unsigned long moved, unread;
+	bool keep = READ_ONCE(ho->dev->protect) == NSWAP_PROTECT_HOME;
+	unsigned long moved, unread, begun;
 
 	mutex_lock(&ho->batch);
 	ho->mo.tag = tag;
-	promote_begin(ho, first, slots);
-	if (io->todo) {
+	promote_begin(ho, first, slots, keep);
+	begun = io->todo;
+	if (begun) {
 		unread = promote_read(ho);
 		io->todo &= ~unread;
 		nswap_move_batch_store(&ho->mo);
@@ -184,6 +212,8 @@ static unsigned long promote_move(struct nswap_promote *ho, u64 first,
 		nswap_move_batch_stay(&ho->mo);
 	}
 	moved = ho->mo.moved;
+	if (keep)
+		promote_keep(ho, begun);
 	mutex_unlock(&ho->batch);
 	return moved;
 }
