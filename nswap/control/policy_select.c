@@ -31,7 +31,7 @@ int nswap_no_such_policy(enum nswap_policy_kind kind,
 		NL_SET_ERR_MSG_FMT(ext, "prefetch goes from %s: set from, to follows",
 				   nswap_prefetch_ways(ways, sizeof(ways)));
 	else
-		NL_SET_ERR_MSG_FMT(ext, "no such policy, only: %s",
+		NL_SET_ERR_MSG_FMT(ext, "policies are: %s",
 				   nswap_policy_names(kind, now, names,
 						      sizeof(names)));
 	return kind < NSWAP_PREFETCH_ENABLE ? -ENOENT : -EINVAL;
