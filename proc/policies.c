@@ -8,14 +8,11 @@
  * netlink request, as do writes to prefetch/.
  * Context: process context; a reference to the node is held while it is used.
  */
-#include <linux/netlink.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
 #include "../nswap/base/views.h"
 #include "../nswap/control/policy_select.h"
-#include "../nswap/core/node.h"
-#include "../policy/registry.h"
 #include "proc.h"
 
 void nswap_proc_head_policies(struct seq_file *m)

@@ -27,10 +27,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "base/types.h"
 #include "flash.h"
-#include "home.h"
-#include "pure/flash_map.h"
 
 #define FAILED_AT	16
 #define RETRY		HZ

@@ -8,7 +8,6 @@
 
 #include "latency_steps.h"
 #include "policy/registry.h"
-#include "types.h"
 
 /**
  * enum nswap_peer_state - a peer as its client sees it

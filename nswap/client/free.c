@@ -13,21 +13,14 @@
  *  - One FREE per peer is under way; its answer triggers the next.
  *  - Obsolete copies are queued in a ring; if it is full, comparison finds them.
  */
-#include "base/stats.h"
-#include "base/views.h"
 #include "base/workqueues.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "free.h"
 #include "peers/ctl.h"
 #include "peers/grants.h"
-#include "peers/peer.h"
-#include "peers/place.h"
 #include "peers/reconcile.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "tier.h"
 
 #define BATCH_MS	20	/* frees are batched for this long */

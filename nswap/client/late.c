@@ -7,11 +7,7 @@
 #include "free.h"
 #include "late.h"
 #include "peers/grants.h"
-#include "peers/peer.h"
 #include "peers/reconcile.h"
-#include "pure/wire.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 /* a page-out was given up but stored all the same: the copy is obsolete */
 static int late_store(struct nswap_conn *c)

@@ -26,32 +26,18 @@
 #include <linux/highmem.h>
 
 #include "base/bits.h"
-#include "base/latency_steps.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/timestamp.h"
-#include "base/views.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/device_policy.h"
 #include "core/inject.h"
-#include "core/node.h"
 #include "core/page_tag.h"
-#include "core/request.h"
 #include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pagein.h"
 #include "peers/parked.h"
-#include "peers/peer.h"
 #include "peers/session.h"
-#include "policy/policy.h"
-#include "pure/read_latency.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "request_queue.h"
 #include "tier.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 		       const char *peer, const char *why)

@@ -19,18 +19,13 @@
  */
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "backing/home.h"
 #include "base/bits.h"
-#include "base/log.h"
-#include "base/types.h"
 #include "base/workqueues.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
 #include "observe/meter.h"
 #include "peers/peer.h"
-#include "peers/place.h"
 #include "request_queue.h"
 
 #define SPARE_TAGS	64	/* more than can be taken while a task runs the queue */

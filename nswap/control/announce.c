@@ -26,20 +26,15 @@
 #include <linux/net.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
 #include "announce.h"
 #include "base/clock.h"
-#include "base/stats.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "peers/peer_table.h"
 #include "peers/version.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
 #include "transport/sockaddr.h"
 
 #define FIRST_ROUNDS	3	/* rounds that ask all nodes for an answer */

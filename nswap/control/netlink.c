@@ -16,16 +16,11 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "base/types.h"
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
 #include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "policy_select.h"
-#include "tiering/evacuate.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
 

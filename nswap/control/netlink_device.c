@@ -6,15 +6,9 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "base/types.h"
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
-#include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy_select.h"
 #include "tiering/evacuate.h"
 
 /* the string of a repeated attribute, which the netlink policy does not check */

@@ -12,15 +12,9 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 
 /* reply to a request about one node: its attributes, and those that @more adds */
 static int reply_node(struct genl_info *info, u8 cmd,

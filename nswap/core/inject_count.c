@@ -11,7 +11,6 @@
  * Invariant: counting has no other effect and does not sleep: it is part of
  * every transition, with interrupts off too. All devices are counted together.
  */
-#include <linux/atomic.h>
 #include <linux/moduleparam.h>
 #include <linux/sysfs.h>
 

@@ -10,12 +10,8 @@
  *    slot, and are written by the task that moves it, WRITING or not.
  *  - The bytes are a side table of a device with a home.
  */
-#include "base/stats.h"
-#include "device.h"
 #include "node.h"
 #include "page_tag.h"
-#include "prefetch/prefetch.h"
-#include "pure/side_table.h"
 
 static u8 *page_tag_of(struct nswap_device *dev, u64 slot)
 {

@@ -13,15 +13,8 @@
 #include <linux/blkdev.h>
 #include <linux/capability.h>
 #include <linux/err.h>
-#include <linux/netlink.h>
 
-#include "backing/flash.h"
-#include "backing/home.h"
-#include "base/types.h"
-#include "base/views.h"
 #include "config.h"
-#include "core/device.h"
-#include "core/node.h"
 #include "disk.h"
 
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */

@@ -10,11 +10,8 @@
  */
 #include <linux/err.h>
 
-#include "core/node.h"
 #include "move_link.h"
 #include "peers/handshake.h"
-#include "pure/wire.h"
-#include "transport/transport.h"
 
 #define MOVE_MS		2000
 #define TELL_MS		8000	/* an owner asks a third node, or its home */

@@ -27,21 +27,11 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "base/stats.h"
-#include "base/types.h"
-#include "core/inject.h"
 #include "core/node.h"
-#include "move_link.h"
 #include "mover.h"
 #include "mover_batch.h"
-#include "observe/trace.h"
-#include "pure/wire.h"
 #include "rebalance.h"
-#include "server/cache.h"
 #include "server/owner.h"
-#include "server/pick.h"
-#include "target.h"
-#include "transport/transport.h"
 
 #define TURN		32	/* batches of one owner */
 #define HAND_ON_MIB_S	32u

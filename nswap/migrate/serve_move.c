@@ -12,18 +12,13 @@
  *  - The client role gets the names of a MOVED, and the pages of a RETURN in its own
  *    memory; it decides for each page whether the mover may drop its copy.
  */
-#include "base/stats.h"
 #include "core/node.h"
 #include "moved.h"
-#include "pure/wire.h"
 #include "returned.h"
 #include "serve_move.h"
-#include "server/cache.h"
 #include "server/owner.h"
 #include "server/pending.h"
 #include "server/serve.h"
-#include "server/server.h"
-#include "transport/transport.h"
 
 #define PAGES_MS	4000	/* receive timeout within the pages of a RETURN */
 

@@ -20,12 +20,8 @@
 #include <linux/slab.h>
 
 #include "base/bits.h"
-#include "base/latency_steps.h"
-#include "base/timestamp.h"
-#include "base/views.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "meter.h"
 #include "peers/peer.h"
 #include "profile.h"

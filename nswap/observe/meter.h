@@ -7,15 +7,10 @@
 #define NSWAP_METER_H
 
 #include <linux/percpu.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
-#include "base/latency_steps.h"
 #include "base/timestamp.h"
-#include "base/views.h"
 #include "core/flow.h"
 #include "core/request.h"
-#include "pure/wire.h"
 
 /**
  * struct nswap_latency - latency of steps; one per CPU, and sums

@@ -11,9 +11,7 @@
  */
 #include <linux/slab.h>
 
-#include "base/views.h"
 #include "core/node.h"
-#include "meter.h"
 #include "slot_trace.h"
 #include "trace.h"
 

@@ -3,12 +3,10 @@
  * Grants of a peer, as reported by its answers: pages it sets aside for this
  * node, or that it has none.
  */
-#include "base/stats.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "grants.h"
 #include "place.h"
-#include "pure/ip_table.h"
 
 /* A peer granted pages and reported what is free; process, page-out path; no sleep. */
 void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)

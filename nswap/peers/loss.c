@@ -13,14 +13,10 @@
 #include <linux/sched.h>
 
 #include "base/log.h"
-#include "base/views.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "loss.h"
-#include "peer.h"
-#include "pure/slot_map.h"
 
 /* REMOTE -> FLASH or LOST; for a slot that is MOVING its claim decides */
 static bool loss_slot_lost(struct nswap_slot *s, struct nswap_node *node, u16 index)

@@ -12,9 +12,7 @@
  */
 #include "base/hooks.h"
 #include "parked.h"
-#include "peer.h"
 #include "pure/peer_state.h"
-#include "transport/conn.h"
 
 /**
  * nswap_parked_add() - keep a page-in until the session is back

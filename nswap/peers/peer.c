@@ -11,14 +11,9 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "base/types.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "ctl.h"
 #include "peer.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
-#include "transport/conn.h"
 
 static void peer_name(struct nswap_peer *peer)
 {

@@ -18,15 +18,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/views.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "ctl.h"
-#include "peer.h"
 #include "peer_table.h"
 #include "place.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
 #include "session.h"
 #include "state_change.h"
 

@@ -21,16 +21,10 @@
  * Lock order: ipt_lock and place_lock are taken one after the other, not nested.
  * Nothing here sleeps or allocates.
  */
-#include <linux/ktime.h>
-
 #include "base/clock.h"
-#include "base/types.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "peer.h"
 #include "place.h"
-#include "policy/policy.h"
-#include "pure/ip_table.h"
 
 #define STORE_WEIGHT	8	/* weight of the old average, to 1 of a page-out */
 #define STORE_FORGET	8	/* store_ns / 8 decays at a tick without a page-out */

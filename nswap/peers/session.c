@@ -29,24 +29,18 @@
 
 #include "base/hooks.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/views.h"
 #include "core/client_state.h"
 #include "core/inject.h"
 #include "core/node.h"
 #include "handshake.h"
 #include "loss.h"
 #include "parked.h"
-#include "peer.h"
 #include "peer_table.h"
 #include "place.h"
-#include "pure/wire.h"
 #include "reconcile.h"
 #include "session.h"
 #include "state_change.h"
-#include "transport/conn.h"
 #include "transport/rx_affinity.h"
-#include "transport/transport.h"
 
 #define RETRY_MS	300	/* after an attempt that failed */
 #define AGAIN_MS	20	/* after a session that broke at once */

@@ -35,7 +35,6 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
-#include "base/types.h"
 #include "ip_table.h"
 
 /* part of every node's id, and so as fixed as the wire protocol */

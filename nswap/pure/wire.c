@@ -10,8 +10,6 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
-#include "base/types.h"
-#include "slot_map.h"
 #include "wire.h"
 
 /**

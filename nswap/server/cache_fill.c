@@ -10,10 +10,8 @@
  *    machine is counted: the OOM notifier measures progress by it.
  */
 #include <linux/atomic.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
 #include "core/meminfo.h"

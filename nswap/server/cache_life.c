@@ -5,7 +5,6 @@
 #include <linux/slab.h>
 
 #include "base/views.h"
-#include "cache.h"
 #include "cache_fill.h"
 #include "cache_life.h"
 #include "cache_size.h"

@@ -28,9 +28,6 @@
  */
 #include "base/clock.h"
 #include "base/hooks.h"
-#include "base/stats.h"
-#include "base/views.h"
-#include "cache.h"
 #include "cache_fill.h"
 #include "cache_size.h"
 #include "core/node.h"

@@ -17,12 +17,9 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "base/types.h"
 #include "conn_pool.h"
 #include "core/meminfo.h"
 #include "core/node.h"
-#include "pure/wire.h"
-#include "transport/transport.h"
 
 /* enough for one session of the maximum size */
 #define NR_SPARES	NSWAP_MAX_CONNS

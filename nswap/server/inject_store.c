@@ -11,13 +11,10 @@
  */
 #include <linux/highmem.h>
 
-#include "core/inject.h"
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
-#include "pure/wire.h"
 #include "serve.h"
-#include "server.h"
 
 /* @n more grants, or fewer if negative; each needs a page that is set aside */
 static void inject_grant(struct nswap_srv_conn *conn, s64 n)

@@ -23,13 +23,9 @@
 #include <linux/slab.h>
 
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "cache.h"
 #include "core/node.h"
 #include "held.h"
 #include "owner.h"
-#include "pure/wire.h"
 #include "server.h"
 
 static struct nswap_owner *owner_find(struct nswap_cache *c, u64 id)

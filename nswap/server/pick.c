@@ -12,7 +12,6 @@
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps.
  */
-#include "cache.h"
 #include "held.h"
 #include "pick.h"
 

@@ -14,15 +14,10 @@
 #include <linux/err.h>
 
 #include "base/hooks.h"
-#include "base/stats.h"
-#include "cache.h"
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
-#include "pure/wire.h"
 #include "serve.h"
-#include "server.h"
-#include "transport/transport.h"
 
 /**
  * nswap_serve_head() - begin the answer to the message being handled

@@ -17,21 +17,16 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "base/hooks.h"
 #include "base/log.h"
-#include "base/types.h"
-#include "cache.h"
 #include "conn_pool.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "held.h"
 #include "owner.h"
 #include "peers/version.h"
-#include "pure/wire.h"
 #include "serve.h"
 #include "server.h"
 #include "transport/rx_affinity.h"
-#include "transport/transport.h"
 
 #define HELLO_MS	5000
 #define SILENT_S	60u

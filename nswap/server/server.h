@@ -8,7 +8,6 @@
 #include <linux/bvec.h>
 
 #include "cache.h"
-#include "pure/wire.h"
 #include "transport/transport.h"
 
 struct netlink_ext_ack;

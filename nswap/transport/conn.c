@@ -25,8 +25,6 @@
 #include "base/timestamp.h"
 #include "base/workqueues.h"
 #include "conn.h"
-#include "pure/wire.h"
-#include "transport.h"
 
 /* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
