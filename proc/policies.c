@@ -45,14 +45,9 @@ void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
 	}
 }
 
-/**
- * nswap_proc_write_policy() - choose a policy
- * @file: file
- * @text: DEVICE KIND NAME
- * @len: length of @text
- *
- * Context: process context, sleeps.
- * Return: 0; -EINVAL if @text is not three words; -EINVAL, -ENODEV or -ENOENT of
+/*
+ * Choose a policy. @text: DEVICE KIND NAME. Context: process context, sleeps. Returns
+ * 0; -EINVAL if @text is not three words; -EINVAL, -ENODEV or -ENOENT of
  * nswap_node_set_policy(); -EPERM.
  */
 int nswap_proc_write_policy(struct file *file, char *text, size_t len)

@@ -39,12 +39,10 @@ static int late_store(struct nswap_conn *c)
 	return 0;
 }
 
-/**
- * nswap_late_answer() - receive an answer that no request waits for any more
- * @c: connection; its header is in @c->rx, its payload not received
- *
- * Context: process, the connection's receiver; sleeps.
- * Return: 0 to go on, an error to break the session.
+/*
+ * Receive an answer that no request waits for any more. @c: connection; its header is
+ * in @c->rx, its payload not received. Context: process, the connection's receiver;
+ * sleeps. Returns 0 to go on, an error to break the session.
  */
 int nswap_late_answer(struct nswap_conn *c)
 {

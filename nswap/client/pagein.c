@@ -206,11 +206,9 @@ static unsigned long moved_on(struct nswap_op *op)
 	return again;
 }
 
-/**
- * nswap_pagein_failed() - a page-in will get no answer: retry elsewhere or fail
- * @m: its message, IDLE and on no list
- *
- * Context: process, page-in path; does not sleep.
+/*
+ * A page-in will get no answer: retry elsewhere or fail. @m: its message, IDLE and on
+ * no list. Context: process, page-in path; does not sleep.
  */
 void nswap_pagein_failed(struct nswap_msg *m)
 {
@@ -267,11 +265,8 @@ static void load_lost(struct nswap_msg *m)
 		nswap_pagein_failed(m);
 }
 
-/**
- * nswap_pagein_send() - send a page-in, for the first time or again
- * @peer: its peer
- * @m: its message, IDLE and on no list
- *
+/*
+ * Send a page-in, for the first time or again. @m: its message, IDLE and on no list.
  * Context: process, page-in path; does not sleep for the network.
  */
 void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m)
@@ -430,11 +425,9 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	return nswap_tier_of(&s)->load(io, first);
 }
 
-/**
- * nswap_pagein() - advance a page-in as far as possible without waiting
- * @io: request the caller dispatches
- *
- * Context: process, page-in path: does not allocate, does not wait.
+/*
+ * Advance a page-in as far as possible without waiting. @io: request the caller
+ * dispatches. Context: process, page-in path: does not allocate, does not wait.
  */
 void nswap_pagein(struct nswap_io *io)
 {

@@ -314,11 +314,9 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 		fail_rest(io);
 }
 
-/**
- * nswap_pageout() - bring a page-out as far as it goes now
- * @io: request the caller dispatches
- *
- * Context: process, page-out path: does not allocate, does not wait.
+/*
+ * Bring a page-out as far as it goes now. @io: request the caller dispatches. Context:
+ * process, page-out path: does not allocate, does not wait.
  */
 void nswap_pageout(struct nswap_io *io)
 {

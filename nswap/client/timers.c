@@ -210,12 +210,7 @@ static void tick_devices(struct nswap_client *cl)
 	rcu_read_unlock();
 }
 
-/**
- * nswap_timers_tick() - one tick
- * @work: the client's
- *
- * Context: the module's work queue; does not allocate or wait.
- */
+/* One tick. Context: the module's work queue; does not allocate or wait. */
 void nswap_timers_tick(struct work_struct *work)
 {
 	struct nswap_client *cl = container_of(to_delayed_work(work),

@@ -183,14 +183,9 @@ static void take_down(struct nswap_node *node)
 	nswap_mover_free(node);
 }
 
-/**
- * nswap_node_up() - bring up the node of a namespace
- * @net: namespace
- * @cfg: configuration asked for
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, -EEXIST, -EINVAL, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
+/*
+ * Bring up the node of a namespace. Context: process, sleeps. Returns 0, -EEXIST,
+ * -EINVAL, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
  */
 int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		  struct netlink_ext_ack *ext)

@@ -27,12 +27,9 @@ void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
 		WRITE_ONCE(*at, tag);
 }
 
-/**
- * nswap_page_tag_hit() - a page was read from a peer: count a hit for its tag
- * @dev: device
- * @slot: slot
- *
- * Context: any; does not sleep, on the page-in path.
+/*
+ * A page was read from a peer: count a hit for its tag. Context: any; does not sleep,
+ * on the page-in path.
  */
 void nswap_page_tag_hit(struct nswap_device *dev, u64 slot)
 {

@@ -157,19 +157,11 @@ static void wait_for_sessions(struct nswap_node *node)
 		schedule_timeout_killable(HZ / 50);
 }
 
-/**
- * nswap_device_add() - add a device to a node
- * @node: node
- * @cfg: configuration asked for
- * @v: result
- * @ext: for one clear sentence
- *
- * Waits briefly for the sessions with known peers.
- *
- * Context: process, sleeps; allocates 8 bytes a slot and the side tables: a bit,
- * with a home two and a byte.
- * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
- * returns.
+/*
+ * Add a device to a node. Waits briefly for the sessions with known peers. Context:
+ * process, sleeps; allocates 8 bytes a slot and the side tables: a bit, with a home
+ * two and a byte. Returns 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what
+ * nswap_home_open() returns.
  */
 int nswap_device_add(struct nswap_node *node,
 		     const struct nswap_device_config *cfg,
@@ -314,15 +306,10 @@ out:
 	return dev;
 }
 
-/**
- * nswap_device_del() - remove a device, and its pages at peers
- * @node: node
- * @name: as in /dev
- * @ext: for one clear sentence
- *
- * Context: process, sleeps; waits until home and flash have ended all I/O begun, and
- * at most 2 s for the peers.
- * Return: 0, -ENODEV, -EBUSY.
+/*
+ * Remove a device, and its pages at peers. Context: process, sleeps; waits until home
+ * and flash have ended all I/O begun, and at most 2 s for the peers. Returns 0,
+ * -ENODEV, -EBUSY.
  */
 int nswap_device_del(struct nswap_node *node, const char *name,
 		     struct netlink_ext_ack *ext)

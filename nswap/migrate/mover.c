@@ -174,14 +174,11 @@ int nswap_mover_start(struct nswap_node *node)
 	return 0;
 }
 
-/**
- * nswap_mover_stop() - end the threads of a mover
- * @node: node, with or without a mover
- *
- * A thread that kthread_stop() has told to stop spins instead of sleeping in a
- * socket, so @stop is set first and kthread_stop() waits until links are closed.
- *
- * Context: process, sleeps until batches under way have ended.
+/*
+ * End the threads of a mover. @node: node, with or without a mover. A thread that
+ * kthread_stop() has told to stop spins instead of sleeping in a socket, so @stop is
+ * set first and kthread_stop() waits until links are closed. Context: process, sleeps
+ * until batches under way have ended.
  */
 void nswap_mover_stop(struct nswap_node *node)
 {

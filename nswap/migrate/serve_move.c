@@ -198,13 +198,11 @@ static int serve_return(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/**
- * nswap_serve_moves() - serve a message of a move
- * @conn: connection of a class that may carry it; the header is in @conn->rx
- *
- * Context: process, the connection's thread; sleeps, for a RETURN until home or
- * flash has its pages.
- * Return: 0 to go on, an error to close the connection.
+/*
+ * Serve a message of a move. @conn: connection of a class that may carry it; the
+ * header is in @conn->rx. Context: process, the connection's thread; sleeps, for a
+ * RETURN until home or flash has its pages. Returns 0 to go on, an error to close the
+ * connection.
  */
 int nswap_serve_moves(struct nswap_srv_conn *conn)
 {

@@ -26,11 +26,8 @@ void nswap_peer_back_off(struct nswap_peer *peer)
 	nswap_place_rest(peer->node, peer->index);
 }
 
-/**
- * nswap_peer_refused() - a peer had no room for some pages
- * @peer: the peer: what it announced as free is not there
- * @pages: number of pages it refused
- *
+/*
+ * A peer had no room for some pages: what it announced as free is not there.
  * Context: process, page-out path; does not sleep.
  */
 void nswap_peer_refused(struct nswap_peer *peer, unsigned int pages)

@@ -136,14 +136,9 @@ static void place_charge(struct nswap_place_peer *c, u64 ns)
 	c->measured = true;
 }
 
-/**
- * nswap_place_ended() - a page-out was answered or given up
- * @node: node
- * @index: of the peer
- * @pages: in the message
- * @began: when it was given to the connection, by ktime_get_ns()
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * A page-out was answered or given up. @began: when it was given to the connection, by
+ * ktime_get_ns(). Context: process, page-out path; does not sleep.
  */
 void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
 {
@@ -213,13 +208,9 @@ void nswap_place_rest(struct nswap_node *node, u16 index)
 	spin_unlock(&node->place_lock);
 }
 
-/**
- * nswap_place_unspent() - return unused grants: nothing was sent
- * @node: node
- * @index: of the peer
- * @pages: number of grants
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * Return unused grants: nothing was sent. Context: process, page-out path; does not
+ * sleep.
  */
 void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
 {

@@ -270,12 +270,10 @@ static struct task_struct *session_thread(struct nswap_conn *c)
 			      peer->index, c->number);
 }
 
-/**
- * nswap_session_start() - create the threads of a peer, which connect
- * @peer: a peer without threads
- *
- * Context: process, sleeps; never on the reclaim path.
- * Return: 0, or the error of creating a thread.
+/*
+ * Create the threads of a peer, which connect. @peer: a peer without threads. Context:
+ * process, sleeps; never on the reclaim path. Returns 0, or the error of creating a
+ * thread.
  */
 int nswap_session_start(struct nswap_peer *peer)
 {

@@ -152,15 +152,10 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	return 0;
 }
 
-/**
- * nswap_wire_other_version() - is this message ours but for its version?
- * @h: a header as received
- * @len: bytes received
- *
- * Every version begins with magic and version; nothing else in @h is trusted.
- *
- * Context: any.
- * Return: true if it is of another version of this protocol.
+/*
+ * Is this message ours but for its version? Every version begins with magic and
+ * version; nothing else in @h is trusted. Returns true if it is of another version of
+ * this protocol.
  */
 bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len)
 {
@@ -188,14 +183,9 @@ void nswap_wire_put_announce(struct nswap_wire_announce *w,
 	w->used = cpu_to_le64(a->used);
 }
 
-/**
- * nswap_wire_get_announce() - decode and check a datagram
- * @w: the datagram
- * @len: bytes received
- * @a: result; its scope is left 0
- *
- * Context: any.
- * Return: 0; -EPROTO or -EPROTONOSUPPORT as nswap_wire_check().
+/*
+ * Decode and check a datagram. @a: result; its scope is left 0. Returns 0; -EPROTO or
+ * -EPROTONOSUPPORT as nswap_wire_check().
  */
 int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 			    struct nswap_announcement *a)

@@ -121,11 +121,8 @@ static bool cache_lacks(struct nswap_cache *c)
 	return ret;
 }
 
-/**
- * nswap_cache_fill_work() - set pages aside until there are enough
- * @work: of a cache
- *
- * Context: process, system work queue; sleeps.
+/*
+ * Set pages aside until there are enough. Context: process, system work queue; sleeps.
  */
 void nswap_cache_fill_work(struct work_struct *work)
 {

@@ -107,11 +107,9 @@ void nswap_conn_pool_stop(struct nswap_spares *s)
 	kfree(s);
 }
 
-/**
- * nswap_conn_pool_fill() - fill the pool up to NR_SPARES
- * @s: spares
- *
- * Context: process, sleeps and allocates; never on the reclaim path.
+/*
+ * Fill the pool up to NR_SPARES. Context: process, sleeps and allocates; never on the
+ * reclaim path.
  */
 void nswap_conn_pool_fill(struct nswap_spares *s)
 {

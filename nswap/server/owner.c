@@ -327,12 +327,9 @@ struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 	return o;
 }
 
-/**
- * nswap_owner_turn() - the next owner to have pages moved
- * @c: cache
- *
- * Context: process, does not sleep; a page-out path.
- * Return: an owner with pages that is not in backoff, kept until
+/*
+ * The next owner to have pages moved. Context: process, does not sleep; a page-out
+ * path. Returns an owner with pages that is not in backoff, kept until
  * nswap_owner_leave(), or NULL. Owners take turns.
  */
 struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)

@@ -78,15 +78,10 @@ static int server_greet(struct nswap_srv_conn *conn)
 	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
 }
 
-/**
- * nswap_server_silence_ms() - how long may nothing be heard on a connection?
- * @conn: connection that has said hello
- *
- * An owner pings on its control connection, and a mover closes a connection that it
- * does not use: a longer silence means that the peer is gone.
- *
- * Context: any.
- * Return: ms, 0 for no limit.
+/*
+ * How long may nothing be heard on a connection? An owner pings on its control
+ * connection, and a mover closes a connection that it does not use: a longer silence
+ * means that the peer is gone. Returns ms, 0 for no limit.
  */
 unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn)
 {
@@ -344,13 +339,9 @@ static void server_explain(struct nswap_node *node, int error,
 		NL_SET_ERR_MSG(ext, "cannot listen on this address and port");
 }
 
-/**
- * nswap_server_start() - listen
- * @node: node with a cache
- * @ext: for an error message
- *
- * Context: process, sleeps; a separate thread creates the socket.
- * Return: 0, -ENOMEM, or the transport's error.
+/*
+ * Listen. Context: process, sleeps; a separate thread creates the socket. Returns 0,
+ * -ENOMEM, or the transport's error.
  */
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 {

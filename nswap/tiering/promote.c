@@ -276,12 +276,10 @@ void nswap_promote_end(struct nswap_device *dev)
 	dev->promote = NULL;
 }
 
-/**
- * nswap_promote_kick() - tick: start the work if there is something to move
- * @dev: device, with or without a home
- *
- * Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
- * Return: true if grants are wanted.
+/*
+ * Tick: start the work if there is something to move. @dev: device, with or without a
+ * home. Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
+ * Returns true if grants are wanted.
  */
 bool nswap_promote_kick(struct nswap_device *dev)
 {

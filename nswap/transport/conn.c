@@ -285,15 +285,11 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 	return m;
 }
 
-/**
- * nswap_conn_receive() - receive one header and match it with its question
- * @c: an open connection
- *
- * Calls ->answer of the message it answers.
- *
- * Context: process, the connection's receiver; sleeps.
- * Return: 0 to go on; 1 if no message waits for this answer (any more): the
- * payload is still to be received; an error to break the session.
+/*
+ * Receive one header and match it with its question. Calls ->answer of the message it
+ * answers. Context: process, the connection's receiver; sleeps. Returns 0 to go on; 1
+ * if no message waits for this answer (any more): the payload is still to be received;
+ * an error to break the session.
  */
 int nswap_conn_receive(struct nswap_conn *c)
 {
