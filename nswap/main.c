@@ -13,8 +13,7 @@
 #include "control/reboot.h"
 #include "device/disk.h"
 #include "proc/proc.h"
-#include "server/cache_fill.h"
-#include "server/cache_shrink.h"
+#include "server/cache.h"
 
 static int __init nswap_init(void)
 {

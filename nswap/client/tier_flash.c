@@ -24,7 +24,7 @@
 #include "core/slot_update.h"
 #include "pageout.h"
 #include "request_queue.h"
-#include "tier_flash.h"
+#include "tier.h"
 
 static void put_back(struct nswap_op *op)
 {

@@ -22,7 +22,7 @@
 #include "core/slot_update.h"
 #include "pageout.h"
 #include "request_queue.h"
-#include "tier_home.h"
+#include "tier.h"
 
 static void store_ended(struct nswap_home_io *h)
 {

@@ -11,8 +11,6 @@
 #include "pagein.h"
 #include "pageout.h"
 #include "tier.h"
-#include "tier_flash.h"
-#include "tier_home.h"
 
 #define FLASH_AFTER_MS	20
 #define HOME_AFTER_MS	250

@@ -8,7 +8,7 @@
  */
 #include "core/devices.h"
 #include "policy_select.h"
-#include "server/cache_size.h"
+#include "server/cache.h"
 #include "server/sizing.h"
 #include "tiering/prefetcher.h"
 

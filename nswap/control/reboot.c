@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "core/device.h"
 #include "core/nodes.h"
-#include "device/life.h"
 #include "reboot.h"
 
 static void announce_leaving(const char *what)

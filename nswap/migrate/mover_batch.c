@@ -17,7 +17,7 @@
 #include "observe/trace.h"
 #include "rebalance.h"
 #include "server/owner.h"
-#include "server/pick.h"
+#include "server/held.h"
 #include "target.h"
 
 #define REST		HZ

@@ -17,8 +17,7 @@
 #include "returned.h"
 #include "serve_move.h"
 #include "server/owner.h"
-#include "server/pending.h"
-#include "server/serve.h"
+#include "server/held.h"
 
 #define PAGES_MS	4000	/* receive timeout within the pages of a RETURN */
 

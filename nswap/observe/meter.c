@@ -24,8 +24,6 @@
 #include "core/node.h"
 #include "meter.h"
 #include "peers/peer.h"
-#include "profile.h"
-#include "slot_trace.h"
 #include "trace.h"
 
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);

@@ -71,4 +71,13 @@ static inline __le16 nswap_meter_flags(const struct nswap_io *io,
 				   NSWAP_F_TIMED : 0);
 }
 
+/* profile.c */
+void nswap_profile_init(struct nswap_meter *m);
+void nswap_profile_start(struct nswap_node *node);
+void nswap_profile_stop(struct nswap_node *node);
+
+/* slot_trace.c */
+struct nswap_slot_trace *nswap_slot_trace_alloc(void);
+void nswap_slot_trace(struct nswap_meter *m, struct nswap_trace_view *v);
+
 #endif

@@ -14,7 +14,7 @@
  */
 #include "core/devices.h"
 #include "core/node.h"
-#include "profile.h"
+#include "meter.h"
 
 static u64 under_way(const struct nswap_device *dev, u8 tier, u8 op)
 {

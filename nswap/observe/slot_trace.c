@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 
 #include "core/node.h"
-#include "slot_trace.h"
+#include "meter.h"
 #include "trace.h"
 
 #define TRACE_ENTRIES	32768

@@ -18,8 +18,6 @@
 #include <linux/slab.h>
 
 #include "cache.h"
-#include "cache_fill.h"
-#include "cache_size.h"
 
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
 

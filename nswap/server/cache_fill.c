@@ -12,8 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/slab.h>
 
-#include "cache_fill.h"
-#include "cache_size.h"
+#include "cache.h"
 #include "core/meminfo.h"
 #include "core/node.h"
 

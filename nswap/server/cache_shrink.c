@@ -32,9 +32,7 @@
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/views.h"
-#include "cache_fill.h"
-#include "cache_shrink.h"
-#include "cache_size.h"
+#include "cache.h"
 #include "core/node.h"
 #include "sizing.h"
 

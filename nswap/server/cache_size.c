@@ -28,8 +28,7 @@
  */
 #include "base/clock.h"
 #include "base/hooks.h"
-#include "cache_fill.h"
-#include "cache_size.h"
+#include "cache.h"
 #include "core/node.h"
 #include "observe/trace.h"
 

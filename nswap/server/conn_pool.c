@@ -17,7 +17,7 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "conn_pool.h"
+#include "server.h"
 #include "core/meminfo.h"
 #include "core/node.h"
 

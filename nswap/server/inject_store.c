@@ -14,7 +14,7 @@
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
-#include "serve.h"
+#include "server.h"
 
 /* @n more grants, or fewer if negative; each needs a page that is set aside */
 static void inject_grant(struct nswap_srv_conn *conn, s64 n)

@@ -17,7 +17,6 @@
 
 #include "held.h"
 #include "owner.h"
-#include "pending.h"
 #include "server.h"
 
 #define PENDING_MS	10000	/* an owner claims within a session's time-out */

@@ -13,7 +13,6 @@
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps.
  */
 #include "held.h"
-#include "pick.h"
 
 /* limit of pages looked at for one batch, with the owner's lock held */
 #define LOOK_AT	1024

@@ -17,7 +17,7 @@
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
-#include "serve.h"
+#include "server.h"
 
 /**
  * nswap_serve_head() - begin the answer to the message being handled

@@ -18,14 +18,12 @@
 #include <linux/slab.h>
 
 #include "base/log.h"
-#include "conn_pool.h"
+#include "server.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "held.h"
 #include "owner.h"
 #include "peers/version.h"
-#include "serve.h"
-#include "server.h"
 #include "transport/rx_affinity.h"
 
 #define HELLO_MS	5000
