@@ -87,18 +87,6 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 				      NSWAP_F_SHRINKING },
 };
 
-static const char *const status_names[] = {
-	[NSWAP_ST_OK] = "ok",
-	[NSWAP_ST_NO_ROOM] = "no room",
-	[NSWAP_ST_OLDER] = "older than what is held",
-	[NSWAP_ST_NOT_HELD] = "not held",
-	[NSWAP_ST_STALE] = "fenced by a newer session",
-	[NSWAP_ST_LEAVING] = "leaving",
-	[NSWAP_ST_BAD] = "malformed",
-	[NSWAP_ST_KEEP] = "to be kept",
-	[NSWAP_ST_NO_HOME] = "no home",
-};
-
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)
 {
 	memset(h, 0, sizeof(*h));
@@ -222,10 +210,4 @@ const char *nswap_wire_name(u8 type)
 {
 	return type < NSWAP_WIRE_NR && shapes[type].name ? shapes[type].name :
 							   "unknown";
-}
-
-const char *nswap_wire_status_name(u16 status)
-{
-	return status < ARRAY_SIZE(status_names) ? status_names[status] :
-						   "unknown";
 }
