@@ -20,13 +20,9 @@
 #include <linux/seq_file_net.h>
 #include <net/net_namespace.h>
 
-#include "../nswap/base/latency_steps.h"
-#include "../nswap/base/stats.h"
 #include "../nswap/base/views.h"
 #include "../nswap/control/knobs.h"
-#include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
-#include "../policy/registry.h"
 #include "proc.h"
 
 #define PROC_DIR	"nswap"

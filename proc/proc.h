@@ -5,6 +5,8 @@
 #ifndef NSWAP_PROC_H
 #define NSWAP_PROC_H
 
+#include <linux/types.h>
+
 struct file;
 struct net;
 struct netlink_ext_ack;

@@ -49,7 +49,6 @@
 #include <linux/slab.h>
 
 #include "base/timestamp.h"
-#include "base/types.h"
 #include "base/workqueues.h"
 #include "home.h"
 

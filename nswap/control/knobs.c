@@ -7,8 +7,6 @@
  *    value for a moment.
  *  - Changes are serialised by the node's control lock.
  */
-#include "core/knob_list.h"
-#include "core/node.h"
 #include "knobs.h"
 #include "migrate/rebalance.h"
 #include "observe/meter.h"

@@ -10,7 +10,6 @@
 #include <net/genetlink.h>
 
 #include "base/views.h"
-#include "core/node.h"
 #include "knobs.h"
 
 int nswap_netlink_init(void);

@@ -12,15 +12,9 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 
 /* reply to a request about one node: its attributes, and those that @more adds */
 static int reply_node(struct genl_info *info, u8 cmd,
@@ -364,14 +358,10 @@ int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
 	return dump_of_node(skb, cb, NSWAP_CMD_PROFILE_GET, put_next_profile);
 }
 
-/**
- * nswap_nl_trace_get_dumpit() - NSWAP_CMD_TRACE_GET
- * @skb: reply
- * @cb: state of the dump; ->args[1]: begun, ->args[2]: time it began
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_TRACE_GET. @cb: state of the dump; ->args[1]: begun, ->args[2]: time it
+ * began. Context: process context. Returns bytes put, 0 at the end; -ENODEV if there
+ * is no such node; -EMSGSIZE.
  */
 int nswap_nl_trace_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -5,7 +5,6 @@
  * Invariant: attributes are snapshots; each kind is one nest. When it does not fit, the
  * caller cancels the message.
  */
-#include "base/latency_steps.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 

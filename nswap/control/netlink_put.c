@@ -6,16 +6,9 @@
  * is one nest. When it does not fit, the functions return -EMSGSIZE and the caller
  * cancels the message. Every counter of nswap_stats has its attribute.
  */
-#include "base/latency_steps.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy/registry.h"
-#include "pure/wire.h"
 
 /* a counter: its offset and its attribute */
 struct stat_attr {

@@ -7,13 +7,8 @@
  * the node's control lock.
  */
 #include "core/devices.h"
-#include "core/node.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
 #include "policy_select.h"
-#include "prefetch/prefetch.h"
 #include "server/cache.h"
-#include "server/cache_size.h"
 #include "server/sizing.h"
 #include "tiering/prefetcher.h"
 

@@ -18,21 +18,13 @@
 #include <linux/blkdev.h>
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "base/types.h"
 #include "client/batch.h"
 #include "client/free.h"
 #include "client/request_queue.h"
-#include "core/device.h"
 #include "core/device_policy.h"
-#include "core/node.h"
 #include "core/slot_update.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
-#include "pure/slot_map.h"
 
 /**
  * struct nswap_copier - the copier of one device
