@@ -28,8 +28,6 @@
 #include "peers/peer.h"
 #include "request_queue.h"
 
-#define SPARE_TAGS	64	/* more than can be taken while a task runs the queue */
-
 static void request_dispatch(struct nswap_io *io)
 {
 	io->seen = atomic_read_acquire(&io->dev->node->client->changes);
@@ -140,18 +138,16 @@ static void end_request(struct nswap_io *io)
  *
  * A task that waits for a tag first runs the queue, with other tasks' requests, and
  * then sleeps unless a tag has become free. A tag that is free now may be taken by
- * then. That delays a page-in or a page-out of swap, but no page-in waits for another,
- * and no page-out of swap either. Any other write may wait for one to the same slot, so
- * it needs SPARE_TAGS free ones. With an I/O scheduler, tasks that wait get here.
+ * then. That delays a page-in, but no page-in waits for another. With an I/O scheduler,
+ * tasks that wait get here.
  */
 static bool request_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
-	unsigned int spare = io->write && !(rq->cmd_flags & REQ_SWAP) ?
-			     SPARE_TAGS : 1;
 
-	return !rq->q->elevator && sbitmap_weight(tags) + spare <= tags->depth;
+	return !io->write && !rq->q->elevator &&
+	       sbitmap_weight(tags) < tags->depth;
 }
 
 /**
