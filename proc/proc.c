@@ -62,12 +62,9 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 		   nswap_node_netns(node), node->conns, node->broadcast,
 		   READ_ONCE(node->policy[NSWAP_PLACE])->name, c.lent, c.held, c.set_aside,
 		   c.granted, c.owners);
-	for (i = 0; i < nswap_nr_knobs; i++) {
-		const char *at = (const char *)&node->knobs +
-				 nswap_knobs[i].offset;
-
-		seq_printf(m, " %u", READ_ONCE(*(const u32 *)at));
-	}
+	for (i = 0; i < nswap_nr_knobs; i++)
+		seq_printf(m, " %u",
+			   READ_ONCE(*nswap_knob_at(&node->knobs, &nswap_knobs[i])));
 	seq_putc(m, '\n');
 }
 

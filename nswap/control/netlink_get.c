@@ -222,14 +222,13 @@ static int put_next_knob(struct sk_buff *skb, struct netlink_callback *cb,
 			 struct nswap_node *node, unsigned long *after)
 {
 	const struct nswap_knob *k;
-	const char *at;
 	int err;
 
 	if (*after >= nswap_nr_knobs)
 		return -ENOENT;
 	k = &nswap_knobs[*after];
-	at = (const char *)&node->knobs + k->offset;
-	err = nswap_nl_put_knob(skb, k, READ_ONCE(*(const u32 *)at));
+	err = nswap_nl_put_knob(skb, k,
+				READ_ONCE(*nswap_knob_at(&node->knobs, k)));
 	if (!err)
 		++*after;
 	return err;
