@@ -152,7 +152,7 @@ static void head_stats(struct seq_file *m)
 	seq_puts(m, "node counter value\n");
 }
 
-#define STAT_NAME(name)	{ #name },
+#define STAT_NAME(name, ...)	{ #name },
 static const char *const stat_names[][1] = { NSWAP_STATS(STAT_NAME) };
 static_assert(sizeof(struct nswap_stats) ==
 	      ARRAY_SIZE(stat_names) * sizeof(u64));
