@@ -15,11 +15,6 @@
 #include "../nswap/control/policy_select.h"
 #include "proc.h"
 
-void nswap_proc_head_policies(struct seq_file *m)
-{
-	seq_puts(m, "node device kind policy own\n");
-}
-
 void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_device_view v;

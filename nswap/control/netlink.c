@@ -135,19 +135,11 @@ static int set_initial_knob(const struct nlattr *nest,
 	err = parse_knob(nest, &name, &value, ext);
 	if (err)
 		return err;
-	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
-		if (strcmp(k->name, name))
-			continue;
-		if (value < k->min || value > k->max) {
-			NL_SET_ERR_MSG_FMT(ext, "%s must be between %u and %u",
-					   k->name, k->min, k->max);
-			return -ERANGE;
-		}
-		*(u32 *)((char *)knobs + k->offset) = value;
-		return 0;
-	}
-	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
-	return -ENOENT;
+	k = nswap_knob_find(name, value, ext);
+	if (IS_ERR(k))
+		return PTR_ERR(k);
+	*nswap_knob_at(knobs, k) = value;
+	return 0;
 }
 
 /* attributes that may occur more than once in a request */
