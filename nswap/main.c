@@ -11,16 +11,9 @@
 #include "control/lifecycle.h"
 #include "control/netlink.h"
 #include "control/reboot.h"
-#include "core/device.h"
-#include "core/node.h"
 #include "device/disk.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "proc/proc.h"
 #include "server/cache.h"
-#include "server/cache_fill.h"
-#include "server/cache_shrink.h"
 
 static int __init nswap_init(void)
 {

@@ -290,6 +290,7 @@ struct nswap_read_ops {
 #define NSWAP_PLACE_POLICIES(X) \
 	X(most_free) \
 	X(rr) \
+	X(least_full) \
 	X(two_choices) \
 	X(latency) \
 	X(burst)

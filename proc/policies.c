@@ -8,20 +8,12 @@
  * netlink request, as do writes to prefetch/.
  * Context: process context; a reference to the node is held while it is used.
  */
-#include <linux/netlink.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
 #include "../nswap/base/views.h"
 #include "../nswap/control/policy_select.h"
-#include "../nswap/core/node.h"
-#include "../policy/registry.h"
 #include "proc.h"
-
-void nswap_proc_head_policies(struct seq_file *m)
-{
-	seq_puts(m, "node device kind policy own\n");
-}
 
 void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
 {
@@ -48,14 +40,9 @@ void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node)
 	}
 }
 
-/**
- * nswap_proc_write_policy() - choose a policy
- * @file: file
- * @text: DEVICE KIND NAME
- * @len: length of @text
- *
- * Context: process context, sleeps.
- * Return: 0; -EINVAL if @text is not three words; -EINVAL, -ENODEV or -ENOENT of
+/*
+ * Choose a policy. @text: DEVICE KIND NAME. Context: process context, sleeps. Returns
+ * 0; -EINVAL if @text is not three words; -EINVAL, -ENODEV or -ENOENT of
  * nswap_node_set_policy(); -EPERM.
  */
 int nswap_proc_write_policy(struct file *file, char *text, size_t len)

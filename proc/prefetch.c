@@ -18,10 +18,7 @@
 
 #include "../nswap/control/knobs.h"
 #include "../nswap/control/policy_select.h"
-#include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
-#include "../policy/registry.h"
-#include "../prefetch/prefetch.h"
 #include "proc.h"
 
 #define PERIOD	"prefetch_period_ms"

@@ -12,7 +12,6 @@
  * columns are added at the end.
  * Context: process context; a reference to the node is held while its lines are
  * written, and none of its locks is taken here.
- * of its locks is taken here.
  */
 #include <linux/in6.h>
 #include <linux/proc_fs.h>
@@ -20,13 +19,9 @@
 #include <linux/seq_file_net.h>
 #include <net/net_namespace.h>
 
-#include "../nswap/base/latency_steps.h"
-#include "../nswap/base/stats.h"
 #include "../nswap/base/views.h"
 #include "../nswap/control/knobs.h"
-#include "../nswap/core/node.h"
 #include "../nswap/core/nodes.h"
-#include "../policy/registry.h"
 #include "proc.h"
 
 #define PROC_DIR	"nswap"
@@ -43,14 +38,12 @@ static void show_addr(struct seq_file *m, const struct nswap_addr *a)
 	seq_printf(m, " %u", a->port);
 }
 
-static void head_node(struct seq_file *m)
+static void head_knobs(struct seq_file *m)
 {
 	unsigned int i;
 
-	seq_puts(m, "node id epoch addr port netns conns broadcast place lent held set_aside granted owners");
 	for (i = 0; i < nswap_nr_knobs; i++)
 		seq_printf(m, " %s", nswap_knobs[i].name);
-	seq_putc(m, '\n');
 }
 
 static void show_node(struct seq_file *m, struct nswap_node *node)
@@ -66,18 +59,10 @@ static void show_node(struct seq_file *m, struct nswap_node *node)
 		   nswap_node_netns(node), node->conns, node->broadcast,
 		   READ_ONCE(node->policy[NSWAP_PLACE])->name, c.lent, c.held, c.set_aside,
 		   c.granted, c.owners);
-	for (i = 0; i < nswap_nr_knobs; i++) {
-		const char *at = (const char *)&node->knobs +
-				 nswap_knobs[i].offset;
-
-		seq_printf(m, " %u", READ_ONCE(*(const u32 *)at));
-	}
+	for (i = 0; i < nswap_nr_knobs; i++)
+		seq_printf(m, " %u",
+			   READ_ONCE(*nswap_knob_at(&node->knobs, &nswap_knobs[i])));
 	seq_putc(m, '\n');
-}
-
-static void head_devices(struct seq_file *m)
-{
-	seq_puts(m, "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash side_bytes\n");
 }
 
 static void show_devices(struct seq_file *m, struct nswap_node *node)
@@ -99,11 +84,6 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 	}
 }
 
-static void head_peers(struct seq_file *m)
-{
-	seq_puts(m, "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking version features\n");
-}
-
 static void show_peers(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_peer_view v;
@@ -122,11 +102,6 @@ static void show_peers(struct seq_file *m, struct nswap_node *node)
 	}
 }
 
-static void head_size(struct seq_file *m)
-{
-	seq_puts(m, "node policy lent target held surplus set_aside granted trend\n");
-}
-
 static void show_size(struct seq_file *m, struct nswap_node *node)
 {
 	struct nswap_cache_view c = {};
@@ -136,11 +111,6 @@ static void show_size(struct seq_file *m, struct nswap_node *node)
 		   READ_ONCE(node->policy[NSWAP_SIZE])->name, c.lent, c.target, c.held,
 		   c.surplus, c.set_aside, c.granted,
 		   nswap_trend_name(c.trend));
-}
-
-static void head_cache(struct seq_file *m)
-{
-	seq_puts(m, "node owner epoch connected held granted\n");
 }
 
 static void show_cache(struct seq_file *m, struct nswap_node *node)
@@ -154,12 +124,7 @@ static void show_cache(struct seq_file *m, struct nswap_node *node)
 			   v.granted);
 }
 
-static void head_stats(struct seq_file *m)
-{
-	seq_puts(m, "node counter value\n");
-}
-
-#define STAT_NAME(name)	{ #name },
+#define STAT_NAME(name, ...)	{ #name },
 static const char *const stat_names[][1] = { NSWAP_STATS(STAT_NAME) };
 static_assert(sizeof(struct nswap_stats) ==
 	      ARRAY_SIZE(stat_names) * sizeof(u64));
@@ -176,24 +141,13 @@ static void show_stats(struct seq_file *m, struct nswap_node *node)
 			   value[i]);
 }
 
-static void head_degrees(struct seq_file *m, const char *first)
+static void head_degrees(struct seq_file *m)
 {
 	unsigned int b;
 
-	seq_printf(m, "%s op tier samples busy sum most mean mean_busy", first);
+	seq_puts(m, " op tier samples busy sum most mean mean_busy");
 	for (b = 0; b < NSWAP_PROFILE_BUCKETS; b++)
 		seq_printf(m, " from_%u", b ? 1u << (b - 1) : 0);
-	seq_putc(m, '\n');
-}
-
-static void head_profile(struct seq_file *m)
-{
-	head_degrees(m, "node");
-}
-
-static void head_device_profile(struct seq_file *m)
-{
-	head_degrees(m, "node device");
 }
 
 /* the mean with two decimal places */
@@ -258,27 +212,36 @@ static int reset_profile(struct file *file, char *buf, size_t size)
 /**
  * struct proc_view - one file
  * @name: its name
- * @head: prints the header line
+ * @columns: the header line
+ * @head: prints what comes behind @columns in the header line; NULL for nothing
  * @show: prints the lines of one node
  * @write: handles a write; NULL if it is read-only
  */
 struct proc_view {
 	const char *name;
+	const char *columns;
 	void (*head)(struct seq_file *m);
 	void (*show)(struct seq_file *m, struct nswap_node *node);
 	int (*write)(struct file *file, char *buf, size_t size);
 };
 
 static const struct proc_view views[] = {
-	{ "node", head_node, show_node },
-	{ "devices", head_devices, show_devices },
-	{ "peers", head_peers, show_peers },
-	{ "size", head_size, show_size },
-	{ "cache", head_cache, show_cache },
-	{ "stats", head_stats, show_stats },
-	{ "profile", head_profile, show_profile, reset_profile },
-	{ "device_profile", head_device_profile, show_device_profile },
-	{ "policies", nswap_proc_head_policies, nswap_proc_show_policies,
+	{ "node",
+	  "node id epoch addr port netns conns broadcast place lent held set_aside granted owners",
+	  head_knobs, show_node },
+	{ "devices",
+	  "node device instance slots remote lost map_bytes in_use at_home home at_flash flash_slots flash_used flash side_bytes",
+	  NULL, show_devices },
+	{ "peers",
+	  "node peer id epoch addr port state leaving fresh listed lent free used grants inflight slots heard_ms shrinking version features",
+	  NULL, show_peers },
+	{ "size", "node policy lent target held surplus set_aside granted trend",
+	  NULL, show_size },
+	{ "cache", "node owner epoch connected held granted", NULL, show_cache },
+	{ "stats", "node counter value", NULL, show_stats },
+	{ "profile", "node", head_degrees, show_profile, reset_profile },
+	{ "device_profile", "node device", head_degrees, show_device_profile },
+	{ "policies", "node device kind policy own", NULL, nswap_proc_show_policies,
 	  nswap_proc_write_policy },
 };
 
@@ -289,7 +252,10 @@ static int show_view(struct seq_file *m, void *unused)
 	struct nswap_node *node;
 	u32 after = 0;
 
-	view->head(m);
+	seq_puts(m, view->columns);
+	if (view->head)
+		view->head(m);
+	seq_putc(m, '\n');
 	while ((node = nswap_node_next(net, after))) {
 		after = node->number;
 		view->show(m, node);
@@ -316,17 +282,14 @@ static int __net_init proc_net_init(struct net *net)
 	dir = proc_net_mkdir(net, PROC_DIR, net->proc_net);
 	if (!dir)
 		return -ENOMEM;
-	for (i = 0; i < ARRAY_SIZE(views); i++) {
-		if (make_file(dir, &views[i]))
-			continue;
-		remove_proc_subtree(PROC_DIR, net->proc_net);
-		return -ENOMEM;
-	}
-	if (nswap_proc_prefetch(net, dir)) {
-		remove_proc_subtree(PROC_DIR, net->proc_net);
-		return -ENOMEM;
-	}
-	return 0;
+	for (i = 0; i < ARRAY_SIZE(views); i++)
+		if (!make_file(dir, &views[i]))
+			goto fail;
+	if (!nswap_proc_prefetch(net, dir))
+		return 0;
+fail:
+	remove_proc_subtree(PROC_DIR, net->proc_net);
+	return -ENOMEM;
 }
 
 static void __net_exit proc_net_exit(struct net *net)

@@ -5,6 +5,8 @@
 #ifndef NSWAP_PROC_H
 #define NSWAP_PROC_H
 
+#include <linux/types.h>
+
 struct file;
 struct net;
 struct netlink_ext_ack;
@@ -19,7 +21,6 @@ int nswap_proc_written(struct nswap_node *node, const char *name, int ret,
 int nswap_proc_prefetch(struct net *net, struct proc_dir_entry *dir);
 
 /* policies.c */
-void nswap_proc_head_policies(struct seq_file *m);
 void nswap_proc_show_policies(struct seq_file *m, struct nswap_node *node);
 int nswap_proc_write_policy(struct file *file, char *text, size_t len);
 

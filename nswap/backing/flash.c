@@ -27,10 +27,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "base/types.h"
 #include "flash.h"
-#include "home.h"
-#include "pure/flash_map.h"
 
 #define FAILED_AT	16
 #define RETRY		HZ
@@ -152,13 +149,10 @@ void nswap_flash_close(struct nswap_flash *f)
 	kfree(f);
 }
 
-/**
- * nswap_flash_remove() - release one device of a tier
- * @f: tier
- * @d: device of it; its map is closed
- *
- * Context: process, sleeps; the node's control lock is held.
- * Return: false if a slot of it is in use, or being read: try again later.
+/*
+ * Release one device of a tier. @d: device of it; its map is closed. Context: process,
+ * sleeps; the node's control lock is held. Returns false if a slot of it is in use, or
+ * being read: try again later.
  */
 bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d)
 {

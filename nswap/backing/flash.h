@@ -6,8 +6,6 @@
 #ifndef NSWAP_FLASH_H
 #define NSWAP_FLASH_H
 
-#include <linux/workqueue.h>
-
 #include "home.h"
 #include "pure/flash_map.h"
 

@@ -10,7 +10,7 @@
  *  - Submitting never waits. dm-io may: it has a reserve of a few bios, and a
  *    device below may be out of requests. So it is called by a work item on a
  *    queue of the home's own, with a rescuer, one at a time.
- *  - Fast path: a task that submits its own request (@own) inside the block
+ *  - Fast path of reads: a task that submits its own page-in (@own) inside the block
  *    layer's submit calls dm-io itself, if current->bio_list is empty and no plug
  *    is active. The bio is then only put on that list and goes next, before the
  *    task does anything else. For another task's request that does not hold: a
@@ -21,9 +21,7 @@
  *    not a stacked one, which may wait all the same, and makes no checksums, which
  *    needs memory. I/O that it refuses or fails is started once more by the work
  *    item, so a real error is met twice.
- *  - Such a page-out may come from a task in reclaim. So it is charged to no
- *    control group, which could throttle it, and the device below takes it without
- *    sleeping or waiting for memory: its driver is not a blocking one.
+ *    Writes are never started so: measured, that saved no instructions.
  *  - What the start work waits for is freed by completions alone, never by
  *    another work item of this module.
  *  - A completion may run in a hard interrupt: it takes a lock, queues a work
@@ -37,11 +35,9 @@
  * Lock order: none is taken inside @lock but the work queue's own.
  */
 #include <linux/bio.h>
-#include <linux/blk-cgroup.h>
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
-#include <linux/cgroup.h>
 #include <linux/file.h>
 #include <linux/major.h>
 #include <linux/sched.h>
@@ -49,7 +45,6 @@
 #include <linux/slab.h>
 
 #include "base/timestamp.h"
-#include "base/types.h"
 #include "base/workqueues.h"
 #include "home.h"
 
@@ -57,7 +52,7 @@
 #define OVERTAKE	16	/* page-ins that may pass a waiting page-out */
 #define DIRECT		3	/* below BLKDEV_MIN_RQ and a client's reserve */
 
-/* direct reads and writes in flight, over all homes */
+/* direct reads in flight, over all homes */
 static atomic_t nr_direct;
 
 /* leave it to the start work */
@@ -128,7 +123,7 @@ static void start_one(struct nswap_home_io *h)
 		/* a task waits for the memory: not to be throttled */
 		.bi_opf = (h->write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
 				      REQ_OP_READ) |
-			  (h->direct ? REQ_NOWAIT | REQ_SWAP : 0),
+			  (h->direct ? REQ_NOWAIT : 0),
 		.mem.type = DM_IO_PAGE_LIST,
 		.mem.ptr.pl = h->pages,
 		.notify.fn = home_io_notify,
@@ -244,32 +239,13 @@ void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
 	h->own = false;
 }
 
-/* is I/O of this task charged to no control group? */
-static bool in_root_group(void)
-{
-#ifdef CONFIG_BLK_CGROUP
-	bool root;
-
-	/* a kthread may have a blkcg set, which modules cannot see */
-	if ((current->flags & (PF_KTHREAD | PF_KSWAPD)) == PF_KTHREAD)
-		return false;
-	rcu_read_lock();
-	root = task_css(current, io_cgrp_id) == blkcg_root_css;
-	rcu_read_unlock();
-	return root;
-#else
-	return true;
-#endif
-}
-
 /* will a bio of this task go next, and the device below take it or refuse? */
 static bool may_start(const struct nswap_home *home,
 		      const struct nswap_home_io *h)
 {
-	return h->own && home->nowait[h->write] && current->bio_list &&
+	return h->own && home->nowait && current->bio_list &&
 	       bio_list_empty(&current->bio_list[0]) && !current->plug &&
-	       !bdev_get_integrity(home->bdev) &&
-	       (!h->write || in_root_group());
+	       !bdev_get_integrity(home->bdev);
 }
 
 /* reserve one of the few direct starts; io_done() releases it */
@@ -353,15 +329,12 @@ static int check_bdev(struct nswap_home *home, const char *what,
 	return 0;
 }
 
-/* can reads and writes be started directly, by the submitter? */
+/* can reads be started directly, by the submitter? */
 static void look_at_queue(struct nswap_home *home)
 {
 	struct request_queue *q = bdev_get_queue(home->bdev);
 
-	home->nowait[READ] = bdev_nowait(home->bdev) && queue_is_mq(q);
-	home->nowait[WRITE] = home->nowait[READ] &&
-			      !(q->tag_set->flags &
-				(BLK_MQ_F_BLOCKING | BLK_MQ_F_STACKING));
+	home->nowait = bdev_nowait(home->bdev) && queue_is_mq(q);
 }
 
 static int open_bdev(struct nswap_home *home, const char *path,

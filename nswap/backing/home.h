@@ -29,8 +29,8 @@ struct nswap_home;
  * @failed: result
  * @anywhere: @end may be called in any context if it has not failed, in a hard
  *	interrupt too
- * @own: it is submitted inside the block layer's submit of the request it is a
- *	part of, or outside of any
+ * @own: a read that is submitted inside the block layer's submit of the request it
+ *	is a part of, or outside of any
  * @direct: it was started by its submitter
  * @started_ns: when dm-io was called, see nswap_stamp()
  * @done_ns: when it completed, likewise
@@ -68,7 +68,7 @@ struct nswap_home_io {
  * @overtaken: page-ins started while a page-out was waiting
  * @done: completed, @end has not been called
  * @under_way: reads and writes submitted and not completed
- * @nowait: reads, writes may be started by their submitter: the device supports
+ * @nowait: reads may be started by their submitter: the device supports
  *	REQ_NOWAIT and is not stacked
  * @errors: rate limit of logged errors
  * @slots: its size
@@ -90,7 +90,7 @@ struct nswap_home {
 	unsigned int overtaken;
 	struct list_head done;
 	atomic_t under_way;
-	bool nowait[2];
+	bool nowait;
 	struct ratelimit_state errors;
 	u64 slots;
 	bool loop;

@@ -19,7 +19,7 @@ void nswap_stats_sum(const struct nswap_stats __percpu *stats,
 	for_each_possible_cpu(cpu) {
 		const struct nswap_stats *s = per_cpu_ptr(stats, cpu);
 
-#define NSWAP_STAT_SUM(name)	sum->name += READ_ONCE(s->name);
+#define NSWAP_STAT_SUM(name, ...)	sum->name += READ_ONCE(s->name);
 		NSWAP_STATS(NSWAP_STAT_SUM)
 #undef NSWAP_STAT_SUM
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters of a node, one per-CPU word each. Order and names are those of
- * /proc/nswap/stats and of netlink; new ones are added at the end of their role.
+ * Counters of a node, one per-CPU word each: X(name, netlink attribute of its role).
+ * /proc/nswap/stats has their order and names; new ones are added at the end of their
+ * role.
  */
 #ifndef NSWAP_STATS_H
 #define NSWAP_STATS_H
@@ -9,65 +10,71 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
+#define NSWAP_CLIENT_STATS(X) \
+	X(pages_out, PAGES_OUT) /* pages stored on peers (acknowledged) */ \
+	X(pages_in, PAGES_IN) /* pages read back from peers */ \
+	X(store_msgs, STORE_MSGS) /* STORE messages sent */ \
+	X(load_msgs, LOAD_MSGS) /* LOAD messages sent */ \
+	X(zero_reads, ZERO_READS) /* pages read that were never written */ \
+	X(write_errors, WRITE_ERRORS) /* pages whose page-out failed */ \
+	X(read_errors, READ_ERRORS) /* pages whose page-in failed */ \
+	X(refused, REFUSED) /* pages a peer refused to store */ \
+	X(timeouts, TIMEOUTS) /* page-outs that were not answered in time */ \
+	X(moved, MOVED) /* pages placed a second time */ \
+	X(free_msgs, FREE_MSGS) /* FREE messages sent */ \
+	X(freed_slots, FREED_SLOTS) /* slots freed */ \
+	X(reconciles, RECONCILES) /* comparisons with a peer completed */ \
+	X(sessions, SESSIONS) /* sessions that came up */ \
+	X(moves_recorded, MOVES_RECORDED) /* own pages recorded at their new place */ \
+	X(moves_refused, MOVES_REFUSED) /* moves of own pages that were called off */ \
+	X(moves_met, MOVES_MET) /* moves that found their slot changed meanwhile */ \
+	X(pages_home_out, PAGES_HOME_OUT) /* pages written to home */ \
+	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */ \
+	X(pages_home_in, PAGES_HOME_IN) /* pages read back from home */ \
+	X(pages_returned, PAGES_RETURNED) /* own pages that servers sent back */ \
+	X(returns_failed, RETURNS_FAILED) /* own pages sent back that had nowhere to go */ \
+	X(pages_flash_out, PAGES_FLASH_OUT) /* pages written to flash */ \
+	X(pages_flash_in, PAGES_FLASH_IN) /* pages read back from flash */ \
+	X(pages_home_to_remote, PAGES_HOME_TO_REMOTE) /* pages moved out from home to peers */ \
+	X(pages_prefetched, PAGES_PREFETCHED) /* pages brought to flash before they were used */ \
+	X(prefetch_called_off, PREFETCH_CALLED_OFF) /* prefetches that were abandoned */ \
+	X(prefetch_hits, PREFETCH_HITS) /* of pages_flash_in, pages that were prefetched */ \
+	X(pages_prefetched_ram, PAGES_PREFETCHED_RAM) /* of pages_home_to_remote: prefetched */ \
+	X(prefetch_ram_hits, PREFETCH_RAM_HITS) /* of pages_in, pages prefetched to peers */ \
+	X(copies_evicted, COPIES_EVICTED) /* copies dropped from flash to make room */
+
+#define NSWAP_SERVER_STATS(X) \
+	X(pages_stored, PAGES_STORED) /* pages stored for others */ \
+	X(pages_loaded, PAGES_LOADED) /* pages served to their owners */ \
+	X(pages_freed, PAGES_FREED) /* pages dropped because their owner freed them */ \
+	X(stores_refused, REFUSED) /* pages refused */ \
+	X(loads_missed, LOADS_MISSED) /* pages that were asked for but not held */ \
+	X(reconcile_dropped, RECONCILE_DROPPED) /* dropped: their owner has no record */ \
+	X(owners_rebooted, OWNERS_REBOOTED) /* owners whose epoch is over */ \
+	X(fenced, FENCED) /* connections closed by a newer session */ \
+	X(pages_moved_in, PAGES_MOVED_IN) /* pages other servers moved here */ \
+	X(pages_moved_out, PAGES_MOVED_OUT) /* pages moved to other servers and dropped */ \
+	X(pages_sent_home, PAGES_RETURNED) /* pages sent back to owners and dropped */ \
+	X(leases_ended, LEASES_ENDED) /* owners absent for too long, their pages dropped */ \
+	X(moves_failed, MOVES_FAILED) /* failed attempts to move a page */ \
+	X(grown, GROWN) /* pages by which lending grew */ \
+	X(shrunk, SHRUNK) /* pages by which it shrank */ \
+	X(shrinker_calls, SHRINKER_CALLS) /* times reclaim took pages back */ \
+	X(grants_revoked, GRANTS_REVOKED) /* grants taken back */ \
+	X(pages_rebalanced, PAGES_REBALANCED) /* of pages_moved_out: moved to emptier peers */
+
+#define NSWAP_ANNOUNCE_STATS(X) \
+	X(announced, SENT) /* announcements sent */ \
+	X(heard, HEARD) /* announcements accepted */ \
+	X(announce_rejected, REJECTED) /* malformed, or from outside subnet and list */
+
 #define NSWAP_STATS(X) \
-	/* client */ \
-	X(pages_out)		/* pages stored on peers (acknowledged) */ \
-	X(pages_in)		/* pages read back from peers */ \
-	X(store_msgs)		/* STORE messages sent */ \
-	X(load_msgs)		/* LOAD messages sent */ \
-	X(zero_reads)		/* pages read that were never written */ \
-	X(write_errors)		/* pages whose page-out failed */ \
-	X(read_errors)		/* pages whose page-in failed */ \
-	X(refused)		/* pages a peer refused to store */ \
-	X(timeouts)		/* page-outs that were not answered in time */ \
-	X(moved)		/* pages placed a second time */ \
-	X(free_msgs)		/* FREE messages sent */ \
-	X(freed_slots)		/* slots freed */ \
-	X(reconciles)		/* comparisons with a peer completed */ \
-	X(sessions)		/* sessions that came up */ \
-	X(moves_recorded)	/* own pages recorded at their new place */ \
-	X(moves_refused)	/* moves of own pages that were called off */ \
-	X(moves_met)		/* moves that found their slot changed meanwhile */ \
-	X(pages_home_out)	/* pages written to home */ \
-	X(pages_followed)	/* pages written home that a peer has too */ \
-	X(pages_home_in)	/* pages read back from home */ \
-	X(pages_returned)	/* own pages that servers sent back */ \
-	X(returns_failed)	/* own pages sent back that had nowhere to go */ \
-	X(pages_flash_out)	/* pages written to flash */ \
-	X(pages_flash_in)	/* pages read back from flash */ \
-	X(pages_home_to_remote)	/* pages moved out from home to peers */ \
-	X(pages_prefetched)	/* pages brought to flash before they were used */ \
-	X(prefetch_called_off)	/* prefetches to flash or RAM that were abandoned */ \
-	X(prefetch_hits)	/* of pages_flash_in, pages that were prefetched */ \
-	X(pages_prefetched_ram)	/* of pages_home_to_remote, those prefetched */ \
-	X(prefetch_ram_hits)	/* of pages_in, pages prefetched to peers */ \
-	X(copies_evicted)	/* copies dropped from flash to make room */ \
-	/* server */ \
-	X(pages_stored)		/* pages stored for others */ \
-	X(pages_loaded)		/* pages served to their owners */ \
-	X(pages_freed)		/* pages dropped because their owner freed them */ \
-	X(stores_refused)	/* pages refused */ \
-	X(loads_missed)		/* pages that were asked for but not held */ \
-	X(reconcile_dropped)	/* pages dropped because their owner has no record */ \
-	X(owners_rebooted)	/* owners whose pages were dropped with their epoch */ \
-	X(fenced)		/* connections closed by a newer session */ \
-	X(pages_moved_in)	/* pages other servers moved here */ \
-	X(pages_moved_out)	/* pages moved to other servers and dropped */ \
-	X(pages_sent_home)	/* pages sent back to owners and dropped */ \
-	X(leases_ended)		/* owners absent for too long, their pages dropped */ \
-	X(moves_failed)		/* failed attempts to move a page */ \
-	X(grown)		/* pages by which lending grew */ \
-	X(shrunk)		/* pages by which it shrank */ \
-	X(shrinker_calls)	/* times reclaim took pages back */ \
-	X(grants_revoked)	/* grants taken back */ \
-	X(pages_rebalanced)	/* of pages_moved_out: moved to emptier peers */ \
-	/* announcements */ \
-	X(announced)		/* announcements sent */ \
-	X(heard)		/* announcements accepted */ \
-	X(announce_rejected)	/* malformed, or from outside subnet and list */
+	NSWAP_CLIENT_STATS(X) \
+	NSWAP_SERVER_STATS(X) \
+	NSWAP_ANNOUNCE_STATS(X)
 
 struct nswap_stats {
-#define NSWAP_STAT_FIELD(name)	u64 name;
+#define NSWAP_STAT_FIELD(name, ...)	u64 name;
 	NSWAP_STATS(NSWAP_STAT_FIELD)
 #undef NSWAP_STAT_FIELD
 };

@@ -8,7 +8,6 @@
 
 #include "latency_steps.h"
 #include "policy/registry.h"
-#include "types.h"
 
 /**
  * enum nswap_peer_state - a peer as its client sees it
@@ -316,5 +315,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 			 struct netlink_ext_ack *ext);
 bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 		       struct nswap_device_view *v);
+bool nswap_device_any_open(void);
+void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v);
 
 #endif

@@ -23,12 +23,8 @@
  *    its neighbours. Writes to flash are not retried: flash has more than one
  *    device, and its pages may go home.
  */
-#include "backing/flash.h"
-#include "backing/home.h"
 #include "base/bits.h"
-#include "base/types.h"
 #include "batch.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "request_queue.h"
 

@@ -13,21 +13,14 @@
  *  - One FREE per peer is under way; its answer triggers the next.
  *  - Obsolete copies are queued in a ring; if it is full, comparison finds them.
  */
-#include "base/stats.h"
-#include "base/views.h"
 #include "base/workqueues.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "free.h"
 #include "peers/ctl.h"
 #include "peers/grants.h"
-#include "peers/peer.h"
-#include "peers/place.h"
 #include "peers/reconcile.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "tier.h"
 
 #define BATCH_MS	20	/* frees are batched for this long */
@@ -98,12 +91,9 @@ static bool free_slot_told(struct nswap_slot *s, u16 peer, u32 gen)
 	return true;
 }
 
-/**
- * nswap_free_slot() - the page in this slot is no longer needed
- * @dev: device
- * @slot: slot; one that was never written is a cheap no-op
- *
- * Context: any: swap_slot_free_notify calls it under a spinlock with
+/*
+ * The page in this slot is no longer needed. For one that was never written this is
+ * a cheap no-op. Context: any: swap_slot_free_notify calls it under a spinlock with
  * interrupts off, discard in process context.
  */
 void nswap_free_slot(struct nswap_device *dev, u64 slot)
@@ -271,11 +261,9 @@ static void send_batches(struct nswap_node *node)
 	}
 }
 
-/**
- * nswap_free_work() - send the peers what was freed
- * @work: the client's
- *
- * Context: the module's work queue; does not allocate or wait.
+/*
+ * Send the peers what was freed. Context: the module's work queue; does not allocate
+ * or wait.
  */
 void nswap_free_work(struct work_struct *work)
 {

@@ -7,11 +7,7 @@
 #include "free.h"
 #include "late.h"
 #include "peers/grants.h"
-#include "peers/peer.h"
 #include "peers/reconcile.h"
-#include "pure/wire.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 /* a page-out was given up but stored all the same: the copy is obsolete */
 static int late_store(struct nswap_conn *c)
@@ -43,12 +39,10 @@ static int late_store(struct nswap_conn *c)
 	return 0;
 }
 
-/**
- * nswap_late_answer() - receive an answer that no request waits for any more
- * @c: connection; its header is in @c->rx, its payload not received
- *
- * Context: process, the connection's receiver; sleeps.
- * Return: 0 to go on, an error to break the session.
+/*
+ * Receive an answer that no request waits for any more. @c: connection; its header is
+ * in @c->rx, its payload not received. Context: process, the connection's receiver;
+ * sleeps. Returns 0 to go on, an error to break the session.
  */
 int nswap_late_answer(struct nswap_conn *c)
 {

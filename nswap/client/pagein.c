@@ -27,33 +27,19 @@
 #include <linux/highmem.h>
 
 #include "base/bits.h"
-#include "base/latency_steps.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/timestamp.h"
-#include "base/views.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/device_policy.h"
 #include "core/home_copy.h"
 #include "core/inject.h"
-#include "core/node.h"
 #include "core/page_tag.h"
-#include "core/request.h"
 #include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pagein.h"
 #include "peers/parked.h"
-#include "peers/peer.h"
 #include "peers/session.h"
-#include "policy/policy.h"
-#include "pure/read_latency.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "request_queue.h"
 #include "tier.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 		       const char *peer, const char *why)
@@ -235,11 +221,9 @@ static unsigned long moved_on(struct nswap_op *op)
 	return again;
 }
 
-/**
- * nswap_pagein_failed() - a page-in will get no answer: retry elsewhere or fail
- * @m: its message, IDLE and on no list
- *
- * Context: process, page-in path; does not sleep.
+/*
+ * A page-in will get no answer: retry elsewhere or fail. @m: its message, IDLE and on
+ * no list. Context: process, page-in path; does not sleep.
  */
 void nswap_pagein_failed(struct nswap_msg *m)
 {
@@ -296,11 +280,8 @@ static void load_lost(struct nswap_msg *m)
 		nswap_pagein_failed(m);
 }
 
-/**
- * nswap_pagein_send() - send a page-in, for the first time or again
- * @peer: its peer
- * @m: its message, IDLE and on no list
- *
+/*
+ * Send a page-in, for the first time or again. @m: its message, IDLE and on no list.
  * Context: process, page-in path; does not sleep for the network.
  */
 void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m)
@@ -470,11 +451,9 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	return nswap_tier_of(&s)->load(io, first);
 }
 
-/**
- * nswap_pagein() - advance a page-in as far as possible without waiting
- * @io: request the caller dispatches
- *
- * Context: process, page-in path: does not allocate, does not wait.
+/*
+ * Advance a page-in as far as possible without waiting. @io: request the caller
+ * dispatches. Context: process, page-in path: does not allocate, does not wait.
  */
 void nswap_pagein(struct nswap_io *io)
 {

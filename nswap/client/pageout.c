@@ -29,27 +29,18 @@
  *  - The old copy is freed only after the new one is acknowledged or the write
  *    has failed; failed writes leave LOST, never the old page.
  */
-#include "backing/flash.h"
 #include "base/bits.h"
-#include "base/latency_steps.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/timestamp.h"
-#include "base/types.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/home_copy.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "follow.h"
 #include "free.h"
 #include "observe/meter.h"
 #include "pageout.h"
-#include "peers/peer.h"
 #include "peers/place.h"
-#include "pure/slot_map.h"
 #include "request_queue.h"
 #include "store.h"
 #include "tier.h"
@@ -364,11 +355,9 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 		fail_rest(io);
 }
 
-/**
- * nswap_pageout() - bring a page-out as far as it goes now
- * @io: request the caller dispatches
- *
- * Context: process, page-out path: does not allocate, does not wait.
+/*
+ * Bring a page-out as far as it goes now. @io: request the caller dispatches. Context:
+ * process, page-out path: does not allocate, does not wait.
  */
 void nswap_pageout(struct nswap_io *io)
 {

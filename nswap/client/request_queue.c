@@ -19,21 +19,14 @@
  */
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "backing/home.h"
 #include "base/bits.h"
-#include "base/log.h"
-#include "base/types.h"
 #include "base/workqueues.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
 #include "observe/meter.h"
 #include "peers/peer.h"
-#include "peers/place.h"
 #include "request_queue.h"
-
-#define SPARE_TAGS	64	/* more than can be taken while a task runs the queue */
 
 static void request_dispatch(struct nswap_io *io)
 {
@@ -42,11 +35,9 @@ static void request_dispatch(struct nswap_io *io)
 	io->step(io);
 }
 
-/**
- * nswap_request_submit() - take a request from the block layer
- * @io: its device, slots, pages, direction and step are set
- *
- * Context: process, page-out path; does not sleep for the network.
+/*
+ * Take a request from the block layer. @io: its device, slots, pages, direction and
+ * step are set. Context: process, page-out path; does not sleep for the network.
  */
 void nswap_request_submit(struct nswap_io *io)
 {
@@ -98,11 +89,9 @@ void nswap_request_wait(struct nswap_io *io)
 		queue_work(nswap_io_wq, &cl->kick);
 }
 
-/**
- * nswap_request_kick_work() - retry the waiting requests
- * @work: the client's
- *
- * Context: the module's work queue; does not allocate or wait.
+/*
+ * Retry the waiting requests. Context: the module's work queue; does not allocate or
+ * wait.
  */
 void nswap_request_kick_work(struct work_struct *work)
 {
@@ -151,18 +140,16 @@ static void end_request(struct nswap_io *io)
  *
  * A task that waits for a tag first runs the queue, with other tasks' requests, and
  * then sleeps unless a tag has become free. A tag that is free now may be taken by
- * then. That delays a page-in or a page-out of swap, but no page-in waits for another,
- * and no page-out of swap either. Any other write may wait for one to the same slot, so
- * it needs SPARE_TAGS free ones. With an I/O scheduler, tasks that wait get here.
+ * then. That delays a page-in, but no page-in waits for another. With an I/O scheduler,
+ * tasks that wait get here.
  */
 static bool request_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
-	unsigned int spare = io->write && !(rq->cmd_flags & REQ_SWAP) ?
-			     SPARE_TAGS : 1;
 
-	return !rq->q->elevator && sbitmap_weight(tags) + spare <= tags->depth;
+	return !io->write && !rq->q->elevator &&
+	       sbitmap_weight(tags) < tags->depth;
 }
 
 /**
@@ -197,11 +184,10 @@ struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
 	return op;
 }
 
-/**
- * nswap_op_start() - start a read or write of home or flash
- * @op: from nswap_op_block(); not to be touched afterwards
- *
- * Context: process, not in rcu_read_lock(); does not wait, on the page-out path.
+/*
+ * Start a read or write of home or flash. @op: from nswap_op_block(); not to be
+ * touched afterwards. Context: process, not in rcu_read_lock(); does not wait, on the
+ * page-out path.
  */
 void nswap_op_start(struct nswap_op *op)
 {

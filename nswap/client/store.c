@@ -22,22 +22,15 @@
  *    for the results that follow a header. The message holds a reference to the
  *    peer until it ends.
  */
-#include "base/stats.h"
-#include "base/timestamp.h"
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "free.h"
 #include "observe/meter.h"
 #include "peers/grants.h"
-#include "peers/peer.h"
 #include "peers/place.h"
 #include "peers/session.h"
-#include "pure/wire.h"
 #include "store.h"
-#include "transport/conn.h"
-#include "transport/transport.h"
 
 static void store_give_up(struct nswap_op *op, unsigned int i, bool may_be_held)
 {

@@ -107,4 +107,12 @@ static inline bool nswap_tier_there(const struct nswap_device *dev,
 	return !t->there || t->there(dev);
 }
 
+/* tier_flash.c */
+int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots);
+unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first);
+
+/* tier_home.c */
+int nswap_tier_home_store(struct nswap_io *io, unsigned long slots);
+unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first);
+
 #endif

@@ -18,20 +18,13 @@
  *  - A success ends in the context of its completion, hard interrupts too.
  *  - A page-out owns the flash slots it took until they are recorded in its slots.
  */
-#include "backing/flash.h"
 #include "base/bits.h"
-#include "base/stats.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "core/slot_update.h"
 #include "pageout.h"
-#include "policy/policy.h"
-#include "pure/read_latency.h"
-#include "pure/slot_map.h"
 #include "request_queue.h"
-#include "tier_flash.h"
+#include "tier.h"
 
 static void put_back(struct nswap_op *op)
 {

@@ -16,22 +16,15 @@
  *  - A success ends in the context of its completion, hard interrupts too.
  *  - A failed page-in is retried if the slot has changed since.
  */
-#include "backing/flash.h"
-#include "backing/home.h"
 #include "base/bits.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/home_copy.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "pageout.h"
-#include "pure/slot_map.h"
 #include "request_queue.h"
-#include "tier_home.h"
+#include "tier.h"
 
 static void store_ended(struct nswap_home_io *h)
 {

@@ -6,16 +6,11 @@
  * also numbers it where page-outs and page-ins are measured. Numbers of pages are
  * those of the slot map: a page that is being moved is counted nowhere.
  */
-#include "backing/flash.h"
-#include "base/latency_steps.h"
 #include "core/device.h"
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"
-#include "pure/slot_map.h"
 #include "tier.h"
-#include "tier_flash.h"
-#include "tier_home.h"
 
 #define FLASH_AFTER_MS	20
 #define HOME_AFTER_MS	250

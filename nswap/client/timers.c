@@ -25,7 +25,6 @@
  */
 #include "base/hooks.h"
 #include "base/log.h"
-#include "base/views.h"
 #include "base/workqueues.h"
 #include "core/client_state.h"
 #include "core/device.h"
@@ -34,14 +33,11 @@
 #include "pagein.h"
 #include "peers/ctl.h"
 #include "peers/parked.h"
-#include "peers/peer.h"
 #include "peers/place.h"
 #include "peers/reconcile.h"
 #include "peers/session.h"
 #include "peers/state_change.h"
-#include "pure/wire.h"
 #include "timers.h"
-#include "transport/conn.h"
 
 #define TICK_MS		250
 #define WAIT_MS		25	/* while requests wait: they go to flash after 20 ms */
@@ -214,12 +210,7 @@ static void tick_devices(struct nswap_client *cl)
 	rcu_read_unlock();
 }
 
-/**
- * nswap_timers_tick() - one tick
- * @work: the client's
- *
- * Context: the module's work queue; does not allocate or wait.
- */
+/* One tick. Context: the module's work queue; does not allocate or wait. */
 void nswap_timers_tick(struct work_struct *work)
 {
 	struct nswap_client *cl = container_of(to_delayed_work(work),

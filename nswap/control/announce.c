@@ -26,20 +26,15 @@
 #include <linux/net.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
 #include "announce.h"
 #include "base/clock.h"
-#include "base/stats.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "peers/peer_table.h"
 #include "peers/version.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
 #include "transport/sockaddr.h"
 
 #define FIRST_ROUNDS	3	/* rounds that ask all nodes for an answer */
@@ -389,16 +384,11 @@ static void announce_explain(const struct nswap_node *node, int error,
 				   port, -error);
 }
 
-/**
- * nswap_announce_start() - start announcing a node and receiving announcements
- * @node: a node with its address, IPTable, cache and peers in place
- * @ext: takes one sentence when it fails
- *
- * Peers may be heard, and nswap_peer_heard() called, before this returns.
- *
- * Context: process context, sleeps.
- * Return: 0; -EADDRINUSE if the port is taken; another error of the socket
- * layer; -ENOMEM.
+/*
+ * Start announcing a node and receiving announcements. @node: a node with its address,
+ * IPTable, cache and peers in place. Peers may be heard, and nswap_peer_heard()
+ * called, before this returns. Context: process context, sleeps. Returns 0;
+ * -EADDRINUSE if the port is taken; another error of the socket layer; -ENOMEM.
  */
 int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 {

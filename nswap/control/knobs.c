@@ -7,8 +7,6 @@
  *    value for a moment.
  *  - Changes are serialised by the node's control lock.
  */
-#include "core/knob_list.h"
-#include "core/node.h"
 #include "knobs.h"
 #include "migrate/rebalance.h"
 #include "observe/meter.h"
@@ -23,11 +21,6 @@ const struct nswap_knob nswap_knobs[] = { NSWAP_KNOBS(KNOB) };
 
 const unsigned int nswap_nr_knobs = ARRAY_SIZE(nswap_knobs);
 
-static u32 *knob_at(struct nswap_knobs *knobs, const struct nswap_knob *k)
-{
-	return (u32 *)((char *)knobs + k->offset);
-}
-
 /* initial values of a node's knobs; 0 in @asked means the default */
 void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked)
 {
@@ -35,11 +28,30 @@ void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked)
 
 	node->knobs = *asked;
 	for (i = 0; i < nswap_nr_knobs; i++) {
-		u32 *v = knob_at(&node->knobs, &nswap_knobs[i]);
+		u32 *v = nswap_knob_at(&node->knobs, &nswap_knobs[i]);
 
 		if (!*v)
 			*v = nswap_knobs[i].def;
 	}
+}
+
+/* the knob of this name, which may have this value; ERR_PTR(-ENOENT), (-ERANGE) */
+const struct nswap_knob *nswap_knob_find(const char *name, u32 value,
+					 struct netlink_ext_ack *ext)
+{
+	const struct nswap_knob *k;
+
+	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
+		if (strcmp(k->name, name))
+			continue;
+		if (value >= k->min && value <= k->max)
+			return k;
+		NL_SET_ERR_MSG_FMT(ext, "%s must be between %u and %u", k->name,
+				   k->min, k->max);
+		return ERR_PTR(-ERANGE);
+	}
+	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
+	return ERR_PTR(-ENOENT);
 }
 
 /**
@@ -59,28 +71,19 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 	u32 before;
 	int ret;
 
-	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
-		if (strcmp(k->name, name))
-			continue;
-		if (value < k->min || value > k->max) {
-			NL_SET_ERR_MSG_FMT(ext, "%s must be between %u and %u",
-					   k->name, k->min, k->max);
-			return -ERANGE;
-		}
-		mutex_lock(&node->control);
-		before = *knob_at(&node->knobs, k);
-		WRITE_ONCE(*knob_at(&node->knobs, k), value);
-		ret = nswap_meter_apply(node);
-		if (ret)
-			WRITE_ONCE(*knob_at(&node->knobs, k), before);
-		nswap_sizing_now(node);
-		nswap_rebalance_now(node);
-		if (k->offset == offsetof(struct nswap_knobs,
-					  prefetch_period_ms))
-			nswap_prefetchers_kick(node);
-		mutex_unlock(&node->control);
-		return ret;
-	}
-	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
-	return -ENOENT;
+	k = nswap_knob_find(name, value, ext);
+	if (IS_ERR(k))
+		return PTR_ERR(k);
+	mutex_lock(&node->control);
+	before = *nswap_knob_at(&node->knobs, k);
+	WRITE_ONCE(*nswap_knob_at(&node->knobs, k), value);
+	ret = nswap_meter_apply(node);
+	if (ret)
+		WRITE_ONCE(*nswap_knob_at(&node->knobs, k), before);
+	nswap_sizing_now(node);
+	nswap_rebalance_now(node);
+	if (k->offset == offsetof(struct nswap_knobs, prefetch_period_ms))
+		nswap_prefetchers_kick(node);
+	mutex_unlock(&node->control);
+	return ret;
 }

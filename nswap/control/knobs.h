@@ -30,7 +30,15 @@ struct nswap_knob {
 extern const struct nswap_knob nswap_knobs[];
 extern const unsigned int nswap_nr_knobs;
 
+static inline u32 *nswap_knob_at(struct nswap_knobs *knobs,
+				 const struct nswap_knob *k)
+{
+	return (u32 *)((char *)knobs + k->offset);
+}
+
 void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked);
+const struct nswap_knob *nswap_knob_find(const char *name, u32 value,
+					 struct netlink_ext_ack *ext);
 int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 			struct netlink_ext_ack *ext);
 

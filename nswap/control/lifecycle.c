@@ -23,35 +23,21 @@
 
 #include "announce.h"
 #include "base/log.h"
-#include "base/types.h"
-#include "base/views.h"
-#include "base/workqueues.h"
 #include "client/start.h"
-#include "core/device.h"
 #include "core/meminfo.h"
-#include "core/node.h"
 #include "core/nodes.h"
 #include "knobs.h"
 #include "lifecycle.h"
 #include "migrate/mover.h"
 #include "migrate/rebalance.h"
 #include "observe/meter.h"
-#include "observe/profile.h"
 #include "peers/peer_table.h"
 #include "peers/place.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
 #include "policy_select.h"
-#include "prefetch/prefetch.h"
-#include "pure/ip_table.h"
-#include "server/cache.h"
-#include "server/cache_life.h"
-#include "server/cache_size.h"
 #include "server/owner.h"
-#include "server/pending.h"
+#include "server/held.h"
 #include "server/server.h"
 #include "server/sizing.h"
-#include "tiering/prefetcher.h"
 #include "transport/sockaddr.h"
 
 #define DEFAULT_CONNS	3
@@ -195,14 +181,9 @@ static void take_down(struct nswap_node *node)
 	nswap_mover_free(node);
 }
 
-/**
- * nswap_node_up() - bring up the node of a namespace
- * @net: namespace
- * @cfg: configuration asked for
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, -EEXIST, -EINVAL, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
+/*
+ * Bring up the node of a namespace. Context: process, sleeps. Returns 0, -EEXIST,
+ * -EINVAL, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
  */
 int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		  struct netlink_ext_ack *ext)

@@ -16,16 +16,11 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "base/types.h"
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
 #include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "policy_select.h"
-#include "tiering/evacuate.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
 
@@ -140,19 +135,11 @@ static int set_initial_knob(const struct nlattr *nest,
 	err = parse_knob(nest, &name, &value, ext);
 	if (err)
 		return err;
-	for (k = nswap_knobs; k < nswap_knobs + nswap_nr_knobs; k++) {
-		if (strcmp(k->name, name))
-			continue;
-		if (value < k->min || value > k->max) {
-			NL_SET_ERR_MSG_FMT(ext, "%s must be between %u and %u",
-					   k->name, k->min, k->max);
-			return -ERANGE;
-		}
-		*(u32 *)((char *)knobs + k->offset) = value;
-		return 0;
-	}
-	NL_SET_ERR_MSG(ext, "there is no knob of that name, see: nswapctl set");
-	return -ENOENT;
+	k = nswap_knob_find(name, value, ext);
+	if (IS_ERR(k))
+		return PTR_ERR(k);
+	*nswap_knob_at(knobs, k) = value;
+	return 0;
 }
 
 /* attributes that may occur more than once in a request */
@@ -196,14 +183,9 @@ static int alloc_listed(struct genl_info *info, struct nswap_node_config *cfg)
 	return cfg->peers ? 0 : -ENOMEM;
 }
 
-/**
- * nswap_nl_node_up_doit() - NSWAP_CMD_NODE_UP
- * @skb: request
- * @info: request, parsed
- *
- * Context: process context.
- * Return: 0; -EINVAL, -E2BIG, -ENOENT or -ERANGE for a bad request; what
- * nswap_node_up() returns.
+/*
+ * NSWAP_CMD_NODE_UP. Context: process context. Returns 0; -EINVAL, -E2BIG, -ENOENT or
+ * -ERANGE for a bad request; what nswap_node_up() returns.
  */
 int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -236,13 +218,9 @@ int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * nswap_nl_node_down_doit() - NSWAP_CMD_NODE_DOWN
- * @skb: request
- * @info: request, parsed
- *
- * Context: process context; waits until the node is down.
- * Return: 0; -ENODEV if there is no such node; what nswap_node_down() returns.
+/*
+ * NSWAP_CMD_NODE_DOWN. Context: process context; waits until the node is down. Returns
+ * 0; -ENODEV if there is no such node; what nswap_node_down() returns.
  */
 int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -315,16 +293,10 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 	return nswap_node_set_knob(node, name, value, info->extack);
 }
 
-/**
- * nswap_nl_node_set_doit() - NSWAP_CMD_NODE_SET
- * @skb: request
- * @info: request, parsed
- *
- * One thing at a time, so that a refusal leaves nothing half done.
- *
- * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -EINVAL if not exactly one
- * thing is to be changed; what the function of that thing returns.
+/*
+ * NSWAP_CMD_NODE_SET. One thing at a time, so that a refusal leaves nothing half done.
+ * Context: process context. Returns 0; -ENODEV if there is no such node; -EINVAL if
+ * not exactly one thing is to be changed; what the function of that thing returns.
  */
 int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Generic netlink: netlink.c has the requests that change something, netlink_get.c
- * those that show something, netlink_put.c and netlink_meter.c encode attributes,
+ * those that show something, netlink_put.c encodes attributes,
  * netlink_gen.[ch] are generated from docs/netlink/nswap.yaml.
  */
 #ifndef NSWAP_NETLINK_H
@@ -10,7 +10,6 @@
 #include <net/genetlink.h>
 
 #include "base/views.h"
-#include "core/node.h"
 #include "knobs.h"
 
 int nswap_netlink_init(void);

@@ -6,15 +6,9 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "base/types.h"
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
-#include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy_select.h"
 #include "tiering/evacuate.h"
 
 /* the string of a repeated attribute, which the netlink policy does not check */
@@ -47,16 +41,11 @@ static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
 	return 0;
 }
 
-/**
- * nswap_nl_device_add_doit() - NSWAP_CMD_DEVICE_ADD
- * @skb: request
- * @info: request, parsed
- *
- * The reply is allocated first: once there is a device the caller is told.
- *
- * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -EINVAL with neither a size nor
- * a home; -ENOMEM; what nswap_device_add() returns.
+/*
+ * NSWAP_CMD_DEVICE_ADD. The reply is allocated first: once there is a device the
+ * caller is told. Context: process context. Returns 0; -ENODEV if there is no such
+ * node; -EINVAL with neither a size nor a home; -ENOMEM; what nswap_device_add()
+ * returns.
  */
 int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -185,14 +174,10 @@ static int flash_del(struct nswap_node *node, const char *name,
 	return genlmsg_reply(reply, info);
 }
 
-/**
- * nswap_nl_device_del_doit() - NSWAP_CMD_DEVICE_DEL
- * @skb: request
- * @info: request, parsed
- *
- * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -EINVAL without a name; what
- * nswap_device_del() or nswap_empty_flash() returns.
+/*
+ * NSWAP_CMD_DEVICE_DEL. Context: process context. Returns 0; -ENODEV if there is no
+ * such node; -EINVAL without a name; what nswap_device_del() or nswap_empty_flash()
+ * returns.
  */
 int nswap_nl_device_del_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -12,15 +12,9 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "knobs.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 
 /* reply to a request about one node: its attributes, and those that @more adds */
 static int reply_node(struct genl_info *info, u8 cmd,
@@ -52,13 +46,12 @@ put:
 	return err;
 }
 
-/* NSWAP_CMD_NODE_GET, one node. Returns 0; -ENODEV if there is no such node; -ENOMEM */
+/* the replies about one node: 0; -ENODEV if there is no such node; -ENOMEM */
 int nswap_nl_node_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply_node(info, NSWAP_CMD_NODE_GET, NULL);
 }
 
-/* NSWAP_CMD_STAT_GET. Returns 0; -ENODEV if there is no such node; -ENOMEM */
 int nswap_nl_stat_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply_node(info, NSWAP_CMD_STAT_GET, nswap_nl_put_stats);
@@ -228,14 +221,13 @@ static int put_next_knob(struct sk_buff *skb, struct netlink_callback *cb,
 			 struct nswap_node *node, unsigned long *after)
 {
 	const struct nswap_knob *k;
-	const char *at;
 	int err;
 
 	if (*after >= nswap_nr_knobs)
 		return -ENOENT;
 	k = &nswap_knobs[*after];
-	at = (const char *)&node->knobs + k->offset;
-	err = nswap_nl_put_knob(skb, k, READ_ONCE(*(const u32 *)at));
+	err = nswap_nl_put_knob(skb, k,
+				READ_ONCE(*nswap_knob_at(&node->knobs, k)));
 	if (!err)
 		++*after;
 	return err;
@@ -291,87 +283,55 @@ static int put_next_trace(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /*
- * NSWAP_CMD_NODE_GET, every node visible to the caller. Returns bytes put, 0 at the
- * end; -EMSGSIZE.
+ * The dumps, each of the command in its name. They return the bytes put, 0 at the end;
+ * -ENODEV if there is no such node; -EMSGSIZE. Of nodes: every one visible to the caller.
  */
 int nswap_nl_node_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_entries(skb, cb, NSWAP_CMD_NODE_GET, NULL, put_next_node);
 }
 
-/*
- * NSWAP_CMD_DEVICE_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_DEVICE_GET, put_next_device);
 }
 
-/*
- * NSWAP_CMD_PEER_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_PEER_GET, put_next_peer);
 }
 
-/*
- * NSWAP_CMD_OWNER_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_owner_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_OWNER_GET, put_next_owner);
 }
 
-/*
- * NSWAP_CMD_POLICY_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_POLICY_GET, put_next_policy);
 }
 
-/*
- * NSWAP_CMD_KNOB_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_knob_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_KNOB_GET, put_next_knob);
 }
 
-/*
- * NSWAP_CMD_LATENCY_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_latency_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_LATENCY_GET, put_next_latency);
 }
 
-/*
- * NSWAP_CMD_PROFILE_GET. Returns bytes put, 0 at the end; -ENODEV if there is no such
- * node; -EMSGSIZE.
- */
 int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_PROFILE_GET, put_next_profile);
 }
 
-/**
- * nswap_nl_trace_get_dumpit() - NSWAP_CMD_TRACE_GET
- * @skb: reply
- * @cb: state of the dump; ->args[1]: begun, ->args[2]: time it began
- *
- * Context: process context.
- * Return: bytes put, 0 at the end; -ENODEV if there is no such node;
- * -EMSGSIZE.
+/*
+ * NSWAP_CMD_TRACE_GET. @cb: state of the dump; ->args[1]: begun, ->args[2]: time it
+ * began. Context: process context. Returns bytes put, 0 at the end; -ENODEV if there
+ * is no such node; -EMSGSIZE.
  */
 int nswap_nl_trace_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -1,102 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink: attributes of nodes, devices, peers, …
+ * Generic netlink: attributes of nodes, devices, peers, measurements, …
  *
  * Invariants: attributes are snapshots; no lock of the node is held here. Each kind
- * is one nest. When it does not fit, the functions return -EMSGSIZE and the caller
- * cancels the message. Every counter of nswap_stats has its attribute.
+ * is one nest. The functions return 0, or -EMSGSIZE when it does not fit: then the
+ * caller cancels the message.
  */
-#include "base/latency_steps.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "base/views.h"
-#include "core/node.h"
 #include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "policy/registry.h"
-#include "pure/wire.h"
 
-/* a counter: its offset and its attribute */
+/* a counter: its attribute and its offset in struct nswap_stats */
 struct stat_attr {
 	u16 type;
 	u16 offset;
 };
 
-#define STAT(role, attr, field) \
-	{ NSWAP_##role##_A_##attr, offsetof(struct nswap_stats, field) }
+#define ATTR(type, name)	{ type, offsetof(struct nswap_stats, name) },
+#define CLIENT_ATTR(name, attr)		ATTR(NSWAP_CLIENT_A_##attr, name)
+#define SERVER_ATTR(name, attr)		ATTR(NSWAP_SERVER_A_##attr, name)
+#define ANNOUNCE_ATTR(name, attr)	ATTR(NSWAP_ANNOUNCE_A_##attr, name)
 
-static const struct stat_attr client_stats[] = {
-	STAT(CLIENT, PAGES_OUT, pages_out),
-	STAT(CLIENT, PAGES_IN, pages_in),
-	STAT(CLIENT, STORE_MSGS, store_msgs),
-	STAT(CLIENT, LOAD_MSGS, load_msgs),
-	STAT(CLIENT, ZERO_READS, zero_reads),
-	STAT(CLIENT, WRITE_ERRORS, write_errors),
-	STAT(CLIENT, READ_ERRORS, read_errors),
-	STAT(CLIENT, REFUSED, refused),
-	STAT(CLIENT, TIMEOUTS, timeouts),
-	STAT(CLIENT, MOVED, moved),
-	STAT(CLIENT, FREE_MSGS, free_msgs),
-	STAT(CLIENT, FREED_SLOTS, freed_slots),
-	STAT(CLIENT, RECONCILES, reconciles),
-	STAT(CLIENT, SESSIONS, sessions),
-	STAT(CLIENT, MOVES_RECORDED, moves_recorded),
-	STAT(CLIENT, MOVES_REFUSED, moves_refused),
-	STAT(CLIENT, MOVES_MET, moves_met),
-	STAT(CLIENT, PAGES_HOME_OUT, pages_home_out),
-	STAT(CLIENT, PAGES_FOLLOWED, pages_followed),
-	STAT(CLIENT, PAGES_HOME_IN, pages_home_in),
-	STAT(CLIENT, PAGES_RETURNED, pages_returned),
-	STAT(CLIENT, RETURNS_FAILED, returns_failed),
-	STAT(CLIENT, PAGES_FLASH_OUT, pages_flash_out),
-	STAT(CLIENT, PAGES_FLASH_IN, pages_flash_in),
-	STAT(CLIENT, PAGES_HOME_TO_REMOTE, pages_home_to_remote),
-	STAT(CLIENT, PAGES_PREFETCHED, pages_prefetched),
-	STAT(CLIENT, PREFETCH_CALLED_OFF, prefetch_called_off),
-	STAT(CLIENT, PREFETCH_HITS, prefetch_hits),
-	STAT(CLIENT, PAGES_PREFETCHED_RAM, pages_prefetched_ram),
-	STAT(CLIENT, PREFETCH_RAM_HITS, prefetch_ram_hits),
-	STAT(CLIENT, COPIES_EVICTED, copies_evicted),
-};
-
-static const struct stat_attr server_stats[] = {
-	STAT(SERVER, PAGES_STORED, pages_stored),
-	STAT(SERVER, PAGES_LOADED, pages_loaded),
-	STAT(SERVER, PAGES_FREED, pages_freed),
-	STAT(SERVER, REFUSED, stores_refused),
-	STAT(SERVER, LOADS_MISSED, loads_missed),
-	STAT(SERVER, RECONCILE_DROPPED, reconcile_dropped),
-	STAT(SERVER, OWNERS_REBOOTED, owners_rebooted),
-	STAT(SERVER, FENCED, fenced),
-	STAT(SERVER, PAGES_MOVED_IN, pages_moved_in),
-	STAT(SERVER, PAGES_MOVED_OUT, pages_moved_out),
-	STAT(SERVER, PAGES_RETURNED, pages_sent_home),
-	STAT(SERVER, LEASES_ENDED, leases_ended),
-	STAT(SERVER, MOVES_FAILED, moves_failed),
-	STAT(SERVER, GROWN, grown),
-	STAT(SERVER, SHRUNK, shrunk),
-	STAT(SERVER, SHRINKER_CALLS, shrinker_calls),
-	STAT(SERVER, GRANTS_REVOKED, grants_revoked),
-	STAT(SERVER, PAGES_REBALANCED, pages_rebalanced),
-};
-
-static const struct stat_attr announce_stats[] = {
-	STAT(ANNOUNCE, SENT, announced),
-	STAT(ANNOUNCE, HEARD, heard),
-	STAT(ANNOUNCE, REJECTED, announce_rejected),
-};
-
-static_assert((ARRAY_SIZE(client_stats) + ARRAY_SIZE(server_stats) +
-	       ARRAY_SIZE(announce_stats)) * sizeof(u64) ==
-	      sizeof(struct nswap_stats), "every counter has its attribute");
+static const struct stat_attr client_stats[] = { NSWAP_CLIENT_STATS(CLIENT_ATTR) };
+static const struct stat_attr server_stats[] = { NSWAP_SERVER_STATS(SERVER_ATTR) };
+static const struct stat_attr announce_stats[] = { NSWAP_ANNOUNCE_STATS(ANNOUNCE_ATTR) };
 
 /* the pad attribute is the first of every attribute set that has one */
 #define PAD	1
 static_assert(NSWAP_NODE_INFO_A_PAD == PAD && NSWAP_DEVICE_A_PAD == PAD &&
 	      NSWAP_PEER_A_PAD == PAD && NSWAP_OWNER_A_PAD == PAD &&
 	      NSWAP_CLIENT_A_PAD == PAD && NSWAP_SERVER_A_PAD == PAD &&
-	      NSWAP_ANNOUNCE_A_PAD == PAD && NSWAP_SIDE_A_PAD == PAD);
+	      NSWAP_ANNOUNCE_A_PAD == PAD && NSWAP_SIDE_A_PAD == PAD &&
+	      NSWAP_TIER_A_PAD == PAD && NSWAP_LATENCY_A_PAD == PAD &&
+	      NSWAP_PROFILE_A_PAD == PAD && NSWAP_TRACE_A_PAD == PAD);
 
 static int put_u64(struct sk_buff *skb, int type, u64 value)
 {
@@ -122,7 +58,6 @@ static int put_addr(struct sk_buff *skb, int type, const struct nswap_addr *a)
 	return 0;
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_NODE_INFO);
@@ -215,7 +150,6 @@ static int put_side_tables(struct sk_buff *skb,
 	return 0;
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
 	const struct nswap_tier_view *flash = &v->tier[NSWAP_TIER_FLASH];
@@ -263,7 +197,6 @@ static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_PEER);
@@ -295,7 +228,6 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return 0;
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_OWNER);
@@ -312,7 +244,6 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	return 0;
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 			const struct nswap_policy *p, bool current_one, bool own)
 {
@@ -330,7 +261,6 @@ int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 	return 0;
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k, u32 value)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_KNOB);
@@ -350,18 +280,13 @@ int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k, u32 value
 static int put_stats(struct sk_buff *skb, const struct nswap_stats *sum,
 		     const struct stat_attr *attr, unsigned int nr)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		const char *at = (const char *)sum + attr[i].offset;
-
-		if (put_u64(skb, attr[i].type, *(const u64 *)at))
+	for (; nr--; attr++)
+		if (put_u64(skb, attr->type,
+			    *(const u64 *)((const char *)sum + attr->offset)))
 			return -EMSGSIZE;
-	}
 	return 0;
 }
 
-/* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node)
 {
 	struct nswap_cache_view c = {};
@@ -390,6 +315,62 @@ int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node)
 	nest = nla_nest_start(skb, NSWAP_A_ANNOUNCE);
 	if (!nest ||
 	    put_stats(skb, &sum, announce_stats, ARRAY_SIZE(announce_stats)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int nswap_nl_put_latency(struct sk_buff *skb,
+			 const struct nswap_latency_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_LATENCY);
+
+	if (!nest ||
+	    nla_put_string(skb, NSWAP_LATENCY_A_OP, v->op) ||
+	    nla_put_string(skb, NSWAP_LATENCY_A_TIER, v->tier) ||
+	    nla_put_string(skb, NSWAP_LATENCY_A_STEP, v->step) ||
+	    put_u64(skb, NSWAP_LATENCY_A_PAGES, v->pages) ||
+	    put_u64(skb, NSWAP_LATENCY_A_SUM_NS, v->sum_ns) ||
+	    nla_put(skb, NSWAP_LATENCY_A_BUCKET, sizeof(v->bucket), v->bucket))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int nswap_nl_put_profile(struct sk_buff *skb,
+			 const struct nswap_profile_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_PROFILE);
+
+	if (!nest ||
+	    nla_put_string(skb, NSWAP_PROFILE_A_OP, v->op) ||
+	    nla_put_string(skb, NSWAP_PROFILE_A_TIER, v->tier) ||
+	    put_u64(skb, NSWAP_PROFILE_A_SAMPLES, v->samples) ||
+	    put_u64(skb, NSWAP_PROFILE_A_BUSY, v->busy) ||
+	    put_u64(skb, NSWAP_PROFILE_A_SUM, v->sum) ||
+	    put_u64(skb, NSWAP_PROFILE_A_MOST, v->most) ||
+	    nla_put(skb, NSWAP_PROFILE_A_BUCKET, sizeof(v->bucket), v->bucket))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int nswap_nl_put_trace(struct sk_buff *skb, const struct nswap_trace_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_TRACE);
+	char device[16];
+
+	snprintf(device, sizeof(device), "nswap%u", v->device);
+	if (!nest ||
+	    put_u64(skb, NSWAP_TRACE_A_NUMBER, v->number) ||
+	    put_u64(skb, NSWAP_TRACE_A_TIME_NS, v->time) ||
+	    put_u64(skb, NSWAP_TRACE_A_LATENCY_NS, v->ns) ||
+	    nla_put_string(skb, NSWAP_TRACE_A_DEVICE_NAME, device) ||
+	    put_u64(skb, NSWAP_TRACE_A_SLOT, v->slot) ||
+	    nla_put_u32(skb, NSWAP_TRACE_A_SLOTS, v->slots) ||
+	    nla_put_string(skb, NSWAP_TRACE_A_OP, nswap_op_name(v->op)) ||
+	    nla_put_string(skb, NSWAP_TRACE_A_TIER, nswap_tier_name(v->tier)) ||
+	    nla_put_u32(skb, NSWAP_TRACE_A_PEER, v->peer))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -7,13 +7,8 @@
  * the node's control lock.
  */
 #include "core/devices.h"
-#include "core/node.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
 #include "policy_select.h"
-#include "prefetch/prefetch.h"
 #include "server/cache.h"
-#include "server/cache_size.h"
 #include "server/sizing.h"
 #include "tiering/prefetcher.h"
 
@@ -31,7 +26,7 @@ int nswap_no_such_policy(enum nswap_policy_kind kind,
 		NL_SET_ERR_MSG_FMT(ext, "prefetch goes from %s: set from, to follows",
 				   nswap_prefetch_ways(ways, sizeof(ways)));
 	else
-		NL_SET_ERR_MSG_FMT(ext, "no such policy, only: %s",
+		NL_SET_ERR_MSG_FMT(ext, "policies are: %s",
 				   nswap_policy_names(kind, now, names,
 						      sizeof(names)));
 	return kind < NSWAP_PREFETCH_ENABLE ? -ENOENT : -EINVAL;

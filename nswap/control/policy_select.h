@@ -6,7 +6,6 @@
 #define NSWAP_POLICY_SELECT_H
 
 #include "core/node.h"
-#include "policy/registry.h"
 
 struct netlink_ext_ack;
 

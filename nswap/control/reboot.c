@@ -11,11 +11,8 @@
 
 #include "announce.h"
 #include "base/log.h"
-#include "base/views.h"
 #include "core/device.h"
-#include "core/node.h"
 #include "core/nodes.h"
-#include "device/life.h"
 #include "reboot.h"
 
 static void announce_leaving(const char *what)

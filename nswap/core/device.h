@@ -10,10 +10,7 @@
 #include <linux/mutex.h>
 
 #include "backing/flash.h"
-#include "backing/home.h"
-#include "base/views.h"
 #include "flow.h"
-#include "policy/registry.h"
 #include "prefetch/prefetch.h"
 #include "pure/read_latency.h"
 #include "pure/side_table.h"

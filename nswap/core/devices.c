@@ -4,8 +4,6 @@
  */
 #include <linux/rculist.h>
 
-#include "base/types.h"
-#include "device.h"
 #include "devices.h"
 #include "node.h"
 

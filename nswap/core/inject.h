@@ -24,49 +24,36 @@ enum nswap_met {
 	NSWAP_MET_NR,
 };
 
+/*
+ * The faults: X(kind, name, text) is the module parameter inject_<name>, asked for with
+ * nswap_inject_<name>(). NEXT: N of them, used up one by one by the connection that
+ * comes first; CHANCE: 1 in N; WHILE: as long as it is set. A mutation removes one rule,
+ * as the MUT_* of the same name in tests/model/move.pml does: a test that does not notice
+ * proves nothing.
+ */
+#define NSWAP_INJECT_FAULTS(X) \
+	X(NEXT, corrupt, "corrupt the next N pages served") \
+	X(NEXT, stale, \
+	  "serve the previous generation of the next N pages that have one") \
+	X(NEXT, drop_ack, "do not send the next N store acks") \
+	X(NEXT, refuse, "refuse the next N stores") \
+	X(NEXT, no_threads, "the next N sessions get no threads") \
+	X(CHANCE, cut_ack, \
+	  "close the connection before 1 in N acks of stores, frees and returns") \
+	X(WHILE, keep, "keep previous generations for inject_stale") \
+	X(WHILE, no_gen_check, "mutation: servers ignore generations") \
+	X(WHILE, early_free, \
+	  "mutation: a mover drops its pages before their owner has recorded the new place") \
+	X(WHILE, ack_before_store, \
+	  "mutation: stores are acknowledged before their pages are here")
+
 #ifdef NSWAP_INJECT
-bool nswap_inject_keep(void);
-bool nswap_inject_stale(void);
-bool nswap_inject_corrupt(void);
-bool nswap_inject_cut_ack(void);
-bool nswap_inject_drop_ack(void);
-bool nswap_inject_refuse(void);
-bool nswap_inject_no_gen_check(void);
-bool nswap_inject_early_free(void);
-bool nswap_inject_ack_before_store(void);
+#define NSWAP_INJECT_ASK(kind, name, text) bool nswap_inject_##name(void);
 void nswap_inject_count(u8 from, u8 to);
 void nswap_inject_met(enum nswap_met what, u32 n);
-bool nswap_inject_no_threads(void);
 #else
-static inline bool nswap_inject_cut_ack(void)
-{
-	return false;
-}
-
-static inline bool nswap_inject_drop_ack(void)
-{
-	return false;
-}
-
-static inline bool nswap_inject_refuse(void)
-{
-	return false;
-}
-
-static inline bool nswap_inject_no_gen_check(void)
-{
-	return false;
-}
-
-static inline bool nswap_inject_early_free(void)
-{
-	return false;
-}
-
-static inline bool nswap_inject_ack_before_store(void)
-{
-	return false;
-}
+#define NSWAP_INJECT_ASK(kind, name, text) \
+	static inline bool nswap_inject_##name(void) { return false; }
 
 static inline void nswap_inject_count(u8 from, u8 to)
 {
@@ -75,11 +62,7 @@ static inline void nswap_inject_count(u8 from, u8 to)
 static inline void nswap_inject_met(enum nswap_met what, u32 n)
 {
 }
-
-static inline bool nswap_inject_no_threads(void)
-{
-	return false;
-}
 #endif
+NSWAP_INJECT_FAULTS(NSWAP_INJECT_ASK)
 
 #endif

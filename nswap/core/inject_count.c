@@ -11,7 +11,6 @@
  * Invariant: counting has no other effect and does not sleep: it is part of
  * every transition, with interrupts off too. All devices are counted together.
  */
-#include <linux/atomic.h>
 #include <linux/moduleparam.h>
 #include <linux/sysfs.h>
 
@@ -78,13 +77,7 @@ static const struct kernel_param_ops moves_met_ops = {
 module_param_cb(inject_moves_met, &moves_met_ops, NULL, 0444);
 MODULE_PARM_DESC(inject_moves_met, "what happened to slots while they were being moved");
 
-/**
- * nswap_inject_count() - a slot has gone from one state to another
- * @from: enum nswap_slot_state
- * @to: enum nswap_slot_state
- *
- * Context: any; interrupts off too.
- */
+/* A slot has gone from one state to another. Context: any; interrupts off too. */
 void nswap_inject_count(u8 from, u8 to)
 {
 	atomic64_inc(&taken[from][to]);

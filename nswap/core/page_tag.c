@@ -10,12 +10,8 @@
  *    slot, and are written by the task that moves it, WRITING or not.
  *  - The bytes are a side table of a device with a home.
  */
-#include "base/stats.h"
-#include "device.h"
 #include "node.h"
 #include "page_tag.h"
-#include "prefetch/prefetch.h"
-#include "pure/side_table.h"
 
 static u8 *page_tag_of(struct nswap_device *dev, u64 slot)
 {
@@ -31,12 +27,9 @@ void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
 		WRITE_ONCE(*at, tag);
 }
 
-/**
- * nswap_page_tag_hit() - a page was read from a peer: count a hit for its tag
- * @dev: device
- * @slot: slot
- *
- * Context: any; does not sleep, on the page-in path.
+/*
+ * A page was read from a peer: count a hit for its tag. Context: any; does not sleep,
+ * on the page-in path.
  */
 void nswap_page_tag_hit(struct nswap_device *dev, u64 slot)
 {

@@ -9,7 +9,6 @@
 #include <linux/bvec.h>
 
 #include "backing/home.h"
-#include "base/types.h"
 #include "pure/slot_map.h"
 #include "transport/conn.h"
 

@@ -9,7 +9,6 @@
  * writes.
  */
 #include "client_state.h"
-#include "device.h"
 #include "node.h"
 #include "return_mark.h"
 

@@ -14,13 +14,9 @@
  */
 #include <linux/sched.h>
 
-#include "backing/flash.h"
-#include "device.h"
 #include "home_copy.h"
 #include "inject.h"
-#include "node.h"
 #include "page_tag.h"
-#include "pure/slot_map.h"
 #include "slot_update.h"
 
 /* is it the same page, and does a copy of it exist? */

@@ -19,7 +19,6 @@
 #define NSWAP_SLOT_UPDATE_H
 
 #include "device.h"
-#include "pure/slot_map.h"
 
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		   const struct nswap_slot *to);

@@ -13,7 +13,6 @@
 #include <net/addrconf.h>
 
 #include "node.h"
-#include "pure/ip_table.h"
 #include "subnet.h"
 #include "transport/sockaddr.h"
 

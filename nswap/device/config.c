@@ -13,15 +13,8 @@
 #include <linux/blkdev.h>
 #include <linux/capability.h>
 #include <linux/err.h>
-#include <linux/netlink.h>
 
-#include "backing/flash.h"
-#include "backing/home.h"
-#include "base/types.h"
-#include "base/views.h"
 #include "config.h"
-#include "core/device.h"
-#include "core/node.h"
 #include "disk.h"
 #include "protect.h"
 
@@ -96,15 +89,10 @@ void nswap_device_close_backing(struct nswap_device_backing *b)
 		nswap_flash_close(b->flash);
 }
 
-/**
- * nswap_device_open_backing() - open the home and flash of a device to be
- * @cfg: configuration asked for
- * @b: result; belongs to the caller until a device takes it
- * @ext: for one clear sentence
- *
- * Context: process, sleeps.
- * Return: 0, -EINVAL, -EPERM, what nswap_home_open() or nswap_flash_open()
- * returns.
+/*
+ * Open the home and flash of a device to be. @b: result; belongs to the caller until a
+ * device takes it. Context: process, sleeps. Returns 0, -EINVAL, -EPERM, what
+ * nswap_home_open() or nswap_flash_open() returns.
  */
 int nswap_device_open_backing(const struct nswap_device_config *cfg,
 			      struct nswap_device_backing *b,

@@ -16,14 +16,11 @@
 #include <linux/blkdev.h>
 #include <linux/highmem.h>
 
-#include "backing/flash.h"
 #include "base/log.h"
-#include "base/types.h"
 #include "client/free.h"
 #include "client/pagein.h"
 #include "client/pageout.h"
 #include "client/request_queue.h"
-#include "core/device.h"
 #include "core/node.h"
 #include "disk.h"
 

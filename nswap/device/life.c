@@ -19,32 +19,20 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "backing/home.h"
-#include "base/latency_steps.h"
 #include "base/log.h"
-#include "base/types.h"
-#include "base/views.h"
 #include "client/tier.h"
 #include "config.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "disk.h"
-#include "life.h"
 #include "migrate/returned.h"
 #include "observe/meter.h"
-#include "observe/profile.h"
 #include "peers/ctl.h"
-#include "peers/peer.h"
 #include "peers/peer_table.h"
 #include "peers/reconcile.h"
 #include "protect.h"
-#include "pure/side_table.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "tiering/home_fill.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
@@ -178,19 +166,11 @@ static void wait_for_sessions(struct nswap_node *node)
 		schedule_timeout_killable(HZ / 50);
 }
 
-/**
- * nswap_device_add() - add a device to a node
- * @node: node
- * @cfg: configuration asked for
- * @v: result
- * @ext: for one clear sentence
- *
- * Waits briefly for the sessions with known peers.
- *
- * Context: process, sleeps; allocates 8 bytes a slot and the side tables: a bit,
- * with a home four and a byte; with protection by home 4 MiB.
- * Return: 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -EPERM, what nswap_home_open()
- * returns.
+/*
+ * Add a device to a node. Waits briefly for the sessions with known peers. Context:
+ * process, sleeps; allocates 8 bytes a slot and the side tables: a bit, with a home
+ * four and a byte; with protection by home 4 MiB. Returns 0, -EINVAL, -ENOMEM,
+ * -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
  */
 int nswap_device_add(struct nswap_node *node,
 		     const struct nswap_device_config *cfg,
@@ -336,15 +316,10 @@ out:
 	return dev;
 }
 
-/**
- * nswap_device_del() - remove a device, and its pages at peers
- * @node: node
- * @name: as in /dev
- * @ext: for one clear sentence
- *
- * Context: process, sleeps; waits until home and flash have ended all I/O begun, and
- * at most 2 s for the peers.
- * Return: 0, -ENODEV, -EBUSY.
+/*
+ * Remove a device, and its pages at peers. Context: process, sleeps; waits until home
+ * and flash have ended all I/O begun, and at most 2 s for the peers. Returns 0,
+ * -ENODEV, -EBUSY.
  */
 int nswap_device_del(struct nswap_node *node, const char *name,
 		     struct netlink_ext_ack *ext)

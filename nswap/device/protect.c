@@ -21,7 +21,6 @@
 #include "core/devices.h"
 #include "core/home_copy.h"
 #include "core/node.h"
-#include "life.h"
 #include "protect.h"
 #include "tiering/home_fill.h"
 

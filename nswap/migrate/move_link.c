@@ -10,11 +10,8 @@
  */
 #include <linux/err.h>
 
-#include "core/node.h"
 #include "move_link.h"
 #include "peers/handshake.h"
-#include "pure/wire.h"
-#include "transport/transport.h"
 
 #define MOVE_MS		2000
 #define TELL_MS		8000	/* an owner asks a third node, or its home */
@@ -43,14 +40,9 @@ static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
 	return nswap_handshake_hello(hs, ml->l);
 }
 
-/**
- * nswap_move_link_open() - connect to a node, unless already connected to it
- * @ml: link
- * @id: node id
- * @addr: address the node listens on
- *
- * Context: process, the mover's thread; sleeps, at most some seconds.
- * Return: 0, or the transport's error.
+/*
+ * Connect to a node, unless already connected to it. Context: process, the mover's
+ * thread; sleeps, at most some seconds. Returns 0, or the transport's error.
  */
 int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 			 const struct nswap_addr *addr)

@@ -19,25 +19,15 @@
  *  - The device is looked up again after every wait; an instance number is never
  *    reused.
  */
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "base/views.h"
 #include "client/free.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "moved.h"
 #include "peers/ctl.h"
-#include "peers/peer.h"
 #include "peers/reconcile.h"
-#include "pure/ip_table.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
-#include "transport/transport.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */
 

@@ -27,21 +27,11 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "base/stats.h"
-#include "base/types.h"
-#include "core/inject.h"
 #include "core/node.h"
-#include "move_link.h"
 #include "mover.h"
 #include "mover_batch.h"
-#include "observe/trace.h"
-#include "pure/wire.h"
 #include "rebalance.h"
-#include "server/cache.h"
 #include "server/owner.h"
-#include "server/pick.h"
-#include "target.h"
-#include "transport/transport.h"
 
 #define TURN		32	/* batches of one owner */
 #define HAND_ON_MIB_S	32u
@@ -184,14 +174,11 @@ int nswap_mover_start(struct nswap_node *node)
 	return 0;
 }
 
-/**
- * nswap_mover_stop() - end the threads of a mover
- * @node: node, with or without a mover
- *
- * A thread that kthread_stop() has told to stop spins instead of sleeping in a
- * socket, so @stop is set first and kthread_stop() waits until links are closed.
- *
- * Context: process, sleeps until batches under way have ended.
+/*
+ * End the threads of a mover. @node: node, with or without a mover. A thread that
+ * kthread_stop() has told to stop spins instead of sleeping in a socket, so @stop is
+ * set first and kthread_stop() waits until links are closed. Context: process, sleeps
+ * until batches under way have ended.
  */
 void nswap_mover_stop(struct nswap_node *node)
 {

@@ -11,21 +11,14 @@
  */
 #include <linux/err.h>
 
-#include "base/stats.h"
-#include "base/types.h"
 #include "core/inject.h"
 #include "core/node.h"
-#include "move_link.h"
-#include "mover.h"
 #include "mover_batch.h"
 #include "observe/trace.h"
-#include "pure/wire.h"
 #include "rebalance.h"
-#include "server/cache.h"
 #include "server/owner.h"
-#include "server/pick.h"
+#include "server/held.h"
 #include "target.h"
-#include "transport/transport.h"
 
 #define REST		HZ
 #define HOMELESS	(10 * HZ)

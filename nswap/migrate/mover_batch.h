@@ -5,12 +5,9 @@
 #ifndef NSWAP_MOVER_BATCH_H
 #define NSWAP_MOVER_BATCH_H
 
-#include <linux/bvec.h>
 #include <linux/wait.h>
 
-#include "base/types.h"
 #include "move_link.h"
-#include "pure/wire.h"
 
 struct nswap_entry;
 struct task_struct;

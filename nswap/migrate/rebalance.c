@@ -18,8 +18,6 @@
 #include "base/views.h"
 #include "core/node.h"
 #include "mover.h"
-#include "policy/policy.h"
-#include "pure/ip_table.h"
 #include "rebalance.h"
 #include "server/cache.h"
 

@@ -34,19 +34,12 @@
  */
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "base/views.h"
-#include "client/batch.h"
 #include "core/client_state.h"
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/return_mark.h"
 #include "moved.h"
 #include "peers/peer.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "returned.h"
 
 #define ROOMS		4	/* RETURNs of a device that are carried out at once */

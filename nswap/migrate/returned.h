@@ -8,7 +8,6 @@
 
 #include "client/batch.h"
 #include "core/device.h"
-#include "pure/wire.h"
 
 /**
  * struct nswap_return - buffers for the pages of one RETURN

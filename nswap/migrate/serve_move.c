@@ -12,18 +12,12 @@
  *  - The client role gets the names of a MOVED, and the pages of a RETURN in its own
  *    memory; it decides for each page whether the mover may drop its copy.
  */
-#include "base/stats.h"
 #include "core/node.h"
 #include "moved.h"
-#include "pure/wire.h"
 #include "returned.h"
 #include "serve_move.h"
-#include "server/cache.h"
 #include "server/owner.h"
-#include "server/pending.h"
-#include "server/serve.h"
-#include "server/server.h"
-#include "transport/transport.h"
+#include "server/held.h"
 
 #define PAGES_MS	4000	/* receive timeout within the pages of a RETURN */
 
@@ -203,13 +197,11 @@ static int serve_return(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/**
- * nswap_serve_moves() - serve a message of a move
- * @conn: connection of a class that may carry it; the header is in @conn->rx
- *
- * Context: process, the connection's thread; sleeps, for a RETURN until home or
- * flash has its pages.
- * Return: 0 to go on, an error to close the connection.
+/*
+ * Serve a message of a move. @conn: connection of a class that may carry it; the
+ * header is in @conn->rx. Context: process, the connection's thread; sleeps, for a
+ * RETURN until home or flash has its pages. Returns 0 to go on, an error to close the
+ * connection.
  */
 int nswap_serve_moves(struct nswap_srv_conn *conn)
 {

@@ -6,10 +6,7 @@
  * may be reused for another node right afterwards, so users compare id and epoch.
  */
 #include "base/clock.h"
-#include "base/types.h"
 #include "core/node.h"
-#include "policy/policy.h"
-#include "pure/ip_table.h"
 #include "rebalance.h"
 #include "target.h"
 

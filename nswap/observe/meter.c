@@ -20,16 +20,10 @@
 #include <linux/slab.h>
 
 #include "base/bits.h"
-#include "base/latency_steps.h"
-#include "base/timestamp.h"
-#include "base/views.h"
 #include "core/device.h"
 #include "core/node.h"
-#include "core/request.h"
 #include "meter.h"
 #include "peers/peer.h"
-#include "profile.h"
-#include "slot_trace.h"
 #include "trace.h"
 
 DEFINE_STATIC_KEY_FALSE(nswap_meter_key);

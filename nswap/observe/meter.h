@@ -7,15 +7,10 @@
 #define NSWAP_METER_H
 
 #include <linux/percpu.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
-#include "base/latency_steps.h"
 #include "base/timestamp.h"
-#include "base/views.h"
 #include "core/flow.h"
 #include "core/request.h"
-#include "pure/wire.h"
 
 /**
  * struct nswap_latency - latency of steps; one per CPU, and sums
@@ -75,5 +70,14 @@ static inline __le16 nswap_meter_flags(const struct nswap_io *io,
 	return cpu_to_le16(io->came && features & NSWAP_HAS_TIMED ?
 				   NSWAP_F_TIMED : 0);
 }
+
+/* profile.c */
+void nswap_profile_init(struct nswap_meter *m);
+void nswap_profile_start(struct nswap_node *node);
+void nswap_profile_stop(struct nswap_node *node);
+
+/* slot_trace.c */
+struct nswap_slot_trace *nswap_slot_trace_alloc(void);
+void nswap_slot_trace(struct nswap_meter *m, struct nswap_trace_view *v);
 
 #endif

@@ -12,13 +12,9 @@
  *  - What has ended is read before what has started: a sample may count a page
  *    that ends in between, and is never negative.
  */
-#include "base/latency_steps.h"
-#include "base/views.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
 #include "meter.h"
-#include "profile.h"
 
 static u64 under_way(const struct nswap_device *dev, u8 tier, u8 op)
 {

@@ -11,10 +11,8 @@
  */
 #include <linux/slab.h>
 
-#include "base/views.h"
 #include "core/node.h"
 #include "meter.h"
-#include "slot_trace.h"
 #include "trace.h"
 
 #define TRACE_ENTRIES	32768

@@ -2,7 +2,6 @@
 /*
  * Tracepoints: the one place that defines what trace.h declares.
  */
-#include <linux/types.h>
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

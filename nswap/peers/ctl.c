@@ -14,11 +14,7 @@
 #include "core/node.h"
 #include "ctl.h"
 #include "grants.h"
-#include "peer.h"
-#include "place.h"
-#include "pure/wire.h"
 #include "reconcile.h"
-#include "transport/conn.h"
 
 static void ctl_lost(struct nswap_msg *m)
 {

@@ -3,12 +3,10 @@
  * Grants of a peer, as reported by its answers: pages it sets aside for this
  * node, or that it has none.
  */
-#include "base/stats.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "grants.h"
 #include "place.h"
-#include "pure/ip_table.h"
 
 /* A peer granted pages and reported what is free; process, page-out path; no sleep. */
 void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
@@ -28,11 +26,8 @@ void nswap_peer_back_off(struct nswap_peer *peer)
 	nswap_place_rest(peer->node, peer->index);
 }
 
-/**
- * nswap_peer_refused() - a peer had no room for some pages
- * @peer: the peer: what it announced as free is not there
- * @pages: number of pages it refused
- *
+/*
+ * A peer had no room for some pages: what it announced as free is not there.
  * Context: process, page-out path; does not sleep.
  */
 void nswap_peer_refused(struct nswap_peer *peer, unsigned int pages)

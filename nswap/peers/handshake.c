@@ -21,8 +21,6 @@
 
 #include "core/node.h"
 #include "handshake.h"
-#include "pure/wire.h"
-#include "transport/transport.h"
 #include "version.h"
 
 #define CONNECT_MS	1000

@@ -14,15 +14,11 @@
 #include <linux/sched.h>
 
 #include "base/log.h"
-#include "base/views.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/home_copy.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "loss.h"
-#include "peer.h"
-#include "pure/slot_map.h"
 
 /* REMOTE -> HOME, FLASH or LOST; for a slot that is MOVING its claim decides */
 static bool loss_slot_lost(struct nswap_slot *s, struct nswap_device *dev,
@@ -69,11 +65,9 @@ static bool any_lost(struct nswap_node *node)
 	return any;
 }
 
-/**
- * nswap_loss_work() - mark the slots of all peers that are LOST
- * @work: of a client
- *
- * Context: process, sleeps; a work queue that page-outs do not wait for.
+/*
+ * Mark the slots of all peers that are LOST. Context: process, sleeps; a work queue
+ * that page-outs do not wait for.
  */
 void nswap_loss_work(struct work_struct *work)
 {
@@ -87,13 +81,10 @@ void nswap_loss_work(struct work_struct *work)
 	mutex_unlock(&cl->node->control);
 }
 
-/**
- * nswap_loss_forgotten() - a peer no longer holds any page of this node
- * @peer: its session is about to come up; no page-out can reach it yet
- *
- * Its lease for this node has run out: pages whose slots name it are lost, and
- * page-ins of them fail, which is not the same as zeros.
- *
+/*
+ * A peer no longer holds any page of this node. @peer: its session is about to come
+ * up; no page-out can reach it yet. Its lease for this node has run out: pages whose
+ * slots name it are lost, and page-ins of them fail, which is not the same as zeros.
  * Context: process, the session's leader; sleeps.
  */
 void nswap_loss_forgotten(struct nswap_peer *peer)

@@ -12,17 +12,12 @@
  */
 #include "base/hooks.h"
 #include "parked.h"
-#include "peer.h"
 #include "pure/peer_state.h"
-#include "transport/conn.h"
 
-/**
- * nswap_parked_add() - keep a page-in until the session is back
- * @peer: its peer
- * @m: an IDLE message
- *
- * Context: process, page-in path; does not sleep.
- * Return: 0; -EHOSTDOWN if the peer is dead or lost: there is no point in waiting.
+/*
+ * Keep a page-in until the session is back. @m: an IDLE message. Context: process,
+ * page-in path; does not sleep. Returns 0; -EHOSTDOWN if the peer is dead or lost:
+ * there is no point in waiting.
  */
 int nswap_parked_add(struct nswap_peer *peer, struct nswap_msg *m)
 {

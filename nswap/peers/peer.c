@@ -11,14 +11,9 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "base/types.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "ctl.h"
 #include "peer.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
-#include "transport/conn.h"
 
 static void peer_name(struct nswap_peer *peer)
 {
@@ -47,14 +42,10 @@ static void peer_release(struct kref *ref)
 	peer_free(container_of(ref, struct nswap_peer, ref));
 }
 
-/**
- * nswap_peer_new() - allocate a peer that is in no table yet
- * @node: node
- * @index: of its entry in the IPTable
- * @e: the entry
- *
- * Context: process, sleeps; never on the page-out path.
- * Return: the peer, NEW, with a reference for the caller; NULL without memory.
+/*
+ * Allocate a peer that is in no table yet. Context: process, sleeps; never on the
+ * page-out path. Returns the peer, NEW, with a reference for the caller; NULL without
+ * memory.
  */
 struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 				  const struct nswap_ipt_entry *e)

@@ -18,15 +18,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/views.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "ctl.h"
-#include "peer.h"
 #include "peer_table.h"
 #include "place.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
 #include "session.h"
 #include "state_change.h"
 
@@ -46,13 +42,10 @@ static void peer_start(struct nswap_peer *peer)
 			   peer->name);
 }
 
-/**
- * nswap_peer_add() - add the peer of an IPTable entry, if there is none
- * @node: node
- * @index: a used entry
- *
- * Context: process, sleeps and allocates; never on the page-out path.
- * Return: 0, -ENOENT for an entry without a peer, -ENOMEM.
+/*
+ * Add the peer of an IPTable entry, if there is none. Context: process, sleeps and
+ * allocates; never on the page-out path. Returns 0, -ENOENT for an entry without a
+ * peer, -ENOMEM.
  */
 int nswap_peer_add(struct nswap_node *node, u16 index)
 {
@@ -256,12 +249,10 @@ static void peer_forget(struct nswap_peer *peer)
 	nswap_peer_put(peer);
 }
 
-/**
- * nswap_peers_sweep() - remove peers whose epoch is over and that no slot
- * names; add peers for which there was no memory when they were first heard of
- * @node: node
- *
- * Context: process, sleeps and allocates; never on the page-out path.
+/*
+ * Remove peers whose epoch is over and that no slot names; add peers for which there
+ * was no memory when they were first heard of. Context: process, sleeps and allocates;
+ * never on the page-out path.
  */
 void nswap_peers_sweep(struct nswap_node *node)
 {

@@ -12,11 +12,8 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "base/types.h"
 #include "core/device_policy.h"
-#include "core/node.h"
 #include "place.h"
-#include "policy/policy.h"
 
 /* allocate the candidates. Returns 0, or -ENOMEM */
 int nswap_place_init(struct nswap_node *node)

@@ -21,16 +21,10 @@
  * Lock order: ipt_lock and place_lock are taken one after the other, not nested.
  * Nothing here sleeps or allocates.
  */
-#include <linux/ktime.h>
-
 #include "base/clock.h"
-#include "base/types.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "peer.h"
 #include "place.h"
-#include "policy/policy.h"
-#include "pure/ip_table.h"
 
 #define STORE_WEIGHT	8	/* weight of the old average, to 1 of a page-out */
 #define STORE_FORGET	8	/* store_ns / 8 decays at a tick without a page-out */
@@ -142,14 +136,9 @@ static void place_charge(struct nswap_place_peer *c, u64 ns)
 	c->measured = true;
 }
 
-/**
- * nswap_place_ended() - a page-out was answered or given up
- * @node: node
- * @index: of the peer
- * @pages: in the message
- * @began: when it was given to the connection, by ktime_get_ns()
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * A page-out was answered or given up. @began: when it was given to the connection, by
+ * ktime_get_ns(). Context: process, page-out path; does not sleep.
  */
 void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
 {
@@ -219,13 +208,9 @@ void nswap_place_rest(struct nswap_node *node, u16 index)
 	spin_unlock(&node->place_lock);
 }
 
-/**
- * nswap_place_unspent() - return unused grants: nothing was sent
- * @node: node
- * @index: of the peer
- * @pages: number of grants
- *
- * Context: process, page-out path; does not sleep.
+/*
+ * Return unused grants: nothing was sent. Context: process, page-out path; does not
+ * sleep.
  */
 void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
 {

@@ -16,19 +16,12 @@
  *    flash that is being evacuated: both count as recorded.
  *  - Only the peer's own two messages are used; one comparison at a time.
  */
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "ctl.h"
 #include "grants.h"
-#include "peer.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "reconcile.h"
-#include "transport/transport.h"
 
 static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev,
 			       u64 slot, u32 gen)

@@ -29,24 +29,18 @@
 
 #include "base/hooks.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/views.h"
 #include "core/client_state.h"
 #include "core/inject.h"
 #include "core/node.h"
 #include "handshake.h"
 #include "loss.h"
 #include "parked.h"
-#include "peer.h"
 #include "peer_table.h"
 #include "place.h"
-#include "pure/wire.h"
 #include "reconcile.h"
 #include "session.h"
 #include "state_change.h"
-#include "transport/conn.h"
 #include "transport/rx_affinity.h"
-#include "transport/transport.h"
 
 #define RETRY_MS	300	/* after an attempt that failed */
 #define AGAIN_MS	20	/* after a session that broke at once */
@@ -276,12 +270,10 @@ static struct task_struct *session_thread(struct nswap_conn *c)
 			      peer->index, c->number);
 }
 
-/**
- * nswap_session_start() - create the threads of a peer, which connect
- * @peer: a peer without threads
- *
- * Context: process, sleeps; never on the reclaim path.
- * Return: 0, or the error of creating a thread.
+/*
+ * Create the threads of a peer, which connect. @peer: a peer without threads. Context:
+ * process, sleeps; never on the reclaim path. Returns 0, or the error of creating a
+ * thread.
  */
 int nswap_session_start(struct nswap_peer *peer)
 {

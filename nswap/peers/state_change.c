@@ -15,11 +15,9 @@
  *    again at each tick.
  */
 #include "base/log.h"
-#include "base/views.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "parked.h"
-#include "peer.h"
 #include "pure/peer_state.h"
 #include "session.h"
 #include "state_change.h"

@@ -16,11 +16,8 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/views.h"
 #include "core/node.h"
 #include "peer.h"
-#include "pure/ip_table.h"
-#include "pure/wire.h"
 #include "transport/sockaddr.h"
 #include "version.h"
 

@@ -110,14 +110,10 @@ static void flash_map_mark(struct nswap_flash_map *m, u32 first, u32 nr)
 		clear_bit(m->open, m->room);
 }
 
-/**
- * nswap_flash_map_take() - take adjacent slots
- * @m: map
- * @want: at most this many, at least 1
- * @first: result: the first of them
- *
- * Context: any; does not sleep, on the page-out path.
- * Return: how many, 0 if every slot is used or being discarded, or @m closed.
+/*
+ * Take adjacent slots. @first: result: the first of them. Context: any; does not
+ * sleep, on the page-out path. Returns how many, 0 if every slot is used or being
+ * discarded, or @m closed.
  */
 u32 nswap_flash_map_take(struct nswap_flash_map *m, u32 want, u32 *first)
 {
@@ -163,14 +159,10 @@ u32 nswap_flash_map_close(struct nswap_flash_map *m, bool closed)
 	return used;
 }
 
-/**
- * nswap_flash_map_give_up() - the page of a slot lives on elsewhere
- * @m: map
- *
- * Call before the slot is put. A closed map hands out no slots, so it is enough
- * to count once when it is opened again.
- *
- * Context: any; does not sleep.
+/*
+ * The page of a slot lives on elsewhere. Call before the slot is put. A closed map
+ * hands out no slots, so it is enough to count once when it is opened again. Context:
+ * any; does not sleep.
  */
 void nswap_flash_map_give_up(struct nswap_flash_map *m)
 {
@@ -182,13 +174,9 @@ void nswap_flash_map_give_up(struct nswap_flash_map *m)
 	spin_unlock_irqrestore(&m->lock, flags);
 }
 
-/**
- * nswap_flash_map_put() - free a slot
- * @m: map
- * @slot: taken before
- *
- * Context: any; does not sleep, on the page-out path.
- * Return: true if a discard has become due.
+/*
+ * Free a slot. @slot: taken before. Context: any; does not sleep, on the page-out
+ * path. Returns true if a discard has become due.
  */
 bool nswap_flash_map_put(struct nswap_flash_map *m, u32 slot)
 {

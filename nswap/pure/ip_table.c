@@ -35,7 +35,6 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
-#include "base/types.h"
 #include "ip_table.h"
 
 /* part of every node's id, and so as fixed as the wire protocol */
@@ -278,14 +277,10 @@ static u16 find_at(const struct nswap_ipt *t, const struct nswap_addr *addr)
 	return 0;
 }
 
-/**
- * nswap_ipt_list() - add an address named by the user
- * @t: the table
- * @addr: the address
- *
- * Context: any; does not sleep; the caller holds the table's lock.
- * Return: its index, the existing one if the address is known already; 0 if
- * the table is full.
+/*
+ * Add an address named by the user. Context: any; does not sleep; the caller holds the
+ * table's lock. Returns its index, the existing one if the address is known already; 0
+ * if the table is full.
  */
 u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 {
@@ -363,14 +358,10 @@ bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
 	return news;
 }
 
-/**
- * nswap_ipt_refused() - a peer had no room for a page
- * @t: the table
- * @index: its entry
- *
- * What it announced as free is not there; its next announcement corrects this.
- *
- * Context: any; does not sleep; the caller holds the table's lock.
+/*
+ * A peer had no room for a page. What it announced as free is not there; its next
+ * announcement corrects this. Context: any; does not sleep; the caller holds the
+ * table's lock.
  */
 void nswap_ipt_refused(struct nswap_ipt *t, u16 index)
 {
@@ -394,12 +385,9 @@ static bool kept_elsewhere(const struct nswap_ipt *t,
 	return false;
 }
 
-/**
- * nswap_ipt_release() - no slot names this entry any more
- * @t: the table
- * @index: an entry; one that is not gone is left alone
- *
- * Context: any; does not sleep; the caller holds the table's lock.
+/*
+ * No slot names this entry any more. @index: an entry; one that is not gone is left
+ * alone. Context: any; does not sleep; the caller holds the table's lock.
  */
 void nswap_ipt_release(struct nswap_ipt *t, u16 index)
 {

@@ -22,7 +22,6 @@
  */
 #include <linux/bits.h>
 
-#include "base/views.h"
 #include "peer_state.h"
 
 /* legal[from] has bit "to" set for every legal transition */

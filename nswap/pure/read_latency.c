@@ -9,8 +9,6 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
-#include "policy/policy.h"
-#include "policy/read_line.h"
 #include "read_latency.h"
 
 #define PART	8		/* weight of a sample: an eighth */

@@ -21,7 +21,6 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "base/types.h"
 #include "side_table.h"
 
 static u64 side_size(u64 slots, unsigned int bits)

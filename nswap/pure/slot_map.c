@@ -37,7 +37,6 @@
 #include <linux/bug.h>
 #include <linux/vmalloc.h>
 
-#include "base/types.h"
 #include "slot_map.h"
 
 #define STATE_BITS	4

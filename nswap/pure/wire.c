@@ -10,8 +10,6 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
-#include "base/types.h"
-#include "slot_map.h"
 #include "wire.h"
 
 /**
@@ -89,18 +87,6 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 				      NSWAP_F_SHRINKING },
 };
 
-static const char *const status_names[] = {
-	[NSWAP_ST_OK] = "ok",
-	[NSWAP_ST_NO_ROOM] = "no room",
-	[NSWAP_ST_OLDER] = "older than what is held",
-	[NSWAP_ST_NOT_HELD] = "not held",
-	[NSWAP_ST_STALE] = "fenced by a newer session",
-	[NSWAP_ST_LEAVING] = "leaving",
-	[NSWAP_ST_BAD] = "malformed",
-	[NSWAP_ST_KEEP] = "to be kept",
-	[NSWAP_ST_NO_HOME] = "no home",
-};
-
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)
 {
 	memset(h, 0, sizeof(*h));
@@ -154,15 +140,10 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	return 0;
 }
 
-/**
- * nswap_wire_other_version() - is this message ours but for its version?
- * @h: a header as received
- * @len: bytes received
- *
- * Every version begins with magic and version; nothing else in @h is trusted.
- *
- * Context: any.
- * Return: true if it is of another version of this protocol.
+/*
+ * Is this message ours but for its version? Every version begins with magic and
+ * version; nothing else in @h is trusted. Returns true if it is of another version of
+ * this protocol.
  */
 bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len)
 {
@@ -190,14 +171,9 @@ void nswap_wire_put_announce(struct nswap_wire_announce *w,
 	w->used = cpu_to_le64(a->used);
 }
 
-/**
- * nswap_wire_get_announce() - decode and check a datagram
- * @w: the datagram
- * @len: bytes received
- * @a: result; its scope is left 0
- *
- * Context: any.
- * Return: 0; -EPROTO or -EPROTONOSUPPORT as nswap_wire_check().
+/*
+ * Decode and check a datagram. @a: result; its scope is left 0. Returns 0; -EPROTO or
+ * -EPROTONOSUPPORT as nswap_wire_check().
  */
 int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 			    struct nswap_announcement *a)
@@ -234,10 +210,4 @@ const char *nswap_wire_name(u8 type)
 {
 	return type < NSWAP_WIRE_NR && shapes[type].name ? shapes[type].name :
 							   "unknown";
-}
-
-const char *nswap_wire_status_name(u16 status)
-{
-	return status < ARRAY_SIZE(status_names) ? status_names[status] :
-						   "unknown";
 }

@@ -310,12 +310,6 @@ struct nswap_wire_announce {
 } __packed;
 static_assert(sizeof(struct nswap_wire_announce) == 136);
 
-/* payload bounds */
-#define NSWAP_WIRE_STORE_MAX \
-	(NSWAP_REQ_SLOTS * (PAGE_SIZE + sizeof(__le32)))
-#define NSWAP_WIRE_RUNS_MAX \
-	(NSWAP_WIRE_RUNS * sizeof(struct nswap_wire_run))
-
 /**
  * struct nswap_announcement - an announcement, decoded
  * @id: node id
@@ -348,6 +342,5 @@ void nswap_wire_put_announce(struct nswap_wire_announce *w,
 int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 			    struct nswap_announcement *a);
 const char *nswap_wire_name(u8 type);
-const char *nswap_wire_status_name(u16 status);
 
 #endif

@@ -17,12 +17,7 @@
  */
 #include <linux/slab.h>
 
-#include "base/types.h"
-#include "base/views.h"
 #include "cache.h"
-#include "cache_fill.h"
-#include "cache_size.h"
-#include "core/node.h"
 
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
 

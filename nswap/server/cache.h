@@ -182,4 +182,37 @@ u64 nswap_cache_surplus(struct nswap_cache *c);
 bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
 			   struct list_head *taken);
 
+/* cache_life.c */
+int nswap_cache_start(struct nswap_node *node, u64 pages);
+void nswap_cache_stop(struct nswap_node *node);
+
+/* cache_fill.c */
+int nswap_cache_init(void);
+void nswap_cache_exit(void);
+void nswap_cache_free(struct list_head *entries);
+u64 nswap_cache_given_back(void);
+void nswap_cache_fill_work(struct work_struct *work);
+void nswap_cache_fill_kick(struct nswap_cache *c);
+
+/* cache_shrink.c */
+int nswap_cache_shrink_init(void);
+void nswap_cache_shrink_exit(void);
+void nswap_cache_watch(struct nswap_cache *c);
+void nswap_cache_unwatch(struct nswap_cache *c);
+
+/* cache_size.c; the first group needs the cache's lock held */
+bool nswap_cache_holding(const struct nswap_cache *c);
+bool nswap_cache_shrinks(const struct nswap_cache *c);
+u64 nswap_cache_above(const struct nswap_cache *c);
+u64 nswap_cache_room(const struct nswap_cache *c);
+bool nswap_cache_lacks(const struct nswap_cache *c);
+void nswap_cache_revoke(struct nswap_cache *c, u64 n);
+bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out);
+void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
+			 enum nswap_resize_why why);
+void nswap_cache_lend(struct nswap_cache *c, u64 pages);
+void nswap_cache_adapt(struct nswap_cache *c, bool adaptive);
+void nswap_cache_resize(struct nswap_cache *c, u64 pages);
+void nswap_cache_close(struct nswap_cache *c);
+
 #endif

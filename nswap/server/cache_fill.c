@@ -10,12 +10,9 @@
  *    machine is counted: the OOM notifier measures progress by it.
  */
 #include <linux/atomic.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "cache.h"
-#include "cache_fill.h"
-#include "cache_size.h"
 #include "core/meminfo.h"
 #include "core/node.h"
 
@@ -123,11 +120,8 @@ static bool cache_lacks(struct nswap_cache *c)
 	return ret;
 }
 
-/**
- * nswap_cache_fill_work() - set pages aside until there are enough
- * @work: of a cache
- *
- * Context: process, system work queue; sleeps.
+/*
+ * Set pages aside until there are enough. Context: process, system work queue; sleeps.
  */
 void nswap_cache_fill_work(struct work_struct *work)
 {

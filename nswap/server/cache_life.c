@@ -5,13 +5,9 @@
 #include <linux/slab.h>
 
 #include "base/views.h"
-#include "cache.h"
-#include "cache_fill.h"
-#include "cache_life.h"
-#include "cache_size.h"
 #include "core/node.h"
 #include "owner.h"
-#include "pick.h"
+#include "held.h"
 
 /**
  * nswap_cache_start() - create the Nswap Cache of a node

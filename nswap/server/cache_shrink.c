@@ -31,12 +31,8 @@
 
 #include "base/clock.h"
 #include "base/hooks.h"
-#include "base/stats.h"
 #include "base/views.h"
 #include "cache.h"
-#include "cache_fill.h"
-#include "cache_shrink.h"
-#include "cache_size.h"
 #include "core/node.h"
 #include "sizing.h"
 

@@ -28,11 +28,7 @@
  */
 #include "base/clock.h"
 #include "base/hooks.h"
-#include "base/stats.h"
-#include "base/views.h"
 #include "cache.h"
-#include "cache_fill.h"
-#include "cache_size.h"
 #include "core/node.h"
 #include "observe/trace.h"
 
@@ -91,13 +87,7 @@ bool nswap_cache_lacks(const struct nswap_cache *c)
 	return c->set_aside < pool_wanted(c) && !nswap_cache_holding(c);
 }
 
-/**
- * nswap_cache_revoke() - take promises back
- * @c: cache, its lock held
- * @n: pages
- *
- * Context: process, on the reclaim path; does not sleep.
- */
+/* Take promises back. Context: process, on the reclaim path; does not sleep. */
 void nswap_cache_revoke(struct nswap_cache *c, u64 n)
 {
 	struct nswap_owner *o;
@@ -154,14 +144,9 @@ static void trim_all(struct nswap_cache *c)
 	} while (more);
 }
 
-/**
- * nswap_cache_changed() - count and trace a change of the target
- * @c: cache
- * @old: pages before
- * @new: pages now
- * @why: what changed it
- *
- * Context: process, on the reclaim path; does not sleep.
+/*
+ * Count and trace a change of the target. @why: what changed it. Context: process, on
+ * the reclaim path; does not sleep.
  */
 void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
 			 enum nswap_resize_why why)

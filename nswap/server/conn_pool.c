@@ -17,12 +17,9 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "base/types.h"
-#include "conn_pool.h"
+#include "server.h"
 #include "core/meminfo.h"
 #include "core/node.h"
-#include "pure/wire.h"
-#include "transport/transport.h"
 
 /* enough for one session of the maximum size */
 #define NR_SPARES	NSWAP_MAX_CONNS
@@ -110,11 +107,9 @@ void nswap_conn_pool_stop(struct nswap_spares *s)
 	kfree(s);
 }
 
-/**
- * nswap_conn_pool_fill() - fill the pool up to NR_SPARES
- * @s: spares
- *
- * Context: process, sleeps and allocates; never on the reclaim path.
+/*
+ * Fill the pool up to NR_SPARES. Context: process, sleeps and allocates; never on the
+ * reclaim path.
  */
 void nswap_conn_pool_fill(struct nswap_spares *s)
 {

@@ -16,13 +16,9 @@
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
-#include "cache.h"
-#include "core/inject.h"
-#include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
 #include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "server.h"
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */

@@ -31,4 +31,19 @@ struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 				    struct nswap_entry *e);
 
+/* pick.c */
+u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
+		    bool one_device, struct nswap_entry **entry, u64 *epoch);
+bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
+		      struct nswap_entry *e, u32 attempt,
+		      enum nswap_moved_how how);
+bool nswap_owner_homeless(const struct nswap_owner *o);
+
+/* pending.c */
+u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
+		      struct nswap_entry *e);
+u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			const struct nswap_wire_page *p);
+void nswap_pending_sweep(struct nswap_cache *c);
+
 #endif

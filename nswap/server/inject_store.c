@@ -11,12 +11,9 @@
  */
 #include <linux/highmem.h>
 
-#include "core/inject.h"
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
-#include "pure/wire.h"
-#include "serve.h"
 #include "server.h"
 
 /* @n more grants, or fewer if negative; each needs a page that is set aside */
@@ -80,12 +77,10 @@ bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries)
 	return true;
 }
 
-/**
- * nswap_inject_answer() - an answer is about to be sent
- * @conn: connection; the answer's header is complete
- *
- * Context: process, the connection's thread; does not sleep.
- * Return: 0 to send it, 1 not to send it, an error to close the connection.
+/*
+ * An answer is about to be sent. @conn: connection; the answer's header is complete.
+ * Context: process, the connection's thread; does not sleep. Returns 0 to send it, 1
+ * not to send it, an error to close the connection.
  */
 int nswap_inject_answer(struct nswap_srv_conn *conn)
 {

@@ -23,13 +23,9 @@
 #include <linux/slab.h>
 
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "cache.h"
 #include "core/node.h"
 #include "held.h"
 #include "owner.h"
-#include "pure/wire.h"
 #include "server.h"
 
 static struct nswap_owner *owner_find(struct nswap_cache *c, u64 id)
@@ -331,12 +327,9 @@ struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 	return o;
 }
 
-/**
- * nswap_owner_turn() - the next owner to have pages moved
- * @c: cache
- *
- * Context: process, does not sleep; a page-out path.
- * Return: an owner with pages that is not in backoff, kept until
+/*
+ * The next owner to have pages moved. Context: process, does not sleep; a page-out
+ * path. Returns an owner with pages that is not in backoff, kept until
  * nswap_owner_leave(), or NULL. Owners take turns.
  */
 struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)

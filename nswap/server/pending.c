@@ -15,12 +15,8 @@
  */
 #include <linux/err.h>
 
-#include "cache.h"
 #include "held.h"
 #include "owner.h"
-#include "pending.h"
-#include "pure/slot_map.h"
-#include "pure/wire.h"
 #include "server.h"
 
 #define PENDING_MS	10000	/* an owner claims within a session's time-out */

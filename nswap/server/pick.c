@@ -12,9 +12,7 @@
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps.
  */
-#include "cache.h"
 #include "held.h"
-#include "pick.h"
 
 /* limit of pages looked at for one batch, with the owner's lock held */
 #define LOOK_AT	1024
@@ -64,16 +62,10 @@ u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 	return nr;
 }
 
-/**
- * nswap_held_moved() - an attempt to move a page is over
- * @c: cache
- * @o: owner, kept by the caller
- * @e: entry; the caller's reference is dropped
- * @attempt: its number
- * @how: its result
- *
- * Context: process, does not sleep; a page-out path.
- * Return: true if the page was dropped here.
+/*
+ * An attempt to move a page is over. @e: entry; the caller's reference is dropped.
+ * Context: process, does not sleep; a page-out path. Returns true if the page was
+ * dropped here.
  */
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		      struct nswap_entry *e, u32 attempt,

@@ -14,15 +14,10 @@
 #include <linux/err.h>
 
 #include "base/hooks.h"
-#include "base/stats.h"
-#include "cache.h"
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
-#include "pure/wire.h"
-#include "serve.h"
 #include "server.h"
-#include "transport/transport.h"
 
 /**
  * nswap_serve_head() - begin the answer to the message being handled
@@ -100,13 +95,9 @@ int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 	return send_iov(conn, bytes ? 2 : 1, sizeof(conn->tx) + bytes);
 }
 
-/**
- * nswap_serve_pages() - receive pages into entries
- * @conn: connection
- * @entries: at most NSWAP_REQ_SLOTS of them
- *
- * Context: process, the connection's thread; sleeps.
- * Return: 0, or the transport's error.
+/*
+ * Receive pages into entries. @entries: at most NSWAP_REQ_SLOTS of them. Context:
+ * process, the connection's thread; sleeps. Returns 0, or the transport's error.
  */
 int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
 {
@@ -356,12 +347,9 @@ static bool serve_agreed(const struct nswap_srv_conn *conn)
 	       conn->features & NSWAP_HAS_TIMED;
 }
 
-/**
- * nswap_serve() - receive one message and answer it
- * @conn: connection whose owner has said hello
- *
- * Context: process, the connection's thread; sleeps.
- * Return: 0 to go on, an error to close the connection.
+/*
+ * Receive one message and answer it. Context: process, the connection's thread;
+ * sleeps. Returns 0 to go on, an error to close the connection.
  */
 int nswap_serve(struct nswap_srv_conn *conn)
 {

@@ -17,21 +17,14 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "base/hooks.h"
 #include "base/log.h"
-#include "base/types.h"
-#include "cache.h"
-#include "conn_pool.h"
+#include "server.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "held.h"
 #include "owner.h"
 #include "peers/version.h"
-#include "pure/wire.h"
-#include "serve.h"
-#include "server.h"
 #include "transport/rx_affinity.h"
-#include "transport/transport.h"
 
 #define HELLO_MS	5000
 #define SILENT_S	60u
@@ -83,15 +76,10 @@ static int server_greet(struct nswap_srv_conn *conn)
 	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
 }
 
-/**
- * nswap_server_silence_ms() - how long may nothing be heard on a connection?
- * @conn: connection that has said hello
- *
- * An owner pings on its control connection, and a mover closes a connection that it
- * does not use: a longer silence means that the peer is gone.
- *
- * Context: any.
- * Return: ms, 0 for no limit.
+/*
+ * How long may nothing be heard on a connection? An owner pings on its control
+ * connection, and a mover closes a connection that it does not use: a longer silence
+ * means that the peer is gone. Returns ms, 0 for no limit.
  */
 unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn)
 {
@@ -349,13 +337,9 @@ static void server_explain(struct nswap_node *node, int error,
 		NL_SET_ERR_MSG(ext, "cannot listen on this address and port");
 }
 
-/**
- * nswap_server_start() - listen
- * @node: node with a cache
- * @ext: for an error message
- *
- * Context: process, sleeps; a separate thread creates the socket.
- * Return: 0, -ENOMEM, or the transport's error.
+/*
+ * Listen. Context: process, sleeps; a separate thread creates the socket. Returns 0,
+ * -ENOMEM, or the transport's error.
  */
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 {

@@ -8,7 +8,6 @@
 #include <linux/bvec.h>
 
 #include "cache.h"
-#include "pure/wire.h"
 #include "transport/transport.h"
 
 struct netlink_ext_ack;
@@ -82,5 +81,20 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);
 void nswap_server_stop(struct nswap_node *node);
 void nswap_server_sweep(struct nswap_node *node);
 unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn);
+
+/* serve.c */
+int nswap_serve(struct nswap_srv_conn *conn);
+void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
+int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
+int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
+
+/* conn_pool.c */
+struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
+					   int (*serve)(void *conn));
+void nswap_conn_pool_stop(struct nswap_spares *s);
+void nswap_conn_pool_fill(struct nswap_spares *s);
+struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s);
+void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn);
+void nswap_conn_pool_end(struct nswap_srv_conn *conn);
 
 #endif

@@ -18,15 +18,11 @@
 #include <linux/slab.h>
 
 #include "base/clock.h"
-#include "base/hooks.h"
 #include "base/views.h"
 #include "base/workqueues.h"
 #include "cache.h"
-#include "cache_shrink.h"
-#include "cache_size.h"
 #include "core/meminfo.h"
 #include "core/node.h"
-#include "policy/policy.h"
 #include "sizing.h"
 
 #define SOON_MS		100	/* minimum between decisions that reclaim asks for */

@@ -28,24 +28,14 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "backing/home.h"
-#include "base/types.h"
-#include "base/views.h"
-#include "client/batch.h"
 #include "client/free.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "evacuate.h"
-#include "migrate/returned.h"
 #include "move_batch.h"
-#include "peers/peer.h"
-#include "pure/flash_map.h"
-#include "pure/slot_map.h"
 
 #define ROUND		(HZ / 4)
 #define PATIENCE	(5 * HZ)	/* peers may have room soon */

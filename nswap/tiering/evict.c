@@ -21,16 +21,11 @@
  */
 #include <linux/sched.h>
 
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "base/views.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "evict.h"
 #include "peers/peer.h"
-#include "pure/slot_map.h"
 
 #define LOOK	65536		/* slots looked at in one search */
 #define SPARED	8		/* 1/8 of flash is reserved for page-outs */

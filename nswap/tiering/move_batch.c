@@ -21,21 +21,14 @@
  *  - No page-out waits for a batch, except one whose slot is being written to home.
  *    A batch sleeps but does not allocate, so it ends even without free memory.
  */
-#include "backing/flash.h"
 #include "base/bits.h"
-#include "base/stats.h"
-#include "base/types.h"
-#include "client/batch.h"
 #include "client/free.h"
 #include "client/store.h"
-#include "core/device.h"
 #include "core/node.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
 #include "move_batch.h"
-#include "peers/peer.h"
 #include "peers/place.h"
-#include "pure/slot_map.h"
 
 static struct nswap_move_batch *move_batch_of(struct nswap_op *op)
 {

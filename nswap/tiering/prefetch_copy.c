@@ -18,20 +18,12 @@
 #include <linux/bio.h>
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "base/types.h"
 #include "client/batch.h"
 #include "client/free.h"
-#include "core/device.h"
 #include "core/device_policy.h"
-#include "core/node.h"
 #include "core/slot_update.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
-#include "pure/slot_map.h"
 #include "read_through.h"
 
 /**

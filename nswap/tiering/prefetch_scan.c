@@ -12,12 +12,8 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 
-#include "base/types.h"
-#include "core/device.h"
 #include "core/slot_update.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_scan.h"
-#include "pure/slot_map.h"
 
 #define LOOK	65536		/* slots looked at in one wake-up */
 

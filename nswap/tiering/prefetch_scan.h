@@ -5,7 +5,6 @@
 #ifndef NSWAP_PREFETCH_SCAN_H
 #define NSWAP_PREFETCH_SCAN_H
 
-#include "base/types.h"
 #include "pure/slot_map.h"
 
 struct nswap_which_ops;

@@ -35,23 +35,14 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "backing/flash.h"
-#include "base/stats.h"
-#include "core/device.h"
 #include "core/device_policy.h"
 #include "core/meminfo.h"
-#include "core/node.h"
 #include "core/page_tag.h"
 #include "evict.h"
-#include "policy/policy.h"
-#include "policy/registry.h"
-#include "prefetch/prefetch.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
 #include "prefetcher.h"
 #include "promote.h"
-#include "pure/read_latency.h"
-#include "pure/slot_map.h"
 
 #define MOST	2048		/* pages in one wake-up */
 #define BUSY	16		/* reads and writes of flash under way */

@@ -32,14 +32,10 @@
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "base/types.h"
-#include "client/batch.h"
 #include "client/follow.h"
 #include "core/client_state.h"
-#include "core/device.h"
 #include "core/home_copy.h"
 #include "core/node.h"
 #include "core/page_tag.h"
@@ -48,7 +44,6 @@
 #include "peers/place.h"
 #include "prefetcher.h"
 #include "promote.h"
-#include "pure/slot_map.h"
 
 #define ACTIVE		(2 * HZ)	/* since the last page-out or page-in */
 #define LOOK_AT		262144u	/* slots, in one search */
@@ -311,12 +306,10 @@ void nswap_promote_end(struct nswap_device *dev)
 	dev->promote = NULL;
 }
 
-/**
- * nswap_promote_kick() - tick: start the work if there is something to move
- * @dev: device, with or without a home
- *
- * Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
- * Return: true if grants are wanted.
+/*
+ * Tick: start the work if there is something to move. @dev: device, with or without a
+ * home. Context: any, inside rcu_read_lock(), which keeps the device; does not sleep.
+ * Returns true if grants are wanted.
  */
 bool nswap_promote_kick(struct nswap_device *dev)
 {

@@ -25,8 +25,6 @@
 #include "base/timestamp.h"
 #include "base/workqueues.h"
 #include "conn.h"
-#include "pure/wire.h"
-#include "transport.h"
 
 /* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
@@ -287,15 +285,11 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 	return m;
 }
 
-/**
- * nswap_conn_receive() - receive one header and match it with its question
- * @c: an open connection
- *
- * Calls ->answer of the message it answers.
- *
- * Context: process, the connection's receiver; sleeps.
- * Return: 0 to go on; 1 if no message waits for this answer (any more): the
- * payload is still to be received; an error to break the session.
+/*
+ * Receive one header and match it with its question. Calls ->answer of the message it
+ * answers. Context: process, the connection's receiver; sleeps. Returns 0 to go on; 1
+ * if no message waits for this answer (any more): the payload is still to be received;
+ * an error to break the session.
  */
 int nswap_conn_receive(struct nswap_conn *c)
 {

@@ -63,21 +63,22 @@ static void validated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), -EINVAL);
 }
 
-/* a refusal lists all of them: 57 letters and 2 brackets fit, 58 do not */
+/* a refusal lists all of them: 62 letters and 2 brackets fit, 63 do not */
 static void names_fit_one_line(struct kunit *test)
 {
 	static const struct nswap_policy p[] = {
 		{ "nineteen-letters-aa", "help" },
 		{ "nineteen-letters-bb", "help" },
 		{ "seventeen-letters", "help" },
-		{ "eighteen-letters-x", "help" },
+		{ "four", "help" },
+		{ "fiver", "help" },
 	};
-	const struct nswap_policy *row[] = { &p[0], &p[1], &p[2], NULL };
+	const struct nswap_policy *row[] = { &p[0], &p[1], &p[2], &p[3], NULL };
 	struct policy_kind k = { .name = "mine", .row = row };
 	char buf[NSWAP_POLICY_LIST];
 
 	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), 0);
-	row[2] = &p[3];
+	row[3] = &p[4];
 	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, nswap_policy_names(NSWAP_PLACE, NULL, buf, 16),
 			   "most-free round");
@@ -130,7 +131,7 @@ struct kind_row {
 
 static const struct kind_row kind_rows[] = {
 	{ "place", NSWAP_PLACE,
-	  "[most-free] round-robin two-choices latency burst" },
+	  "[most-free] round-robin least-full two-choices latency burst" },
 	{ "size", NSWAP_SIZE, "[fixed] watermark pressure" },
 	{ "read", NSWAP_READ,
 	  "[prefetched-first] fastest least-loaded soonest" },

@@ -75,6 +75,47 @@ brd()
 	device=/dev/ram0
 }
 
+# disks COUNT: SCSI disks in memory. Their queues are those of a real disk's driver,
+# which brd has none of; a request ends while it is submitted.
+disks()
+{
+	load sd_mod
+	load scsi_debug "add_host=$1" per_host_store=1 "dev_size_mb=$COST_MB" delay=0
+	for disk in a b; do
+		[ "$1 $disk" = "1 b" ] && break
+		wait_until 10 "the disk sd$disk" [ -b "/dev/sd$disk" ]
+		echo none > "/sys/block/sd$disk/queue/scheduler"
+	done
+}
+
+disk()
+{
+	disks 1
+	device=/dev/sda
+}
+
+# a device of a node without peers
+alone()
+{
+	load nswap
+	nswapctl up --lend 0 --peers $there --no-broadcast ||
+		end "failed: node a is not up"
+	nswapctl device add "$@" || end "failed: no nswap device"
+	device=/dev/nswap0
+}
+
+home()
+{
+	disks 1
+	alone --home /dev/sda
+}
+
+flash()
+{
+	disks 2
+	alone --home /dev/sda --flash /dev/sdb
+}
+
 peer_lends()
 {
 	nswapctl --json peers | tr -d ' \n' | grep -q "\"free_pages\":[1-9]"
@@ -215,7 +256,7 @@ export PATH=/bin
 set_up
 case $COST_DEVICE in
 nvme-tcp) nvme_tcp ;;
-brd | nswap | nbd) "$COST_DEVICE" ;;
+brd | nswap | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works
 end "done"

@@ -24,9 +24,10 @@ WORKS = [f"{op}-{size}-{depth}" for size, depth in
          for op in ("read", "write")] + ["swap-seq", "swap-random"]
 TCP = "tcp-72-4168"
 DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
-# Measured when asked for: connecting it takes as long as many works, and what it
-# does at depth scatters.
-OTHERS = ["nbd"]
+# Measured when asked for. Connecting nbd takes as long as many works, and what it does
+# at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
+# without peers on such disks.
+OTHERS = ["nbd", "disk", "home", "flash"]
 KERNELS = ["6.1", "6.12"]
 DEVICE_MB = 48
 MEMORY_MB = 512
@@ -42,7 +43,8 @@ SAID = ("rows", "console.log")
 
 # Carried if they are installed: only one device needs them.
 PROGRAMS = ("nbd-server", "nbd-client")
-LOADED = ("veth", "brd", "nvmet-tcp", "nvme-tcp", "nbd", "nswap")
+LOADED = ("veth", "brd", "nvmet-tcp", "nvme-tcp", "nbd", "sd_mod", "scsi_debug",
+          "nswap")
 
 CMDLINE = ("console=ttyS0 loglevel=5 panic=-1 rootfstype=ramfs rdinit=/cost.sh "
            "clocksource=tsc tsc=reliable mitigations=off nokaslr norandmaps "

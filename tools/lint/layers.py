@@ -172,6 +172,7 @@ class Walls:
         for name, text in sorted(files.items()):
             self.look_at(name, text)
         self.budget()
+        self.look_behind()
         self.look_for_rings()
 
     def look_at(self, name, text):
@@ -211,9 +212,6 @@ class Walls:
 
     def arrow(self, name, target, rule):
         """One include of a file of the tree."""
-        for who, what, why in NEVER:
-            if re.fullmatch(who, name) and re.fullmatch(what, target):
-                self.say(name, f"includes {target}: {why}")
         if name.startswith(PURE) and not target.startswith(PURE):
             self.say(name, f"includes {target}: pure code sees pure code only")
         if rule is not None:
@@ -237,6 +235,20 @@ class Walls:
         if len(cannot) > CANNOT_BUDGET:
             self.say("compat/", f"{len(cannot)} NSWAP_COMPAT_CANNOT flags, at "
                      f"most {CANNOT_BUDGET} are allowed: {sorted(cannot)}")
+
+    def look_behind(self):
+        """NEVER, through headers too: what a header brings is not repeated by
+        the file that includes it. Ranks need no such look: each edge goes down."""
+        for name in self.edges:
+            seen, left = set(), [name]
+            while left:
+                new = self.edges.get(left.pop(), set()) - seen
+                seen |= new
+                left += new
+            for who, what, why in NEVER:
+                if re.fullmatch(who, name):
+                    for target in sorted(filter(re.compile(what).fullmatch, seen)):
+                        self.say(name, f"includes {target}: {why}")
 
     def look_for_rings(self):
         """Rings of headers, and rings of units."""
@@ -285,6 +297,9 @@ def planted():
         ({"nswap/backing/a.c": '#include "pure/slot_map.h"\n',
           "nswap/pure/slot_map.h": ""}, "a tier knows pages"),
         ({"nswap/pure/a.c": "#include <net/sock.h>\n"}, "no socket"),
+        ({"nswap/server/a.c": '#include "migrate/a.h"\n',
+          "nswap/migrate/a.h": '#include "client/a.h"\n',
+          "nswap/client/a.h": ""}, "does not know the client"),
         ({"policy/a.c": "#include <linux/bio.h>\n"}, "no bio"),
         ({"nswap/pure/a.h": '#include "../core/node.h"\n'}, "pure code only"),
         ({"nswap/base/a.h": '#include "../nowhere.h"\n'}, "not in the tree"),

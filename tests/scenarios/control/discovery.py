@@ -115,6 +115,25 @@ def test_most_free(t):
     client.device_del(dev)
 
 
+def test_least_full(t):
+    """Least-full: peers that lend unlike amounts have the same share of it used."""
+    cluster = t.cluster(4)
+    lend = (0, 8, 16, 40)
+    for node, mb in zip(cluster, lend):
+        node.up(lend=f"{mb}M")
+    cluster.wait_connected()
+    client = cluster[0]
+    client.ctl("policy", "place", "least-full")
+    wait_for(lambda: sum(p["free_pages"] for p in client.peers().values()) >=
+             sum(lend) * 250, 5, "what peers lend is known")
+    dev = client.device_add("48M")
+    write(client, dev, 32)
+    used = [pages / (mb * 256) for pages, mb in zip(held(cluster), lend[1:])]
+    t.log(f"shares of what is lent {used}")
+    at_most(max(used) - min(used), 0.3, "the least and the most used share")
+    client.device_del(dev)
+
+
 def test_switch(t):
     """The policy is switched while a program swaps; an unknown one is
     refused and the old one stays."""
@@ -122,7 +141,7 @@ def test_switch(t):
     cluster.up(lend="32M")
     client = cluster[0]
     with cluster.swap(client, "96M"):
-        for policy in ("round-robin", "most-free", "round-robin"):
+        for policy in ("round-robin", "most-free", "least-full"):
             client.ctl("policy", "place", policy)
             client.refused("policy", "place", "nonsense")
             equal(eat(client, 32, "16M", passes=1)["wrong_pages"], 0,
