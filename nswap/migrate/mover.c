@@ -39,6 +39,7 @@
 #include "rebalance.h"
 #include "server/cache.h"
 #include "server/owner.h"
+#include "server/pending.h"
 #include "server/pick.h"
 #include "target.h"
 #include "transport/transport.h"
@@ -100,6 +101,8 @@ static bool mover_work(struct mover_thread *w)
 			break;
 		any = true;
 		w->used = jiffies;
+		if (!w->hand_on)
+			nswap_pending_give_up(c, o);
 		gone = nswap_mover_batch(w, o, room);
 		atomic_sub(room, &m->under_way);
 		if (gone)
