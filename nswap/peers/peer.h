@@ -17,7 +17,7 @@
  * struct nswap_ctl - a control message of a peer, one of each kind at a time
  * @m: the message
  * @peer: its peer
- * @busy: bit 0: claimed
+ * @busy: bit 0: claimed; the others are the owner's of the kind
  * @vec: header and payload
  * @run: payload, NSWAP_WIRE_RUNS entries; NULL for kinds without
  * @nr: runs in it
