@@ -125,6 +125,7 @@ static int put_addr(struct sk_buff *skb, int type, const struct nswap_addr *a)
 int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_NODE_INFO);
+	struct nswap_addr addr = nswap_node_addr(node);
 	struct nswap_cache_view c = {};
 
 	nswap_cache_get_view(node, &c);
@@ -132,7 +133,7 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_NUMBER, node->number) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_ID, node->id) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_EPOCH, node->epoch) ||
-	    put_addr(skb, NSWAP_NODE_INFO_A_ADDR, &node->addr) ||
+	    put_addr(skb, NSWAP_NODE_INFO_A_ADDR, &addr) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_NETNS, nswap_node_netns(node)) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_CONNS, node->conns) ||
 	    put_flag(skb, NSWAP_NODE_INFO_A_BROADCAST, node->broadcast) ||

@@ -11,6 +11,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "address.h"
 #include "base/types.h"
 #include "base/views.h"
 #include "core/node.h"
@@ -19,18 +20,6 @@
 #include "pure/ip_table.h"
 #include "pure/wire.h"
 #include "transport/conn.h"
-
-static void peer_name(struct nswap_peer *peer)
-{
-	const struct nswap_addr *a = &peer->addr;
-
-	if (a->family == AF_INET)
-		snprintf(peer->name, sizeof(peer->name), "%pI4:%u", a->ip,
-			 a->port);
-	else
-		snprintf(peer->name, sizeof(peer->name), "[%pI6c]:%u", a->ip,
-			 a->port);
-}
 
 static void peer_free(struct nswap_peer *peer)
 {
@@ -69,10 +58,9 @@ struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 	peer->index = index;
 	peer->id = e->id;
 	peer->epoch = e->epoch;
-	peer->addr = e->addr;
-	peer_name(peer);
 	kref_init(&peer->ref);
 	spin_lock_init(&peer->lock);
+	nswap_address_set(peer, &e->addr);
 	INIT_LIST_HEAD(&peer->parked);
 	init_waitqueue_head(&peer->wait);
 	peer->heard = jiffies;

@@ -27,6 +27,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
 
+#include "address.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "base/stats.h"
@@ -89,7 +90,7 @@ static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
 static int open_conn(struct nswap_conn *c)
 {
 	struct nswap_handshake hs = {
-		.node = c->peer->node, .t = c->t, .addr = &c->peer->addr,
+		.node = c->peer->node, .t = c->t, .addr = &c->peer->to,
 		.class = c->class, .session = c->peer->session,
 	};
 	struct nswap_link *l = nswap_handshake_connect(&hs);
@@ -117,6 +118,7 @@ static int session_open(struct nswap_peer *peer)
 	u32 i;
 
 	peer->session = atomic64_inc_return(&peer->node->client->next_session);
+	nswap_address_next(peer);
 	clear_bit(0, &peer->broken);
 	/* pairs with the lock in nswap_peer_lost(): a later break is seen */
 	smp_mb__after_atomic();
@@ -220,14 +222,15 @@ static void session_down(struct nswap_peer *peer)
 /* pause after an attempt that ended with @ret */
 static unsigned int session_pause(int ret)
 {
-	if (ret == -EPROTONOSUPPORT)
+	if (ret == -EPROTONOSUPPORT || ret == -ESTALE || ret == -EADDRINUSE)
 		return OTHER_MS;
 	return ret ? RETRY_MS : AGAIN_MS;
 }
 
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 {
-	wait_event_interruptible_timeout(peer->wait, !goes_on(peer),
+	wait_event_interruptible_timeout(peer->wait, !goes_on(peer) ||
+					 READ_ONCE(peer->try_hint),
 					 msecs_to_jiffies(ms));
 }
 
