@@ -260,6 +260,14 @@ static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
 }
 
+static int put_reason(struct sk_buff *skb, const struct nswap_peer_view *v)
+{
+	char why[64];
+
+	nswap_peer_reason_text(v->reason, v->since_ms, why, sizeof(why));
+	return *why ? nla_put_string(skb, NSWAP_PEER_A_REASON, why) : 0;
+}
+
 /* Returns 0, or -EMSGSIZE. */
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 {
@@ -286,7 +294,7 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	    nla_put_u32(skb, NSWAP_PEER_A_VERSION, v->version) ||
 	    (v->state == NSWAP_PEER_UP &&
 	     put_u64(skb, NSWAP_PEER_A_FEATURES, v->features)) ||
-	    (v->refused && put_refused(skb, v)))
+	    (v->refused && put_refused(skb, v)) || put_reason(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -71,7 +71,8 @@ struct nswap_reconcile {
  * @attempt: attempts since it was last reached; the leader's
  * @heard: jiffies when anything last came over a connection
  * @pinged: jiffies of the last ping
- * @asked: jiffies of the first ping that was not followed by an answer, 0 if none
+ * @reason: enum nswap_peer_reason: why there is no session, or the last one broke
+ * @complained: its suspicion was logged; the leader's
  * @refraction: jiffies until which it is not chosen after a refusal; one word
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
@@ -121,7 +122,8 @@ struct nswap_peer {
 	unsigned int attempt;
 	unsigned long heard;
 	unsigned long pinged;
-	unsigned long asked;
+	u8 reason;
+	bool complained;
 	unsigned long refraction;
 	unsigned long used;
 	struct list_head parked;
@@ -160,6 +162,7 @@ struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index)
 void nswap_peer_put(struct nswap_peer *peer);
 enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index);
 void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
+u64 nswap_peers_slots(struct nswap_node *node);
 
 /* each @peer holds a reference that the body must put */
 #define nswap_for_each_peer(node, i, peer) \

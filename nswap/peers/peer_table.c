@@ -30,6 +30,7 @@
 #include "pure/wire.h"
 #include "session.h"
 #include "state_change.h"
+#include "suspicion.h"
 
 #define FORGET_MS	60000
 
@@ -373,6 +374,7 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 		v->slots = atomic64_read(&peer->slots);
 		if (v->state == NSWAP_PEER_UP)
 			v->features = READ_ONCE(peer->features);
+		nswap_suspicion_view(peer, v);
 		nswap_peer_put(peer);
 	}
 	/* an established session is better proof than what was heard before it */
