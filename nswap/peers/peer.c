@@ -160,3 +160,18 @@ void nswap_peer_slots(struct nswap_node *node, u16 index, int n)
 		atomic64_add(n, &peer->slots);
 	rcu_read_unlock();
 }
+
+/* slots that name a peer which may still hold them; process; does not sleep */
+u64 nswap_peers_slots(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+	u64 n = 0;
+
+	nswap_for_each_peer(node, i, peer) {
+		if (READ_ONCE(peer->state) != NSWAP_PEER_LOST)
+			n += atomic64_read(&peer->slots);
+		nswap_peer_put(peer);
+	}
+	return n;
+}
