@@ -58,7 +58,7 @@ void nswap_address_set(struct nswap_peer *peer, const struct nswap_addr *addr)
 	nswap_info(node, "peer %s is at %s now", was, peer->name);
 }
 
-static bool lately(unsigned long when)
+static bool heard_lately(unsigned long when)
 {
 	return when && time_before(jiffies, when + msecs_to_jiffies(NSWAP_LATELY_MS));
 }
@@ -77,7 +77,7 @@ void nswap_address_heard(struct nswap_peer *peer, const struct nswap_addr *addr,
 	bool fresh = false;
 
 	spin_lock(&peer->lock);
-	if (own_epoch || !peer->hint_own || !lately(peer->hinted)) {
+	if (own_epoch || !peer->hint_own || !heard_lately(peer->hinted)) {
 		fresh = !peer->hinted || !nswap_addr_equal(&peer->hint, addr);
 		peer->hint = *addr;
 		peer->hint_own = own_epoch;
@@ -93,7 +93,7 @@ void nswap_address_heard(struct nswap_peer *peer, const struct nswap_addr *addr,
 /* was it announced from another address lately? any context */
 bool nswap_address_hinted(struct nswap_peer *peer)
 {
-	return lately(READ_ONCE(peer->hinted));
+	return heard_lately(READ_ONCE(peer->hinted));
 }
 
 /**
@@ -112,7 +112,7 @@ bool nswap_address_lives_elsewhere(struct nswap_peer *peer,
 	bool lives;
 
 	spin_lock(&peer->lock);
-	lives = peer->hint_own && lately(peer->hinted) &&
+	lives = peer->hint_own && heard_lately(peer->hinted) &&
 		!nswap_addr_equal(&peer->hint, here);
 	spin_unlock(&peer->lock);
 	spin_lock_irq(&node->ipt_lock);

@@ -35,7 +35,7 @@ static u32 ms_since(unsigned long then)
 }
 
 /* ms that @c may owe an answer */
-static unsigned int patience(struct nswap_peer *peer, const struct nswap_conn *c)
+static unsigned int patience_ms(struct nswap_peer *peer, const struct nswap_conn *c)
 {
 	if (c->class == NSWAP_CLASS_STORE)
 		return STORE_MS;
@@ -58,7 +58,7 @@ bool nswap_suspicion_of_flow(struct nswap_peer *peer)
 	for (i = 0; i < peer->nr_conns; i++) {
 		struct nswap_conn *c = &peer->conn[i];
 
-		if (nswap_conn_unanswered(c) <= patience(peer, c))
+		if (nswap_conn_unanswered(c) <= patience_ms(peer, c))
 			continue;
 		WRITE_ONCE(peer->reason, NSWAP_REASON_NO_ANSWER);
 		return true;

@@ -490,19 +490,24 @@ static void top_comes_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 2u);
 }
 
-/* no other entry has the listed address: it starts again from zero */
+/* it is listed through epochs and addresses; without it all starts again from zero */
 static void listed_is_listed_again(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
+	struct nswap_addr nine = addr(9);
 
 	list(t, 9);
 	greeted(t, 1, id(1), 11, 1);
 	expect(test, hear(t, 1, 12, 2), NSWAP_IPT_REBOOTED, 2, 1);
-	KUNIT_EXPECT_FALSE(test, t->entry[2].listed);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &nine));
 	nswap_ipt_release(t, 1);
-	expect_entry(test, t, 1, LISTED, 9, 0);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
-	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 0ull);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
+	nswap_ipt_forget(t, 2);
+	nswap_ipt_release(t, 2);
+	expect_entry(test, t, 2, LISTED, 9, 0);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 0ull);
 }
 
 struct age {

@@ -156,10 +156,9 @@ def flows(client, peer):
 
 def rewriting(slots, first, stop):
     """Rewrite slots again and again, so that something is always heard."""
-    while not stop.is_set():
+    while not stop.wait(0.02):
         with contextlib.suppress(OSError):
             slots.write(first, 8)
-        time.sleep(0.02)
 
 
 def test_one_flow(t):
