@@ -30,8 +30,9 @@ CONTROL, LOADS, STORES, MOVES, TELLS = range(5)
 HAS_TIMED = 1
 
 
-def node_id(ip, port=PORT):
-    """The id that belongs to an IPv4 address: SipHash-2-4 of it."""
+def node_id(ip, port=PORT, hardware=0):
+    """The id of a node at an IPv4 address, on an interface with this hardware
+    address: SipHash-2-4 of both."""
     mask = (1 << 64) - 1
     address = int.from_bytes(socket.inet_aton(ip) + bytes(4), "big")
     key = (0x6e73776170206964, 0x7632303236313131)
@@ -53,7 +54,7 @@ def node_id(ip, port=PORT):
             v[2] = (v[2] + v[1]) & mask
             v[1] = rotated(v[1], 17) ^ v[2]
             v[2] = rotated(v[2], 32)
-    for word in (address, 0, socket.AF_INET << 16 | port, 24 << 56):
+    for word in (address, 0, socket.AF_INET << 16 | port, hardware, 32 << 56):
         v[3] ^= word
         rounds(2)
         v[0] ^= word
@@ -175,8 +176,8 @@ class Peer:
     """
 
     def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
-                 announces=True):
-        self.addr, self.id = node.addr, node_id(node.addr)
+                 announces=True, ident=None):
+        self.addr, self.id = node.addr, ident or node_id(node.addr)
         self.others = [o.addr for o in others]
         self.version, self.features, self.epoch = version, features, epoch
         self.announces = announces
