@@ -14,7 +14,7 @@
  *   which   should this slot's page be prefetched?
  *   from, to, after: names only; the mechanism knows what they mean
  *
- * A new policy is one file, and one line in a list at the end of this one.
+ * A new policy is a function, its table, and a line in the list of its kind.
  */
 #ifndef NSWAP_PREFETCH_H
 #define NSWAP_PREFETCH_H
@@ -129,47 +129,20 @@ static inline u64 nswap_prefetch_percent(u64 pages, u64 pct)
 	return (pages * pct + 99) / 100;
 }
 
-/*
- * The policies: X(swapping) in NSWAP_WHEN_POLICIES stands for
- * nswap_when_swapping_ops, which when_swapping.c defines; X(on) in those that
- * are names only for nswap_prefetch_on in prefetch.c. The first of a kind is
- * what a node starts with.
- */
-#define NSWAP_WHEN_POLICIES(X) \
-	X(always) \
-	X(swapping) \
-	X(idle) \
-	X(adaptive)
+/* when.c, count.c, which.c: the policies of a kind, the default first, then NULL */
+extern const struct nswap_policy *const nswap_when_policies[];
+extern const struct nswap_policy *const nswap_count_policies[];
+extern const struct nswap_policy *const nswap_which_policies[];
 
-#define NSWAP_COUNT_POLICIES(X) \
-	X(out) \
-	X(used) \
-	X(adaptive)
-
-#define NSWAP_WHICH_POLICIES(X) \
-	X(rr) \
-	X(rand) \
-	X(lrs) \
-	X(mrs) \
-	X(adaptive)
-
+/* names only: X(on) stands for nswap_prefetch_on in prefetch.c; the first is the default */
 #define NSWAP_ENABLE_CHOICES(X)	X(off) X(on)
 #define NSWAP_FROM_CHOICES(X)	X(ram) X(disk)
 #define NSWAP_TO_CHOICES(X)	X(flash) X(to_ram)
 #define NSWAP_AFTER_CHOICES(X)	X(copy) X(move)
 
-#define NSWAP_WHEN_DECLARE(name) \
-	extern const struct nswap_when_ops nswap_when_##name##_ops;
-#define NSWAP_COUNT_DECLARE(name) \
-	extern const struct nswap_count_ops nswap_count_##name##_ops;
-#define NSWAP_WHICH_DECLARE(name) \
-	extern const struct nswap_which_ops nswap_which_##name##_ops;
 #define NSWAP_CHOICE_DECLARE(name) \
 	extern const struct nswap_policy nswap_prefetch_##name;
 
-NSWAP_WHEN_POLICIES(NSWAP_WHEN_DECLARE)
-NSWAP_COUNT_POLICIES(NSWAP_COUNT_DECLARE)
-NSWAP_WHICH_POLICIES(NSWAP_WHICH_DECLARE)
 NSWAP_ENABLE_CHOICES(NSWAP_CHOICE_DECLARE)
 NSWAP_FROM_CHOICES(NSWAP_CHOICE_DECLARE)
 NSWAP_TO_CHOICES(NSWAP_CHOICE_DECLARE)

@@ -48,13 +48,14 @@ static void head_knobs(struct seq_file *m)
 
 static void show_node(struct seq_file *m, struct nswap_node *node)
 {
+	struct nswap_addr addr = nswap_node_addr(node);
 	struct nswap_cache_view c = {};
 	unsigned int i;
 
 	nswap_cache_get_view(node, &c);
 	seq_printf(m, "%u %016llx %016llx", node->number, node->id,
 		   node->epoch);
-	show_addr(m, &node->addr);
+	show_addr(m, &addr);
 	seq_printf(m, " %u %u %u %s %llu %llu %llu %llu %u",
 		   nswap_node_netns(node), node->conns, node->broadcast,
 		   READ_ONCE(node->policy[NSWAP_PLACE])->name, c.lent, c.held, c.set_aside,

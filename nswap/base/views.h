@@ -14,8 +14,8 @@
  * @NSWAP_PEER_NEW: heard of, no session wanted yet
  * @NSWAP_PEER_CONNECTING: a session is being set up
  * @NSWAP_PEER_UP: a session is established
- * @NSWAP_PEER_SILENT: the session broke; page-ins wait for it to come back
- * @NSWAP_PEER_DEAD: silent for dead_after, or refused: page-ins fail at once
+ * @NSWAP_PEER_SUSPECTED: the session broke; page-ins wait for it to come back
+ * @NSWAP_PEER_DEAD: without an answer for dead_after, or it left: page-ins fail at once
  * @NSWAP_PEER_LOST: its epoch is over, its pages are gone
  * @NSWAP_PEER_STATES: number of states
  */
@@ -23,10 +23,36 @@ enum nswap_peer_state {
 	NSWAP_PEER_NEW,
 	NSWAP_PEER_CONNECTING,
 	NSWAP_PEER_UP,
-	NSWAP_PEER_SILENT,
+	NSWAP_PEER_SUSPECTED,
 	NSWAP_PEER_DEAD,
 	NSWAP_PEER_LOST,
 	NSWAP_PEER_STATES,
+};
+
+/**
+ * enum nswap_peer_reason - why a peer is not believed to be well
+ * @NSWAP_REASON_NONE: it is
+ * @NSWAP_REASON_NO_ANSWER: it does not answer
+ * @NSWAP_REASON_REFUSED: its host, or a firewall, refuses connections
+ * @NSWAP_REASON_UNREACHABLE: no way leads to it
+ * @NSWAP_REASON_CLOSED: it closed the connection
+ * @NSWAP_REASON_OTHER_NODE: another node is at its address
+ * @NSWAP_REASON_OTHER_VERSION: it speaks another version of the protocol
+ * @NSWAP_REASON_TURNED_AWAY: it wants no session now
+ * @NSWAP_REASON_FAILED: this node could not try, for want of memory for instance
+ * @NSWAP_REASONS: number of reasons
+ */
+enum nswap_peer_reason {
+	NSWAP_REASON_NONE,
+	NSWAP_REASON_NO_ANSWER,
+	NSWAP_REASON_REFUSED,
+	NSWAP_REASON_UNREACHABLE,
+	NSWAP_REASON_CLOSED,
+	NSWAP_REASON_OTHER_NODE,
+	NSWAP_REASON_OTHER_VERSION,
+	NSWAP_REASON_TURNED_AWAY,
+	NSWAP_REASON_FAILED,
+	NSWAP_REASONS,
 };
 
 /**
@@ -50,10 +76,14 @@ enum nswap_peer_state {
  * @version: wire protocol version it speaks, 0 if not heard of yet
  * @refused: @version is not the one this node speaks
  * @features: protocol features both sides have, while a session is established
+ * @reason: enum nswap_peer_reason: why it is suspected, or dead
+ * @since_ms: for so long nothing has come over a connection that should have
  */
 struct nswap_peer_view {
 	u16 index;
 	u8 state;
+	u8 reason;
+	u32 since_ms;
 	u8 version;
 	bool refused;
 	bool leaving;
@@ -297,6 +327,7 @@ bool nswap_trace_next(struct nswap_node *node, u64 after,
 bool nswap_peer_next(struct nswap_node *node, u16 after,
 		     struct nswap_peer_view *v);
 const char *nswap_peer_state_name(u8 state);
+void nswap_peer_reason_text(u8 reason, u32 ms, char *text, size_t len);
 
 /* cache.c */
 const char *nswap_trend_name(u8 trend);

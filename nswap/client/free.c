@@ -10,7 +10,10 @@
  *    that opens the next session finds what was not freed. The same goes for a
  *    peer without a session. A batch names generations, so it can never free a
  *    page written since.
- *  - One FREE per peer is under way; its answer triggers the next.
+ *  - One FREE per peer is under way; if more waited, its answer triggers the next
+ *    at once, whatever timer is armed: there is no limit to frees a second.
+ *  - Devices' freed slots and obsolete copies take turns at filling the batches
+ *    first, so neither waits for ever while there is much of the other.
  *  - Obsolete copies are queued in a ring; if it is full, comparison finds them.
  */
 #include "base/workqueues.h"
@@ -24,6 +27,10 @@
 #include "tier.h"
 
 #define BATCH_MS	20	/* frees are batched for this long */
+#define STUCK		(2 * NSWAP_WIRE_RUNS)	/* frees looked at in vain, in one pass */
+
+/* bits of a FREE's @busy; the first is nswap_ctl_claim()'s */
+#define MORE		1	/* the batch was full or under way: more waits */
 
 static int frees_answered(struct nswap_msg *m)
 {
@@ -35,7 +42,8 @@ static int frees_answered(struct nswap_msg *m)
 		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
 				   le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
-	nswap_free_kick(c->peer->node, 0);
+	if (test_and_clear_bit(MORE, &c->busy))
+		nswap_free_kick(c->peer->node, 0);
 	return ret;
 }
 
@@ -45,11 +53,16 @@ int nswap_free_init(struct nswap_peer *peer)
 	return nswap_ctl_init(&peer->frees, peer, true, frees_answered);
 }
 
-/* run nswap_free_work() within @ms; any context, interrupts off too */
+/* run nswap_free_work() within @ms, 0: now; any context, interrupts off too */
 void nswap_free_kick(struct nswap_node *node, unsigned int ms)
 {
-	queue_delayed_work(nswap_io_wq, &node->client->frees,
-			   msecs_to_jiffies(ms));
+	struct delayed_work *frees = &node->client->frees;
+
+	/* queueing would leave a timer that is armed already as it is */
+	if (ms)
+		queue_delayed_work(nswap_io_wq, frees, msecs_to_jiffies(ms));
+	else
+		mod_delayed_work(nswap_io_wq, frees, 0);
 }
 
 /* a slot has become FREEING: tell its peer; any context, interrupts off too */
@@ -109,6 +122,28 @@ void nswap_free_slot(struct nswap_device *dev, u64 slot)
 		tier->discard(dev, slot);
 }
 
+/* add to the ring, whose lock is held; false if it is full */
+static bool orphan_ring_add(struct nswap_client *cl, const struct nswap_orphan *o)
+{
+	if (cl->nr_orphans == NSWAP_ORPHANS)
+		return false;
+	cl->orphan[(cl->orphan_head + cl->nr_orphans++) % NSWAP_ORPHANS] = *o;
+	return true;
+}
+
+/* the ring was full: comparison has to find the copy; any context, no sleep */
+static void orphan_dropped(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer;
+
+	rcu_read_lock();
+	peer = rcu_dereference(node->peers[index]);
+	if (peer)
+		nswap_reconcile_soon(peer);
+	rcu_read_unlock();
+	nswap_peer_slots(node, index, -1);
+}
+
 /**
  * nswap_free_orphan() - a copy is obsolete: tell its peer
  * @dev: device
@@ -120,32 +155,18 @@ void nswap_free_slot(struct nswap_device *dev, u64 slot)
  */
 void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 {
+	const struct nswap_orphan o = {
+		.instance = dev->instance, .gen = gen, .slot = slot, .peer = peer,
+	};
 	struct nswap_client *cl = dev->node->client;
 	unsigned long flags;
 	bool full;
 
 	spin_lock_irqsave(&cl->orphan_lock, flags);
-	full = cl->nr_orphans == NSWAP_ORPHANS;
-	if (!full) {
-		unsigned int at = (cl->orphan_head + cl->nr_orphans++) %
-				  NSWAP_ORPHANS;
-
-		cl->orphan[at] = (struct nswap_orphan){
-			.instance = dev->instance, .gen = gen, .slot = slot,
-			.peer = peer,
-		};
-	}
+	full = !orphan_ring_add(cl, &o);
 	spin_unlock_irqrestore(&cl->orphan_lock, flags);
-	if (full) {
-		struct nswap_peer *p;
-
-		rcu_read_lock();
-		p = rcu_dereference(dev->node->peers[peer]);
-		if (p)
-			nswap_reconcile_soon(p);
-		rcu_read_unlock();
-		nswap_peer_slots(dev->node, peer, -1);
-	}
+	if (full)
+		orphan_dropped(dev->node, peer);
 	nswap_free_kick(dev->node, BATCH_MS);
 }
 
@@ -176,29 +197,39 @@ static bool free_tell_peer(struct nswap_node *node, u16 index, u32 instance, u64
 	if (READ_ONCE(peer->state) == NSWAP_PEER_UP)
 		told = (peer->frees.nr || nswap_ctl_claim(&peer->frees)) &&
 		       nswap_ctl_add_run(&peer->frees, instance, slot, gen);
+	if (!told)
+		set_bit(MORE, &peer->frees.busy);
 	nswap_peer_put(peer);
 	return told;
 }
 
-static void tell_orphans(struct nswap_client *cl)
+/* back to the end of the ring; a count in the peer's slots is dropped with it */
+static void push_orphan(struct nswap_client *cl, const struct nswap_orphan *o)
 {
-	unsigned int n = READ_ONCE(cl->nr_orphans);
+	bool full;
+
+	spin_lock_irq(&cl->orphan_lock);
+	full = !orphan_ring_add(cl, o);
+	spin_unlock_irq(&cl->orphan_lock);
+	if (full)
+		orphan_dropped(cl->node, o->peer);
+}
+
+/* true: some have to wait */
+static bool tell_orphans(struct nswap_client *cl)
+{
+	unsigned int n = READ_ONCE(cl->nr_orphans), stuck = 0;
 	struct nswap_orphan o;
 
-	while (n-- && pop_orphan(cl, &o)) {
+	while (n-- && stuck < STUCK && pop_orphan(cl, &o)) {
 		if (free_tell_peer(cl->node, o.peer, o.instance, o.slot, o.gen)) {
 			nswap_peer_slots(cl->node, o.peer, -1);
 			continue;
 		}
-		spin_lock_irq(&cl->orphan_lock);
-		if (cl->nr_orphans < NSWAP_ORPHANS) {
-			cl->orphan[(cl->orphan_head + cl->nr_orphans++) %
-				   NSWAP_ORPHANS] = o;
-			o.peer = 0;
-		}
-		spin_unlock_irq(&cl->orphan_lock);
-		nswap_peer_slots(cl->node, o.peer, -1);
+		push_orphan(cl, &o);
+		stuck++;
 	}
+	return stuck;
 }
 
 /* false if the peer's batch is full or under way */
@@ -215,12 +246,13 @@ static bool tell_slot(struct nswap_device *dev, u64 slot)
 	return true;
 }
 
-static void tell_device(struct nswap_device *dev)
+/* true: some have to wait */
+static bool tell_device(struct nswap_device *dev)
 {
 	u64 nr = dev->map.nr, left = atomic64_read(&dev->nr_dirty);
 	u64 slot = dev->free_cursor, seen = 0, stuck = 0;
 
-	while (left && seen < nr && stuck < 2 * NSWAP_WIRE_RUNS) {
+	while (left && seen < nr && stuck < STUCK) {
 		u64 next = find_next_bit(dev->dirty, nr, slot);
 
 		seen += min(next, nr) - slot + 1;
@@ -242,6 +274,25 @@ static void tell_device(struct nswap_device *dev)
 		}
 	}
 	dev->free_cursor = slot;
+	return stuck;
+}
+
+/* sources @first to before @end: the devices, then the obsolete copies */
+static bool tell_sources(struct nswap_client *cl, unsigned int first,
+			 unsigned int end)
+{
+	struct nswap_device *dev;
+	unsigned int i = 0;
+	bool wait = false;
+
+	list_for_each_entry_rcu(dev, &cl->node->devices, link) {
+		if (i >= first && i < end)
+			wait |= tell_device(dev);
+		i++;
+	}
+	if (end > i && first <= i)
+		wait |= tell_orphans(cl);
+	return wait;
 }
 
 static void send_batches(struct nswap_node *node)
@@ -262,19 +313,26 @@ static void send_batches(struct nswap_node *node)
 }
 
 /*
- * Send the peers what was freed. Context: the module's work queue; does not allocate
- * or wait.
+ * Send the peers what was freed. The source that comes first may fill the batches, so
+ * each does in turn. Context: the module's work queue; does not allocate or wait.
  */
 void nswap_free_work(struct work_struct *work)
 {
 	struct nswap_client *cl = container_of(to_delayed_work(work),
 					       struct nswap_client, frees);
+	unsigned int turn, nr = 1;
 	struct nswap_device *dev;
+	bool wait;
 
-	tell_orphans(cl);
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &cl->node->devices, link)
-		tell_device(dev);
+		nr++;
+	turn = cl->free_turn++ % nr;
+	wait = tell_sources(cl, turn, UINT_MAX);
+	wait |= tell_sources(cl, 0, turn);
 	rcu_read_unlock();
 	send_batches(cl->node);
+	/* answers come sooner, unless a peer is silent or the pass met too many of it */
+	if (wait)
+		nswap_free_kick(cl->node, BATCH_MS);
 }

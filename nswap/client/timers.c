@@ -8,14 +8,14 @@
  *             page-ins unanswered for dead_after_ms: failed
  *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
  *             both know of the other's death
- *             a ping has had no answer for PONG_MS, and nothing was heard for
- *             SILENT_MS: break the session; that is after 8 s at most if the
- *             peer holds nothing, else after 5
+ *             a connection owes an answer for too long: break the session; a ping
+ *             does after 7 s at most if the peer holds nothing, else after 5
  *             no grant left, room there and page-outs to any peer: ask
  *             no page-out to it for IDLE_MS: give back its grants, except
  *             a few while there are page-outs to others; all if it shrinks
  *             comparison due: compare
- *     SILENT  for dead_after_ms: DEAD, its parked page-ins fail
+ *     SUSPECTED
+ *             for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail
  *   then      requests that wait, frees that wait, pages at home that may go out,
  *             flash that is nearly full of copies
@@ -37,6 +37,7 @@
 #include "peers/reconcile.h"
 #include "peers/session.h"
 #include "peers/state_change.h"
+#include "peers/suspicion.h"
 #include "timers.h"
 
 #define TICK_MS		250
@@ -44,8 +45,6 @@
 #define REST_MS		1000u	/* an idle node costs next to nothing */
 #define PING_MS		1000
 #define IDLE_PING_MS	3000u	/* likewise; a server may allow 5 s without one */
-#define PONG_MS		3000
-#define SILENT_MS	4000
 #define IDLE_MS		2000
 #define ASK_PAGES	256
 #define STUCK_AFTER	4	/* store time-outs with a message partly sent */
@@ -85,21 +84,13 @@ static void overdue_loads(struct nswap_peer *peer)
 	}
 }
 
-/* was it asked, and has not answered for PONG_MS? */
-static bool tick_unanswered(const struct nswap_peer *peer)
-{
-	unsigned long asked = READ_ONCE(peer->asked);
-
-	return asked && tick_past(asked, PONG_MS);
-}
-
 static void tick_ping(struct nswap_peer *peer)
 {
 	/* silent for silent_ms, it would be sent no page-outs */
 	u32 every = atomic64_read(&peer->slots) ? PING_MS :
 		    min(IDLE_PING_MS, nswap_knob(peer->node, silent_ms) / 2);
 
-	if (tick_unanswered(peer) && tick_past(READ_ONCE(peer->heard), SILENT_MS))
+	if (nswap_suspicion_of_flow(peer))
 		nswap_session_break(peer);
 	else if (tick_past(READ_ONCE(peer->pinged), every) &&
 		 nswap_ctl_claim(&peer->ping))
@@ -141,7 +132,7 @@ static void declare_dead(struct nswap_peer *peer)
 
 	if (!nswap_peer_expire(peer, ms))
 		return;
-	nswap_warn(peer->node, "peer %s has been silent for %u s: page-ins of the %lld pages it holds fail until it is back",
+	nswap_warn(peer->node, "peer %s is dead, it has not answered for %u s: page-ins of the %lld pages it holds fail until it is back",
 		   peer->name, ms / 1000, atomic64_read(&peer->slots));
 }
 

@@ -4,7 +4,9 @@
  *
  * The thread sends a round every announce_ms, sooner when nswap_announce_now()
  * asks for it, and a last one, "leaving", when it is stopped: to each listed
- * peer, and to the subnet if the node broadcasts. Between rounds it receives.
+ * peer, and to the subnet if the node broadcasts. Between rounds it receives. The
+ * rounds after a change of address, and the last one, are for every known peer: one
+ * that listed this node cannot be found by it otherwise.
  *
  * The ANSWER flag is set for all destinations in the first rounds, so that a new
  * node need not wait a period to know its peers, and afterwards for a listed peer
@@ -35,12 +37,14 @@
 #include "core/subnet.h"
 #include "peers/peer_table.h"
 #include "peers/version.h"
+#include "readdress.h"
 #include "transport/sockaddr.h"
 
 #define FIRST_ROUNDS	3	/* rounds that ask all nodes for an answer */
 #define MAX_ANSWERS	64	/* between two rounds */
 #define MAX_SUBNETS	8
 #define BATCH		64	/* datagrams received before other work */
+#define LOOK_AFTER	HZ	/* whether the node still has its address */
 
 /* bits of struct nswap_announcer @wanted */
 #define SEND_NOW	0
@@ -57,6 +61,7 @@
  * @sock: the socket; thread only, as all that follows
  * @saved_ready: the socket's own sk_data_ready
  * @asking: rounds left that ask all nodes for an answer
+ * @telling: rounds left that go to all known peers
  * @answers: answers left until the next round
  * @me: the announcement to send
  * @out: a datagram to send
@@ -73,6 +78,7 @@ struct nswap_announcer {
 	struct socket *sock;
 	void (*saved_ready)(struct sock *sk);
 	unsigned int asking;
+	unsigned int telling;
 	unsigned int answers;
 	struct nswap_announcement me;
 	struct nswap_wire_announce out;
@@ -163,38 +169,44 @@ static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 		nswap_stat_inc(a->node, announced);
 }
 
-/* the next listed peer after *@index; *@ask: not heard of lately */
-static bool next_listed(struct nswap_node *node, unsigned int *index,
-			struct nswap_addr *addr, bool *ask)
+/*
+ * The next peer after *@index that is listed, or any with @all; *@ask: it was not
+ * heard of lately. Returns how many addresses it may be at.
+ */
+static unsigned int next_known(struct nswap_node *node, unsigned int *index,
+			       bool all, struct nswap_addr *to, bool *ask)
 {
 	u64 lately = nswap_knob(node, silent_ms) / 2, now = nswap_now_ms();
 	unsigned long flags;
-	bool found = false;
+	unsigned int nr = 0;
 
 	spin_lock_irqsave(&node->ipt_lock, flags);
-	while (!found && ++*index <= node->ipt.top) {
+	while (!nr && ++*index <= node->ipt.top) {
 		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
 
-		if (!e->listed || e->gone ||
-		    nswap_addr_equal(&e->addr, &node->addr))
+		if (e->gone || !(e->listed || (all && nswap_ipt_alive(e))))
 			continue;
-		*addr = e->addr;
+		if (!nswap_addr_equal(&e->addr, &node->addr))
+			to[nr++] = e->addr;
+		if (e->listed && !nswap_addr_equal(&e->addr, &e->listed_at) &&
+		    !nswap_addr_equal(&e->listed_at, &node->addr))
+			to[nr++] = e->listed_at;
 		*ask = !nswap_ipt_fresh(e, now, lately);
-		found = true;
 	}
 	spin_unlock_irqrestore(&node->ipt_lock, flags);
-	return found;
+	return nr;
 }
 
 static void announce_round(struct nswap_announcer *a, bool leaving)
 {
-	struct nswap_addr to[MAX_SUBNETS], addr;
-	bool ask, ask_all = a->asking;
+	bool ask, ask_all = a->asking, tell_all = a->telling || leaving;
+	struct nswap_addr to[MAX_SUBNETS];
 	unsigned int nr, index = 0;
 
 	announce_compose(a, leaving);
-	while (next_listed(a->node, &index, &addr, &ask))
-		send_to(a, &addr, ask || ask_all);
+	while ((nr = next_known(a->node, &index, tell_all, to, &ask)))
+		while (nr--)
+			send_to(a, &to[nr], ask || ask_all);
 	if (a->node->broadcast) {
 		nr = nswap_subnet_all(a->node, to, ARRAY_SIZE(to));
 		while (nr--)
@@ -202,6 +214,8 @@ static void announce_round(struct nswap_announcer *a, bool leaving)
 	}
 	if (a->asking)
 		a->asking--;
+	if (a->telling)
+		a->telling--;
 	a->answers = MAX_ANSWERS;
 }
 
@@ -232,7 +246,6 @@ static void take_in(struct nswap_announcer *a, int len,
 		heard.addr.scope = from.scope;
 	from.port = heard.addr.port;
 	if (!nswap_addr_equal(&from, &heard.addr) ||
-	    heard.id != nswap_addr_id(&heard.addr) ||
 	    !nswap_subnet_accepts(node, &from)) {
 		nswap_stat_inc(node, announce_rejected);
 		return;
@@ -244,7 +257,7 @@ static void take_in(struct nswap_announcer *a, int len,
 	spin_unlock_irqrestore(&node->ipt_lock, flags);
 	nswap_stat_inc(node, heard);
 	if (news.index || news.news == NSWAP_IPT_FULL)
-		nswap_peer_heard(node, &news);
+		nswap_peer_heard(node, &news, &heard.addr);
 	if (heard.answer && a->answers) {
 		a->answers--;
 		announce_compose(a, false);
@@ -326,6 +339,18 @@ static int open_socket(struct nswap_announcer *a)
 	return 0;
 }
 
+/* look whether the node still has its address; @last was when it looked last */
+static void look_around(struct nswap_announcer *a, unsigned long *last)
+{
+	if (time_before(jiffies, *last + LOOK_AFTER))
+		return;
+	*last = jiffies;
+	if (!nswap_readdress(a->node))
+		return;
+	a->telling = FIRST_ROUNDS;
+	set_bit(SEND_NOW, &a->wanted);
+}
+
 /* jiffies until the next round, 0 if it is due */
 static long until_round(struct nswap_announcer *a, unsigned long last)
 {
@@ -338,7 +363,7 @@ static long until_round(struct nswap_announcer *a, unsigned long last)
 static int announce_announcer(void *data)
 {
 	struct nswap_announcer *a = data;
-	unsigned long last = jiffies;
+	unsigned long last = jiffies, looked = jiffies;
 	long left;
 
 	a->error = open_socket(a);
@@ -348,6 +373,7 @@ static int announce_announcer(void *data)
 		return 0;
 	}
 	while (!kthread_should_stop()) {
+		look_around(a, &looked);
 		if (test_and_clear_bit(SEND_NOW, &a->wanted) ||
 		    !until_round(a, last)) {
 			last = jiffies;
@@ -360,7 +386,8 @@ static int announce_announcer(void *data)
 		if (left)
 			wait_event_idle_timeout(a->wait,
 						READ_ONCE(a->wanted) ||
-						kthread_should_stop(), left);
+						kthread_should_stop(),
+						min_t(long, left, LOOK_AFTER));
 		cond_resched();
 	}
 	announce_round(a, true);

@@ -26,6 +26,7 @@
 #include "client/start.h"
 #include "core/meminfo.h"
 #include "core/nodes.h"
+#include "core/subnet.h"
 #include "knobs.h"
 #include "lifecycle.h"
 #include "migrate/mover.h"
@@ -80,7 +81,8 @@ static struct nswap_node *alloc_node(struct net *net,
 	node->addr = cfg->addr;
 	if (!node->addr.port)
 		node->addr.port = NSWAP_PORT;
-	node->id = nswap_addr_id(&node->addr);
+	seqlock_init(&node->addr_seq);
+	node->id = nswap_addr_id(&node->addr, nswap_subnet_join(node));
 	while (!node->epoch)
 		node->epoch = get_random_u64();
 	node->release = free_node;

@@ -61,6 +61,7 @@ static int put_addr(struct sk_buff *skb, int type, const struct nswap_addr *a)
 int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_NODE_INFO);
+	struct nswap_addr addr = nswap_node_addr(node);
 	struct nswap_cache_view c = {};
 
 	nswap_cache_get_view(node, &c);
@@ -68,7 +69,7 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_NUMBER, node->number) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_ID, node->id) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_EPOCH, node->epoch) ||
-	    put_addr(skb, NSWAP_NODE_INFO_A_ADDR, &node->addr) ||
+	    put_addr(skb, NSWAP_NODE_INFO_A_ADDR, &addr) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_NETNS, nswap_node_netns(node)) ||
 	    nla_put_u32(skb, NSWAP_NODE_INFO_A_CONNS, node->conns) ||
 	    put_flag(skb, NSWAP_NODE_INFO_A_BROADCAST, node->broadcast) ||
@@ -197,6 +198,14 @@ static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
 	return nla_put_string(skb, NSWAP_PEER_A_REFUSED, why);
 }
 
+static int put_reason(struct sk_buff *skb, const struct nswap_peer_view *v)
+{
+	char why[64];
+
+	nswap_peer_reason_text(v->reason, v->since_ms, why, sizeof(why));
+	return *why ? nla_put_string(skb, NSWAP_PEER_A_REASON, why) : 0;
+}
+
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 {
 	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_PEER);
@@ -222,7 +231,7 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	    nla_put_u32(skb, NSWAP_PEER_A_VERSION, v->version) ||
 	    (v->state == NSWAP_PEER_UP &&
 	     put_u64(skb, NSWAP_PEER_A_FEATURES, v->features)) ||
-	    (v->refused && put_refused(skb, v)))
+	    (v->refused && put_refused(skb, v)) || put_reason(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

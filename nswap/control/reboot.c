@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reboot, suspend and hibernation: announce that the nodes leave, and refuse
- * hibernation while it cannot work.
+ * Reboot, suspend and hibernation: announce that the nodes leave, and refuse the latter
+ * two while pages are out or held (pure/power.c says why).
  *
- * Invariant: nothing here waits for a peer.
+ * Invariants:
+ *  - Nothing here waits for a peer.
+ *  - Between the check and the sleep nothing is taken in: the nodes lend nothing from
+ *    then on, which also frees the pages set aside, and are checked again after that.
  */
 #include <linux/notifier.h>
 #include <linux/reboot.h>
@@ -13,7 +16,10 @@
 #include "base/log.h"
 #include "core/device.h"
 #include "core/nodes.h"
+#include "peers/peer.h"
+#include "pure/power.h"
 #include "reboot.h"
+#include "server/cache.h"
 
 static void announce_leaving(const char *what)
 {
@@ -33,17 +39,81 @@ static void announce_leaving(const char *what)
 	}
 }
 
-static void announce_back(void)
+/* lend nothing, and say so; undone by power_back() */
+static void power_leave(void)
+{
+	struct nswap_cache_view v;
+	struct nswap_node *node;
+	u32 after = 0;
+
+	while ((node = nswap_node_next(NULL, after))) {
+		after = node->number;
+		nswap_cache_get_view(node, &v);
+		node->lent_awake = v.lent;
+		nswap_cache_lend(node->cache, 0);
+		WRITE_ONCE(node->leaving, true);
+		nswap_announce_now(node);
+		nswap_node_put(node);
+	}
+}
+
+static void power_back(void)
 {
 	struct nswap_node *node;
 	u32 after = 0;
 
 	while ((node = nswap_node_next(NULL, after))) {
 		after = node->number;
+		/* 0: it lent nothing, or came up meanwhile */
+		if (node->lent_awake)
+			nswap_cache_lend(node->cache, node->lent_awake);
+		node->lent_awake = 0;
 		WRITE_ONCE(node->leaving, false);
 		nswap_announce_now(node);
 		nswap_node_put(node);
 	}
+}
+
+static void tell_refusal(struct nswap_node *node, const char *what, u8 why,
+			 u64 out, u64 held)
+{
+	switch (why) {
+	case NSWAP_POWER_OUT:
+		nswap_warn(node, "%s refused: %llu pages of this machine are in other nodes, which drop them after lease_s; swapoff first",
+			   what, out);
+		break;
+	case NSWAP_POWER_HELD:
+		nswap_warn(node, "%s refused: %llu pages of other nodes are held here; nswapctl drain first",
+			   what, held);
+		break;
+	case NSWAP_POWER_OPEN:
+		nswap_warn(node, "%s refused: a device is swapped on, its pages go to other nodes; swapoff first",
+			   what);
+		break;
+	}
+}
+
+/* is there a node that keeps the machine from sleeping? logs the reason */
+static bool power_refused(bool hibernation)
+{
+	const char *what = hibernation ? "hibernation" : "suspend";
+	bool open = nswap_device_any_open(), refused = false;
+	struct nswap_cache_view v;
+	struct nswap_node *node;
+	u32 after = 0;
+
+	while ((node = nswap_node_next(NULL, after))) {
+		u64 out = nswap_peers_slots(node);
+		u8 why;
+
+		after = node->number;
+		nswap_cache_get_view(node, &v);
+		why = nswap_power_refuses(hibernation, open, out, v.held);
+		tell_refusal(node, what, why, out, v.held);
+		refused = refused || why != NSWAP_POWER_MAY;
+		nswap_node_put(node);
+	}
+	return refused;
 }
 
 static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
@@ -52,22 +122,27 @@ static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
 	return NOTIFY_DONE;
 }
 
+static int power_prepare(bool hibernation)
+{
+	if (power_refused(hibernation))
+		return NOTIFY_BAD;
+	power_leave();
+	if (!power_refused(hibernation))
+		return NOTIFY_DONE;
+	power_back();
+	return NOTIFY_BAD;
+}
+
 static int on_power(struct notifier_block *nb, unsigned long event, void *data)
 {
 	switch (event) {
 	case PM_HIBERNATION_PREPARE:
-		if (nswap_device_any_open()) {
-			pr_warn("hibernation refused: a device is swapped on, its pages are in other nodes; swapoff first\n");
-			return NOTIFY_BAD;
-		}
-		announce_leaving("hibernation");
-		break;
+		return power_prepare(true);
 	case PM_SUSPEND_PREPARE:
-		announce_leaving("suspend");
-		break;
+		return power_prepare(false);
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
-		announce_back();
+		power_back();
 		break;
 	}
 	return NOTIFY_DONE;

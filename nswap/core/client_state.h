@@ -44,6 +44,7 @@ struct nswap_orphan {
  * @orphan_head: oldest
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
+ * @free_turn: counts its passes: which device, or the obsolete copies, comes first
  * @losses: work that marks the slots of peers whose epoch is over
  * @returns_wait: waits for a free room for a RETURN, or for the last use of a device
  */
@@ -63,6 +64,7 @@ struct nswap_client {
 	unsigned int orphan_head;
 	unsigned int nr_orphans;
 	struct delayed_work frees;
+	unsigned int free_turn;
 	struct work_struct losses;
 	wait_queue_head_t returns_wait;
 };

@@ -7,10 +7,12 @@
 #ifndef NSWAP_NODE_H
 #define NSWAP_NODE_H
 
+#include <linux/if.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/prandom.h>
 #include <linux/refcount.h>
+#include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -46,9 +48,12 @@ struct nswap_rebalance {
  * struct nswap_node - a node
  * @net: its namespace, held from up to down
  * @number: for logs and users, unique among the nodes of this kernel; write-once
- * @id: made from address and port; write-once
+ * @id: made from address, port and interface at "up"; write-once
  * @epoch: random, not 0; write-once
- * @addr: where it listens; write-once
+ * @addr_seq: protects @addr
+ * @addr: where it listens; the announcer's thread changes it when the interface has
+ *	lost it, so others read it with nswap_node_addr()
+ * @iface: interface that owned it at "up"; "" if none did; write-once
  * @conns: connections per session; write-once
  * @broadcast: it announces to its subnet; write-once
  * @link: in the list of nodes, under the nodes lock
@@ -58,6 +63,8 @@ struct nswap_rebalance {
  * @refs_wait: where it waits
  * @going: node is going down; set once under @control
  * @leaving: announce that this node leaves (reboot, suspend)
+ * @lent_awake: pages it lends again after a suspend, 0 if that is not its business;
+ *	power notifier only
  * @knobs: words read with READ_ONCE, written under @control
  * @policy: of each kind, for devices that have none of their own; read
  *	with READ_ONCE, written under @control
@@ -93,7 +100,9 @@ struct nswap_node {
 	u32 number;
 	u64 id;
 	u64 epoch;
+	seqlock_t addr_seq;
 	struct nswap_addr addr;
+	char iface[IFNAMSIZ];
 	u32 conns;
 	bool broadcast;
 	struct list_head link;
@@ -103,6 +112,7 @@ struct nswap_node {
 	wait_queue_head_t refs_wait;
 	bool going;
 	bool leaving;
+	u64 lent_awake;
 	struct nswap_knobs knobs;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	struct nswap_stats __percpu *stats;
@@ -131,6 +141,19 @@ struct nswap_node {
 	struct delayed_work sweeper;
 	void (*release)(struct nswap_node *node);
 };
+
+/* a node's address now; any context */
+static inline struct nswap_addr nswap_node_addr(struct nswap_node *node)
+{
+	struct nswap_addr addr;
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&node->addr_seq);
+		addr = node->addr;
+	} while (read_seqretry(&node->addr_seq, seq));
+	return addr;
+}
 
 #define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
 

@@ -4,7 +4,7 @@
  *
  * Invariant: nothing is cached. Interfaces and addresses come and go while a
  * node is up, so every call looks at the current ones; when the node's own
- * address is gone, it has no neighbours.
+ * address is gone, it has no neighbours until it has another one.
  */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -33,9 +33,9 @@ static struct in6_addr subnet_ip6(const struct nswap_addr *a)
 }
 
 /* the interface that owns the node's address; valid until rcu_read_unlock() */
-static struct net_device *own_dev(const struct nswap_node *node)
+static struct net_device *own_dev(const struct nswap_node *node,
+				  const struct nswap_addr *a)
 {
-	const struct nswap_addr *a = &node->addr;
 	struct in6_addr ip;
 
 	if (a->family == AF_INET)
@@ -46,6 +46,112 @@ static struct net_device *own_dev(const struct nswap_node *node)
 		return dev_get_by_index_rcu(node->net, a->scope);
 	ip = subnet_ip6(a);
 	return ipv6_dev_find(node->net, &ip, NULL);
+}
+
+/**
+ * nswap_subnet_join() - note which interface a node is on
+ * @node: a node that is not up yet
+ *
+ * Context: process; does not sleep.
+ * Return: the last eight bytes of the interface's hardware address, 0 without one.
+ */
+u64 nswap_subnet_join(struct nswap_node *node)
+{
+	struct net_device *dev;
+	u64 hardware = 0;
+	unsigned int i;
+
+	rcu_read_lock();
+	dev = own_dev(node, &node->addr);
+	if (dev) {
+		strscpy(node->iface, dev->name, sizeof(node->iface));
+		for (i = 0; i < dev->addr_len; i++)
+			hardware = hardware << 8 | dev->dev_addr[i];
+	}
+	rcu_read_unlock();
+	return hardware;
+}
+
+static bool pick_ip4(struct net_device *dev, struct nswap_addr *a)
+{
+	struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (ifa->ifa_scope != RT_SCOPE_UNIVERSE)
+			continue;
+		memcpy(a->ip, &ifa->ifa_local, sizeof(ifa->ifa_local));
+		return true;
+	}
+	return false;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool pick_ip6(struct net_device *dev, struct nswap_addr *a)
+{
+	struct inet6_dev *idev = __in6_dev_get(dev);
+	bool local = nswap_addr_link_local(a), found = false;
+	const struct inet6_ifaddr *ifa;
+
+	if (!idev)
+		return false;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry(ifa, &idev->addr_list, if_list) {
+		if (ifa->flags & (IFA_F_TENTATIVE | IFA_F_DEPRECATED) ||
+		    !!(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL) != local)
+			continue;
+		memcpy(a->ip, &ifa->addr, sizeof(ifa->addr));
+		if (local)
+			a->scope = dev->ifindex;
+		found = true;
+		break;
+	}
+	read_unlock_bh(&idev->lock);
+	return found;
+}
+#else
+static bool pick_ip6(struct net_device *dev, struct nswap_addr *a)
+{
+	return false;
+}
+#endif
+
+/* does an interface still have the node's address? RCU read section */
+static bool still_own(const struct nswap_node *node, const struct nswap_addr *own)
+{
+	struct in6_addr ip = subnet_ip6(own);
+
+	if (own->family == AF_INET || !own->scope)
+		return own_dev(node, own);
+	return IS_ENABLED(CONFIG_IPV6) &&
+	       ipv6_chk_addr(node->net, &ip,
+			     dev_get_by_index_rcu(node->net, own->scope), 0);
+}
+
+/**
+ * nswap_subnet_moved() - has the node's interface another address now?
+ * @node: node
+ * @addr: result: the first one of the same kind on it, and the node's port
+ *
+ * Context: process; does not sleep.
+ * Return: true if the node's address is gone and its interface has another one.
+ */
+bool nswap_subnet_moved(struct nswap_node *node, struct nswap_addr *addr)
+{
+	struct net_device *dev = NULL;
+	bool moved = false;
+
+	*addr = nswap_node_addr(node);
+	rcu_read_lock();
+	if (*node->iface && !still_own(node, addr))
+		dev = dev_get_by_name_rcu(node->net, node->iface);
+	if (dev)
+		moved = addr->family == AF_INET ? pick_ip4(dev, addr) :
+						  pick_ip6(dev, addr);
+	rcu_read_unlock();
+	return moved;
 }
 
 static bool has_ip4(struct net_device *dev, const struct nswap_addr *a)
@@ -71,16 +177,16 @@ static bool has_ip6(struct net_device *dev, const struct nswap_addr *a)
 }
 
 /* is this address in a subnet of the node's interface? */
-bool nswap_subnet_has(const struct nswap_node *node,
-		      const struct nswap_addr *a)
+bool nswap_subnet_has(struct nswap_node *node, const struct nswap_addr *a)
 {
+	struct nswap_addr own = nswap_node_addr(node);
 	struct net_device *dev;
 	bool has = false;
 
-	if (a->family != node->addr.family)
+	if (a->family != own.family)
 		return false;
 	rcu_read_lock();
-	dev = own_dev(node);
+	dev = own_dev(node, &own);
 	if (dev)
 		has = a->family == AF_INET ? has_ip4(dev, a) : has_ip6(dev, a);
 	rcu_read_unlock();
@@ -130,21 +236,21 @@ static unsigned int all_ip4(struct net_device *dev, u16 port,
  * Context: any; does not sleep.
  * Return: number of addresses, 0 if there are none.
  */
-unsigned int nswap_subnet_all(const struct nswap_node *node,
+unsigned int nswap_subnet_all(struct nswap_node *node,
 			      struct nswap_addr *to, unsigned int max)
 {
-	u16 port = node->addr.port;
+	struct nswap_addr own = nswap_node_addr(node);
 	struct net_device *dev;
 	unsigned int nr = 0;
 
 	rcu_read_lock();
-	dev = own_dev(node);
-	if (dev && node->addr.family == AF_INET) {
-		nr = all_ip4(dev, port, to, max);
+	dev = own_dev(node, &own);
+	if (dev && own.family == AF_INET) {
+		nr = all_ip4(dev, own.port, to, max);
 	} else if (dev && max) {
 		to[0] = (struct nswap_addr){
 			.family = AF_INET6,
-			.port = port,
+			.port = own.port,
 			.scope = dev->ifindex,
 			.ip = { 0xff, 0x02, [15] = 1 },
 		};
@@ -167,6 +273,9 @@ static bool subnet_is_listed(struct nswap_node *node, const struct nswap_addr *a
 
 		a.port = e->addr.port;
 		found = e->listed && nswap_addr_equal(&e->addr, &a);
+		a.port = e->listed_at.port;
+		found = found || (e->listed &&
+				  nswap_addr_equal(&e->listed_at, &a));
 	}
 	spin_unlock_irqrestore(&node->ipt_lock, flags);
 	return found;

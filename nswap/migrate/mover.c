@@ -32,6 +32,7 @@
 #include "mover_batch.h"
 #include "rebalance.h"
 #include "server/owner.h"
+#include "server/held.h"
 
 #define TURN		32	/* batches of one owner */
 #define HAND_ON_MIB_S	32u
@@ -90,6 +91,8 @@ static bool mover_work(struct mover_thread *w)
 			break;
 		any = true;
 		w->used = jiffies;
+		if (!w->hand_on)
+			nswap_pending_give_up(c, o);
 		gone = nswap_mover_batch(w, o, room);
 		atomic_sub(room, &m->under_way);
 		if (gone)

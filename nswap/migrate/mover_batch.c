@@ -73,6 +73,9 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 {
 	unsigned int n;
 
+	/* a link to an epoch that is over says nothing about the present one */
+	if (w->to.l && w->to.epoch != to->epoch)
+		nswap_move_link_close(&w->to);
 	if (nswap_move_link_open(&w->to, to->id, &to->addr))
 		return false;
 	if (w->to.epoch != to->epoch) {
@@ -116,6 +119,9 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 {
 	struct nswap_target owner;
 
+	/* a link to another epoch of the owner would only find that out later */
+	if (w->tell.l && w->tell.epoch != READ_ONCE(o->epoch))
+		nswap_move_link_close(&w->tell);
 	if (w->tell.l && w->tell.id == o->id)
 		return true;
 	/* if connecting takes long, it delays only this thread: others skip the owner */
@@ -264,6 +270,7 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
 	u32 gone, nr, attempt = next_attempt(w->m);
 	struct nswap_node *node = w->m->node;
+	enum nswap_moved_how otherwise = NSWAP_KEPT;
 	unsigned long there, drop = 0;
 	struct nswap_target to;
 	bool rests;
@@ -287,11 +294,13 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	}
 	if (there)
 		drop = mover_tell(w, &to, epoch, there);
+	/* perhaps the owner has no session with that peer yet, but has with others */
 	if (there && !drop) {
-		WRITE_ONCE(o->rest, jiffies + REST);
-		WRITE_ONCE(w->m->rest[to.index], jiffies + 4 * REST);
+		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
+		WRITE_ONCE(w->m->rest[to.index], jiffies + REST);
+		otherwise = NSWAP_REFUSED;
 	}
-	gone = mover_finish(w, o, attempt, nr, drop, NSWAP_KEPT);
+	gone = mover_finish(w, o, attempt, nr, drop, otherwise);
 	nswap_stat_add(node, pages_moved_out, gone);
 	trace_nswap_move(node->number, o->id, nr, gone);
 	return gone;

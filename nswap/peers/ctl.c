@@ -94,8 +94,6 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 /* ask whether a peer is alive; its ping is claimed */
 void nswap_ctl_ping(struct nswap_peer *peer)
 {
-	if (!READ_ONCE(peer->asked))
-		WRITE_ONCE(peer->asked, jiffies ?: 1);
 	WRITE_ONCE(peer->pinged, jiffies);
 	nswap_ctl_send(&peer->ping, NSWAP_PING, 0);
 }
@@ -136,7 +134,6 @@ static int ping_answered(struct nswap_msg *m)
 	if (!ret)
 		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
 				   le64_to_cpu(rx->free));
-	WRITE_ONCE(c->peer->asked, 0);
 	nswap_ctl_release(c);
 	return ret;
 }

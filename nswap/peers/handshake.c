@@ -62,8 +62,9 @@ static int handshake_send_hello(struct nswap_handshake *hs,
 /* process, a kernel thread; sleeps for at most CONNECT_MS */
 struct nswap_link *nswap_handshake_connect(struct nswap_handshake *hs)
 {
-	return hs->t->connect(hs->node->net, &hs->node->addr, hs->addr,
-			      CONNECT_MS);
+	struct nswap_addr own = nswap_node_addr(hs->node);
+
+	return hs->t->connect(hs->node->net, &own, hs->addr, CONNECT_MS);
 }
 
 /**

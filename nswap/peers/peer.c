@@ -11,21 +11,10 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "address.h"
 #include "core/node.h"
 #include "ctl.h"
 #include "peer.h"
-
-static void peer_name(struct nswap_peer *peer)
-{
-	const struct nswap_addr *a = &peer->addr;
-
-	if (a->family == AF_INET)
-		snprintf(peer->name, sizeof(peer->name), "%pI4:%u", a->ip,
-			 a->port);
-	else
-		snprintf(peer->name, sizeof(peer->name), "[%pI6c]:%u", a->ip,
-			 a->port);
-}
 
 static void peer_free(struct nswap_peer *peer)
 {
@@ -60,10 +49,9 @@ struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 	peer->index = index;
 	peer->id = e->id;
 	peer->epoch = e->epoch;
-	peer->addr = e->addr;
-	peer_name(peer);
 	kref_init(&peer->ref);
 	spin_lock_init(&peer->lock);
+	nswap_address_set(peer, &e->addr);
 	INIT_LIST_HEAD(&peer->parked);
 	init_waitqueue_head(&peer->wait);
 	peer->heard = jiffies;
@@ -162,4 +150,19 @@ void nswap_peer_slots(struct nswap_node *node, u16 index, int n)
 	if (peer)
 		atomic64_add(n, &peer->slots);
 	rcu_read_unlock();
+}
+
+/* slots that name a peer which may still hold them; process; does not sleep */
+u64 nswap_peers_slots(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+	u64 n = 0;
+
+	nswap_for_each_peer(node, i, peer) {
+		if (READ_ONCE(peer->state) != NSWAP_PEER_LOST)
+			n += atomic64_read(&peer->slots);
+		nswap_peer_put(peer);
+	}
+	return n;
 }

@@ -17,7 +17,7 @@
  * struct nswap_ctl - a control message of a peer, one of each kind at a time
  * @m: the message
  * @peer: its peer
- * @busy: bit 0: claimed
+ * @busy: bit 0: claimed; the others are the owner's of the kind
  * @vec: header and payload
  * @run: payload, NSWAP_WIRE_RUNS entries; NULL for kinds without
  * @nr: runs in it
@@ -60,11 +60,19 @@ struct nswap_reconcile {
  *	READ_ONCE for a quick look
  * @id: node id, 0 until known; written once under @lock
  * @epoch: boot epoch, likewise
- * @addr: address to connect to; write-once
- * @name: the same for log lines; write-once
+ * @addr: address to connect to; changed by address.c only, under @lock
+ * @names: room for @name
+ * @name: @addr for log lines; read with READ_ONCE if that matters
+ * @hint: another address from which it was announced; under @lock
+ * @hint_own: that was in its own epoch; under @lock
+ * @hinted: jiffies of that, 0 if it was not; written under @lock
+ * @try_hint: @hint is new and comes first; written under @lock
+ * @to: address of this attempt; the leader's
+ * @attempt: attempts since it was last reached; the leader's
  * @heard: jiffies when anything last came over a connection
  * @pinged: jiffies of the last ping
- * @asked: jiffies of the first ping that was not followed by an answer, 0 if none
+ * @reason: enum nswap_peer_reason: why there is no session, or the last one broke
+ * @complained: its suspicion was logged; the leader's
  * @refraction: jiffies until which it is not chosen after a refusal; one word
  * @used: jiffies of the last page-out sent to it
  * @parked: page-ins that wait for a session, struct nswap_msg
@@ -104,10 +112,18 @@ struct nswap_peer {
 	u64 id;
 	u64 epoch;
 	struct nswap_addr addr;
-	char name[64];
+	char names[2][64];
+	const char *name;
+	struct nswap_addr hint;
+	bool hint_own;
+	unsigned long hinted;
+	bool try_hint;
+	struct nswap_addr to;
+	unsigned int attempt;
 	unsigned long heard;
 	unsigned long pinged;
-	unsigned long asked;
+	u8 reason;
+	bool complained;
 	unsigned long refraction;
 	unsigned long used;
 	struct list_head parked;
@@ -146,6 +162,7 @@ struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index)
 void nswap_peer_put(struct nswap_peer *peer);
 enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index);
 void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
+u64 nswap_peers_slots(struct nswap_node *node);
 
 /* each @peer holds a reference that the body must put */
 #define nswap_for_each_peer(node, i, peer) \

@@ -16,6 +16,7 @@
  */
 #include <linux/rcupdate.h>
 
+#include "address.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/client_state.h"
@@ -25,6 +26,9 @@
 #include "place.h"
 #include "session.h"
 #include "state_change.h"
+#include "suspicion.h"
+
+#define FORGET_MS	60000
 
 static bool sessions_wanted(const struct nswap_node *node)
 {
@@ -87,9 +91,29 @@ static void peer_lose(struct nswap_node *node, u16 index)
 	nswap_peer_put(peer);
 }
 
-/* act on an announcement after the IPTable has processed it */
+/* it was announced from another address than its own */
+static void peer_elsewhere(struct nswap_peer *peer, const struct nswap_addr *from)
+{
+	struct nswap_node *node = peer->node;
+	bool connects;
+
+	mutex_lock(&node->peers_lock);
+	connects = peer->conn[0].thread;
+	/* no session will tell: a mover has to find it */
+	if (!connects)
+		nswap_address_set(peer, from);
+	mutex_unlock(&node->peers_lock);
+	if (!connects)
+		return;
+	nswap_address_heard(peer, from, true);
+	if (READ_ONCE(peer->state) == NSWAP_PEER_UP && nswap_ctl_claim(&peer->ping))
+		nswap_ctl_ping(peer);
+}
+
+/* act on an announcement from @from after the IPTable has processed it */
 void nswap_peer_heard(struct nswap_node *node,
-		      const struct nswap_ipt_heard *heard)
+		      const struct nswap_ipt_heard *heard,
+		      const struct nswap_addr *from)
 {
 	struct nswap_peer *peer;
 
@@ -101,6 +125,8 @@ void nswap_peer_heard(struct nswap_node *node,
 	peer = nswap_peer_get(node, heard->index);
 	if (!peer)
 		return;
+	if (heard->elsewhere)
+		peer_elsewhere(peer, from);
 	nswap_place_look(peer, NSWAP_PLACE_ANNOUNCED);
 	nswap_peer_put(peer);
 }
@@ -112,7 +138,8 @@ void nswap_peer_heard(struct nswap_node *node,
  *
  * Datagrams can be late or forged, so only a greeting proves that an epoch is
  * over: the peer is pinged. If it did restart, its TCP does not know the
- * connection any more, and the next session greets with the new epoch.
+ * connection any more, and the next session greets with the new epoch. Without a
+ * session, an epoch that is heard at another address is not over either.
  *
  * Context: process; does not sleep.
  * Return: true if the announcement must be ignored.
@@ -120,18 +147,25 @@ void nswap_peer_heard(struct nswap_node *node,
 bool nswap_peer_doubt(struct nswap_node *node,
 		      const struct nswap_announcement *a)
 {
+	const struct nswap_ipt_entry *e;
 	struct nswap_peer *peer;
-	bool doubt;
+	bool doubt, lives;
 	u16 index;
 
 	spin_lock_irq(&node->ipt_lock);
 	index = nswap_ipt_find(&node->ipt, a->id);
-	doubt = index && node->ipt.entry[index].epoch != a->epoch;
+	e = &node->ipt.entry[index];
+	doubt = index && e->epoch != a->epoch;
+	lives = doubt && !nswap_addr_equal(&e->addr, &a->addr) &&
+		nswap_ipt_fresh(e, nswap_now_ms(), NSWAP_LATELY_MS);
 	spin_unlock_irq(&node->ipt_lock);
 	peer = doubt ? nswap_peer_get(node, index) : NULL;
 	if (!peer)
-		return doubt && a->leaving;
-	doubt = peer->conn[0].thread || a->leaving;
+		return doubt && (a->leaving || lives);
+	doubt = peer->conn[0].thread || a->leaving || lives;
+	if (peer->conn[0].thread && !a->leaving &&
+	    !nswap_addr_equal(&peer->addr, &a->addr))
+		nswap_address_heard(peer, &a->addr, false);
 	if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
 	    nswap_ctl_claim(&peer->ping))
 		nswap_ctl_ping(peer);
@@ -139,32 +173,59 @@ bool nswap_peer_doubt(struct nswap_node *node,
 	return doubt;
 }
 
+/*
+ * Another node is where this one was: this one may have moved away, or be down. It is
+ * forgotten if no slot names it and it is not heard of either.
+ */
+static int peer_replaced(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	bool forget;
+
+	spin_lock_irq(&node->ipt_lock);
+	forget = !atomic64_read(&peer->slots) &&
+		 !nswap_ipt_fresh(&node->ipt.entry[peer->index], nswap_now_ms(),
+				  FORGET_MS);
+	if (forget)
+		nswap_ipt_forget(&node->ipt, peer->index);
+	spin_unlock_irq(&node->ipt_lock);
+	if (forget)
+		nswap_peer_lost(peer);
+	return -ESTALE;
+}
+
 /**
  * nswap_peer_greeted() - check which node a connection leads to
- * @peer: the intended peer
+ * @peer: the intended peer; its @to was connected to
  * @id: node id in the GREET
  * @epoch: boot epoch in the GREET
  *
  * Context: process, the session's leader; may allocate when the epoch is new,
  * after the old epoch's page-ins have failed.
- * Return: 0; -ESTALE: another epoch or node, this peer is LOST.
+ * Return: 0; -ESTALE: another node, or another epoch, and then this peer is LOST;
+ * -EADDRINUSE: another node that has this one's id.
  */
 int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 {
 	struct nswap_node *node = peer->node;
 	struct nswap_ipt_heard heard;
 
-	/* an id is derived from an address: no node can greet as another */
-	if (!epoch || id != nswap_addr_id(&peer->addr))
+	if (!epoch || !id)
 		return -EPROTO;
-	if (peer->id == id && peer->epoch == epoch)
+	if (peer->id == id && peer->epoch == epoch) {
+		nswap_address_reached(peer);
 		return 0;
+	}
+	if (peer->id && peer->id != id)
+		return peer_replaced(peer);
+	if (peer->id && nswap_address_lives_elsewhere(peer, &peer->to))
+		return -EADDRINUSE;
 	if (id == node->id) {
 		nswap_peer_lost(peer);
 		return -ESTALE;
 	}
 	spin_lock_irq(&node->ipt_lock);
-	heard = nswap_ipt_greeted(&node->ipt, peer->index, id, epoch,
+	heard = nswap_ipt_greeted(&node->ipt, peer->index, &peer->to, id, epoch,
 				  nswap_now_ms());
 	spin_unlock_irq(&node->ipt_lock);
 	if (heard.was && heard.was != peer->index)
@@ -194,6 +255,18 @@ void nswap_peers_start(struct nswap_node *node)
 		nswap_peer_put(peer);
 	}
 	mutex_unlock(&node->peers_lock);
+}
+
+/* This node's address has changed: connect to every peer from the new one. */
+void nswap_peers_rebind(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		nswap_session_break(peer);
+		nswap_peer_put(peer);
+	}
 }
 
 /* remove it from the table; the caller takes over the table's reference */
@@ -292,6 +365,7 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 		v->slots = atomic64_read(&peer->slots);
 		if (v->state == NSWAP_PEER_UP)
 			v->features = READ_ONCE(peer->features);
+		nswap_suspicion_view(peer, v);
 		nswap_peer_put(peer);
 	}
 	/* an established session is better proof than what was heard before it */

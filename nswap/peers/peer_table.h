@@ -8,12 +8,14 @@
 #include "peer.h"
 
 void nswap_peer_heard(struct nswap_node *node,
-		      const struct nswap_ipt_heard *heard);
+		      const struct nswap_ipt_heard *heard,
+		      const struct nswap_addr *from);
 bool nswap_peer_doubt(struct nswap_node *node,
 		      const struct nswap_announcement *a);
 int nswap_peer_add(struct nswap_node *node, u16 index);
 int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch);
 void nswap_peers_start(struct nswap_node *node);
+void nswap_peers_rebind(struct nswap_node *node);
 void nswap_peers_stop(struct nswap_node *node);
 void nswap_peers_sweep(struct nswap_node *node);
 

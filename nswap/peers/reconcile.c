@@ -72,9 +72,6 @@ static void reconcile_ask(struct nswap_peer *peer)
 
 static void reconcile_finish(struct nswap_peer *peer)
 {
-	u32 every = nswap_knob(peer->node, reconcile_s);
-
-	WRITE_ONCE(peer->reconcile.due, jiffies + every * HZ);
 	nswap_stat_inc(peer->node, reconciles);
 	nswap_ctl_release(&peer->reconcile.ask);
 }
@@ -195,13 +192,16 @@ void nswap_reconcile_soon(struct nswap_peer *peer)
 	WRITE_ONCE(peer->reconcile.due, jiffies);
 }
 
-/* compare, unless a comparison is under way */
+/* compare, unless a comparison is under way; then one that is due stays so */
 void nswap_reconcile_start(struct nswap_peer *peer)
 {
+	u32 every = nswap_knob(peer->node, reconcile_s);
 	struct nswap_reconcile *rec = &peer->reconcile;
 
 	if (!nswap_ctl_claim(&rec->ask))
 		return;
+	/* set now: what asks for another from here on may be too late for this one */
+	WRITE_ONCE(rec->due, jiffies + every * HZ);
 	rec->instance = 0;
 	rec->slot = 0;
 	reconcile_ask(peer);

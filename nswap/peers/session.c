@@ -27,6 +27,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
 
+#include "address.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "core/client_state.h"
@@ -37,14 +38,17 @@
 #include "parked.h"
 #include "peer_table.h"
 #include "place.h"
+#include "pure/peer_state.h"
 #include "reconcile.h"
 #include "session.h"
 #include "state_change.h"
+#include "suspicion.h"
 #include "transport/rx_affinity.h"
 
 #define RETRY_MS	300	/* after an attempt that failed */
 #define AGAIN_MS	20	/* after a session that broke at once */
-#define OTHER_MS	2000	/* after another version of the protocol */
+#define OTHER_MS	2000	/* after another node, or version of the protocol */
+#define FLOW_TRIES	8	/* for each connection of a peer that answers on the first */
 
 /*
  * The leader is told to end by @stop, and by kthread_stop() only once it has:
@@ -83,7 +87,7 @@ static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
 static int open_conn(struct nswap_conn *c)
 {
 	struct nswap_handshake hs = {
-		.node = c->peer->node, .t = c->t, .addr = &c->peer->addr,
+		.node = c->peer->node, .t = c->t, .addr = &c->peer->to,
 		.class = c->class, .session = c->peer->session,
 	};
 	struct nswap_link *l = nswap_handshake_connect(&hs);
@@ -105,19 +109,38 @@ static void session_close(struct nswap_peer *peer)
 	nswap_parked_lose(&lost);
 }
 
+/*
+ * The others of a peer that answers on connection 0. One that gets no answer may be a flow
+ * that the network loses: the next attempt has another port.
+ */
+static int open_flow(struct nswap_conn *c, struct list_head *lost)
+{
+	int ret, tries = c->number ? FLOW_TRIES : 1;
+
+	do {
+		ret = open_conn(c);
+		if (ret != -ETIMEDOUT && ret != -EAGAIN)
+			break;
+		nswap_conn_close(c, lost);
+	} while (--tries && goes_on(c->peer));
+	return ret;
+}
+
 static int session_open(struct nswap_peer *peer)
 {
+	LIST_HEAD(none);
 	int ret = 0;
 	u32 i;
 
 	peer->session = atomic64_inc_return(&peer->node->client->next_session);
+	nswap_address_next(peer);
 	clear_bit(0, &peer->broken);
 	/* pairs with the lock in nswap_peer_lost(): a later break is seen */
 	smp_mb__after_atomic();
 	if (!goes_on(peer))
 		return -ESHUTDOWN;
 	for (i = 0; i < peer->nr_conns && !ret; i++)
-		ret = open_conn(&peer->conn[i]);
+		ret = open_flow(&peer->conn[i], &none);
 	if (ret)
 		session_close(peer);
 	return ret;
@@ -132,7 +155,7 @@ static bool session_up(struct nswap_peer *peer)
 	/* before it is UP: the tick breaks sessions not heard of for long */
 	WRITE_ONCE(peer->heard, jiffies);
 	WRITE_ONCE(peer->used, jiffies);
-	WRITE_ONCE(peer->asked, 0);
+	nswap_suspicion_over(peer);
 	nswap_reconcile_soon(peer);
 	if (nswap_peer_become(peer, ~BIT(NSWAP_PEER_LOST), NSWAP_PEER_UP) ==
 	    NSWAP_PEER_LOST) {
@@ -170,6 +193,8 @@ static void session_receive(struct nswap_conn *c)
 		WRITE_ONCE(peer->heard, jiffies);
 		nswap_rx_affinity(&f, c->t->cpu(c->l));
 	}
+	if (ret && !test_bit(0, &peer->broken))
+		WRITE_ONCE(peer->reason, nswap_peer_reason_of(ret));
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(peer->node, "peer %s sent a message this node does not understand (%s)",
 			   peer->name, nswap_wire_name(c->rx.type));
@@ -202,7 +227,7 @@ static void session_down(struct nswap_peer *peer)
 	struct nswap_node *node = peer->node;
 
 	nswap_place_remove(node, peer->index);
-	nswap_peer_become(peer, BIT(NSWAP_PEER_UP), NSWAP_PEER_SILENT);
+	nswap_peer_become(peer, BIT(NSWAP_PEER_UP), NSWAP_PEER_SUSPECTED);
 	wait_event(peer->wait, !atomic_read(&peer->followers));
 	session_close(peer);
 	/* acks handled after the peer was lost may have named it again */
@@ -214,15 +239,41 @@ static void session_down(struct nswap_peer *peer)
 /* pause after an attempt that ended with @ret */
 static unsigned int session_pause(int ret)
 {
-	if (ret == -EPROTONOSUPPORT)
+	if (ret == -EPROTONOSUPPORT || ret == -ESTALE || ret == -EADDRINUSE)
 		return OTHER_MS;
 	return ret ? RETRY_MS : AGAIN_MS;
 }
 
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 {
-	wait_event_interruptible_timeout(peer->wait, !goes_on(peer),
+	wait_event_interruptible_timeout(peer->wait, !goes_on(peer) ||
+					 READ_ONCE(peer->try_hint),
 					 msecs_to_jiffies(ms));
+}
+
+/* did it announce that it leaves? */
+static bool session_left(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	bool left;
+
+	spin_lock_irq(&node->ipt_lock);
+	left = node->ipt.entry[peer->index].leaving;
+	spin_unlock_irq(&node->ipt_lock);
+	return left;
+}
+
+/*
+ * An attempt has failed. Another version where the peer was is another epoch, whose number
+ * is unknown. A refusal alone may be a firewall's.
+ */
+static void attempt_failed(struct nswap_peer *peer, int ret)
+{
+	nswap_suspicion_failed(peer, ret);
+	if ((ret == -ECONNREFUSED && session_left(peer)) ||
+	    (ret == -EPROTONOSUPPORT && !nswap_address_hinted(peer)))
+		nswap_peer_become(peer, BIT(NSWAP_PEER_CONNECTING) |
+				  BIT(NSWAP_PEER_SUSPECTED), NSWAP_PEER_DEAD);
 }
 
 static int session_leader(void *data)
@@ -234,11 +285,8 @@ static int session_leader(void *data)
 	while (goes_on(peer)) {
 		since = jiffies;
 		ret = session_open(peer);
-		/* another version is another epoch, whose number is unknown */
-		if (ret == -ECONNREFUSED || ret == -EPROTONOSUPPORT)
-			nswap_peer_become(peer, BIT(NSWAP_PEER_CONNECTING) |
-					  BIT(NSWAP_PEER_SILENT),
-					  NSWAP_PEER_DEAD);
+		if (ret)
+			attempt_failed(peer, ret);
 		if (!ret && !peer->held_there)
 			nswap_loss_forgotten(peer);
 		if (!ret && session_up(peer)) {

@@ -67,7 +67,7 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 	return old;
 }
 
-/* SILENT -> DEAD after @ms; as nswap_peer_become(). Returns true if it is DEAD now. */
+/* SUSPECTED -> DEAD after @ms; as nswap_peer_become(). Returns true if it is DEAD now. */
 bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 {
 	bool dead = false;
@@ -76,9 +76,9 @@ bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 	spin_lock(&peer->lock);
 	/* under the lock: a session that came and went meanwhile has updated @heard */
 	if (time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
-		dead = state_change(peer, BIT(NSWAP_PEER_SILENT),
+		dead = state_change(peer, BIT(NSWAP_PEER_SUSPECTED),
 				    NSWAP_PEER_DEAD, &parked) ==
-		       NSWAP_PEER_SILENT;
+		       NSWAP_PEER_SUSPECTED;
 	spin_unlock(&peer->lock);
 	nswap_parked_lose(&parked);
 	return dead;

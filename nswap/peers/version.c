@@ -39,10 +39,11 @@ static bool version_has_session(struct nswap_node *node,
 static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
 			 u8 version, u64 silent_ms)
 {
+	struct nswap_addr own = nswap_node_addr(node);
 	struct sockaddr_storage ss;
 	bool news;
 
-	if (nswap_addr_equal(addr, &node->addr) ||
+	if (nswap_addr_equal(addr, &own) ||
 	    (silent_ms && version_has_session(node, addr)))
 		return;
 	spin_lock_irq(&node->ipt_lock);

@@ -23,6 +23,8 @@
  *  - Epochs have no order. A late datagram may name one that is over, so an
  *    announcement never revives an epoch that is gone; the greeting on a live
  *    connection does, under a new index.
+ *  - A node keeps its entry when its address changes. A listed one is listed at the
+ *    address the user named, wherever it is: it may come back there.
  *  - What an entry says of another version was heard after this version was last
  *    heard there. A datagram of another version changes nothing about a peer
  *    that is fresh.
@@ -54,15 +56,19 @@ bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b)
 	       a->scope == b->scope && !memcmp(a->ip, b->ip, ip_bytes(a));
 }
 
-/* The node id that belongs to an address: the same on every machine, never 0. */
-u64 nswap_addr_id(const struct nswap_addr *a)
+/*
+ * The id of a node that comes up at an address, on an interface with that hardware
+ * address (0 without one): the same after a reboot, never 0. With the hardware
+ * address, a node that comes up where another one has moved away is another node.
+ */
+u64 nswap_addr_id(const struct nswap_addr *a, u64 hardware)
 {
 	__be64 ip[2] = {};
 	u64 id;
 
 	memcpy(ip, a->ip, ip_bytes(a));
-	id = siphash_3u64(be64_to_cpu(ip[0]), be64_to_cpu(ip[1]),
-			  (u64)a->family << 16 | a->port, &id_key);
+	id = siphash_4u64(be64_to_cpu(ip[0]), be64_to_cpu(ip[1]),
+			  (u64)a->family << 16 | a->port, hardware, &id_key);
 	return id ?: 1;
 }
 
@@ -135,28 +141,34 @@ static u16 take_for_peer(struct nswap_ipt *t)
 	return index;
 }
 
-/* the entry for an epoch not in the table: the listed one, or an unused one */
-static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr)
+/*
+ * The entry for an epoch not in the table: the listed one, or an unused one; @was: the
+ * epoch before, 0 if there is none.
+ */
+static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr, u16 was)
 {
-	bool listed = false;
+	const struct nswap_addr *listed_at = NULL;
 	unsigned int i;
 	u16 index = 0;
 
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
+		if (e->listed && (i == was || nswap_addr_equal(&e->listed_at, addr)))
+			listed_at = &e->listed_at;
 		if (!nswap_ipt_used(e) || !nswap_addr_equal(&e->addr, addr))
 			continue;
 		if (!e->id && e->listed)
 			return i;
 		if (nswap_ipt_foreign(e))
 			index = i;
-		listed = listed || e->listed;
 	}
 	if (!index)
 		index = take_for_peer(t);
-	if (index)
-		t->entry[index].listed = listed;
+	if (index && listed_at) {
+		t->entry[index].listed = true;
+		t->entry[index].listed_at = *listed_at;
+	}
 	return index;
 }
 
@@ -174,7 +186,7 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 		h.index = live;
 		return h;
 	}
-	h.index = take_for(t, addr);
+	h.index = take_for(t, addr, live);
 	if (!h.index) {
 		h.news = NSWAP_IPT_FULL;
 		return h;
@@ -201,7 +213,8 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
  * @now_ms: the time
  *
  * A leaving node that was never known is not recorded, nor is an announcement
- * of an epoch that is over: news is SAME, and in the first case the index is 0.
+ * of an epoch that is over: news is SAME, and in the first case the index is 0. One
+ * that comes from elsewhere changes no address: that is for nswap_ipt_moved().
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  * Return: what is new, and its index.
@@ -225,20 +238,21 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	if (!h.index)
 		return h;
 	e = &t->entry[h.index];
-	if (!e->listed)
-		e->addr = a->addr;
+	h.elsewhere = !nswap_addr_equal(&e->addr, &a->addr);
 	e->lent = a->lent;
 	e->free = min(a->free, a->lent);
 	e->used = a->used;
 	e->shrinking = a->shrinking;
-	e->leaving = a->leaving;
+	/* one that is still at its address has not left another */
+	e->leaving = a->leaving && !h.elsewhere;
 	return h;
 }
 
 /**
  * nswap_ipt_greeted() - record which node a connection led to
  * @t: the table
- * @index: the used entry whose address was connected to
+ * @index: the used entry whose node was looked for
+ * @at: the address that was connected to
  * @id: node id in the server's GREET
  * @epoch: its boot epoch
  * @now_ms: the time
@@ -251,15 +265,31 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
  * Return: what is new, and its index; FULL also if @index is not in use.
  */
 struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
-					 u64 id, u64 epoch, u64 now_ms)
+					 const struct nswap_addr *at, u64 id,
+					 u64 epoch, u64 now_ms)
 {
-	struct nswap_addr addr;
-
 	if (!index || index > t->top ||
 	    !nswap_ipt_used(&t->entry[index]))
 		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
-	addr = t->entry[index].addr;
-	return ipt_learn(t, id, epoch, &addr, now_ms);
+	return ipt_learn(t, id, epoch, at, now_ms);
+}
+
+/* A node is at another address; any context; the table's lock is held. */
+void nswap_ipt_moved(struct nswap_ipt *t, u16 index,
+		     const struct nswap_addr *addr)
+{
+	if (index && index <= t->top && nswap_ipt_alive(&t->entry[index]))
+		t->entry[index].addr = *addr;
+}
+
+/*
+ * Another node is at the address of one that is not heard of any more, and no slot
+ * names it: it counts as gone. Any context; the table's lock is held.
+ */
+void nswap_ipt_forget(struct nswap_ipt *t, u16 index)
+{
+	if (index && index <= t->top && nswap_ipt_alive(&t->entry[index]))
+		t->entry[index].gone = true;
 }
 
 /* the entry of the node that is at an address now; 0 if there is none */
@@ -287,16 +317,15 @@ u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr)
 	u16 index = find_at(t, addr);
 	struct nswap_ipt_entry *e;
 
-	if (index) {
-		t->entry[index].listed = true;
-		return index;
+	if (!index) {
+		index = take_for_peer(t);
+		if (!index)
+			return 0;
+		t->entry[index].addr = *addr;
 	}
-	index = take_for_peer(t);
-	if (index) {
-		e = &t->entry[index];
-		e->listed = true;
-		e->addr = *addr;
-	}
+	e = &t->entry[index];
+	e->listed = true;
+	e->listed_at = *addr;
 	return index;
 }
 
@@ -379,7 +408,7 @@ static bool kept_elsewhere(const struct nswap_ipt *t,
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
 		if (i != but && e->listed &&
-		    nswap_addr_equal(&e->addr, addr))
+		    nswap_addr_equal(&e->listed_at, addr))
 			return true;
 	}
 	return false;
@@ -397,12 +426,13 @@ void nswap_ipt_release(struct nswap_ipt *t, u16 index)
 	if (!old.gone)
 		return;
 	memset(e, 0, sizeof(*e));
-	other = find_at(t, &old.addr);
+	other = find_at(t, &old.listed_at);
 	if (old.listed && nswap_ipt_foreign(&t->entry[other])) {
-		nswap_ipt_list(t, &old.addr);
-	} else if (old.listed && !kept_elsewhere(t, &old.addr, index)) {
+		nswap_ipt_list(t, &old.listed_at);
+	} else if (old.listed && !kept_elsewhere(t, &old.listed_at, index)) {
 		e->listed = true;
-		e->addr = old.addr;
+		e->addr = old.listed_at;
+		e->listed_at = old.listed_at;
 		return;
 	}
 	while (t->top && !nswap_ipt_used(&t->entry[t->top]))

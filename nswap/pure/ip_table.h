@@ -21,6 +21,8 @@
  * @id: node id, 0 if not heard of yet, or of another version
  * @epoch: boot epoch, likewise
  * @addr: where it accepts connections
+ * @listed_at: the address that the user named, if @listed; it may have moved away
+ *	from there
  * @lent: pages it lends
  * @free: pages of these that it announced as free
  * @used: pages it holds for others
@@ -35,6 +37,7 @@ struct nswap_ipt_entry {
 	u64 id;
 	u64 epoch;
 	struct nswap_addr addr;
+	struct nswap_addr listed_at;
 	u64 lent;
 	u64 free;
 	u64 used;
@@ -70,11 +73,13 @@ enum nswap_ipt_news {
  * @news: enum nswap_ipt_news
  * @index: the peer's entry, 0 if FULL
  * @was: REBOOTED: the entry of the epoch that is over, else 0
+ * @elsewhere: it came from another address than the entry has
  */
 struct nswap_ipt_heard {
 	enum nswap_ipt_news news;
 	u16 index;
 	u16 was;
+	bool elsewhere;
 };
 
 /* The helpers below: any context; the table's lock is held, or @e is a copy. */
@@ -112,7 +117,11 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 				      const struct nswap_announcement *a,
 				      u64 now_ms);
 struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
-					 u64 id, u64 epoch, u64 now_ms);
+					 const struct nswap_addr *at, u64 id,
+					 u64 epoch, u64 now_ms);
+void nswap_ipt_moved(struct nswap_ipt *t, u16 index,
+		     const struct nswap_addr *addr);
+void nswap_ipt_forget(struct nswap_ipt *t, u16 index);
 bool nswap_ipt_speaks(struct nswap_ipt *t, const struct nswap_addr *addr,
 		      u8 version, u64 now_ms, u64 silent_ms);
 u16 nswap_ipt_list(struct nswap_ipt *t, const struct nswap_addr *addr);
@@ -122,6 +131,6 @@ bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 void nswap_ipt_refused(struct nswap_ipt *t, u16 index);
 void nswap_ipt_release(struct nswap_ipt *t, u16 index);
 bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b);
-u64 nswap_addr_id(const struct nswap_addr *a);
+u64 nswap_addr_id(const struct nswap_addr *a, u64 hardware);
 
 #endif

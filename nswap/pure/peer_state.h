@@ -8,6 +8,7 @@
 #include "base/views.h"
 
 bool nswap_peer_legal(u8 from, u8 to);
+u8 nswap_peer_reason_of(int error);
 
 /* do page-ins fail at once? */
 static inline bool nswap_peer_hopeless(u8 state)

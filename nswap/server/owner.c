@@ -163,6 +163,24 @@ static unsigned int nr_conns(const struct nswap_owner *o)
 	return n;
 }
 
+/*
+ * Is the owner's epoch connected from another address than this? A node keeps its id
+ * when it moves, so one that comes up where it was could have the same: it is turned
+ * away. One that has rebooted comes from its address, or the silence of its old
+ * connection ends that.
+ */
+static bool lives_elsewhere(const struct nswap_owner *o,
+			    const struct nswap_srv_conn *conn)
+{
+	const struct nswap_srv_conn *old;
+
+	list_for_each_entry(old, &o->conns, of_owner)
+		if (old->class == NSWAP_CLASS_CONTROL &&
+		    memcmp(old->from.ip, conn->from.ip, sizeof(old->from.ip)))
+			return true;
+	return false;
+}
+
 static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 		       const struct nswap_srv_conn *conn, u64 epoch,
 		       u64 session, struct taken *obsolete)
@@ -170,7 +188,7 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	bool other_epoch = o->epoch && o->epoch != epoch;
 
 	if (conn->ticket < o->ticket ||
-	    (!other_epoch && session <= o->session))
+	    (other_epoch ? lives_elsewhere(o, conn) : session <= o->session))
 		return NSWAP_ST_STALE;
 	spin_lock(&o->lock);
 	if (other_epoch)

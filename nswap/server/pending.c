@@ -3,7 +3,8 @@
  * Pending pages: moved here by another server, not yet claimed by their owner.
  *
  *   MOVE -> pending -> CLAIM -> held
- *              \-> dropped: not claimed in time, or the owner is gone
+ *              \-> dropped: not claimed in time, or the owner is gone; sooner if this
+ *                  node gives RAM back
  *
  * Invariants:
  *  - Until it is claimed a page is valid where it came from, so it may be
@@ -20,6 +21,7 @@
 #include "server.h"
 
 #define PENDING_MS	10000	/* an owner claims within a session's time-out */
+#define UNCLAIMED_MS	1000	/* and, if nothing is in its way, much sooner */
 
 static struct nswap_entry *pending_find(struct nswap_owner *o, u32 instance, u64 slot)
 {
@@ -132,9 +134,11 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return status;
 }
 
-static void pending_sweep_owner(struct nswap_cache *c, struct nswap_owner *o)
+/* drop what has been pending for @ms */
+static void pending_drop(struct nswap_cache *c, struct nswap_owner *o,
+			 unsigned int ms)
 {
-	unsigned long since = jiffies - msecs_to_jiffies(PENDING_MS);
+	unsigned long since = jiffies - msecs_to_jiffies(ms);
 	struct nswap_entry *e, *next;
 	LIST_HEAD(late);
 
@@ -152,6 +156,21 @@ static void pending_sweep_owner(struct nswap_cache *c, struct nswap_owner *o)
 	}
 }
 
+/**
+ * nswap_pending_give_up() - drop pages that their owner is not about to claim
+ * @c: cache of a node that holds more than it lends
+ * @o: owner, kept by the caller
+ *
+ * A page that was rewritten or freed during its move is never claimed. A node that
+ * gives RAM back, or leaves, does not keep such pages for PENDING_MS.
+ *
+ * Context: process, does not sleep; a page-out path.
+ */
+void nswap_pending_give_up(struct nswap_cache *c, struct nswap_owner *o)
+{
+	pending_drop(c, o, UNCLAIMED_MS);
+}
+
 /* drop pages that were not claimed within PENDING_MS */
 void nswap_pending_sweep(struct nswap_cache *c)
 {
@@ -159,7 +178,7 @@ void nswap_pending_sweep(struct nswap_cache *c)
 
 	mutex_lock(&c->hello);
 	list_for_each_entry_safe(o, next, &c->owners, link) {
-		pending_sweep_owner(c, o);
+		pending_drop(c, o, PENDING_MS);
 		nswap_owner_forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);

@@ -2,7 +2,8 @@
 /*
  * Server role: accepting connections.
  *
- * One thread per node accepts, one thread per connection greets and serves.
+ * One thread per node accepts, one thread per connection greets and serves. When the
+ * node's address changes the first one listens there; owners come again from theirs.
  *
  * Invariants:
  *  - A connection's thread is the only one that receives on or closes its link;
@@ -36,9 +37,11 @@
  * struct nswap_acceptor - accepts the connections of a node
  * @node: node
  * @t: transport
- * @listener: listening link
+ * @listener: listening link; changed by @thread only, under @lock
+ * @stop: no other link is to be made to listen
+ * @moved: the node has another address than @listener
  * @thread: the accepting thread
- * @lock: protects @conns, @nr_conns
+ * @lock: protects @listener, @stop, @moved, @conns, @nr_conns
  * @conns: connections, ended ones too
  * @nr_conns: how many
  * @strangers: connections that have not said hello
@@ -51,6 +54,8 @@ struct nswap_acceptor {
 	struct nswap_node *node;
 	const struct nswap_transport_ops *t;
 	struct nswap_link *listener;
+	bool stop;
+	bool moved;
 	struct task_struct *thread;
 	struct mutex lock;
 	struct list_head conns;
@@ -276,26 +281,58 @@ static void server_reap(struct nswap_acceptor *a)
 		nswap_conn_pool_give(a->spares, conn);
 }
 
+/* listen at the node's address; the acceptor's thread */
+static int server_listen(struct nswap_acceptor *a)
+{
+	struct nswap_addr own = nswap_node_addr(a->node);
+	struct nswap_link *l = a->t->listen(a->node->net, &own);
+
+	if (IS_ERR(l))
+		return PTR_ERR(l);
+	mutex_lock(&a->lock);
+	a->listener = l;
+	if (a->stop)
+		a->t->shutdown(l);
+	mutex_unlock(&a->lock);
+	return 0;
+}
+
+/* the link does not accept: listen at another address, or again in a moment */
+static void listen_again(struct nswap_acceptor *a)
+{
+	struct nswap_link *old = NULL;
+
+	mutex_lock(&a->lock);
+	if (a->moved) {
+		old = a->listener;
+		a->listener = NULL;
+	}
+	a->moved = false;
+	mutex_unlock(&a->lock);
+	if (old)
+		a->t->close(old);
+	if ((a->listener || server_listen(a)) && !kthread_should_stop())
+		schedule_timeout_interruptible(HZ / 10);
+}
+
 static int accept_loop(void *data)
 {
 	struct nswap_acceptor *a = data;
 	struct nswap_link *l;
 
-	a->listener = a->t->listen(a->node->net, &a->node->addr);
-	a->error = PTR_ERR_OR_ZERO(a->listener);
+	a->error = server_listen(a);
 	complete(&a->ready);
 	while (!a->error && !kthread_should_stop()) {
-		l = a->t->accept(a->listener);
+		l = a->listener ? a->t->accept(a->listener) : ERR_PTR(-ENOTCONN);
 		if (IS_ERR(l)) {
-			if (!kthread_should_stop())
-				schedule_timeout_interruptible(HZ / 10);
+			listen_again(a);
 			continue;
 		}
 		server_reap(a);
 		if (take_conn(a, l))
 			a->t->close(l);
 	}
-	if (!a->error)
+	if (a->listener)
 		a->t->close(a->listener);
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(HZ);
@@ -324,6 +361,18 @@ void nswap_server_sweep(struct nswap_node *node)
 {
 	server_reap(node->acceptor);
 	nswap_conn_pool_fill(node->acceptor->spares);
+}
+
+/* Listen at the node's new address; connections stay; process, sleeps for a lock. */
+void nswap_server_rebind(struct nswap_node *node)
+{
+	struct nswap_acceptor *a = node->acceptor;
+
+	mutex_lock(&a->lock);
+	a->moved = true;
+	if (a->listener)
+		a->t->shutdown(a->listener);
+	mutex_unlock(&a->lock);
 }
 
 static void server_explain(struct nswap_node *node, int error,
@@ -382,8 +431,11 @@ void nswap_server_stop(struct nswap_node *node)
 
 	if (!a)
 		return;
-	if (!a->error)
+	mutex_lock(&a->lock);
+	a->stop = true;
+	if (a->listener)
 		a->t->shutdown(a->listener);
+	mutex_unlock(&a->lock);
 	kthread_stop(a->thread);
 	end_all(a);
 	node->acceptor = NULL;

@@ -79,6 +79,7 @@ struct nswap_srv_conn {
 
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);
 void nswap_server_stop(struct nswap_node *node);
+void nswap_server_rebind(struct nswap_node *node);
 void nswap_server_sweep(struct nswap_node *node);
 unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn);
 

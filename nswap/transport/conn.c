@@ -204,6 +204,7 @@ void nswap_conn_close(struct nswap_conn *c, struct list_head *lost)
 	c->l = NULL;
 	spin_lock(&c->lock);
 	c->cur = NULL;
+	WRITE_ONCE(c->asked, 0);
 	list_for_each_entry(m, &c->txq, link)
 		m->at = NSWAP_MSG_IDLE;
 	list_for_each_entry(m, &c->sent, link)
@@ -245,6 +246,8 @@ int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
 	m->begun = false;
 	m->at = NSWAP_MSG_QUEUED;
 	m->since = jiffies;
+	if (!c->asked)
+		WRITE_ONCE(c->asked, jiffies ?: 1);
 	list_add_tail(&m->link, &c->txq);
 	spin_unlock(&c->lock);
 	conn_push(c);
@@ -281,6 +284,9 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 		list_del_init(&m->link);
 		m->at = NSWAP_MSG_IDLE;
 	}
+	/* whatever came: the connection lives, and owes from now on */
+	WRITE_ONCE(c->asked, list_empty(&c->sent) && list_empty(&c->txq) ?
+			     0 : jiffies ?: 1);
 	spin_unlock(&c->lock);
 	return m;
 }
@@ -360,4 +366,15 @@ bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since)
 	stuck = c->cur && time_before(c->cur->since, since);
 	spin_unlock(&c->lock);
 	return stuck;
+}
+
+/*
+ * For how many ms has nothing come though a message waits, taken back or not; 0 if
+ * none does; any context.
+ */
+unsigned int nswap_conn_unanswered(const struct nswap_conn *c)
+{
+	unsigned long asked = READ_ONCE(c->asked);
+
+	return asked ? jiffies_to_msecs(jiffies - asked) : 0;
 }

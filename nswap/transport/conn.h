@@ -80,6 +80,8 @@ struct nswap_msg {
  * @txq: to be sent
  * @sent: waiting for answers, oldest first
  * @cur: being sent
+ * @asked: jiffies since when a message waits and nothing has come, 0 if none does;
+ *	written under @lock
  * @tx: held while sending
  * @tx_work: continues sending when the link had no room
  * @rx: header being handled by the receiver
@@ -97,6 +99,7 @@ struct nswap_conn {
 	struct list_head txq;
 	struct list_head sent;
 	struct nswap_msg *cur;
+	unsigned long asked;
 	struct mutex tx;
 	struct delayed_work tx_work;
 	struct nswap_wire_hdr rx;
@@ -115,5 +118,6 @@ int nswap_conn_receive(struct nswap_conn *c);
 struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
 				     bool *unsent);
 bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since);
+unsigned int nswap_conn_unanswered(const struct nswap_conn *c);
 
 #endif

@@ -19,7 +19,9 @@
  *  - A bvec is copied into the socket buffer; after a send nothing refers to
  *    the page any more.
  */
+#include <linux/atomic.h>
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>
@@ -30,23 +32,26 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "pure/buffers.h"
 #include "sockaddr.h"
 #include "transport.h"
 
 /*
- * Fixed, so that autotuning under pressure cannot shrink a window to nothing;
- * small, because both may be filled from memory reserves: a few of the largest
- * messages.
+ * Fixed for each link (pure/buffers.c), so that autotuning under pressure cannot shrink a
+ * window to nothing; small, because both may be filled from memory reserves.
  */
-#define TCP_BUFFER	(512u << 10)
 #define REPLY_BUFFER	(264u << 10)	/* two of the largest replies */
 #define USER_TIMEOUT_MS	40000
 #define SEND_TIMEOUT	(10 * HZ)
+
+/* bytes of all links' buffers */
+static atomic64_t buffers_taken = ATOMIC64_INIT(0);
 
 struct nswap_link {
 	struct socket *sock;
 	struct mutex own;	/* serialises tasks other than the link's thread */
 	bool reserves;
+	u32 buffer;		/* each way, of the budget */
 	void (*writable)(void *arg);
 	void *arg;
 	void (*saved_write_space)(struct sock *sk);
@@ -59,8 +64,8 @@ static void tcp_prepare(struct nswap_link *l)
 
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
-	WRITE_ONCE(sk->sk_sndbuf, TCP_BUFFER);
-	WRITE_ONCE(sk->sk_rcvbuf, TCP_BUFFER);
+	WRITE_ONCE(sk->sk_sndbuf, l->buffer);
+	WRITE_ONCE(sk->sk_rcvbuf, l->buffer);
 	sk_set_memalloc(sk);
 	release_sock(sk);
 	l->reserves = true;
@@ -88,6 +93,16 @@ static void tcp_keepalive(struct sock *sk)
 	tcp_sock_set_user_timeout(sk, USER_TIMEOUT_MS);
 }
 
+static u32 take_buffer(void)
+{
+	u64 ram = (u64)totalram_pages() * PAGE_SIZE;
+	u32 bytes = nswap_buffers_share(nswap_buffers_budget(ram),
+					atomic64_read(&buffers_taken));
+
+	atomic64_add(2 * bytes, &buffers_taken);
+	return bytes;
+}
+
 static struct nswap_link *new_link(struct socket *sock)
 {
 	struct nswap_link *l = kzalloc(sizeof(*l), GFP_NOIO);
@@ -95,6 +110,7 @@ static struct nswap_link *new_link(struct socket *sock)
 	if (!l)
 		return NULL;
 	l->sock = sock;
+	l->buffer = take_buffer();
 	mutex_init(&l->own);
 	return l;
 }
@@ -145,6 +161,7 @@ static void tcp_close_link(struct nswap_link *l)
 	if (l->reserves)
 		sk_clear_memalloc(sk);
 	sock_put(sk);
+	atomic64_sub(2 * l->buffer, &buffers_taken);
 	kfree(l);
 }
 
@@ -214,7 +231,7 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 	}
 	/* the flag is inherited, the state it stands for is not */
 	tcp_prepare(l);
-	WRITE_ONCE(sock->sk->sk_sndbuf, REPLY_BUFFER);
+	WRITE_ONCE(sock->sk->sk_sndbuf, min(l->buffer, REPLY_BUFFER));
 	tcp_tune(sock->sk);
 	tcp_keepalive(sock->sk);
 	return l;

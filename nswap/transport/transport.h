@@ -20,8 +20,8 @@ struct nswap_link;
  * @name: shown to users
  * @connect: open a link from one address to another; waits at most the given
  *	ms. Process context of a kernel thread (its memory cgroup is charged).
- *	Returns an ERR_PTR: -ECONNREFUSED means that no node listens there,
- *	any other error that nothing is known.
+ *	Returns an ERR_PTR: -ECONNREFUSED if no node listens there or a firewall
+ *	says so, -ETIMEDOUT if there was no answer, or another error.
  * @listen: listen at an address. As @connect; -EADDRINUSE, -EADDRNOTAVAIL.
  * @accept: wait for a connection at a listening link. -EINVAL after @shutdown.
  * @peer_addr: the address at the other end.

@@ -37,7 +37,7 @@ static u64 id(u16 n)
 {
 	struct nswap_addr a = addr(n);
 
-	return nswap_addr_id(&a);
+	return nswap_addr_id(&a, 0);
 }
 
 static struct nswap_announcement from(u16 n, u64 epoch)
@@ -58,6 +58,17 @@ static struct nswap_ipt_heard hear(struct nswap_ipt *t, u16 n, u64 epoch,
 	struct nswap_announcement a = from(n, epoch);
 
 	return nswap_ipt_hear(t, &a, now);
+}
+
+/* a connection to the address of an entry leads to node @id */
+static struct nswap_ipt_heard greeted(struct nswap_ipt *t, u16 index, u64 id,
+				      u64 epoch, u64 now)
+{
+	struct nswap_addr at = {};
+
+	if (index && index <= t->top)
+		at = t->entry[index].addr;
+	return nswap_ipt_greeted(t, index, &at, id, epoch, now);
 }
 
 static struct nswap_ipt_heard hear_leaving(struct nswap_ipt *t, u16 n,
@@ -210,7 +221,7 @@ static void greeting_overrules(struct kunit *test)
 
 	hear(t, 1, 11, 100);
 	hear(t, 1, 12, 200);
-	expect(test, nswap_ipt_greeted(t, 2, id(1), 11, 300),
+	expect(test, greeted(t, 2, id(1), 11, 300),
 	       NSWAP_IPT_REBOOTED, 3, 2);
 	expect_entry(test, t, 1, GONE, 1, 11);
 	expect_entry(test, t, 2, GONE, 1, 12);
@@ -247,7 +258,7 @@ static void listed_is_adopted_by_greeting(struct kunit *test)
 	struct nswap_ipt *t = test->priv;
 
 	list(t, 1);
-	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 100),
+	expect(test, greeted(t, 1, id(1), 11, 100),
 	       NSWAP_IPT_NEW, 1, 0);
 	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
@@ -279,22 +290,83 @@ static void listed_by_another_address(struct kunit *test)
 
 	list(t, 9);
 	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
-	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 200),
+	expect(test, greeted(t, 1, id(1), 11, 200),
 	       NSWAP_IPT_SAME, 2, 0);
 	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)LISTED);
 	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
 }
 
-/* the listed address is known to work, so it stays */
+/* an announcement changes no address: the listed one is known to work */
 static void listed_address_stays(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
 	struct nswap_addr nine = addr(9);
 
 	list(t, 9);
-	nswap_ipt_greeted(t, 1, id(1), 11, 100);
+	greeted(t, 1, id(1), 11, 100);
 	expect(test, hear(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
 	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[1].addr, &nine));
+}
+
+/* heard from elsewhere: the same entry, whose address changes when it is told to */
+static void moves(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_announcement a = from(1, 11);
+	struct nswap_addr two = addr(2);
+	struct nswap_ipt_heard h;
+
+	KUNIT_EXPECT_FALSE(test, hear(t, 1, 11, 100).elsewhere);
+	a.addr = two;
+	a.lent = 50;
+	a.leaving = true;
+	h = nswap_ipt_hear(t, &a, 200);
+	expect(test, h, NSWAP_IPT_SAME, 1, 0);
+	KUNIT_EXPECT_TRUE(test, h.elsewhere);
+	expect_entry(test, t, 1, KNOWN, 1, 11);
+	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 50ull);
+	nswap_ipt_moved(t, 1, &two);
+	h = nswap_ipt_hear(t, &a, 300);
+	KUNIT_EXPECT_FALSE(test, h.elsewhere);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].leaving);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[1].addr, &two));
+	/* another node where it was is another entry */
+	expect(test, greeted(t, 1, id(3), 33, 400), NSWAP_IPT_NEW, 2, 0);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)LEAVING);
+}
+
+/* a listed node that has moved is listed where the user said, and is so again */
+static void listed_node_moves(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_addr one = addr(1), two = addr(2);
+
+	list(t, 1);
+	hear(t, 1, 11, 100);
+	nswap_ipt_moved(t, 1, &two);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[1].listed_at, &one));
+	expect(test, hear(t, 1, 12, 200), NSWAP_IPT_REBOOTED, 2, 1);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &one));
+	nswap_ipt_release(t, 1);
+	nswap_ipt_moved(t, 2, &two);
+	nswap_ipt_forget(t, 2);
+	nswap_ipt_release(t, 2);
+	expect_entry(test, t, 2, LISTED, 1, 0);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &one));
+}
+
+/* what is forgotten is not named any more, and may be heard again */
+static void forgotten(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	nswap_ipt_forget(t, 7);
+	nswap_ipt_forget(t, 1);
+	expect_entry(test, t, 1, GONE, 1, 11);
+	nswap_ipt_release(t, 1);
+	expect(test, hear(t, 1, 11, 200), NSWAP_IPT_NEW, 1, 0);
 }
 
 static void leaving(struct kunit *test)
@@ -305,7 +377,7 @@ static void leaving(struct kunit *test)
 	expect(test, hear_leaving(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
 	expect_entry(test, t, 1, LEAVING, 1, 11);
 	expect(test, hear_leaving(t, 1, 11, 300), NSWAP_IPT_SAME, 1, 0);
-	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 400),
+	expect(test, greeted(t, 1, id(1), 11, 400),
 	       NSWAP_IPT_SAME, 1, 0);
 	expect_entry(test, t, 1, LEAVING, 1, 11);
 	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(1)), 1);
@@ -342,7 +414,7 @@ static void greeted_by_another(struct kunit *test)
 	struct nswap_ipt *t = test->priv;
 
 	hear(t, 1, 11, 100);
-	expect(test, nswap_ipt_greeted(t, 1, id(2), 22, 200),
+	expect(test, greeted(t, 1, id(2), 22, 200),
 	       NSWAP_IPT_NEW, 2, 0);
 	expect_entry(test, t, 1, KNOWN, 1, 11);
 	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
@@ -353,11 +425,11 @@ static void greeted_nowhere(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
 
-	expect(test, nswap_ipt_greeted(t, 0, id(1), 11, 1),
+	expect(test, greeted(t, 0, id(1), 11, 1),
 	       NSWAP_IPT_FULL, 0, 0);
-	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 1),
+	expect(test, greeted(t, 1, id(1), 11, 1),
 	       NSWAP_IPT_FULL, 0, 0);
-	expect(test, nswap_ipt_greeted(t, U16_MAX, id(1), 11, 1),
+	expect(test, greeted(t, U16_MAX, id(1), 11, 1),
 	       NSWAP_IPT_FULL, 0, 0);
 	KUNIT_EXPECT_EQ(test, t->top, 0u);
 }
@@ -374,7 +446,7 @@ static void full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, (unsigned int)NSWAP_MAX_PEERS);
 
 	expect(test, hear(t, 2000, 1, 2), NSWAP_IPT_FULL, 0, 0);
-	expect(test, nswap_ipt_greeted(t, 2, id(2000), 1, 2),
+	expect(test, greeted(t, 2, id(2000), 1, 2),
 	       NSWAP_IPT_FULL, 0, 0);
 	KUNIT_EXPECT_EQ(test, list(t, 2000), 0);
 	KUNIT_EXPECT_EQ(test, list(t, 5), 5);
@@ -418,19 +490,24 @@ static void top_comes_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 2u);
 }
 
-/* no other entry has the listed address: it starts again from zero */
+/* it is listed through epochs and addresses; without it all starts again from zero */
 static void listed_is_listed_again(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
+	struct nswap_addr nine = addr(9);
 
 	list(t, 9);
-	nswap_ipt_greeted(t, 1, id(1), 11, 1);
+	greeted(t, 1, id(1), 11, 1);
 	expect(test, hear(t, 1, 12, 2), NSWAP_IPT_REBOOTED, 2, 1);
-	KUNIT_EXPECT_FALSE(test, t->entry[2].listed);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &nine));
 	nswap_ipt_release(t, 1);
-	expect_entry(test, t, 1, LISTED, 9, 0);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
-	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 0ull);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
+	nswap_ipt_forget(t, 2);
+	nswap_ipt_release(t, 2);
+	expect_entry(test, t, 2, LISTED, 9, 0);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 0ull);
 }
 
 struct age {
@@ -513,7 +590,7 @@ static void equal_addresses(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nswap_addr_equal(&a, &b));
 }
 
-/* two constants from an independent SipHash: ids agree between machines */
+/* constants from an independent SipHash: a node's id is the same after a reboot */
 static void ids_are_fixed(struct kunit *test)
 {
 	struct nswap_addr a = addr(1);
@@ -521,13 +598,15 @@ static void ids_are_fixed(struct kunit *test)
 		AF_INET6, 9611, 0, { 0x20, 1, 0xd, 0xb8, [15] = 1 }
 	};
 
-	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
-	KUNIT_EXPECT_EQ(test, nswap_addr_id(&b), 0x0151c595e62e3d37ull);
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a, 0), 0xd14b59a0a1598cd2ull);
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&b, 0), 0xe7b77f27fae0d9d0ull);
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a, 0x027700000001ull),
+			0x55dd8c4933cc80d3ull);
 	a.ip[15] = 1;
 	a.scope = 3;
-	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
+	KUNIT_EXPECT_EQ(test, nswap_addr_id(&a, 0), 0xd14b59a0a1598cd2ull);
 	a.port++;
-	KUNIT_EXPECT_NE(test, nswap_addr_id(&a), 0xd6b83aa4b42ef9a6ull);
+	KUNIT_EXPECT_NE(test, nswap_addr_id(&a, 0), 0xd14b59a0a1598cd2ull);
 }
 
 /* the invariants at the head of the unit; false after the first violation */
@@ -590,7 +669,7 @@ static void random_walk(struct kunit *test)
 			list(t, n);
 			break;
 		case 2:
-			h = nswap_ipt_greeted(t, at, id(n), epoch, step);
+			h = greeted(t, at, id(n), epoch, step);
 			break;
 		case 3:
 			h = hear_leaving(t, n, epoch, step);
@@ -675,7 +754,7 @@ static void foreign_listed(struct kunit *test)
 	expect_entry(test, t, 2, LISTED, 2, 0);
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
 	KUNIT_EXPECT_EQ(test, t->entry[2].version, 1);
-	expect(test, nswap_ipt_greeted(t, 1, id(1), 11, 200), NSWAP_IPT_NEW, 1,
+	expect(test, greeted(t, 1, id(1), 11, 200), NSWAP_IPT_NEW, 1,
 	       0);
 	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
 	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
@@ -738,6 +817,9 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(listed_survives_reboot),
 	KUNIT_CASE(listed_by_another_address),
 	KUNIT_CASE(listed_address_stays),
+	KUNIT_CASE(moves),
+	KUNIT_CASE(listed_node_moves),
+	KUNIT_CASE(forgotten),
 	KUNIT_CASE(listed_is_listed_again),
 	KUNIT_CASE(leaving),
 	KUNIT_CASE(leaving_then_back),

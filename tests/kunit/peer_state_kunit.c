@@ -18,37 +18,37 @@ static const struct step steps[] = {
 	ROW(NEW, NEW, false),
 	ROW(NEW, CONNECTING, true),
 	ROW(NEW, UP, false),
-	ROW(NEW, SILENT, false),
+	ROW(NEW, SUSPECTED, false),
 	ROW(NEW, DEAD, false),
 	ROW(NEW, LOST, true),
 	ROW(CONNECTING, NEW, true),
 	ROW(CONNECTING, CONNECTING, false),
 	ROW(CONNECTING, UP, true),
-	ROW(CONNECTING, SILENT, false),
+	ROW(CONNECTING, SUSPECTED, false),
 	ROW(CONNECTING, DEAD, true),
 	ROW(CONNECTING, LOST, true),
 	ROW(UP, NEW, false),
 	ROW(UP, CONNECTING, false),
 	ROW(UP, UP, false),
-	ROW(UP, SILENT, true),
+	ROW(UP, SUSPECTED, true),
 	ROW(UP, DEAD, false),
 	ROW(UP, LOST, true),
-	ROW(SILENT, NEW, false),
-	ROW(SILENT, CONNECTING, false),
-	ROW(SILENT, UP, true),
-	ROW(SILENT, SILENT, false),
-	ROW(SILENT, DEAD, true),
-	ROW(SILENT, LOST, true),
+	ROW(SUSPECTED, NEW, false),
+	ROW(SUSPECTED, CONNECTING, false),
+	ROW(SUSPECTED, UP, true),
+	ROW(SUSPECTED, SUSPECTED, false),
+	ROW(SUSPECTED, DEAD, true),
+	ROW(SUSPECTED, LOST, true),
 	ROW(DEAD, NEW, false),
 	ROW(DEAD, CONNECTING, false),
 	ROW(DEAD, UP, true),
-	ROW(DEAD, SILENT, false),
+	ROW(DEAD, SUSPECTED, false),
 	ROW(DEAD, DEAD, false),
 	ROW(DEAD, LOST, true),
 	ROW(LOST, NEW, false),
 	ROW(LOST, CONNECTING, false),
 	ROW(LOST, UP, false),
-	ROW(LOST, SILENT, false),
+	ROW(LOST, SUSPECTED, false),
 	ROW(LOST, DEAD, false),
 	ROW(LOST, LOST, false),
 	{ "no state to NEW", NSWAP_PEER_STATES, NSWAP_PEER_NEW, false },
@@ -88,7 +88,7 @@ static void hopeless(struct kunit *test)
 static void names_are_fixed(struct kunit *test)
 {
 	static const char *const expected[] = {
-		"new", "connecting", "up", "silent", "dead", "lost", "unknown",
+		"new", "connecting", "up", "suspected", "dead", "lost", "unknown",
 	};
 	u8 state;
 
@@ -98,10 +98,41 @@ static void names_are_fixed(struct kunit *test)
 				   expected[state]);
 }
 
+/* a refusal is told from silence, and what is told is for people */
+static void reasons_are_told(struct kunit *test)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} told[] = {
+		{ 0, "" },
+		{ -ETIMEDOUT, "no answer for 2.1 s" },
+		{ -EAGAIN, "no answer for 2.1 s" },
+		{ -ECONNREFUSED, "connection refused, for 2.1 s" },
+		{ -EHOSTUNREACH, "unreachable, for 2.1 s" },
+		{ -ECONNRESET, "connection closed, for 2.1 s" },
+		{ -ESTALE, "another node is at its address, for 2.1 s" },
+		{ -EPROTONOSUPPORT, "another version, for 2.1 s" },
+		{ -EACCES, "turned away, for 2.1 s" },
+		{ -ENOMEM, "cannot connect, for 2.1 s" },
+	};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		nswap_peer_reason_text(nswap_peer_reason_of(told[i].error), 2199,
+				       text, sizeof(text));
+		KUNIT_EXPECT_STREQ(test, text, told[i].text);
+	}
+	nswap_peer_reason_text(NSWAP_REASONS, 0, text, sizeof(text));
+	KUNIT_EXPECT_STREQ(test, text, "unknown, for 0.0 s");
+}
+
 static struct kunit_case peer_state_cases[] = {
 	KUNIT_CASE_PARAM(transition, step_gen_params),
 	KUNIT_CASE(hopeless),
 	KUNIT_CASE(names_are_fixed),
+	KUNIT_CASE(reasons_are_told),
 	{}
 };
 

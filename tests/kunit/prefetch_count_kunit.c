@@ -2,9 +2,7 @@
 /* Prefetch, count: how many pages each policy wants. */
 #include <kunit/test.h>
 
-#include "../../prefetch/count_out.c"
-#include "../../prefetch/count_used.c"
-#include "../../prefetch/count_adaptive.c"
+#include "../../prefetch/count.c"
 
 #define VIEW(u, out, p, ...) \
 	{ .used = u, .swap_outs = out, .pct = p, .ram_us = 100, \
@@ -52,9 +50,9 @@ static void decision(struct kunit *test)
 {
 	const struct count_row *r = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, nswap_count_out_ops.pages(&r->view), r->out);
-	KUNIT_EXPECT_EQ(test, nswap_count_used_ops.pages(&r->view), r->used);
-	KUNIT_EXPECT_EQ(test, nswap_count_adaptive_ops.pages(&r->view),
+	KUNIT_EXPECT_EQ(test, count_out.pages(&r->view), r->out);
+	KUNIT_EXPECT_EQ(test, count_used.pages(&r->view), r->used);
+	KUNIT_EXPECT_EQ(test, count_adaptive.pages(&r->view),
 			r->adaptive);
 }
 

@@ -2,10 +2,7 @@
 /* Prefetch, when: each policy in each kind of situation. */
 #include <kunit/test.h>
 
-#include "../../prefetch/when_always.c"
-#include "../../prefetch/when_swapping.c"
-#include "../../prefetch/when_idle.c"
-#include "../../prefetch/when_adaptive.c"
+#include "../../prefetch/when.c"
 
 /* a wake-up after @out and @in pages; flash is faster by default */
 #define MOMENT(out, in, ...) \
@@ -55,11 +52,11 @@ static void decision(struct kunit *test)
 {
 	const struct when_row *r = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, nswap_when_always_ops.due(&r->view), r->always);
-	KUNIT_EXPECT_EQ(test, nswap_when_swapping_ops.due(&r->view),
+	KUNIT_EXPECT_EQ(test, when_always.due(&r->view), r->always);
+	KUNIT_EXPECT_EQ(test, when_swapping.due(&r->view),
 			r->swapping);
-	KUNIT_EXPECT_EQ(test, nswap_when_idle_ops.due(&r->view), r->idle);
-	KUNIT_EXPECT_EQ(test, nswap_when_adaptive_ops.due(&r->view),
+	KUNIT_EXPECT_EQ(test, when_idle.due(&r->view), r->idle);
+	KUNIT_EXPECT_EQ(test, when_adaptive.due(&r->view),
 			r->adaptive);
 }
 
@@ -77,7 +74,7 @@ static void off_and_on(struct kunit *test)
 		bool now;
 
 		v.flash_us = i >= 100 && i < 200 ? 150 : 80;
-		now = nswap_when_adaptive_ops.due(&v);
+		now = when_adaptive.due(&v);
 		due[i / 100] += now;
 		nswap_prefetch_note(&v.learned, 1, now ? 10 : 0, v.swap_ins,
 				    hits);

@@ -3,11 +3,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#include "../../prefetch/which_rr.c"
-#include "../../prefetch/which_rand.c"
-#include "../../prefetch/which_lrs.c"
-#include "../../prefetch/which_mrs.c"
-#include "../../prefetch/which_adaptive.c"
+#include "../../prefetch/which.c"
 
 struct which_row {
 	const char *desc;
@@ -16,10 +12,10 @@ struct which_row {
 };
 
 static const struct which_row rows[] = {
-	{ "rr", &nswap_which_rr_ops, NSWAP_WHICH_TAKE, NSWAP_WHICH_TAKE },
-	{ "rand", &nswap_which_rand_ops, NSWAP_WHICH_TAKE, NSWAP_WHICH_TAKE },
-	{ "lrs", &nswap_which_lrs_ops, NSWAP_WHICH_CLEAR, NSWAP_WHICH_TAKE },
-	{ "mrs", &nswap_which_mrs_ops, NSWAP_WHICH_TAKE, NSWAP_WHICH_PASS },
+	{ "rr", &which_rr, NSWAP_WHICH_TAKE, NSWAP_WHICH_TAKE },
+	{ "rand", &which_rand, NSWAP_WHICH_TAKE, NSWAP_WHICH_TAKE },
+	{ "lrs", &which_lrs, NSWAP_WHICH_CLEAR, NSWAP_WHICH_TAKE },
+	{ "mrs", &which_mrs, NSWAP_WHICH_TAKE, NSWAP_WHICH_PASS },
 };
 
 static void row_desc(const struct which_row *r, char *desc)
@@ -46,7 +42,7 @@ static void clock(struct kunit *test)
 	for (turn = 0; turn < 2; turn++) {
 		for (i = 0; i < ARRAY_SIZE(referenced); i++) {
 			enum nswap_which_look l =
-				nswap_which_lrs_ops.look(referenced[i]);
+				which_lrs.look(referenced[i]);
 
 			taken[turn] += l == NSWAP_WHICH_TAKE;
 			if (l == NSWAP_WHICH_CLEAR)
@@ -69,7 +65,7 @@ static void best_is_found(struct kunit *test)
 
 		for (i = chosen = 0; i < 2000; i++) {
 			const struct nswap_which_ops *ops =
-				nswap_which_adaptive_ops.choose(&v);
+				which_adaptive.choose(&v);
 			u64 hits[NSWAP_PREFETCH_ARMS] = {};
 
 			KUNIT_ASSERT_TRUE(test, ops && ops->look);
@@ -92,7 +88,7 @@ static void each_is_tried(struct kunit *test)
 
 	for (i = 0; i < 64; i++) {
 		v.learned.wakeups = i;
-		tried[nswap_which_adaptive_ops.choose(&v)->arm]++;
+		tried[which_adaptive.choose(&v)->arm]++;
 	}
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		KUNIT_EXPECT_GE(test, tried[others[i]->arm], 2u);

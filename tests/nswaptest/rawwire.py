@@ -25,13 +25,14 @@ MAGIC = 0x5057534e
  MOVE, MOVE_ACK, MOVED, MOVED_ACK, CLAIM, CLAIM_ACK, RETURN, RETURN_ACK,
  ANNOUNCE) = range(1, 27)
 LAST, TIMED = 0x01, 0x20
-OK, OLDER, NOT_HELD, STALE, LEAVING, BAD = 0, 2, 3, 4, 5, 6
+OK, NO_ROOM, OLDER, NOT_HELD, STALE, LEAVING, BAD = range(7)
 CONTROL, LOADS, STORES, MOVES, TELLS = range(5)
 HAS_TIMED = 1
 
 
-def node_id(ip, port=PORT):
-    """The id that belongs to an IPv4 address: SipHash-2-4 of it."""
+def node_id(ip, port=PORT, hardware=0):
+    """The id of a node at an IPv4 address, on an interface with this hardware
+    address: SipHash-2-4 of both."""
     mask = (1 << 64) - 1
     address = int.from_bytes(socket.inet_aton(ip) + bytes(4), "big")
     key = (0x6e73776170206964, 0x7632303236313131)
@@ -53,7 +54,7 @@ def node_id(ip, port=PORT):
             v[2] = (v[2] + v[1]) & mask
             v[1] = rotated(v[1], 17) ^ v[2]
             v[2] = rotated(v[2], 32)
-    for word in (address, 0, socket.AF_INET << 16 | port, 24 << 56):
+    for word in (address, 0, socket.AF_INET << 16 | port, hardware, 32 << 56):
         v[3] ^= word
         rounds(2)
         v[0] ^= word
@@ -170,17 +171,20 @@ class Peer:
 
     version, features and greets (version of the GREET, if another) may be
     changed at any time; hellos are those heard, asked counts (type, flags).
+    full: it takes no page; free_ack: seconds until a FREE is answered; held_up,
+    if it is an event: a HOLD_ASK that goes on with an earlier one waits for it.
     """
 
     def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
-                 announces=True):
-        self.addr, self.id = node.addr, node_id(node.addr)
+                 announces=True, ident=None):
+        self.addr, self.id = node.addr, ident or node_id(node.addr)
         self.others = [o.addr for o in others]
         self.version, self.features, self.epoch = version, features, epoch
         self.announces = announces
         self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
         self.refused = 0
-        self._lock = threading.Lock()
+        self.full, self.free_ack, self.held_up = False, 0, None
+        self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
             self._listener = socket.create_server((node.addr, PORT), backlog=64)
@@ -198,19 +202,24 @@ class Peer:
             for key, value in changes.items():
                 setattr(self, key, value)
             self.pages, self.pending, self.hellos = {}, {}, []
-            self._cut()
+            self._cut_all()
+
+    def cut(self):
+        """Its connections break; it keeps its pages."""
+        with self._lock:
+            self._cut_all()
 
     def close(self):
         """Fall silent."""
         self._stop = True
         with self._lock:
-            self._cut()
+            self._cut_all()
         for thread in self._threads:
             thread.join()
         self._listener.close()
         self._udp.close()
 
-    def _cut(self):
+    def _cut_all(self):
         for sock in self._socks:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
@@ -220,7 +229,7 @@ class Peer:
         ip = socket.inet_aton(self.addr) + bytes(12)
         return Message(ANNOUNCE, struct.pack(
             "<QQHHI16sQQQ", self.id, self.epoch, socket.AF_INET, PORT, 0, ip,
-            4096, 4096 - len(self.pages), len(self.pages)),
+            4096, 0 if self.full else 4096 - len(self.pages), len(self.pages)),
             version=self.version).packed()
 
     def _announce(self):
@@ -268,6 +277,8 @@ class Peer:
                 slot=len(self.pages), free=2048).packed())
             while True:
                 question = take(sock)
+                if question.kind == HOLD_ASK and question.slot and self.held_up:
+                    self.held_up.wait(60)
                 with self._lock:
                     key = (question.kind, question.flags)
                     self.asked[key] = self.asked.get(key, 0) + 1
@@ -275,8 +286,16 @@ class Peer:
                 answer.ident = question.ident
                 answer.slot = answer.slot or question.slot
                 answer.instance = question.instance
-                answer.free = 2048
-                sock.sendall(answer.packed())
+                answer.free = 0 if self.full else 2048
+                if question.kind == FREE and self.free_ack:
+                    threading.Timer(self.free_ack, self._answer,
+                                    (sock, answer)).start()
+                else:
+                    self._answer(sock, answer)
+
+    def _answer(self, sock, answer):
+        with self._out, contextlib.suppress(OSError):
+            sock.sendall(answer.packed())
 
     def _handle(self, q):
         if q.kind == STORE:
@@ -297,7 +316,7 @@ class Peer:
         if q.kind == HOLD_ASK:
             return self._list(q)
         if q.kind == GRANT_ASK:
-            return Message(GRANT, grants=min(q.nr, 512))
+            return Message(GRANT, grants=0 if self.full else min(q.nr, 512))
         if q.kind == GRANT_RETURN:
             return Message(GRANT)
         if q.kind == PING:
@@ -311,10 +330,11 @@ class Peer:
         answer = b""
         for i, gen in enumerate(gens):
             at = 4 * q.nr + PAGE * i
-            self.pages[(q.instance, q.slot + i)] = \
-                gen, q.payload[at:at + PAGE]
-            answer += struct.pack("<II", gen, OK)
-        return Message(STORE_ACK, answer, q.nr, grants=q.nr,
+            if not self.full:
+                self.pages[(q.instance, q.slot + i)] = \
+                    gen, q.payload[at:at + PAGE]
+            answer += struct.pack("<II", gen, NO_ROOM if self.full else OK)
+        return Message(STORE_ACK, answer, q.nr, grants=0 if self.full else q.nr,
                        took=1000 if q.flags & TIMED else 0)
 
     def _load(self, q):

@@ -21,6 +21,7 @@
 
 #define HEAR_MS		3000	/* three announcements, unless told otherwise */
 #define PROBE_MS	2000
+#define LINK_KB		1024	/* buffers of a connection, both ways */
 
 /* what the checks look at, gathered once */
 struct patient {
@@ -277,31 +278,47 @@ static unsigned long long read_kb(const char *path, const char *key)
 	return value;
 }
 
+static unsigned long long clamped(unsigned long long value,
+				  unsigned long long least,
+				  unsigned long long most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* KiB of buffers that sessions with @peers peers, both ways, may fill */
+static unsigned long long buffers_kb(const struct patient *p, size_t peers,
+				     unsigned long long total)
+{
+	unsigned long long need = peers * 2 * p->node.conns * LINK_KB;
+
+	return clamped(need, 0, clamped(total / 32, 65536, 1048576));
+}
+
 /*
- * What comes in while the machine is out of memory is received into the
- * reserve. 1/64 of RAM, at least 4 MiB and at most 128 MiB, leaves room for
- * the windows of a few peers.
+ * What comes in while the machine is out of memory is received into the reserve: 1/64
+ * of RAM, at least 4 MiB and at most 128 MiB, for a few peers; for more of them what
+ * their connections may fill, which the module bounds (pure/buffers.c). No more
+ * than an eighth of RAM: a machine that small does better with fewer peers.
  */
-static void check_reserve(void)
+static void check_reserve(const struct patient *p)
 {
 	unsigned long long total = read_kb("/proc/meminfo", "MemTotal:");
 	unsigned long long have = read_kb("/proc/sys/vm/min_free_kbytes", "");
-	unsigned long long want = total / 64;
+	unsigned long long want = clamped(total / 64, 4096, 131072);
+	size_t peers = alive(p);
+	unsigned long long fill = buffers_kb(p, peers, total);
 	char fix[80];
 
 	if (!total || !have)
 		return;
-	if (want < 4096)
-		want = 4096;
-	if (want > 131072)
-		want = 131072;
+	want = clamped(want, clamped(fill, 0, total / 8), ~0ull);
 	if (have >= want) {
 		fine("memory reserve", "vm.min_free_kbytes is high enough");
 		return;
 	}
 	snprintf(fix, sizeof(fix), "sysctl -w vm.min_free_kbytes=%llu", want);
-	problem("memory reserve", fix, "vm.min_free_kbytes is %llu, with swap over the network %llu is recommended on this machine",
-		have, want);
+	problem("memory reserve", fix, "vm.min_free_kbytes is %llu, %llu is recommended on this machine: connections with %zu peers may fill %llu KiB while memory is out",
+		have, want, peers, fill);
 }
 
 static void check_size(const struct patient *p)
@@ -344,12 +361,12 @@ static void check_lost(const struct patient *p)
 
 static void examine(void)
 {
-	struct patient p;
+	struct patient p = {};
 
 	if (!view_find_node(&p.node)) {
 		problem("node", "nswapctl up --lend 1G",
 			"no node is up in this network namespace");
-		check_reserve();
+		check_reserve(&p);
 		return;
 	}
 	fine("node", "up");
@@ -362,7 +379,7 @@ static void examine(void)
 	check_size(&p);
 	check_lost(&p);
 	check_priority(&p);
-	check_reserve();
+	check_reserve(&p);
 	finding(false, "single copy",
 		"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail",
 		NULL);

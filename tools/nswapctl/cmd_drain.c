@@ -21,7 +21,8 @@
 
 #define LOOK_US		250000
 #define STUCK_S		10	/* nothing moved for so long: no more will */
-#define HOPELESS_S	2	/* likewise, if everybody has said so */
+#define HOPELESS_S	2	/* likewise, if all have said so */
+#define ROOM_S		60	/* likewise, while a peer has room for some of it */
 
 static double now(void)
 {
@@ -31,26 +32,48 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* is there a peer with room for every owner: one that is not the owner? */
+/* may pages of an owner go to a peer? not to the owner itself */
+static bool room_for(const struct view_owner *o, const struct view_peer *peers,
+		     size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (view_peer_alive(&peers[i]) && peers[i].free &&
+		    peers[i].id != o->id)
+			return true;
+	return false;
+}
+
+/* is there a peer with room for every owner? */
 static bool room_for_all(void)
 {
 	struct view_owner *owners;
 	struct view_peer *peers;
-	size_t i, k, nr = view_peers(&peers), nr_owners = view_owners(&owners);
+	size_t k, nr = view_peers(&peers), nr_owners = view_owners(&owners);
 	bool all = true;
 
-	for (k = 0; k < nr_owners && all; k++) {
-		bool any = !owners[k].held;
-
-		for (i = 0; i < nr; i++)
-			any = any || (view_peer_alive(&peers[i]) &&
-				      peers[i].free &&
-				      peers[i].id != owners[k].id);
-		all = any;
-	}
+	for (k = 0; k < nr_owners && all; k++)
+		all = !owners[k].held || room_for(&owners[k], peers, nr);
 	free(owners);
 	free(peers);
 	return all;
+}
+
+/* can more move: an owner is there to be told, and a peer has room? */
+static bool hopeful(void)
+{
+	struct view_owner *owners;
+	struct view_peer *peers;
+	size_t k, nr = view_peers(&peers), nr_owners = view_owners(&owners);
+	bool any = false;
+
+	for (k = 0; k < nr_owners && !any; k++)
+		any = owners[k].held && owners[k].connected &&
+		      room_for(&owners[k], peers, nr);
+	free(owners);
+	free(peers);
+	return any;
 }
 
 /* no peer has room, and what could be brought back has no home */
@@ -64,6 +87,12 @@ static bool hopeless(void)
 		home = home || (owners[i].held && !owners[i].no_home);
 	free(owners);
 	return !home && !room_for_all();
+}
+
+/* how long nothing has to move before no more is waited for */
+static int patience(void)
+{
+	return hopeless() ? HOPELESS_S : hopeful() ? ROOM_S : STUCK_S;
 }
 
 static void lend(uint64_t pages)
@@ -123,7 +152,7 @@ struct drained drain_node(bool to_home)
 			   (unsigned long long)left);
 	d.home = gone_home();
 	lend(0);
-	while (left && now() - last_move < (hopeless() ? HOPELESS_S : STUCK_S)) {
+	while (left && now() - last_move < patience()) {
 		usleep(LOOK_US);
 		view_get_node(&node);
 		if (node.held < left)

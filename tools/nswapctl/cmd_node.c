@@ -184,6 +184,8 @@ int cmd_up(int argc, char **argv)
 	return 0;
 }
 
+#define DRAINS	3	/* before a refusal to go down is final */
+
 static const struct option down_options[] = {
 	{ "netns-id", required_argument, NULL, 'i' },
 	{ "now", no_argument, NULL, 'f' },
@@ -221,26 +223,43 @@ static void say_lost(const struct view_owner *o, const struct view_peer *peers,
 			 name, (unsigned long long)o->held);
 }
 
-static void go_down(bool now)
+/* NULL, or why it was refused */
+static const char *go_down(bool now)
 {
-	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_DOWN);
+	struct nl_msg *msg;
 	struct view_owner *owners;
 	struct view_peer *peers;
 	size_t i, nr = view_owners(&owners), nr_peers = view_peers(&peers);
+	const char *why;
 
+	msg = ctl_request(NSWAP_CMD_NODE_DOWN);
 	if (now)
 		ctl_put_on(msg, NSWAP_A_NOW);
-	ctl_call(msg, NULL, NULL);
-	for (i = 0; i < nr; i++)
+	why = ctl_try_call(msg, NULL, NULL);
+	for (i = 0; i < nr && !why; i++)
 		say_lost(&owners[i], peers, nr_peers);
 	free(owners);
 	free(peers);
+	return why;
+}
+
+static void drain_first(void)
+{
+	struct drained d = drain_node(true);
+
+	if (d.left)
+		ctl_refuse("%llu pages held for others could not move, neither to a peer nor to the homes of their owners: the node stays up%s; --now takes it down and loses them",
+			   (unsigned long long)d.left,
+			   d.left < d.held || d.home ?
+				" and lends nothing" : "");
 }
 
 int cmd_down(int argc, char **argv)
 {
 	struct view_node node;
-	bool now = false;
+	bool now = false, may_drain;
+	unsigned int drains = 0;
+	const char *why;
 	int option;
 
 	while ((option = arg_option(argc, argv, down_options)) != -1) {
@@ -255,17 +274,16 @@ int cmd_down(int argc, char **argv)
 						    UINT32_MAX));
 	}
 	arg_no_more(argc, argv, optind);
-	view_get_node(&node);
-	if (node.held && !now && !ctl_node) {
-		struct drained d = drain_node(true);
-
-		if (d.left)
-			ctl_refuse("%llu pages held for others could not move, neither to a peer nor to the homes of their owners: the node stays up%s; --now takes it down and loses them",
-				   (unsigned long long)d.left,
-				   d.left < d.held || d.home ?
-					" and lends nothing" : "");
-	}
-	go_down(now);
+	may_drain = !now && !ctl_node;
+	/* a store or a move that was on its way may bring pages after the drain */
+	do {
+		view_get_node(&node);
+		if (node.held && may_drain)
+			drain_first();
+		why = go_down(now);
+	} while (why && may_drain && ++drains < DRAINS);
+	if (why)
+		ctl_refuse("%s", why);
 	return 0;
 }
 

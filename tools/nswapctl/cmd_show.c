@@ -46,11 +46,13 @@ static void json_peer(const struct view_peer *p)
 	json_number("version", p->version);
 	json_features(p->features);
 	json_string("refused", p->refused);
+	json_string("reason", p->reason);
 	json_end();
 }
 
 static void print_peer(const struct view_peer *p)
 {
+	const char *why = *p->refused ? p->refused : p->reason;
 	char addr[ADDR_TEXT], lent[32], left[32], heard[32] = "never";
 
 	if (p->id || p->heard_ms)
@@ -62,7 +64,7 @@ static void print_peer(const struct view_peer *p)
 	       text_size(p->lent * PAGE_BYTES, lent, sizeof(lent)),
 	       text_size(p->free * PAGE_BYTES, left, sizeof(left)),
 	       p->grants, (unsigned long long)p->slots, heard,
-	       *p->refused ? ", " : "", p->refused);
+	       *why ? ", " : "", why);
 }
 
 int cmd_peers(int argc, char **argv)

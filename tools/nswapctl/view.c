@@ -237,6 +237,7 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	     !strcmp(p->state, "up")))
 		strcpy(p->state, "leaving");
 	text_of(tb[NSWAP_PEER_A_REFUSED], p->refused, sizeof(p->refused));
+	text_of(tb[NSWAP_PEER_A_REASON], p->reason, sizeof(p->reason));
 	if (*p->refused && strcmp(p->state, "lost"))
 		strcpy(p->state, "refused");
 	p->fresh = tb[NSWAP_PEER_A_FRESH];

@@ -105,6 +105,7 @@ struct view_peer {
 	uint32_t version;	/* of the wire protocol, 0 if not heard of */
 	uint64_t features;	/* enum nswap_feature, while a session stands */
 	char refused[96];	/* why it is no peer; "" if it is one */
+	char reason[64];	/* why it is suspected or dead; "" if it is well */
 };
 
 struct view_owner {

@@ -157,8 +157,8 @@ def test_ageing(t):
     client.ctl("policy", "place", "round-robin")
     dev = client.device_add("32M")
     cluster.isolate(silent)
-    wait_for(lambda: client.peers()[silent.addr]["state"] == "silent", 15,
-             "the peer is called silent")
+    wait_for(lambda: client.peers()[silent.addr]["state"] == "suspected", 15,
+             "the peer is suspected")
     before = silent.stat()["server"]["pages_stored"]
     write(client, dev, 8)
     equal(silent.stat()["server"]["pages_stored"], before,

@@ -165,6 +165,31 @@ def findings(node, code=None):
     return bad
 
 
+def test_reserve(t):
+    """What doctor wants set aside grows with the peers, by what their connections
+    may fill."""
+    cluster = t.cluster(5)
+    node = cluster[0]
+    total = int(node.read("/proc/meminfo").split()[1])
+    was = node.read("/proc/sys/vm/min_free_kbytes")
+    try:
+        node.write("/proc/sys/vm/min_free_kbytes", "1024")
+        for nr in (2, 5):
+            for other in cluster.nodes[:nr]:
+                if nr == 2 or other.index > 1:
+                    other.up(lend="4M")
+            cluster.wait_connected(cluster.nodes[:nr])
+            said = findings(node, 1)["memory reserve"]
+            fill = (nr - 1) * 2 * 3 * 1024
+            want = max(min(max(total // 64, 4096), 131072),
+                       min(fill, total // 8))
+            equal(said["fix"], f"sysctl -w vm.min_free_kbytes={want}", "its cure")
+            true(f"with {nr - 1} peers may fill {fill} KiB" in said["text"],
+                 f"doctor said {said['text']!r}")
+    finally:
+        node.write("/proc/sys/vm/min_free_kbytes", was)
+
+
 def test_doctor(t):
     """doctor finds each thing that is wrong, its commands mend it."""
     cluster = t.cluster(2)
@@ -179,6 +204,9 @@ def test_doctor(t):
     b.up(lend="64M")
     dev = a.device_add("32M")
     cluster.wait_connected()
+    found = findings(a)
+    if "memory reserve" in found:   # more than when alone
+        a.run(found["memory reserve"]["fix"])
     equal(findings(a, 0), {}, "findings when all is well")
 
     a.run(["mkswap", f"/dev/{dev}"])

@@ -299,7 +299,7 @@ def test_peer_dies(t):
         slots.write(ENOUGH + 1, 32)
         cluster.kill(cluster[1])
         wait_for(lambda: node.peers()[cluster[1].addr]["state"] in
-                 ("silent", "dead"), 15, "the peer is missed")
+                 ("suspected", "dead"), 15, "the peer is missed")
         for slot in range(1, ENOUGH + 1, 7):
             true(slots.right(slot), "a page on flash is right")
         true(slots.slowest < 2, "a page on flash is had at once")

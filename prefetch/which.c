@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which: should this slot's page be prefetched? The list at the end begins with what a
+ * node starts with.
+ */
+#include <linux/kernel.h>
+
+#include "prefetch.h"
+
+/* every page the clock hand reaches */
+static enum nswap_which_look any_look(bool referenced)
+{
+	return NSWAP_WHICH_TAKE;
+}
+
+static const struct nswap_which_ops which_rr = {
+	.is = { .name = "rr", .help = "in the order of slots, around" },
+	.arm = 1,
+	.look = any_look,
+};
+
+/*
+ * Each slot is chosen at random: going on from a random slot to the next one with a page
+ * would favour pages behind a long gap.
+ */
+static const struct nswap_which_ops which_rand = {
+	.is = { .name = "rand", .help = "chosen by lot" },
+	.arm = 2,
+	.scattered = true,
+	.look = any_look,
+};
+
+/*
+ * Least recently swapped, by the clock algorithm: a page that was not paged in since the
+ * hand last passed. The hand clears reference bits as it passes, so a page has one round
+ * to be paged in again.
+ */
+static enum nswap_which_look lrs_look(bool referenced)
+{
+	return referenced ? NSWAP_WHICH_CLEAR : NSWAP_WHICH_TAKE;
+}
+
+static const struct nswap_which_ops which_lrs = {
+	.is = { .name = "lrs", .help = "least recently swapped in (clock)" },
+	.arm = 3,
+	.look = lrs_look,
+};
+
+/*
+ * Most recently swapped: a page that has been paged in since it was written, or since
+ * another policy's hand has passed. The bit is not cleared: the page is not looked at
+ * again while flash has it, and a rewrite clears it.
+ */
+static enum nswap_which_look mrs_look(bool referenced)
+{
+	return referenced ? NSWAP_WHICH_TAKE : NSWAP_WHICH_PASS;
+}
+
+static const struct nswap_which_ops which_mrs = {
+	.is = { .name = "mrs", .help = "most recently swapped in (clock)" },
+	.arm = 4,
+	.look = mrs_look,
+};
+
+#define EXPLORE	8
+
+static const struct nswap_which_ops *const others[] = {
+	&which_lrs,
+	&which_mrs,
+	&which_rr,
+	&which_rand,
+};
+
+/*
+ * Does @a have more reads per page than @b? One page and one read are added to each
+ * count, which rates a policy with few results as good, so each is tried at first.
+ */
+static bool adaptive_better(const struct nswap_prefetch_learned *l, u8 a, u8 b)
+{
+	return (l->hits[a] + 1) * (l->put[b] + 1) >
+	       (l->hits[b] + 1) * (l->put[a] + 1);
+}
+
+/*
+ * The one of the others whose pages were read from flash most often per page; one wake-up
+ * in EXPLORE goes to each in turn, so that none is judged by old results only.
+ */
+static const struct nswap_which_ops *
+adaptive_choose(const struct nswap_prefetch_view *view)
+{
+	const struct nswap_prefetch_learned *l = &view->learned;
+	const struct nswap_which_ops *best = others[0];
+	unsigned int i;
+
+	if (l->wakeups % EXPLORE == 0)
+		return others[l->wakeups / EXPLORE % ARRAY_SIZE(others)];
+	for (i = 1; i < ARRAY_SIZE(others); i++)
+		if (adaptive_better(l, others[i]->arm, best->arm))
+			best = others[i];
+	return best;
+}
+
+static const struct nswap_which_ops which_adaptive = {
+	.is = { .name = "adaptive",
+		.help = "the one of these whose pages are read most" },
+	.choose = adaptive_choose,
+};
+
+const struct nswap_policy *const nswap_which_policies[] = {
+	&which_rr.is,
+	&which_rand.is,
+	&which_lrs.is,
+	&which_mrs.is,
+	&which_adaptive.is,
+	NULL
+};

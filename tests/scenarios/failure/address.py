@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Nodes whose address changes while they hold pages or have pages elsewhere.
+
+        node0 ------ node1        node0 keeps its pages on node1; an address that
+             `------ node2        is left is taken over by others
+"""
+import time
+
+from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.rawwire import Peer
+from nswaptest.work import Slots, eater, result_of, state_of
+
+DESCRIPTION = "a node that changes its address keeps its pages"
+SUITES = ("lab",)
+LONG = ("ten_times",)
+NEEDS = ("module", "progs")
+TIMEOUT = 240
+DEAD_AFTER = 20
+
+
+def readdress(node, host):
+    """Give a node another address in the subnet; the old one is gone."""
+    new = f"10.77.0.{host}"
+    node.run(["ip", "addr", "del", f"{node.addr}/24", "dev", node.iface])
+    node.run(["ip", "addr", "add", f"{new}/24", "broadcast", "10.77.0.255",
+              "dev", node.iface])
+    node.addr = new
+
+
+def filled(client, seed, count=512):
+    """A device with pages in its first slots; its name and content."""
+    dev = client.device_add("16M")
+    slots = Slots(dev, seed)
+    for first in range(1, count + 1, 32):
+        slots.write(first, 32)
+    return dev, slots
+
+
+def is_up(client, peer):
+    """Wait until a peer has a session at its present address."""
+    wait_for(lambda: client.peers().get(peer.addr, {}).get("state") == "up", 15,
+             f"a session with {peer} at {peer.addr}")
+
+
+def test_lender(t):
+    """The lender of all pages gets another address: page-ins wait for it and go
+    on, it is the same peer, and nothing is stored again."""
+    cluster = t.cluster(2)
+    cluster.up(lend="32M", dead_after=DEAD_AFTER)
+    client, lender = cluster
+    dev, slots = filled(client, t.seed)
+    with slots:
+        before = client.peers()[lender.addr]
+        stored = lender.stat()["server"]["pages_stored"]
+        for host in (101, 102):
+            readdress(lender, host)
+            equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+            t.log(f"slowest read {slots.slowest:.2f} s")
+            at_most(slots.slowest, DEAD_AFTER - 5, "seconds that a read took")
+            is_up(client, lender)
+        after = client.peers()[lender.addr]
+        for key in ("index", "id", "epoch", "slots"):
+            equal(after[key], before[key], f"{key} of the peer")
+        equal(lender.stat()["server"]["pages_stored"], stored, "pages stored")
+        equal(len(client.peers()), 1, "peers of the client")
+    client.device_del(dev)
+
+
+def test_owner(t):
+    """The owner gets another address: the lender keeps its pages and knows it
+    again, and a mover finds it there."""
+    cluster = t.cluster(3)
+    client, lender, other = cluster
+    client.up(lend="0", dead_after=DEAD_AFTER)
+    lender.up(lend="32M", dead_after=DEAD_AFTER)
+    cluster.wait_connected([client, lender])
+    dev, slots = filled(client, t.seed)
+    with slots:
+        readdress(client, 101)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+        stat = lender.stat()["server"]
+        equal((stat["held_pages"], stat["owners_rebooted"]), (512, 0),
+              "pages held, owners that rebooted")
+        equal(client.stat()["client"]["read_errors"], 0, "read errors")
+        other.up(lend="32M", dead_after=DEAD_AFTER)
+        cluster.wait_connected()
+        is_up(client, other)
+        lender.ctl("lend", "0")
+        wait_for(lambda: other.stat()["server"]["held_pages"] == 512, 30,
+                 "all pages are moved")
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+    client.device_del(dev)
+
+
+def test_listed(t):
+    """Without broadcasts, listed on one side only: the one that does not list the
+    other tells it of its new address."""
+    cluster = t.cluster(2)
+    client, lender = cluster
+    lender.up(lend="32M", dead_after=DEAD_AFTER, no_broadcast=True)
+    client.up(lend="0", dead_after=DEAD_AFTER, no_broadcast=True, peers=[lender])
+    cluster.wait_connected()
+    dev, slots = filled(client, t.seed)
+    with slots:
+        readdress(lender, 101)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+        is_up(client, lender)
+        readdress(client, 102)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+    client.device_del(dev)
+
+
+def test_address_taken(t):
+    """Another node comes up at the address that the lender has left: it is another
+    peer, the lender's pages are there, and both are used."""
+    cluster = t.cluster(3)
+    client, lender, taker = cluster
+    for node in (client, lender):
+        node.up(lend="32M", dead_after=DEAD_AFTER)
+    cluster.wait_connected([client, lender])
+    dev, slots = filled(client, t.seed)
+    with slots:
+        left = int(lender.addr.rpartition(".")[2])
+        readdress(lender, 101)
+        readdress(taker, left)
+        taker.up(lend="32M", dead_after=DEAD_AFTER)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+        is_up(client, lender)
+        is_up(client, taker)
+        peers = client.peers()
+        true(peers[lender.addr]["id"] != peers[taker.addr]["id"],
+             "two nodes have one id")
+        equal(client.devices()[0]["slots_lost"], 0, "slots lost")
+    client.device_del(dev)
+
+
+def test_id_taken(t):
+    """A node with the lender's id and another epoch, where the lender was: while
+    the lender is heard elsewhere it has not rebooted, and its pages are there."""
+    cluster = t.cluster(3)
+    client, lender, taker = cluster
+    for node in (client, lender):
+        node.up(lend="32M", dead_after=DEAD_AFTER)
+    cluster.wait_connected([client, lender])
+    dev, slots = filled(client, t.seed)
+    with slots:
+        ident = int(client.peers()[lender.addr]["id"], 16)
+        left = int(lender.addr.rpartition(".")[2])
+        readdress(lender, 101)
+        readdress(taker, left)
+        twin = Peer(taker, [client, lender], epoch=77, ident=ident)
+        try:
+            end = time.monotonic() + 6
+            while time.monotonic() < end:
+                equal(slots.compare(), (512, 0, 0),
+                      "right, wrong, unreadable slots")
+            is_up(client, lender)
+        finally:
+            twin.close()
+        equal(client.devices()[0]["slots_lost"], 0, "slots lost")
+        equal(twin.pages, {}, "pages on the twin")
+    client.device_del(dev)
+
+
+def test_ten_times(t):
+    """The address of a lender changes ten times under a swapping program, and its
+    owner's in between: no read fails, no page is wrong."""
+    cluster = t.cluster(3)
+    cluster.up(lend="64M", dead_after=DEAD_AFTER)
+    client, lender = cluster.nodes[:2]
+    client.ctl("policy", "place", "round-robin")
+    state = cluster.scratch / "eater.json"
+    with cluster.swap(client, "128M"):
+        program = client.popen(eater(client, 32, seconds=70, order="random",
+                                     out=state), memory_max="16M")
+        wait_for(lambda: lender.stat()["server"]["pages_loaded"] > 100, 30,
+                 "the program reads from the peer")
+        for turn in range(10):
+            mover = client if turn == 4 else lender
+            readdress(mover, 101 + turn)
+            is_up(client, lender)
+            seen = state_of(state).get("accesses", 0)
+            wait_for(lambda seen=seen: state_of(state).get("accesses", 0) >
+                     seen, 20, "the program goes on")
+        result = result_of(program.wait(150))
+        equal((result["wrong_pages"], result.get("failed_reads", 0)), (0, 0),
+              "wrong pages, failed reads")
+        equal(client.stat()["client"]["read_errors"], 0, "read errors")
+        at_least(result["accesses"], 1000, "accesses")
