@@ -246,6 +246,7 @@ void nswap_follow_queue(struct nswap_device *dev, struct nswap_follow_page *p)
 /* how many pages home lags behind */
 unsigned int nswap_follow_lag(struct nswap_device *dev)
 {
+	/* pairs with nswap_follow_init() */
 	struct nswap_follow *f = smp_load_acquire(&dev->follow);
 
 	return f ? READ_ONCE(f->lag) : 0;
@@ -263,7 +264,7 @@ static void follow_free(struct nswap_follow *f)
 	kvfree(f);
 }
 
-static bool follow_fill(struct nswap_follow *f)
+static bool follow_alloc(struct nswap_follow *f)
 {
 	struct nswap_follow_page *p;
 
@@ -300,7 +301,7 @@ int nswap_follow_init(struct nswap_device *dev)
 	INIT_LIST_HEAD(&f->queue);
 	INIT_WORK(&f->work, follow_work);
 	f->b.then = "its page has no copy there";
-	if (!nswap_batch_init(&f->b, dev, 0) || !follow_fill(f)) {
+	if (!nswap_batch_init(&f->b, dev, 0) || !follow_alloc(f)) {
 		follow_free(f);
 		return -ENOMEM;
 	}

@@ -47,6 +47,8 @@
 
 /* fail the request after this many store time-outs */
 #define GIVE_UP_AFTER	4
+/* go to a peer without a promised copy after this many: earlier, or home is next */
+#define EXPOSE_AFTER	3
 
 static void store_header(struct nswap_io *io)
 {
@@ -117,7 +119,7 @@ static bool pageout_follow(struct nswap_io *io, unsigned int i)
 		set_bit(i, &io->follows);
 		return true;
 	}
-	return pageout_waited(io, GIVE_UP_AFTER *
+	return pageout_waited(io, EXPOSE_AFTER *
 			      nswap_knob(dev->node, store_timeout_ms));
 }
 

@@ -140,9 +140,9 @@ def test_hangs(t):
         client.ctl("set", "store_timeout_ms", "250")
         with Slots(dev, t.seed) as slots:
             with home.held_up():
-                for first in range(1, 2000, 32):
+                for first in range(1, 1500, 32):
                     slots.write(first, 32)
-                at_least(state(client)[1], 500, "exposed pages")
+                at_least(state(client)[1], 300, "exposed pages")
             protected(client)
             all_right(client, slots)
         client.device_del(dev)
