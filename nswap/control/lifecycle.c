@@ -22,6 +22,7 @@
 #include <net/net_namespace.h>
 
 #include "announce.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "client/start.h"
 #include "core/meminfo.h"
@@ -43,6 +44,7 @@
 
 #define DEFAULT_CONNS	3
 #define SWEEP_EVERY	(5 * HZ)
+#define FOREIGN_MS	600000	/* a node of another version is shown for so long */
 
 static void node_sweep(struct work_struct *work)
 {
@@ -53,6 +55,9 @@ static void node_sweep(struct work_struct *work)
 	nswap_pending_sweep(node->cache);
 	nswap_owner_sweep(node->cache);
 	nswap_peers_sweep(node);
+	spin_lock_irq(&node->ipt_lock);
+	nswap_ipt_expire(&node->ipt, nswap_now_ms(), FOREIGN_MS);
+	spin_unlock_irq(&node->ipt_lock);
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
 }
 

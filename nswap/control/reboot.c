@@ -20,6 +20,7 @@
 #include "pure/power.h"
 #include "reboot.h"
 #include "server/cache.h"
+#include "server/sizing.h"
 
 static void announce_leaving(const char *what)
 {
@@ -51,6 +52,7 @@ static void power_leave(void)
 		nswap_cache_get_view(node, &v);
 		node->lent_awake = v.lent;
 		nswap_cache_lend(node->cache, 0);
+		nswap_sizing_now(node);
 		WRITE_ONCE(node->leaving, true);
 		nswap_announce_now(node);
 		nswap_node_put(node);
@@ -67,6 +69,7 @@ static void power_back(void)
 		/* 0: it lent nothing, or came up meanwhile */
 		if (node->lent_awake)
 			nswap_cache_lend(node->cache, node->lent_awake);
+		nswap_sizing_now(node);
 		node->lent_awake = 0;
 		WRITE_ONCE(node->leaving, false);
 		nswap_announce_now(node);

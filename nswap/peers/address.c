@@ -90,6 +90,17 @@ void nswap_address_heard(struct nswap_peer *peer, const struct nswap_addr *addr,
 		wake_up_all(&peer->wait);
 }
 
+/* is this a peer's address now? process; does not sleep */
+bool nswap_address_is(struct nswap_peer *peer, const struct nswap_addr *addr)
+{
+	bool is;
+
+	spin_lock(&peer->lock);
+	is = nswap_addr_equal(&peer->addr, addr);
+	spin_unlock(&peer->lock);
+	return is;
+}
+
 /* was it announced from another address lately? any context */
 bool nswap_address_hinted(struct nswap_peer *peer)
 {

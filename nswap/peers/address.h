@@ -13,6 +13,7 @@
 void nswap_address_set(struct nswap_peer *peer, const struct nswap_addr *addr);
 void nswap_address_heard(struct nswap_peer *peer, const struct nswap_addr *addr,
 			 bool own_epoch);
+bool nswap_address_is(struct nswap_peer *peer, const struct nswap_addr *addr);
 bool nswap_address_hinted(struct nswap_peer *peer);
 bool nswap_address_lives_elsewhere(struct nswap_peer *peer,
 				   const struct nswap_addr *here);

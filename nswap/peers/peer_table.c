@@ -164,7 +164,7 @@ bool nswap_peer_doubt(struct nswap_node *node,
 		return doubt && (a->leaving || lives);
 	doubt = peer->conn[0].thread || a->leaving || lives;
 	if (peer->conn[0].thread && !a->leaving &&
-	    !nswap_addr_equal(&peer->addr, &a->addr))
+	    !nswap_address_is(peer, &a->addr))
 		nswap_address_heard(peer, &a->addr, false);
 	if (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
 	    nswap_ctl_claim(&peer->ping))

@@ -14,6 +14,7 @@
  *  - A datagram and a client prove nothing: what they say is not recorded for a
  *    peer that has a session, or has been heard of recently.
  */
+#include "address.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/node.h"
@@ -30,7 +31,7 @@ static bool version_has_session(struct nswap_node *node,
 
 	nswap_for_each_peer(node, i, peer) {
 		found = found || (READ_ONCE(peer->state) == NSWAP_PEER_UP &&
-				  nswap_addr_equal(&peer->addr, addr));
+				  nswap_address_is(peer, addr));
 		nswap_peer_put(peer);
 	}
 	return found;

@@ -7,7 +7,8 @@
  *   id               a node in its present epoch; leaving: it is going down
  *   id, gone         an epoch that is over
  *   version alone    a node of another version of the protocol was heard there;
- *                    it is evicted when another node needs the entry
+ *                    it is evicted when another node needs the entry, and forgotten
+ *                    when it has not been heard of for long
  *   none of these    not used
  *
  *   An announcement or a greeting gives a listed entry an id, or takes an unused
@@ -109,6 +110,13 @@ static bool epoch_is_over(const struct nswap_ipt *t, u64 id, u64 epoch)
 			return true;
 	}
 	return false;
+}
+
+/* nothing above @top is in use, so searches end there */
+static void ipt_lower_top(struct nswap_ipt *t)
+{
+	while (t->top && !nswap_ipt_used(&t->entry[t->top]))
+		t->top--;
 }
 
 /* an unused entry, all zeros; 0 if there is none */
@@ -398,6 +406,27 @@ void nswap_ipt_refused(struct nswap_ipt *t, u16 index)
 		t->entry[index].free = 0;
 }
 
+/**
+ * nswap_ipt_expire() - forget nodes of another version not heard of for long
+ * @t: the table
+ * @now_ms: the time
+ * @age_ms: how long
+ *
+ * Context: any; does not sleep; the caller holds the table's lock.
+ */
+void nswap_ipt_expire(struct nswap_ipt *t, u64 now_ms, u64 age_ms)
+{
+	unsigned int i;
+
+	for (i = 1; i <= t->top; i++) {
+		struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (nswap_ipt_foreign(e) && now_ms > e->heard_ms + age_ms)
+			memset(e, 0, sizeof(*e));
+	}
+	ipt_lower_top(t);
+}
+
 /* does any entry other than @but keep this address because the user listed it? */
 static bool kept_elsewhere(const struct nswap_ipt *t,
 			   const struct nswap_addr *addr, u16 but)
@@ -435,6 +464,5 @@ void nswap_ipt_release(struct nswap_ipt *t, u16 index)
 		e->listed_at = old.listed_at;
 		return;
 	}
-	while (t->top && !nswap_ipt_used(&t->entry[t->top]))
-		t->top--;
+	ipt_lower_top(t);
 }

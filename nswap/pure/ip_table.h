@@ -129,6 +129,7 @@ u16 nswap_ipt_find(const struct nswap_ipt *t, u64 id);
 bool nswap_ipt_fresh(const struct nswap_ipt_entry *e, u64 now_ms,
 		     u64 silent_ms);
 void nswap_ipt_refused(struct nswap_ipt *t, u16 index);
+void nswap_ipt_expire(struct nswap_ipt *t, u64 now_ms, u64 age_ms);
 void nswap_ipt_release(struct nswap_ipt *t, u16 index);
 bool nswap_addr_equal(const struct nswap_addr *a, const struct nswap_addr *b);
 u64 nswap_addr_id(const struct nswap_addr *a, u64 hardware);

@@ -149,11 +149,7 @@ struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 	spin_unlock(&s->lock);
 	if (!conn)
 		return memory_is_short(s) ? NULL : make_conn(s);
-	conn->mover = 0;
-	conn->epoch = 0;
-	conn->session = 0;
-	conn->features = 0;
-	conn->class = 0;
+	memset_startat(conn, 0, mover);
 	return conn;
 }
 

@@ -26,6 +26,8 @@ struct task_struct;
  * @done: the thread no longer uses the link and waits for another one
  * @ticket: from GREET
  * @owner: the owner that said HELLO; NULL before
+ * @run: runs of a FREE or a HOLD_LIST
+ * @scratch: a page for payload that is discarded
  * @mover: classes MOVE and TELL: the node that said HELLO
  * @epoch: of the owner or the mover, at hello
  * @session: of the owner, at hello
@@ -39,8 +41,6 @@ struct task_struct;
  * @status: results of a LOAD
  * @entry: pages being sent
  * @bv: segments sent or received
- * @run: runs of a FREE or a HOLD_LIST
- * @scratch: a page for payload that is discarded
  * @acked: injection only: id of the STORE that was acknowledged early
  * @acked_ret: result of sending that ack
  */
@@ -56,6 +56,9 @@ struct nswap_srv_conn {
 	bool done;
 	u64 ticket;
 	struct nswap_owner *owner;
+	struct nswap_wire_run *run;
+	void *scratch;
+	/* from here on zeros for each new link */
 	u64 mover;
 	u64 epoch;
 	u64 session;
@@ -69,8 +72,6 @@ struct nswap_srv_conn {
 	__le32 status[NSWAP_REQ_SLOTS];
 	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
-	struct nswap_wire_run *run;
-	void *scratch;
 #ifdef NSWAP_INJECT
 	__le64 acked;
 	int acked_ret;

@@ -6,7 +6,8 @@
  *  - Giving a message to a connection never sleeps for the network: a task
  *    that gets the sender's mutex by trylock sends without waiting, any other
  *    leaves its message on the queue, which the holder checks again after
- *    unlocking. When the link has no room, tx_work continues.
+ *    unlocking. When the link has no room, or the holder has sent TX_BUDGET
+ *    messages, others' among them, tx_work continues.
  *  - A message is on @sent before its first byte leaves, so that an answer
  *    always finds it. A receiver that finds it still SENDING waits for the
  *    sender to unlock: an answer proves that all of it was sent.
@@ -28,6 +29,7 @@
 
 /* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
+#define TX_BUDGET	16	/* messages one task sends; it may be any task that reclaims */
 
 static struct nswap_msg *next_to_send(struct nswap_conn *c)
 {
@@ -70,14 +72,14 @@ static void message_sent(struct nswap_conn *c, struct nswap_msg *m)
 	spin_unlock(&c->lock);
 }
 
-/* with tx held; -EAGAIN when the link has no room */
-static int send_queue(struct nswap_conn *c)
+/* with tx held; -EAGAIN when the link has no room; @budget: messages left to send */
+static int send_queue(struct nswap_conn *c, unsigned int *budget)
 {
 	struct nswap_msg *m;
 	size_t left;
 	ssize_t ret;
 
-	while ((m = next_to_send(c))) {
+	while (*budget && (m = next_to_send(c))) {
 		left = iov_iter_count(&m->iter);
 		ret = c->t->send(c->l, &m->iter, false);
 		if (ret < 0 && ret != -EAGAIN) {
@@ -92,6 +94,7 @@ static int send_queue(struct nswap_conn *c)
 		if (ret < left)
 			return -EAGAIN;
 		message_sent(c, m);
+		(*budget)--;
 	}
 	return 0;
 }
@@ -108,16 +111,20 @@ static bool queue_waits(struct nswap_conn *c)
 
 static void conn_push(struct nswap_conn *c)
 {
+	unsigned int budget = TX_BUDGET;
 	int ret;
 
 	do {
 		if (!mutex_trylock(&c->tx))
 			return;
-		ret = send_queue(c);
+		ret = send_queue(c, &budget);
 		mutex_unlock(&c->tx);
 		if (ret == -EAGAIN)
 			queue_delayed_work(nswap_io_wq, &c->tx_work, TX_AGAIN);
-	} while (!ret && queue_waits(c));
+		if (ret || !queue_waits(c))
+			return;
+	} while (budget);
+	mod_delayed_work(nswap_io_wq, &c->tx_work, 0);
 }
 
 static void tx_work(struct work_struct *work)

@@ -696,6 +696,28 @@ static void random_walk(struct kunit *test)
 	}
 }
 
+/* a node of another version is forgotten, a peer and a listed address are not */
+static void foreign_expires(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+
+	hear(t, 1, 11, 100);
+	list(t, 2);
+	KUNIT_EXPECT_TRUE(test, speaks(t, 2, 1, 100, SILENT_MS));
+	KUNIT_EXPECT_TRUE(test, speaks(t, 3, 1, 100, SILENT_MS));
+	KUNIT_EXPECT_TRUE(test, speaks(t, 4, 1, 100, SILENT_MS));
+	speaks(t, 3, 1, 900, SILENT_MS);
+	nswap_ipt_expire(t, 1100, 1000);
+	KUNIT_EXPECT_EQ(test, t->top, 4u);
+	nswap_ipt_expire(t, 1101, 1000);
+	KUNIT_EXPECT_EQ(test, t->top, 3u);
+	KUNIT_EXPECT_TRUE(test, nswap_ipt_foreign(&t->entry[3]));
+	nswap_ipt_expire(t, 1901, 1000);
+	KUNIT_EXPECT_EQ(test, t->top, 2u);
+	KUNIT_EXPECT_TRUE(test, nswap_ipt_alive(&t->entry[1]));
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+}
+
 /* shrinking is announced, being full shows by a refusal; an announcement clears both */
 static void shrinking_and_refused(struct kunit *test)
 {
@@ -834,6 +856,7 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(equal_addresses),
 	KUNIT_CASE(ids_are_fixed),
 	KUNIT_CASE(random_walk),
+	KUNIT_CASE(foreign_expires),
 	KUNIT_CASE(shrinking_and_refused),
 	KUNIT_CASE(foreign),
 	KUNIT_CASE(foreign_listed),

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One connection, on a link that can be told how much fits: who sends what. */
+#include <kunit/test.h>
+
+#include "../../nswap/base/workqueues.c"
+#include "../../nswap/transport/conn.c"
+
+#define MESSAGES	200
+#define SENT_BY_ONE	32	/* far fewer than are queued, and enough for a batch */
+
+DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
+
+/**
+ * struct feed - a link whose every send finds that others have queued one more
+ * @c: its connection
+ * @m: messages
+ * @vec: their headers
+ * @given: how many were given to the connection
+ * @sent: how many were sent, by any task
+ * @by_caller: those sent by @caller
+ * @caller: the task that gave the first
+ */
+struct feed {
+	struct nswap_conn c;
+	struct nswap_msg m[MESSAGES];
+	struct kvec vec[MESSAGES];
+	atomic_t given;
+	atomic_t sent;
+	unsigned int by_caller;
+	struct task_struct *caller;
+};
+
+static struct feed *the_feed;
+
+static void give(struct feed *f)
+{
+	int i = atomic_inc_return(&f->given) - 1;
+	struct nswap_msg *m = &f->m[i];
+
+	f->vec[i] = (struct kvec){ .iov_base = &m->hdr, .iov_len = sizeof(m->hdr) };
+	iov_iter_kvec(&m->iter, ITER_SOURCE, &f->vec[i], 1, sizeof(m->hdr));
+	nswap_conn_send(&f->c, m);
+}
+
+static ssize_t feed_send(struct nswap_link *l, struct iov_iter *from, bool wait)
+{
+	struct feed *f = the_feed;
+	ssize_t len = iov_iter_count(from);
+
+	iov_iter_advance(from, len);
+	f->by_caller += current == f->caller;
+	atomic_inc(&f->sent);
+	if (atomic_read(&f->given) < MESSAGES)
+		give(f);
+	return len;
+}
+
+const struct nswap_transport_ops nswap_tcp_ops = {
+	.name = "fed", .send = feed_send,
+};
+
+int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   void *buf, size_t len)
+{
+	return -EPIPE;
+}
+
+/* a task that sends does not go on for as long as others queue messages */
+static void sends_a_share(struct kunit *test)
+{
+	struct feed *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	unsigned long until = jiffies + 20 * HZ;
+	LIST_HEAD(lost);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	KUNIT_ASSERT_EQ(test, nswap_workqueues_init(), 0);
+	KUNIT_ASSERT_EQ(test, nswap_conn_init(&f->c, (void *)f, 0), 0);
+	the_feed = f;
+	f->caller = current;
+	f->c.up = true;
+	give(f);
+	KUNIT_EXPECT_GE(test, f->by_caller, 1u);
+	KUNIT_EXPECT_LE(test, f->by_caller, (unsigned int)SENT_BY_ONE);
+	while (atomic_read(&f->sent) < MESSAGES && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->sent), MESSAGES);
+	nswap_conn_close(&f->c, &lost);
+	nswap_conn_exit(&f->c);
+	nswap_workqueues_exit();
+}
+
+static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(sends_a_share),
+	{ }
+};
+
+static struct kunit_suite conn_suite = {
+	.name = "nswap_conn",
+	.test_cases = conn_cases,
+};
+
+kunit_test_suite(conn_suite);
