@@ -36,6 +36,7 @@
 #include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pagein.h"
+#include "pagein_copy.h"
 #include "peers/parked.h"
 #include "peers/session.h"
 #include "request_queue.h"
@@ -80,7 +81,6 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 {
 	struct nswap_device *dev = io->dev;
 	struct nswap_slot s = nswap_slot_look(dev, io->slot + i), was;
-	bool home = nswap_home_copy_has(dev, io->slot + i);
 	u32 gen = le32_to_cpu(io->gen[i]);
 
 	if (nswap_home_copy_due(dev, io->slot + i))
@@ -92,7 +92,7 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 			       io->slot + i, peer->index, gen))
 		return true;
 	nswap_peer_slots(dev->node, peer->index, -1);
-	if (was.flash || home)
+	if (nswap_slot_look(dev, io->slot + i).state != NSWAP_SLOT_LOST)
 		return true;
 	fail_slots(io, i, 1, peer->name, "does not hold it");
 	return false;
@@ -180,47 +180,6 @@ static int load_answered(struct nswap_msg *m)
 	return 0;
 }
 
-/* does flash have it too, and has not failed for this request? */
-static bool on_flash(struct nswap_io *io, unsigned int i,
-		     const struct nswap_slot *s)
-{
-	return s->flash && !test_bit(i, &io->no_flash);
-}
-
-/* does home have it too, or will it soon, and has not failed for this request? */
-static bool copied_home(struct nswap_io *io, unsigned int i)
-{
-	u64 slot = io->slot + i;
-
-	return !test_bit(i, &io->no_home) &&
-	       (nswap_home_copy_has(io->dev, slot) ||
-		nswap_home_copy_due(io->dev, slot));
-}
-
-/*
- * Slots to retry: they are, or soon may be, elsewhere than where they were looked
- * for. Those that flash or home has are read from there from now on.
- */
-static unsigned long moved_on(struct nswap_op *op)
-{
-	struct nswap_io *io = op->io;
-	unsigned long again = 0;
-	unsigned int i;
-
-	for (i = op->first; i < op->first + op->nr; i++) {
-		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
-
-		if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, op->peer->index,
-				   le32_to_cpu(io->gen[i]))) {
-			again |= BIT(i);
-		} else if (on_flash(io, i, &s) || copied_home(io, i)) {
-			set_bit(i, &io->no_peer);
-			again |= BIT(i);
-		}
-	}
-	return again;
-}
-
 /*
  * A page-in will get no answer: retry elsewhere or fail. @m: its message, IDLE and on
  * no list. Context: process, page-in path; does not sleep.
@@ -229,7 +188,7 @@ void nswap_pagein_failed(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	/* read-ahead is not retried: the slot may be MOVING for long */
-	unsigned long again = op->io->ahead ? 0 : moved_on(op), failed;
+	unsigned long again = op->io->ahead ? 0 : nswap_copy_elsewhere(op), failed;
 	unsigned int i;
 
 	pagein_timed(op, false);
@@ -253,27 +212,12 @@ bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
 	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
 }
 
-/* does flash or home have every page of it? */
-static bool pagein_peer_dispensable(struct nswap_op *op)
-{
-	struct nswap_io *io = op->io;
-	unsigned int i;
-
-	for (i = op->first; i < op->first + op->nr; i++) {
-		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
-
-		if (!on_flash(io, i, &s) && !copied_home(io, i))
-			return false;
-	}
-	return true;
-}
-
 /* no session: park the message until there is one, or fail it */
 static void load_lost(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 
-	if (op->io->ahead || pagein_peer_dispensable(op) ||
+	if (op->io->ahead || nswap_copy_dispensable(op) ||
 	    nswap_pagein_waited(m, nswap_knob(op->peer->node,
 					      dead_after_ms)) ||
 	    nswap_parked_add(op->peer, m))
@@ -351,21 +295,18 @@ static void read_zeros(struct nswap_io *io, unsigned int i)
 
 /*
  * How many slots from @first on can be in one message to the peer of the first one?
- * Flash has all of them, or none.
+ * Flash and home have all of them, or none.
  */
 static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 				u16 index)
 {
 	unsigned int i, end = first + nswap_run_of(io->todo, first);
-	bool both = false;
 
 	for (i = first; i < end; i++) {
 		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
-		if (i == first)
-			both = on_flash(io, i, &s);
 		if (!nswap_slot_at_peer(&s) || s.peer != index ||
-		    on_flash(io, i, &s) != both)
+		    (i > first && !nswap_copy_alike(io, first, i)))
 			break;
 		io->gen[i] = cpu_to_le32(s.gen);
 	}
@@ -395,39 +336,14 @@ static bool pagein_peer_usable(struct nswap_node *node, u16 index)
 	return state != NSWAP_PEER_DEAD && state != NSWAP_PEER_LOST;
 }
 
-/* is the copy on flash the one to read? */
-static bool from_flash(struct nswap_io *io, unsigned int i,
-		       const struct nswap_slot *s)
-{
-	struct nswap_node *node = io->dev->node;
-	struct nswap_read_view view;
-
-	if (!on_flash(io, i, s))
-		return false;
-	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
-		return true;
-	nswap_read_look(&io->dev->times, &view);
-	return nswap_device_read(io->dev)->pick(&view) == NSWAP_READ_FLASH ||
-	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
-}
-
-/* is the copy at home the one to read, or to wait for? */
-static bool from_home(struct nswap_io *io, unsigned int i,
-		      const struct nswap_slot *s)
-{
-	return nswap_slot_at_peer(s) && copied_home(io, i) &&
-	       (test_bit(i, &io->no_peer) ||
-		nswap_peer_state(io->dev->node, s->peer) != NSWAP_PEER_UP);
-}
-
 /* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
 	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + first);
 
-	if (from_flash(io, first, &s))
+	if (nswap_copy_from_flash(io, first, &s))
 		return nswap_tiers[NSWAP_TIER_FLASH]->load(io, first);
-	if (from_home(io, first, &s))
+	if (nswap_copy_from_home(io, first, &s))
 		return nswap_tiers[NSWAP_TIER_HOME]->load(io, first);
 	switch (s.state) {
 	case NSWAP_SLOT_EMPTY:

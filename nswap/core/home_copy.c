@@ -83,6 +83,8 @@ bool nswap_home_copy_lost(struct nswap_device *dev, u64 slot,
 {
 	if (nswap_home_copy_due(dev, slot))
 		return false;
+	/* as in nswap_home_copy_any() */
+	smp_rmb();
 	*s = nswap_slot_lost(s, nswap_home_copy_has(dev, slot));
 	return true;
 }

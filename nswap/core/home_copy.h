@@ -24,6 +24,19 @@ static inline bool nswap_home_copy_has(const struct nswap_device *dev, u64 slot)
 	return dev->home_has && test_bit(slot, dev->home_has);
 }
 
+/*
+ * Does home have a copy, or will it soon? any; does not sleep. A copy that is written
+ * meanwhile is not overlooked.
+ */
+static inline bool nswap_home_copy_any(const struct nswap_device *dev, u64 slot)
+{
+	bool due = test_bit(slot, dev->home_due);
+
+	/* pairs with nswap_home_copy_end(), which sets the one before it clears the other */
+	smp_rmb();
+	return due || test_bit(slot, dev->home_has);
+}
+
 /* Is a copy being written home, or about to be? any; does not sleep. */
 static inline bool nswap_home_copy_due(const struct nswap_device *dev, u64 slot)
 {

@@ -119,6 +119,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 {
 	enum nswap_protect wanted;
 	struct nswap_device *dev;
+	bool changed;
 	int ret = -ENODEV;
 
 	mutex_lock(&node->control);
@@ -128,9 +129,10 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 		goto unlock;
 	}
 	ret = nswap_protect_parse(mode, dev->home, &wanted, ext);
-	if (!ret)
+	changed = !ret && wanted != dev->protect;
+	if (changed)
 		ret = nswap_protect_set(dev, wanted);
-	if (!ret)
+	if (!ret && changed)
 		nswap_protect_start(dev);
 	if (ret == -ENOMEM)
 		NL_SET_ERR_MSG(ext, "no memory for the pages that home lags behind, 4 MiB");

@@ -38,15 +38,13 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 	u64 slot, n = 0;
 
 	for (slot = 0; slot < dev->map.nr; slot++) {
-		bool home = nswap_home_copy_has(dev, slot);
-
 		if (!(slot % 65536))
 			cond_resched();
 		if (!nswap_slot_update(dev, slot, &was, loss_slot_lost, dev,
 				       slot, index))
 			continue;
 		nswap_peer_slots(dev->node, was.peer, -1);
-		n += !was.flash && !home;
+		n += nswap_slot_look(dev, slot).state == NSWAP_SLOT_LOST;
 	}
 	return n;
 }

@@ -38,6 +38,8 @@
 #include "read_through.h"
 
 #define IDLE		(HZ / 2)	/* between looks for exposed pages */
+#define ANYWAY		(10 * HZ)	/* likewise if none is counted, an estimate */
+#define PAGE_US		3906u		/* what a page takes at 1 MiB/s */
 #define LOOK_AT		262144u		/* slots, in one look */
 #define BREATHE		16384u		/* slots between two cond_resched() */
 
@@ -45,6 +47,8 @@
  * struct nswap_home_fill - copies the exposed pages of one device home
  * @work: one batch a run
  * @cursor: slot where the search continues
+ * @looked: jiffies of the last look
+ * @owed_us: pause that was less than a jiffy
  * @b: the batch
  * @entry: of each slot of the batch when it became MOVING
  * @read: of its pages, see nswap_read_through()
@@ -52,6 +56,8 @@
 struct nswap_home_fill {
 	struct delayed_work work;
 	u64 cursor;
+	unsigned long looked;
+	unsigned int owed_us;
 	struct nswap_batch b;
 	struct nswap_slot entry[NSWAP_REQ_SLOTS];
 	struct bio *read;
@@ -157,8 +163,15 @@ static bool fill_wanted(const struct nswap_device *dev)
 static unsigned long fill_pause(struct nswap_device *dev, unsigned int n)
 {
 	u32 limit = nswap_knob(dev->node, protect_mib_s);
+	struct nswap_home_fill *f = dev->fill;
+	unsigned long pause;
 
-	return limit ? n * HZ / (limit * 256ul) : IDLE;
+	if (!limit)
+		return IDLE;
+	f->owed_us += n * PAGE_US / limit;
+	pause = f->owed_us / (USEC_PER_SEC / HZ);
+	f->owed_us %= USEC_PER_SEC / HZ;
+	return pause;
 }
 
 static void fill_work(struct work_struct *work)
@@ -170,8 +183,12 @@ static void fill_work(struct work_struct *work)
 
 	if (!fill_wanted(dev))
 		return;
-	if (nswap_knob(dev->node, protect_mib_s) && nswap_home_copy_exposed(dev))
+	if (nswap_knob(dev->node, protect_mib_s) &&
+	    (nswap_home_copy_exposed(dev) ||
+	     time_after(jiffies, f->looked + ANYWAY))) {
 		n = fill_batch(dev);
+		f->looked = jiffies;
+	}
 	queue_delayed_work(system_dfl_wq, &f->work, n ? fill_pause(dev, n) : IDLE);
 }
 

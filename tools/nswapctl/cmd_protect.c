@@ -38,7 +38,23 @@ static void ask(const char *name, const char *mode, struct view_device *d)
 		ctl_refuse("%s: %s", name, why);
 }
 
-/* each request says what is left; it changes nothing more */
+/* the device as it is now; false if it is gone, or protected otherwise */
+static bool look(const char *name, const char *mode, struct view_device *d)
+{
+	struct view_device *devices;
+	size_t i, nr = view_devices(&devices);
+	bool found = false;
+
+	for (i = 0; i < nr && !found; i++) {
+		found = !strcmp(devices[i].name, name) &&
+			!strcmp(devices[i].protect, mode);
+		if (found)
+			*d = devices[i];
+	}
+	free(devices);
+	return found;
+}
+
 static void wait_for_copies(const char *name, const char *mode,
 			    struct view_device *d)
 {
@@ -48,7 +64,8 @@ static void wait_for_copies(const char *name, const char *mode,
 
 	while (d->exposed) {
 		nanosleep(&step, NULL);
-		ask(name, mode, d);
+		if (!look(name, mode, d))
+			ctl_refuse("%s: its protection was changed meanwhile", name);
 		if (d->exposed < least) {
 			least = d->exposed;
 			since = time(NULL);

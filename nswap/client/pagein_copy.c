@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-in, copies: a page that a peer holds may be on flash or at home as well.
+ *
+ * Invariant: what is known of a copy is read before the slot's entry, and the bits of
+ * home's copy in the order in which they change. So if there is none, and the entry
+ * then still names the peer, there is none.
+ */
+#include "core/device_policy.h"
+#include "core/home_copy.h"
+#include "core/node.h"
+#include "core/slot_update.h"
+#include "pagein_copy.h"
+#include "policy/policy.h"
+#include "pure/read_latency.h"
+
+/* does flash have it too, and has not failed for this request? */
+static bool on_flash(struct nswap_io *io, unsigned int i,
+		     const struct nswap_slot *s)
+{
+	return s->flash && !test_bit(i, &io->no_flash);
+}
+
+/* does home have it too, or will it soon, and has not failed for this request? */
+static bool copied_home(struct nswap_io *io, unsigned int i)
+{
+	return io->dev->home_has && !test_bit(i, &io->no_home) &&
+	       nswap_home_copy_any(io->dev, io->slot + i);
+}
+
+/* the slot's entry, and whether its page is on flash or at home too */
+static struct nswap_slot copy_look(struct nswap_io *io, unsigned int i, bool *copied)
+{
+	struct nswap_slot s;
+	bool home = copied_home(io, i);
+
+	/* a copy ends after its slot's entry has changed */
+	smp_rmb();
+	s = nswap_slot_look(io->dev, io->slot + i);
+	*copied = home || on_flash(io, i, &s);
+	return s;
+}
+
+/* are two slots of a request at a peer copied to the same places? any context */
+bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k)
+{
+	struct nswap_slot a = nswap_slot_look(io->dev, io->slot + i);
+	struct nswap_slot b = nswap_slot_look(io->dev, io->slot + k);
+
+	return on_flash(io, i, &a) == on_flash(io, k, &b) &&
+	       copied_home(io, i) == copied_home(io, k);
+}
+
+/*
+ * Slots to retry: they are, or soon may be, elsewhere than where they were looked
+ * for. Those that flash or home has are read from there from now on.
+ */
+unsigned long nswap_copy_elsewhere(struct nswap_op *op)
+{
+	struct nswap_io *io = op->io;
+	unsigned long again = 0;
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		bool copied;
+		struct nswap_slot s = copy_look(io, i, &copied);
+
+		if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, op->peer->index,
+				   le32_to_cpu(io->gen[i]))) {
+			again |= BIT(i);
+		} else if (copied) {
+			set_bit(i, &io->no_peer);
+			again |= BIT(i);
+		}
+	}
+	return again;
+}
+
+/* does flash or home have every page of it? */
+bool nswap_copy_dispensable(struct nswap_op *op)
+{
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		bool copied;
+
+		copy_look(op->io, i, &copied);
+		if (!copied)
+			return false;
+	}
+	return true;
+}
+
+/* is the copy on flash the one to read? */
+bool nswap_copy_from_flash(struct nswap_io *io, unsigned int i,
+			   const struct nswap_slot *s)
+{
+	struct nswap_node *node = io->dev->node;
+	struct nswap_read_view view;
+
+	if (!on_flash(io, i, s))
+		return false;
+	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
+		return true;
+	nswap_read_look(&io->dev->times, &view);
+	return nswap_device_read(io->dev)->pick(&view) == NSWAP_READ_FLASH ||
+	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
+}
+
+/* is the copy at home the one to read, or to wait for? */
+bool nswap_copy_from_home(struct nswap_io *io, unsigned int i,
+			  const struct nswap_slot *s)
+{
+	return nswap_slot_at_peer(s) && copied_home(io, i) &&
+	       (test_bit(i, &io->no_peer) ||
+		nswap_peer_state(io->dev->node, s->peer) != NSWAP_PEER_UP);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page-in, copies: which copy of a page to read, if there are several.
+ */
+#ifndef NSWAP_PAGEIN_COPY_H
+#define NSWAP_PAGEIN_COPY_H
+
+#include "core/request.h"
+
+bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k);
+unsigned long nswap_copy_elsewhere(struct nswap_op *op);
+bool nswap_copy_dispensable(struct nswap_op *op);
+bool nswap_copy_from_flash(struct nswap_io *io, unsigned int i,
+			   const struct nswap_slot *s);
+bool nswap_copy_from_home(struct nswap_io *io, unsigned int i,
+			  const struct nswap_slot *s);
+
+#endif
