@@ -44,6 +44,7 @@
 #include "pure/side_table.h"
 #include "pure/slot_map.h"
 #include "pure/wire.h"
+#include "tiering/evacuate.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
 
@@ -61,6 +62,7 @@ static void free_device(struct nswap_device *dev)
 	if (dev->home)
 		nswap_home_close(dev->home);
 	nswap_prefetcher_free(dev);
+	nswap_empty_flash_exit(dev);
 	if (dev->flash)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
