@@ -73,7 +73,7 @@ struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 	peer_name(peer);
 	kref_init(&peer->ref);
 	spin_lock_init(&peer->lock);
-	INIT_LIST_HEAD(&peer->parked);
+	bio_list_init(&peer->parked);
 	init_waitqueue_head(&peer->wait);
 	peer->heard = jiffies;
 	peer->pinged = jiffies;
