@@ -12,7 +12,7 @@ import time
 
 from nswaptest.check import at_least, equal, hold, true, wait_for
 from nswaptest.disk import disk
-from nswaptest.work import Slots
+from nswaptest.work import Slots, result_of
 
 DESCRIPTION = "silent peers do not hold up what is elsewhere"
 SUITES = ("lab",)
@@ -195,3 +195,45 @@ def test_session_broken(t):
     """The same until the session is broken and after that."""
     with pair(t, 1) as p:
         go_on(p, p.cluster.nodes[1:2], after_break=True)
+
+
+def written(client, seconds):
+    """Pages that were acknowledged in this time, for each second."""
+    before, begin = client.stat()["client"]["pages_out"], time.monotonic()
+    hold(seconds)
+    after = client.stat()["client"]["pages_out"]
+    return (after - before) / (time.monotonic() - begin)
+
+
+def test_page_outs(t):
+    """Of two peers the one that the policy prefers falls silent under 200
+    writers: page-outs go on to the other one, and do not come back to it
+    every few seconds.  The link is slow, so that tags bound the rate."""
+    cluster = t.cluster(3, delay_us=50000)
+    client, silent, other = cluster
+    client.up(lend="1M", dead_after=60)
+    silent.up(lend="512M", dead_after=60)
+    other.up(lend="96M", dead_after=60)
+    cluster.wait_connected()
+    dev = client.device_add("64M")
+    out = cluster.scratch / "blkverify.json"
+    work = client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
+         "60", "--threads", str(READERS), "--max-kb", "4", "--reads", "0",
+         "--no-sweep", "--out", out])
+    wait_for(lambda: client.stat()["client"]["pages_out"] > 2000, 20,
+             "pages are written")
+    usual = written(client, 1.5)
+    cluster.cut(client, silent)
+    after = [written(client, 1) for _ in range(4)]
+    t.log(f"{usual:.0f} pages/s before, then " +
+          ", ".join(f"{pages:.0f}" for pages in after))
+    at_least(min(after) / usual, 0.15, "worst second after the cut, share")
+    at_least(sum(after) / 4 / usual, 0.4, "share of the rate of 4 s")
+    stat = client.stat()["client"]
+    t.log(f"{stat['timeouts']} unanswered")
+    cluster.heal()
+    work.kill(15)
+    equal(result_of(work.wait(60))["wrong_pages"], 0, "wrong pages")
+    equal(stat["write_errors"], 0, "write errors")
+    client.device_del(dev)
