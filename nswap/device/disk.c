@@ -189,6 +189,8 @@ int nswap_device_make_disk(struct nswap_device *dev)
 		return PTR_ERR(disk);
 	}
 	dev->disk = disk;
+	/* a page-in that waits for a silent peer must not throttle page-outs */
+	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, disk->queue);
 	disk->major = major;
 	disk->first_minor = dev->number;
 	disk->minors = 1;

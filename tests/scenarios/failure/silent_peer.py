@@ -6,6 +6,8 @@
     flash   home `-- node3        and node2, fall silent under 200 readers
 """
 import contextlib
+import json
+import pathlib
 import random
 import threading
 import time
@@ -236,4 +238,39 @@ def test_page_outs(t):
     work.kill(15)
     equal(result_of(work.wait(60))["wrong_pages"], 0, "wrong pages")
     equal(stat["write_errors"], 0, "write errors")
+    client.device_del(dev)
+
+
+def throttled(dev):
+    """The target of write-back throttling in us, 0 if it is off."""
+    try:
+        path = f"/sys/block/{dev}/queue/wbt_lat_usec"
+        return int(pathlib.Path(path).read_text())
+    except OSError:
+        return 0
+
+
+def test_throttling(t):
+    """Slow page-ins do not throttle page-outs: write-back throttling is off,
+    and doctor says so if somebody turns it on."""
+    cluster = t.cluster(2)
+    cluster.up(lend="8M")
+    client = cluster[0]
+    dev = client.device_add("8M")
+    equal(throttled(dev), 0, "target of write-back throttling")
+    path = pathlib.Path(f"/sys/block/{dev}/queue/wbt_lat_usec")
+    true(path.exists(), "this kernel has no write-back throttling to test")
+
+    def complaints():
+        done = client.run([client.prog("nswapctl"), "--json", "doctor"],
+                          check=False)
+        return [f["fix"] for f in json.loads(done.out)
+                if f["check"] == "throttling"]
+    equal(complaints(), [], "what doctor says")
+    path.write_text("2000")
+    equal(throttled(dev), 2000, "target of write-back throttling")
+    fixes = complaints()
+    equal(len(fixes), 1, "what doctor says")
+    client.run(fixes[0])
+    equal((throttled(dev), complaints()), (0, []), "after the fix")
     client.device_del(dev)
