@@ -234,7 +234,7 @@ static void evacuate_batch(struct nswap_emptying *e)
 	io->todo &= ~unread;
 	/* ask for grants; page-outs have priority */
 	nswap_client_used(e->dev->node);
-	if (io->todo && list_empty_careful(&cl->waiting))
+	if (io->todo && !nswap_client_waits(cl))
 		nswap_move_batch_store(&e->mo);
 	if (io->todo)
 		to_flash(e);

@@ -15,6 +15,7 @@
 #include "nl.h"
 #include "signature.h"
 #include "view.h"
+#include "wbt.h"
 
 #define MAX_FLASH	4
 #define MAX_RANK	255
@@ -245,6 +246,7 @@ int cmd_device_add(int argc, char **argv)
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
+	wbt_off(d.name);
 	if (ctl_json) {
 		print_device(&d);
 	} else {
