@@ -216,6 +216,15 @@ static inline int nswap_compat_alloc_tag_set(struct blk_mq_tag_set *set)
 #endif
 
 /*
+ * QUEUE_FLAG_DISABLE_WBT_DEF: a flag of the queue since 7.x, before that the I/O
+ * scheduler's alone. What stands for it is set on every blk-mq queue anyway;
+ * nswapctl turns throttling off by its attribute. Goes with 6.12.
+ */
+#ifndef NSWAP_HAS_DISABLE_WBT
+#define QUEUE_FLAG_DISABLE_WBT_DEF QUEUE_FLAG_SAME_COMP
+#endif
+
+/*
  * blk_mq_alloc_disk() takes the queue's limits since 6.9 (27e32cd23fed "block:
  * pass a queue_limits argument to blk_mq_alloc_disk"), and features are part
  * of them since 6.11 (1122c0c1cc71 "block: move cache control settings out of

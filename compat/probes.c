@@ -92,6 +92,10 @@ struct shrinker *probe(void)
 	return shrinker_alloc(0, "name");
 }
 
+#elif defined(NSWAP_PROBE_DISABLE_WBT)
+#include <linux/blkdev.h>
+unsigned int probe = QUEUE_FLAG_DISABLE_WBT_DEF;
+
 #elif defined(NSWAP_PROBE_TASK_FRAG)
 #include <net/sock.h>
 void probe(struct sock *sk);

@@ -19,6 +19,7 @@
  * @eligible: connected, fresh and not leaving; the others must not be chosen
  * @resting: in backoff: must not be chosen now, may be later
  * @shrinking: takes lent RAM back for its own programs: must not be chosen
+ * @busy: it does not answer, or has as much under way as it may: must not be chosen
  * @grants: pages this peer has set aside for us; 0 means it must not be chosen
  * @free: pages it announced as free, less what was stored there since
  * @lent: pages it lends in all
@@ -26,19 +27,31 @@
  * @store_ns: recent time of a page-out to it, a moving average in ns, from being
  *	given to the connection to the answer; decays while nothing is sent
  *	there, so that a slow peer is tried again; 0 if not measured yet
- * @measured: @store_ns has changed since the last tick; for the mechanism only
+ * @measured: @store_ns has changed since the last tick; for the mechanism only, like
+ *	all that follow
+ * @messages: page-outs under way to it
+ * @asked: jiffies of its last answer to one, or when the first of @messages was sent
+ * @heard: jiffies when anything was heard of it, at the last evaluation
+ * @missed: one was given up unanswered, and none answered since
+ * @missed_at: jiffies of that
  */
 struct nswap_place_peer {
 	u16 index;
 	bool eligible;
 	bool resting;
 	bool shrinking;
+	bool busy;
 	u32 grants;
 	u64 free;
 	u64 lent;
 	u32 inflight;
 	u64 store_ns;
 	bool measured;
+	u32 messages;
+	unsigned long asked;
+	unsigned long heard;
+	bool missed;
+	unsigned long missed_at;
 };
 
 /**
@@ -78,7 +91,8 @@ struct nswap_place_ops {
 /* may this candidate be chosen? */
 static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 {
-	return p->eligible && !p->resting && !p->shrinking && p->grants;
+	return p->eligible && !p->resting && !p->shrinking && !p->busy &&
+	       p->grants;
 }
 
 #define NSWAP_PLACE_KEEP	64	/* grants reserved for page-outs */

@@ -149,29 +149,46 @@ void nswap_flash_close(struct nswap_flash *f)
 	kfree(f);
 }
 
-/*
- * Release one device of a tier. @d: device of it; its map is closed. Context: process,
- * sleeps; the node's control lock is held. Returns false if a slot of it is in use, or
+/**
+ * nswap_flash_detach() - take one device out of a tier
+ * @f: tier
+ * @d: device of it; its map is closed
+ *
+ * Context: process, sleeps, not for I/O; the node's control lock is held.
+ * Return: what nswap_flash_release() has to close; NULL if a slot of it is in use, or
  * being read: try again later.
  */
-bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d)
+struct nswap_home *nswap_flash_detach(struct nswap_flash *f, struct nswap_flash_dev *d)
 {
 	struct nswap_home *block = d->block;
 
 	if (nswap_flash_map_close(&d->map, true))
-		return false;
+		return NULL;
 	/* after this, page-ins that saw one of its slots have been counted */
 	synchronize_rcu();
 	if (atomic_read(&d->inflight))
-		return false;
-	/* once trim_work() has ended, nothing uses the device */
+		return NULL;
 	WRITE_ONCE(d->block, NULL);
+	return block;
+}
+
+/**
+ * nswap_flash_release() - close a device that was taken out of its tier
+ * @f: tier
+ * @d: device of it
+ * @block: from nswap_flash_detach()
+ *
+ * Context: process, sleeps; for a discard that is under way, so without locks.
+ */
+void nswap_flash_release(struct nswap_flash *f, struct nswap_flash_dev *d,
+			 struct nswap_home *block)
+{
+	/* once trim_work() has ended, nothing uses the device */
 	cancel_work_sync(&f->trim);
 	nswap_flash_map_exit(&d->map);
 	nswap_home_close(block);
 	/* for the other devices */
 	queue_work(system_dfl_wq, &f->trim);
-	return true;
 }
 
 /* is its device being evacuated? then its page may be on its way to a peer */

@@ -9,6 +9,8 @@
 #include "home.h"
 #include "pure/flash_map.h"
 
+struct nswap_emptying;
+
 #define NSWAP_FLASH_TAGS	8	/* NSWAP_PREFETCH_ARMS */
 #define NSWAP_FLASH_NONE	0	/* no flash slot in a slot map's entry */
 #define NSWAP_FLASH_SLOTS	((1u << 28) - 1)	/* most an entry names */
@@ -40,7 +42,8 @@ struct nswap_flash_leave {
  * @inflight: reads and writes in flight
  * @failures: failures in a row; a device that keeps failing gets no new pages
  * @failed_at: jiffies of the last of them
- * @leave: progress of evacuating it; under the node's control lock
+ * @leave: progress of evacuating it; the round's that is under way
+ * @emptying: rounds of that, NULL before the first; under the node's control lock
  */
 struct nswap_flash_dev {
 	struct nswap_home *block;
@@ -51,6 +54,7 @@ struct nswap_flash_dev {
 	atomic_t failures;
 	unsigned long failed_at;
 	struct nswap_flash_leave leave;
+	struct nswap_emptying *emptying;
 };
 
 /**
@@ -72,7 +76,9 @@ struct nswap_flash {
 struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 				     struct netlink_ext_ack *ext);
 void nswap_flash_close(struct nswap_flash *f);
-bool nswap_flash_remove(struct nswap_flash *f, struct nswap_flash_dev *d);
+struct nswap_home *nswap_flash_detach(struct nswap_flash *f, struct nswap_flash_dev *d);
+void nswap_flash_release(struct nswap_flash *f, struct nswap_flash_dev *d,
+			 struct nswap_home *block);
 bool nswap_flash_room(const struct nswap_flash *f);
 bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot);
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot);

@@ -10,7 +10,6 @@
 
 struct nswap_conn;
 struct nswap_device;
-struct nswap_msg;
 struct nswap_node;
 struct nswap_peer;
 struct nswap_srv_conn;
@@ -21,7 +20,6 @@ struct nswap_srv_conn;
  *	process, sleeps; 0 or -ENOMEM
  * @late_answer: handle the answer to a message that was taken back; called by
  *	the connection's receiver, sleeps; 0, or an error to break the session
- * @resend: send a page-in that was parked; process, page-in path, does not sleep
  * @tick_device: periodic work of a device, inside rcu_read_lock(); does not
  *	sleep; true if grants are of use now
  * @mover_kick: there may be more pages held than are lent; process, does not
@@ -33,7 +31,6 @@ struct nswap_srv_conn;
 struct nswap_hooks {
 	int (*peer_made)(struct nswap_peer *peer);
 	int (*late_answer)(struct nswap_conn *c);
-	void (*resend)(struct nswap_peer *peer, struct nswap_msg *m);
 	bool (*tick_device)(struct nswap_device *dev);
 	void (*mover_kick)(struct nswap_node *node);
 	void (*announce_now)(struct nswap_node *node);

@@ -14,6 +14,7 @@ static_assert(PAGE_SIZE == 4096, "a slot is one 4 KiB page");
 
 #define NSWAP_PORT		9611	/* default, TCP data and UDP announcements */
 #define NSWAP_MAX_PEERS		1023	/* index 0 means no peer */
+#define NSWAP_TAGS		128	/* of a device: page-outs at once, and page-ins */
 #define NSWAP_REQ_SLOTS		32	/* slots in one block request and message */
 #define NSWAP_MAX_CONNS		8	/* connections of one session */
 #define NSWAP_MAX_DEVICES	256

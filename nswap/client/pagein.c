@@ -18,9 +18,10 @@
  *  - A LOAD names the generation; the peer answers with exactly that one or
  *    not at all. After "not held" the slot is read again: if it changed, the
  *    page-in is retried, if not, the page is LOST.
- *  - When the session breaks the message is parked at the peer, until the
- *    session is back or dead_after_ms after the request came; but not if flash
- *    or home has its pages. Either flash has all pages of a message, or none.
+ *  - Slots whose session breaks, whose message is much later than usual, or that
+ *    their peer has no room for, are parked (park.c), at most until dead_after_ms
+ *    after the request came; but not if flash or home has their pages. Either flash
+ *    has all pages of a message, or none, and so has home.
  *  - Reads of the prefetcher are not counted and leave no reference bit; they
  *    fail early and without a log message.
  */
@@ -37,8 +38,10 @@
 #include "observe/meter.h"
 #include "pagein.h"
 #include "pagein_copy.h"
+#include "park.h"
 #include "peers/parked.h"
 #include "peers/session.h"
+#include "pure/peer_state.h"
 #include "request_queue.h"
 #include "tier.h"
 
@@ -162,6 +165,7 @@ static int load_answered(struct nswap_msg *m)
 		return ret;
 	}
 	m->received_ns = nswap_stamp();
+	nswap_peer_answered(op->peer, c->number, m->since);
 	pagein_timed(op, held);
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
@@ -180,13 +184,9 @@ static int load_answered(struct nswap_msg *m)
 	return 0;
 }
 
-/*
- * A page-in will get no answer: retry elsewhere or fail. @m: its message, IDLE and on
- * no list. Context: process, page-in path; does not sleep.
- */
-void nswap_pagein_failed(struct nswap_msg *m)
+/* a page-in will get no answer: retry elsewhere or fail */
+static void pagein_failed(struct nswap_op *op)
 {
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	/* read-ahead is not retried: the slot may be MOVING for long */
 	unsigned long again = op->io->ahead ? 0 : nswap_copy_elsewhere(op), failed;
 	unsigned int i;
@@ -204,33 +204,58 @@ void nswap_pagein_failed(struct nswap_msg *m)
 	nswap_op_end(op, again);
 }
 
-/* is the page-in older than @ms? */
-bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms)
+static bool pagein_overdue(const struct nswap_io *io)
 {
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	u32 ms = nswap_knob(io->dev->node, dead_after_ms);
 
-	return time_after(jiffies, op->io->since + msecs_to_jiffies(ms));
+	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
 }
 
-/* no session: park the message until there is one, or fail it */
+/* its peer cannot be asked now: wait for that, or fail */
+static void pagein_held_up(struct nswap_op *op)
+{
+	struct nswap_peer *peer = op->peer;
+
+	if (op->io->ahead || nswap_copy_dispensable(op) ||
+	    pagein_overdue(op->io) || READ_ONCE(peer->stop) ||
+	    nswap_peer_hopeless(READ_ONCE(peer->state))) {
+		pagein_failed(op);
+	} else {
+		pagein_timed(op, false);
+		nswap_op_park(op);
+	}
+}
+
+/* the session broke, or the message was taken back */
 static void load_lost(struct nswap_msg *m)
 {
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 
-	if (op->io->ahead || nswap_copy_dispensable(op) ||
-	    nswap_pagein_waited(m, nswap_knob(op->peer->node,
-					      dead_after_ms)) ||
-	    nswap_parked_add(op->peer, m))
-		nswap_pagein_failed(m);
+	atomic_dec(&op->peer->loads);
+	pagein_held_up(op);
 }
 
 /*
- * Send a page-in, for the first time or again. @m: its message, IDLE and on no list.
- * Context: process, page-in path; does not sleep for the network.
+ * May the peer be asked for one more? One that does not answer must not take all tags,
+ * nor must several: each gets at most twice as many as are left, and those of a late one
+ * are taken back (timers.c) but for one a connection. What is parked goes first.
  */
-void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m)
+static bool pagein_admitted(struct nswap_io *io, const struct nswap_peer *peer)
 {
-	struct nswap_op *op = container_of(m, struct nswap_op, m);
+	unsigned int n = atomic_read(&peer->loads);
+
+	if (!n)
+		return true;
+	if (nswap_peer_late(peer) ||
+	    (!io->resumed && !bio_list_empty(&peer->parked)))
+		return false;
+	return n < NSWAP_LOADS_FEW || n < 2 * nswap_request_free_tags(io);
+}
+
+static void pagein_send(struct nswap_op *op)
+{
+	struct nswap_peer *peer = op->peer;
+	struct nswap_msg *m = &op->m;
 	struct nswap_io *io = op->io;
 	struct bio_vec *bv = &io->bv[3 * op->first];
 	struct nswap_wire_hdr *h = &m->hdr;
@@ -246,6 +271,7 @@ void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m)
 		      offset_in_page(&io->gen[op->first]));
 	iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 2, sizeof(*h) + bytes);
 	nswap_stat_inc(peer->node, load_msgs);
+	atomic_inc(&peer->loads);
 	if (nswap_conn_send(nswap_session_load_conn(peer), m))
 		load_lost(m);
 }
@@ -274,9 +300,11 @@ static void pagein_load(struct nswap_io *io, unsigned int first, unsigned int nr
 						  NSWAP_READ_PEERS, nr);
 	atomic_inc(&io->pending);
 	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
-		nswap_pagein_failed(&op->m);
+		pagein_failed(op);
+	else if (pagein_admitted(io, peer))
+		pagein_send(op);
 	else
-		nswap_pagein_send(peer, &op->m);
+		pagein_held_up(op);
 }
 
 static void read_zeros(struct nswap_io *io, unsigned int i)
@@ -389,5 +417,10 @@ void nswap_pagein(struct nswap_io *io)
 		}
 		io->todo &= ~GENMASK(first + nr - 1, first);
 	}
-	nswap_request_put(io);
+	/* only if no part is under way; else the one that ends last has it done */
+	if (atomic_read_acquire(&io->pending) == 1 && READ_ONCE(io->parked) &&
+	    !READ_ONCE(io->retry))
+		nswap_park(io);
+	else
+		nswap_request_put(io);
 }

@@ -9,8 +9,5 @@
 
 void nswap_pagein(struct nswap_io *io);
 unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first);
-void nswap_pagein_send(struct nswap_peer *peer, struct nswap_msg *m);
-bool nswap_pagein_waited(struct nswap_msg *m, unsigned int ms);
-void nswap_pagein_failed(struct nswap_msg *m);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "pagein_copy.h"
+#include "peers/peer.h"
 #include "policy/policy.h"
 #include "pure/read_latency.h"
 

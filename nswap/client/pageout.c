@@ -371,7 +371,9 @@ void nswap_pageout(struct nswap_io *io)
 		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, io->todo);
 	if (ret)
 		pageout_overflow(io, ret == -ENOSPC);
-	if (io->todo || !claimed)
+	if (io->todo && claimed && ret == -EAGAIN)
+		nswap_request_wait_room(io);
+	else if (io->todo || !claimed)
 		nswap_request_wait(io);
 	else
 		nswap_request_put(io);

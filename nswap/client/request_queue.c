@@ -13,7 +13,7 @@
  *    waiting list. The context that brings it to zero ends the request or, when
  *    slots have to be retried, puts it on the waiting list.
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
- *    @retry.
+ *    @retry and @parked.
  *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
  *    for memory waits here forever.
  */
@@ -44,13 +44,15 @@ void nswap_request_submit(struct nswap_io *io)
 	unsigned long all = GENMASK(io->nr - 1, 0);
 	struct nswap_device *dev = io->dev;
 
-	if (dev->prefetcher && !io->ahead)
+	if (dev->prefetcher && !io->ahead && !io->resumed)
 		atomic64_add(io->nr, io->write ? &dev->written : &dev->read);
 	io->waited = false;
 	io->one_by_one = false;
-	io->since = jiffies;
+	if (!io->resumed)
+		io->since = jiffies;
 	nswap_meter_came(io);
 	io->retry = 0;
+	io->parked = 0;
 	io->failed = 0;
 	io->missed = 0;
 	io->no_flash = 0;
@@ -63,13 +65,7 @@ void nswap_request_submit(struct nswap_io *io)
 	request_dispatch(io);
 }
 
-/**
- * nswap_request_wait() - put a request on the waiting list until the next kick
- * @io: a request the caller dispatches; its share of @pending goes to the list
- *
- * Context: any; does not sleep, on the page-out path.
- */
-void nswap_request_wait(struct nswap_io *io)
+static void request_wait(struct nswap_io *io, struct list_head *list)
 {
 	struct nswap_node *node = io->dev->node;
 	struct nswap_client *cl = node->client;
@@ -79,33 +75,90 @@ void nswap_request_wait(struct nswap_io *io)
 
 	io->waited = true;
 	spin_lock_irqsave(&cl->wait_lock, flags);
-	list_add_tail(&io->link, &cl->waiting);
+	list_add_tail(&io->link, list);
+	if (list == &cl->for_room)
+		WRITE_ONCE(cl->no_room, cl->no_room + 1);
 	spin_unlock_irqrestore(&cl->wait_lock, flags);
 	if (first)
-		nswap_client_tick_now(node);
+		nswap_client_tick_soon(node);
 	/* pairs with nswap_client_kick(): one of the two sees the other */
 	smp_mb();
 	if (atomic_read(&cl->changes) != seen)
 		queue_work(nswap_io_wq, &cl->kick);
 }
 
-/*
- * Retry the waiting requests. Context: the module's work queue; does not allocate or
- * wait.
+/**
+ * nswap_request_wait() - put a request on the waiting list until the next kick
+ * @io: a request the caller dispatches; its share of @pending goes to the list
+ *
+ * Context: any; does not sleep, on the page-out path.
  */
-void nswap_request_kick_work(struct work_struct *work)
+void nswap_request_wait(struct nswap_io *io)
 {
-	struct nswap_client *cl = container_of(work, struct nswap_client, kick);
+	request_wait(io, &io->dev->node->client->waiting);
+}
+
+/* the same until there is room at a peer, or the next tick */
+void nswap_request_wait_room(struct nswap_io *io)
+{
+	request_wait(io, &io->dev->node->client->for_room);
+}
+
+static void kick_list(struct nswap_client *cl, struct list_head *list)
+{
 	struct nswap_io *io, *next;
 	LIST_HEAD(ready);
 
 	spin_lock_irq(&cl->wait_lock);
-	list_splice_init(&cl->waiting, &ready);
+	list_splice_init(list, &ready);
 	spin_unlock_irq(&cl->wait_lock);
 	list_for_each_entry_safe(io, next, &ready, link) {
 		list_del_init(&io->link);
 		request_dispatch(io);
 	}
+}
+
+/* the oldest page-out that waits for room, off the list; NULL if none does */
+static struct nswap_io *kick_next(struct nswap_client *cl)
+{
+	struct nswap_io *io;
+
+	spin_lock_irq(&cl->wait_lock);
+	io = list_first_entry_or_null(&cl->for_room, struct nswap_io, link);
+	if (io)
+		list_del_init(&io->link);
+	spin_unlock_irq(&cl->wait_lock);
+	return io;
+}
+
+/* as many as there is room for: it ends when this or another task finds none */
+static void kick_room(struct nswap_client *cl)
+{
+	unsigned int seen = READ_ONCE(cl->no_room);
+	struct nswap_io *io;
+
+	while (READ_ONCE(cl->no_room) == seen && (io = kick_next(cl)))
+		request_dispatch(io);
+}
+
+/**
+ * nswap_request_kick_work() - retry the waiting requests
+ * @work: the client's
+ *
+ * Of those that wait for room, an answer that brought some retries as many as that is
+ * enough for, and a tick all: their patience may be over.
+ *
+ * Context: the module's work queue; does not allocate or wait.
+ */
+void nswap_request_kick_work(struct work_struct *work)
+{
+	struct nswap_client *cl = container_of(work, struct nswap_client, kick);
+
+	kick_list(cl, &cl->waiting);
+	if (test_and_clear_bit(0, &cl->kick_all))
+		kick_list(cl, &cl->for_room);
+	else
+		kick_room(cl);
 }
 
 /* the bios of these slots will end with an error */
@@ -115,10 +168,17 @@ void nswap_request_fail(struct nswap_io *io, unsigned int first, unsigned int nr
 		set_bit(first++, &io->failed);
 }
 
-/* complete each merged bio with its own status */
-static void end_request(struct nswap_io *io)
+/**
+ * nswap_request_end() - end the block request, each merged bio with its own status
+ * @io: request, no part of it is under way; not to be touched afterwards
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_request_end(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
+	struct nswap_node *node = io->dev->node;
+	bool write = io->write;
 	unsigned int i, end;
 
 	for (i = 0; io->failed && i < io->nr; i = end) {
@@ -133,6 +193,19 @@ static void end_request(struct nswap_io *io)
 		__blk_mq_end_request(rq, BLK_STS_OK);
 	else
 		blk_mq_end_request(rq, BLK_STS_OK);
+	if (write)
+		nswap_client_kick(node);
+	else if (!bio_list_empty(&node->client->ready))
+		nswap_client_unpark(node);
+}
+
+/* how many requests of its direction the device can take besides those it has */
+unsigned int nswap_request_free_tags(struct nswap_io *io)
+{
+	struct request *rq = blk_mq_rq_from_pdu(io);
+	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
+
+	return tags->depth - min(sbitmap_weight(tags), tags->depth);
 }
 
 /*
@@ -146,10 +219,8 @@ static void end_request(struct nswap_io *io)
 static bool request_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
-	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
 
-	return !io->write && !rq->q->elevator &&
-	       sbitmap_weight(tags) < tags->depth;
+	return !io->write && !rq->q->elevator && nswap_request_free_tags(io);
 }
 
 /**
@@ -257,19 +328,31 @@ void nswap_request_store(struct nswap_io *io, unsigned long slots, bool to_flash
 void nswap_request_put(struct nswap_io *io)
 {
 	struct nswap_node *node = io->dev->node;
-	bool write = io->write;
 
 	if (!atomic_dec_and_test(&io->pending))
 		return;
-	if (READ_ONCE(io->retry)) {
+	if (READ_ONCE(io->retry) || READ_ONCE(io->parked)) {
 		atomic_set(&io->pending, 1);
 		nswap_request_wait(io);
 		nswap_client_kick(node);
 		return;
 	}
-	end_request(io);
-	if (write)
-		nswap_client_kick(node);
+	nswap_request_end(io);
+}
+
+/* @again are to be done again: each is added to @to */
+static void op_over(struct nswap_op *op, unsigned long again, unsigned long *to)
+{
+	struct nswap_peer *peer = op->peer;
+	struct nswap_io *io = op->io;
+	unsigned int i;
+
+	nswap_meter_end(op, again);
+	for_each_set_bit(i, &again, NSWAP_REQ_SLOTS)
+		set_bit(i, to);
+	if (peer)
+		nswap_peer_put(peer);
+	nswap_request_put(io);
 }
 
 /**
@@ -282,14 +365,11 @@ void nswap_request_put(struct nswap_io *io)
  */
 void nswap_op_end(struct nswap_op *op, unsigned long again)
 {
-	struct nswap_peer *peer = op->peer;
-	struct nswap_io *io = op->io;
-	unsigned int i;
+	op_over(op, again, &op->io->retry);
+}
 
-	nswap_meter_end(op, again);
-	for_each_set_bit(i, &again, NSWAP_REQ_SLOTS)
-		set_bit(i, &io->retry);
-	if (peer)
-		nswap_peer_put(peer);
-	nswap_request_put(io);
+/* a message has ended: its slots are to wait for the peer; process, page-in path */
+void nswap_op_park(struct nswap_op *op)
+{
+	op_over(op, nswap_op_slots(op), &op->io->parked);
 }

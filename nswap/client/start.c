@@ -7,6 +7,7 @@
 #include "core/client_state.h"
 #include "core/node.h"
 #include "free.h"
+#include "park.h"
 #include "peers/loss.h"
 #include "request_queue.h"
 #include "start.h"
@@ -29,8 +30,11 @@ int nswap_client_start(struct nswap_node *node)
 	spin_lock_init(&cl->wait_lock);
 	spin_lock_init(&cl->orphan_lock);
 	INIT_LIST_HEAD(&cl->waiting);
+	INIT_LIST_HEAD(&cl->for_room);
+	bio_list_init(&cl->ready);
 	init_waitqueue_head(&cl->returns_wait);
 	INIT_WORK(&cl->kick, nswap_request_kick_work);
+	INIT_WORK(&cl->unpark, nswap_park_work);
 	INIT_DELAYED_WORK(&cl->tick, nswap_timers_tick);
 	INIT_DELAYED_WORK(&cl->frees, nswap_free_work);
 	INIT_WORK(&cl->losses, nswap_loss_work);
@@ -49,6 +53,7 @@ void nswap_client_stop(struct nswap_node *node)
 	cancel_delayed_work_sync(&cl->frees);
 	cancel_work_sync(&cl->losses);
 	cancel_work_sync(&cl->kick);
+	cancel_work_sync(&cl->unpark);
 	kvfree(cl->orphan);
 	kfree(cl);
 	node->client = NULL;

@@ -64,7 +64,7 @@ static int store_answered(struct nswap_msg *m)
 		return ret;
 	}
 	m->received_ns = nswap_stamp();
-	nswap_place_ended(peer->node, peer->index, op->nr, op->began);
+	nswap_place_ended(peer->node, peer->index, op->nr, op->began, true);
 	for (i = op->first; i < op->first + op->nr; i++, r++) {
 		if (le32_to_cpu(r->status) == NSWAP_ST_OK) {
 			op->store->stored(op, i);
@@ -85,7 +85,8 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 {
 	unsigned int i;
 
-	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began);
+	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began,
+			  false);
 	for (i = op->first; i < op->first + op->nr; i++)
 		store_give_up(op, i, may_be_held);
 	op->store->end(op, nswap_op_slots(op));

@@ -5,7 +5,8 @@
  *   every TICK_MS, WAIT_MS while requests wait, REST_MS while no peer holds
  *   anything and nothing is queued, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
- *             page-ins unanswered for dead_after_ms: failed
+ *             page-ins unanswered for dead_after_ms: failed; for much longer
+ *             than usual: all but the oldest of a connection are parked
  *             every PING_MS, IDLE_PING_MS if it holds nothing: ping, so that
  *             both know of the other's death
  *             a connection owes an answer for too long: break the session; a ping
@@ -17,7 +18,7 @@
  *     SUSPECTED
  *             for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail
- *   then      requests that wait, frees that wait, pages at home that may go out,
+ *   then      requests that wait, parked page-ins, frees that wait, pages at home that may go out,
  *             flash that is nearly full of copies
  *
  * Invariant: runs on the module's own work queue and never allocates or waits
@@ -30,7 +31,6 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "free.h"
-#include "pagein.h"
 #include "peers/ctl.h"
 #include "peers/parked.h"
 #include "peers/place.h"
@@ -101,7 +101,7 @@ static void tick_grants(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 	bool active = !tick_past(READ_ONCE(node->client->used), IDLE_MS) ||
-		      !list_empty_careful(&node->client->waiting);
+		      nswap_client_waits(node->client);
 	bool idle = tick_past(READ_ONCE(peer->used), IDLE_MS);
 	u32 n;
 
@@ -136,38 +136,50 @@ static void declare_dead(struct nswap_peer *peer)
 		   peer->name, ms / 1000, atomic64_read(&peer->slots));
 }
 
-static void overdue_parked(struct nswap_peer *peer)
+/*
+ * A connection is late while its oldest LOAD is: that one stays, as a probe, the others
+ * are taken back and wait without a tag.
+ */
+static void late_loads(struct nswap_peer *peer)
 {
-	u32 ms = nswap_knob(peer->node, dead_after_ms);
-	struct nswap_msg *m, *next;
-	LIST_HEAD(overdue);
+	unsigned long since = jiffies - nswap_peer_patience(peer);
+	struct nswap_msg *m;
+	u32 i;
 
-	spin_lock(&peer->lock);
-	list_for_each_entry_safe(m, next, &peer->parked, link)
-		if (nswap_pagein_waited(m, ms))
-			list_move_tail(&m->link, &overdue);
-	spin_unlock(&peer->lock);
-	list_for_each_entry_safe(m, next, &overdue, link) {
-		list_del_init(&m->link);
-		nswap_pagein_failed(m);
+	for (i = 0; i < peer->nr_conns - 1; i++) {
+		struct nswap_conn *c = &peer->conn[i];
+
+		if (!nswap_conn_late(c, NSWAP_LOAD, since)) {
+			clear_bit(i, &peer->late);
+			continue;
+		}
+		set_bit(i, &peer->late);
+		while ((m = nswap_conn_take_newest(c, NSWAP_LOAD)))
+			m->lost(m);
 	}
+}
+
+/* do page-ins wait although the peer is UP? then look soon whether it is late */
+static bool tick_presses(struct nswap_peer *peer)
+{
+	return READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+	       !bio_list_empty(&peer->parked);
 }
 
 static void tick_peer(struct nswap_peer *peer)
 {
-	overdue_parked(peer);
+	nswap_parked_overdue(peer, nswap_knob(peer->node, dead_after_ms));
 	if (READ_ONCE(peer->state) != NSWAP_PEER_UP) {
 		declare_dead(peer);
 		return;
 	}
 	overdue_stores(peer);
 	overdue_loads(peer);
+	late_loads(peer);
 	tick_ping(peer);
 	nswap_place_look(peer, NSWAP_PLACE_TICK);
 	tick_grants(peer);
 	tick_compare(peer);
-	if (!list_empty_careful(&peer->parked))
-		nswap_parked_resend(peer);
 }
 
 static bool frees_wait(struct nswap_client *cl)
@@ -209,18 +221,22 @@ void nswap_timers_tick(struct work_struct *work)
 	struct nswap_node *node = cl->node;
 	unsigned int i, ms = TICK_MS;
 	struct nswap_peer *peer;
+	bool pressed = false;
 	u64 slots = 0;
 
+	WRITE_ONCE(cl->ticked, jiffies);
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
+		pressed = pressed || tick_presses(peer);
 		slots += atomic64_read(&peer->slots);
 		nswap_peer_put(peer);
 	}
-	if (!list_empty_careful(&cl->waiting))
+	if (nswap_client_waits(cl) || pressed)
 		ms = WAIT_MS;
 	else if (!slots && tick_may_rest(cl))
 		ms = min(REST_MS, nswap_knob(node, silent_ms) / 2);
-	nswap_client_kick(node);
+	nswap_client_kick_all(node);
+	nswap_client_unpark(node);
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);
 	tick_devices(cl);

@@ -6,7 +6,6 @@
 #include "base/hooks.h"
 #include "client/free.h"
 #include "client/late.h"
-#include "client/pagein.h"
 #include "migrate/moved.h"
 #include "migrate/mover.h"
 #include "migrate/serve_move.h"
@@ -27,7 +26,6 @@ static bool hook_tick_device(struct nswap_device *dev)
 const struct nswap_hooks nswap_hooks = {
 	.peer_made = hook_peer_made,
 	.late_answer = nswap_late_answer,
-	.resend = nswap_pagein_send,
 	.tick_device = hook_tick_device,
 	.mover_kick = nswap_mover_kick,
 	.announce_now = nswap_announce_now,

@@ -7,6 +7,7 @@
 #include "node.h"
 
 #define CLIENT_IDLE_MS	2000
+#define TICK_LEAST_MS	10	/* a tick looks at every peer: not more often */
 
 /* a new message id */
 __le64 nswap_client_id(struct nswap_node *node)
@@ -27,14 +28,68 @@ void nswap_client_kick(struct nswap_node *node)
 	atomic_inc(&cl->changes);
 	/* pairs with nswap_request_wait() */
 	smp_mb__after_atomic();
-	if (!list_empty_careful(&cl->waiting))
+	if (nswap_client_waits(cl))
 		queue_work(nswap_io_wq, &cl->kick);
+}
+
+/* time has passed: as nswap_client_kick(), whether there is room or not */
+void nswap_client_kick_all(struct nswap_node *node)
+{
+	set_bit(0, &node->client->kick_all);
+	nswap_client_kick(node);
+}
+
+/**
+ * nswap_client_unpark() - a tag or a peer has become free: resume parked page-ins
+ * @node: node
+ *
+ * Context: any; does not sleep, on the page-in path.
+ */
+void nswap_client_unpark(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	if (atomic_read(&cl->nr_parked))
+		queue_work(nswap_io_wq, &cl->unpark);
+}
+
+/**
+ * nswap_client_ready() - parked page-ins need not wait for their peer any longer
+ * @node: node
+ * @bios: counted in @nr_parked; empty afterwards
+ *
+ * Context: any; does not sleep, on the page-in path.
+ */
+void nswap_client_ready(struct nswap_node *node, struct bio_list *bios)
+{
+	struct nswap_client *cl = node->client;
+	unsigned long flags;
+
+	if (bio_list_empty(bios))
+		return;
+	spin_lock_irqsave(&cl->wait_lock, flags);
+	bio_list_merge(&cl->ready, bios);
+	spin_unlock_irqrestore(&cl->wait_lock, flags);
+	bio_list_init(bios);
+	nswap_client_unpark(node);
 }
 
 /* run the tick now */
 void nswap_client_tick_now(struct nswap_node *node)
 {
 	mod_delayed_work(nswap_io_wq, &node->client->tick, 0);
+}
+
+/* run it now, unless one ran a moment ago: then a moment later */
+void nswap_client_tick_soon(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+	unsigned long at = READ_ONCE(cl->ticked) +
+			   msecs_to_jiffies(TICK_LEAST_MS);
+	unsigned long now = jiffies;
+
+	mod_delayed_work(nswap_io_wq, &cl->tick,
+			 time_after(at, now) ? at - now : 0);
 }
 
 /**

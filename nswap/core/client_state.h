@@ -5,6 +5,7 @@
 #ifndef NSWAP_CLIENT_STATE_H
 #define NSWAP_CLIENT_STATE_H
 
+#include <linux/bio.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -34,11 +35,18 @@ struct nswap_orphan {
  * @next_session: of the next session with any peer; increases within the epoch
  * @used: jiffies of the last page-out sent to any peer, or to flash instead, or
  *	of the last tick with a page at home to be moved out
- * @wait_lock: protects @waiting
+ * @wait_lock: protects @waiting, @for_room and @ready
  * @changes: counts kicks, so that none is missed between trying and waiting
- * @waiting: requests that wait for grants, for a slot, or to be placed again
+ * @waiting: requests that wait for a slot, or to be placed or loaded again
+ * @for_room: page-outs that wait for room at a peer
+ * @no_room: counts requests put there
  * @kick: work that dispatches them
+ * @kick_all: bit 0: all of @for_room, not only as many as there is room for
+ * @ready: bios of parked page-ins that need not wait for a peer any longer
+ * @nr_parked: bios there and at all peers
+ * @unpark: work that makes requests of them again
  * @tick: time-outs, grants, pings, comparisons
+ * @ticked: jiffies of the last one
  * @orphan_lock: protects @orphan, @orphan_head, @nr_orphans
  * @orphan: ring of obsolete copies
  * @orphan_head: oldest
@@ -57,8 +65,15 @@ struct nswap_client {
 	spinlock_t wait_lock;
 	atomic_t changes;
 	struct list_head waiting;
+	struct list_head for_room;
+	unsigned int no_room;
 	struct work_struct kick;
+	unsigned long kick_all;
+	struct bio_list ready;
+	atomic_t nr_parked;
+	struct work_struct unpark;
 	struct delayed_work tick;
+	unsigned long ticked;
 	spinlock_t orphan_lock;
 	struct nswap_orphan *orphan;
 	unsigned int orphan_head;
@@ -71,7 +86,18 @@ struct nswap_client {
 
 __le64 nswap_client_id(struct nswap_node *node);
 void nswap_client_kick(struct nswap_node *node);
+void nswap_client_kick_all(struct nswap_node *node);
+void nswap_client_unpark(struct nswap_node *node);
+void nswap_client_ready(struct nswap_node *node, struct bio_list *bios);
 void nswap_client_tick_now(struct nswap_node *node);
+void nswap_client_tick_soon(struct nswap_node *node);
 void nswap_client_used(struct nswap_node *node);
+
+/* do requests wait, for room or a slot? any context; a snapshot */
+static inline bool nswap_client_waits(const struct nswap_client *cl)
+{
+	return !list_empty_careful(&cl->waiting) ||
+	       !list_empty_careful(&cl->for_room);
+}
 
 #endif

@@ -58,8 +58,9 @@ struct nswap_op {
  * @step: brings it as far as possible now; of page-outs or of page-ins
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @waited: it has waited before
+ * @resumed: page-in: its bios were parked before
  * @one_by_one: home or flash failed adjacent slots: try each alone
- * @since: jiffies when it came
+ * @since: jiffies when it came, or the oldest of its bios that were parked
  * @came: the same by ktime_get_ns(), 0 if measuring was off then
  * @turn: when the dispatcher began with its current slots, likewise
  * @seen: @changes of the client when it was dispatched last
@@ -71,6 +72,8 @@ struct nswap_op {
  * @no_home: page-in: slots whose copy at home has failed, but a peer has them
  * @follows: page-out: slots that have a page promised by nswap_follow_reserve();
  *	set by the dispatcher, cleared by the task that ends the slot
+ * @parked: page-in: slots that wait for their peer; bits likewise, when the part of
+ *	the request that asked it, or would have, is over
  * @retry: slots to be added to @todo; bits set by the task that handles an answer
  * @failed: slots whose bios get an error, or of a batch, those that home or flash
  *	failed; likewise
@@ -91,6 +94,7 @@ struct nswap_io {
 	void (*step)(struct nswap_io *io);
 	bool ahead;
 	bool waited;
+	bool resumed;
 	bool one_by_one;
 	unsigned long since;
 	u64 came;
@@ -103,6 +107,7 @@ struct nswap_io {
 	unsigned long no_peer;
 	unsigned long no_home;
 	unsigned long follows;
+	unsigned long parked;
 	unsigned long retry;
 	unsigned long failed;
 	struct page *page[NSWAP_REQ_SLOTS];

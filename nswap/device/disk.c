@@ -20,11 +20,13 @@
 #include "client/free.h"
 #include "client/pagein.h"
 #include "client/pageout.h"
+#include "client/park.h"
 #include "client/request_queue.h"
+#include "core/client_state.h"
 #include "core/node.h"
 #include "disk.h"
+#include "peers/parked.h"
 
-#define QUEUE_DEPTH	128	/* per queue: one of page-outs, one of page-ins */
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB per discard */
 
 static int major;
@@ -84,6 +86,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 				       nswap_pagein;
 		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
 			    NSWAP_REQ_AHEAD;
+		io->resumed = !io->write && nswap_park_resumed(io, rq->bio);
 		if (io->ahead)
 			rq->rq_flags |= RQF_QUIET;
 		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
@@ -169,7 +172,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	dev->tags.ops = &mq_ops;
 	dev->tags.nr_hw_queues = 2;
 	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
-	dev->tags.queue_depth = QUEUE_DEPTH;
+	dev->tags.queue_depth = NSWAP_TAGS;
 	dev->tags.numa_node = NUMA_NO_NODE;
 	dev->tags.cmd_size = sizeof(struct nswap_io);
 	dev->tags.flags = BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
@@ -183,6 +186,8 @@ int nswap_device_make_disk(struct nswap_device *dev)
 		return PTR_ERR(disk);
 	}
 	dev->disk = disk;
+	/* a page-in that waits for a silent peer must not throttle page-outs */
+	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, disk->queue);
 	disk->major = major;
 	disk->first_minor = dev->number;
 	disk->minors = 1;
@@ -203,6 +208,8 @@ int nswap_device_make_disk(struct nswap_device *dev)
 /* undo nswap_device_make_disk(); process, sleeps until all requests have ended */
 void nswap_device_end_disk(struct nswap_device *dev)
 {
+	nswap_parked_forget(dev);
+	flush_work(&dev->node->client->unpark);
 	del_gendisk(dev->disk);
 	put_disk(dev->disk);
 	blk_mq_free_tag_set(&dev->tags);

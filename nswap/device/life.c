@@ -33,6 +33,7 @@
 #include "peers/peer_table.h"
 #include "peers/reconcile.h"
 #include "protect.h"
+#include "tiering/evacuate.h"
 #include "tiering/home_fill.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
@@ -52,6 +53,7 @@ static void free_device(struct nswap_device *dev)
 	if (dev->home)
 		nswap_home_close(dev->home);
 	nswap_prefetcher_free(dev);
+	nswap_empty_flash_exit(dev);
 	if (dev->flash)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);

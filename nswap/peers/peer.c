@@ -52,7 +52,7 @@ struct nswap_peer *nswap_peer_new(struct nswap_node *node, u16 index,
 	kref_init(&peer->ref);
 	spin_lock_init(&peer->lock);
 	nswap_address_set(peer, &e->addr);
-	INIT_LIST_HEAD(&peer->parked);
+	bio_list_init(&peer->parked);
 	init_waitqueue_head(&peer->wait);
 	peer->heard = jiffies;
 	peer->pinged = jiffies;

@@ -6,6 +6,7 @@
 #ifndef NSWAP_PEER_H
 #define NSWAP_PEER_H
 
+#include <linux/bio.h>
 #include <linux/kref.h>
 #include <linux/wait.h>
 
@@ -75,7 +76,10 @@ struct nswap_reconcile {
  * @complained: its suspicion was logged; the leader's
  * @refraction: jiffies until which it is not chosen after a refusal; one word
  * @used: jiffies of the last page-out sent to it
- * @parked: page-ins that wait for a session, struct nswap_msg
+ * @parked: page-ins that wait for it, bios; see parked.c
+ * @loads: LOADs given to a connection and not over
+ * @late: a bit for each connection whose oldest LOAD is much older than usual
+ * @usual: what is: 8 times the average of recent ones, in jiffies
  * @slots: slots and pending frees of this node that name @index
  * @session: number of the newest session; the leader's
  * @features: NSWAP_HAS_* that both sides of the newest session have; set by
@@ -126,7 +130,10 @@ struct nswap_peer {
 	bool complained;
 	unsigned long refraction;
 	unsigned long used;
-	struct list_head parked;
+	struct bio_list parked;
+	atomic_t loads;
+	unsigned long late;
+	u32 usual;
 	atomic64_t slots;
 
 	u64 session;

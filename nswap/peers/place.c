@@ -5,15 +5,22 @@
  * Invariants, under node->place_lock:
  *  - A page-out is sent only against a grant taken here; grants come only from
  *    the peer, so each page in flight has a page set aside for it.
- *  - The policy reads the candidates (place_cand.c) and changes nothing.
+ *  - The policy reads the candidates (place_cand.c) and changes nothing. What must not
+ *    be chosen is decided before, for all policies alike (nswap_place_usable()).
  *
  * Nothing here sleeps or allocates but nswap_place_init().
  */
+#include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "core/device_policy.h"
 #include "place.h"
+
+#define SLOW_MS		30
+#define LATE_MS		250	/* less than this is never late: one lost segment */
+#define LATE_MOST_MS	1000
+#define LATE_TIMES	8	/* the usual time */
 
 /* allocate the candidates. Returns 0, or -ENOMEM */
 int nswap_place_init(struct nswap_node *node)
@@ -46,6 +53,42 @@ static bool room_may_come(const struct nswap_node *node)
 }
 
 /*
+ * Would one more page-out to it, perhaps, only wait there with its tag? Then it goes to
+ * another peer, and home last.
+ *
+ *   it missed one		nothing until it is heard of, then one at a time until
+ *				it answers
+ *   no answer for long		nothing, while some are under way
+ *   no answer for a moment	a quarter of the tags
+ *   else			half of them, if there is another peer
+ */
+static bool place_busy(const struct nswap_node *node,
+		       const struct nswap_place_peer *c)
+{
+	unsigned long age = jiffies - c->asked;
+	u32 most = node->nr_cand > 1 ? NSWAP_TAGS / 2 : U32_MAX;
+
+	if (!c->messages)
+		return c->missed && !time_after(c->heard, c->missed_at);
+	if (c->missed || age > msecs_to_jiffies(LATE_MOST_MS) ||
+	    (age > msecs_to_jiffies(LATE_MS) &&
+	     age > nsecs_to_jiffies(c->store_ns * LATE_TIMES)))
+		return true;
+	if (age > msecs_to_jiffies(SLOW_MS))
+		most = NSWAP_TAGS / 4;
+	return c->messages >= most;
+}
+
+static void place_update(struct nswap_node *node)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&node->place_lock);
+	for (i = 0; i < node->nr_cand; i++)
+		node->cand[i].busy = place_busy(node, &node->cand[i]);
+}
+
+/*
  * The policy's choice, NULL if no peer takes even one page. @flash: set if flash is
  * possible and the policy prefers it.
  */
@@ -61,8 +104,10 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
 	};
-	int pos = nswap_device_place(dev)->pick(&view, pages);
+	int pos;
 
+	place_update(node);
+	pos = nswap_device_place(dev)->pick(&view, pages);
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
@@ -75,6 +120,8 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
 {
 	unsigned int n = min(pages, c->grants);
 
+	if (!c->messages++)
+		c->asked = jiffies;
 	c->grants -= n;
 	c->free -= min_t(u64, n, c->free);
 	c->inflight += n;
@@ -122,6 +169,7 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 	unsigned int i;
 
 	spin_lock(&node->place_lock);
+	place_update(node);
 	for (i = 0; i < node->nr_cand && !spare; i++)
 		spare = nswap_place_ample(&node->cand[i], pages);
 	spin_unlock(&node->place_lock);

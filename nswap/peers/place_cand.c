@@ -15,6 +15,8 @@
  *    inside the lock: the last caller has seen every change of the peer. The
  *    entry is copied before: what an announcement said meanwhile counts from
  *    the next tick on.
+ *  - busy follows from what is under way, when that was answered last, and what was
+ *    not answered at all; place.c derives it for each choice.
  *  - store_ns of a candidate follows the latency of its page-outs, and decays
  *    while none ends: a peer that was slow once is tried again.
  *
@@ -67,6 +69,7 @@ static void place_judge(struct nswap_place_peer *c,
 		       !time_after(jiffies, silent));
 	c->resting = time_before(jiffies, READ_ONCE(peer->refraction));
 	c->shrinking = e->shrinking;
+	c->heard = READ_ONCE(peer->heard);
 }
 
 /* a session is established: the peer may be chosen */
@@ -136,11 +139,18 @@ static void place_charge(struct nswap_place_peer *c, u64 ns)
 	c->measured = true;
 }
 
-/*
- * A page-out was answered or given up. @began: when it was given to the connection, by
- * ktime_get_ns(). Context: process, page-out path; does not sleep.
+/**
+ * nswap_place_ended() - a page-out was answered or given up
+ * @node: node
+ * @index: of the peer
+ * @pages: in the message
+ * @began: when it was given to the connection, by ktime_get_ns()
+ * @answered: it was answered
+ *
+ * Context: process, page-out path; does not sleep.
  */
-void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
+void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began,
+		       bool answered)
 {
 	u64 ns = ktime_get_ns() - began;
 	struct nswap_place_peer *c;
@@ -149,6 +159,9 @@ void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began)
 	c = place_find(node, index);
 	if (c) {
 		c->inflight -= min(pages, c->inflight);
+		c->messages -= !!c->messages;
+		c->missed = !answered;
+		*(answered ? &c->asked : &c->missed_at) = jiffies;
 		place_charge(c, ns);
 	}
 	spin_unlock(&node->place_lock);

@@ -156,6 +156,7 @@ static bool session_up(struct nswap_peer *peer)
 	WRITE_ONCE(peer->heard, jiffies);
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_suspicion_over(peer);
+	WRITE_ONCE(peer->late, 0);
 	nswap_reconcile_soon(peer);
 	if (nswap_peer_become(peer, ~BIT(NSWAP_PEER_LOST), NSWAP_PEER_UP) ==
 	    NSWAP_PEER_LOST) {
@@ -170,7 +171,7 @@ static bool session_up(struct nswap_peer *peer)
 	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);
-	nswap_parked_resend(peer);
+	nswap_client_unpark(node);
 	nswap_client_tick_now(node);
 	nswap_client_kick(node);
 	return true;
@@ -395,10 +396,16 @@ void nswap_session_break(struct nswap_peer *peer)
 	wake_up_all(&peer->wait);
 }
 
-/* the connection for a page-in from this CPU */
+/* the connection for a page-in from this CPU: the next one while that is late */
 struct nswap_conn *nswap_session_load_conn(struct nswap_peer *peer)
 {
-	return &peer->conn[raw_smp_processor_id() % (peer->nr_conns - 1)];
+	unsigned int nr = peer->nr_conns - 1, at = raw_smp_processor_id() % nr;
+	unsigned long late = READ_ONCE(peer->late);
+	unsigned int i;
+
+	for (i = 0; late & BIT(at) && i < nr; i++)
+		at = (at + 1) % nr;
+	return &peer->conn[at];
 }
 
 /* the connection for page-outs */

@@ -17,24 +17,25 @@
 #include "base/log.h"
 #include "core/client_state.h"
 #include "core/node.h"
-#include "parked.h"
 #include "pure/peer_state.h"
 #include "session.h"
 #include "state_change.h"
 
-/* page-ins that cannot wait any longer in the new state are moved to @parked */
+/* page-ins that need not wait any longer in the new state are moved to @parked */
 static enum nswap_peer_state state_change(struct nswap_peer *peer,
 					  unsigned long from,
 					  enum nswap_peer_state to,
-					  struct list_head *parked)
+					  struct bio_list *parked)
 {
 	enum nswap_peer_state old = peer->state;
 
 	lockdep_assert_held(&peer->lock);
 	if (from & BIT(old) && !WARN_ON_ONCE(!nswap_peer_legal(old, to))) {
 		WRITE_ONCE(peer->state, to);
-		if (nswap_peer_hopeless(to))
-			list_splice_init(&peer->parked, parked);
+		if (nswap_peer_hopeless(to)) {
+			bio_list_merge(parked, &peer->parked);
+			bio_list_init(&peer->parked);
+		}
 	}
 	return old;
 }
@@ -46,8 +47,8 @@ static enum nswap_peer_state state_change(struct nswap_peer *peer,
  *	nothing happens: another task was faster
  * @to: the new state
  *
- * If page-ins cannot wait in the new state, those that are parked have failed
- * before this returns.
+ * If page-ins need not wait in the new state, those that are parked are looked up
+ * again soon: they fail, or are elsewhere.
  *
  * Context: process; does not sleep; no lock held that a lost page-in takes.
  * Return: the state it was in: it has changed if that is one of @from.
@@ -56,13 +57,13 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 					unsigned long from,
 					enum nswap_peer_state to)
 {
+	struct bio_list parked = BIO_EMPTY_LIST;
 	enum nswap_peer_state old;
-	LIST_HEAD(parked);
 
 	spin_lock(&peer->lock);
 	old = state_change(peer, from, to, &parked);
 	spin_unlock(&peer->lock);
-	nswap_parked_lose(&parked);
+	nswap_client_ready(peer->node, &parked);
 	wake_up_all(&peer->wait);
 	return old;
 }
@@ -70,8 +71,8 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 /* SUSPECTED -> DEAD after @ms; as nswap_peer_become(). Returns true if it is DEAD now. */
 bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 {
+	struct bio_list parked = BIO_EMPTY_LIST;
 	bool dead = false;
-	LIST_HEAD(parked);
 
 	spin_lock(&peer->lock);
 	/* under the lock: a session that came and went meanwhile has updated @heard */
@@ -80,7 +81,7 @@ bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 				    NSWAP_PEER_DEAD, &parked) ==
 		       NSWAP_PEER_SUSPECTED;
 	spin_unlock(&peer->lock);
-	nswap_parked_lose(&parked);
+	nswap_client_ready(peer->node, &parked);
 	return dead;
 }
 

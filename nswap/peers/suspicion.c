@@ -106,6 +106,9 @@ void nswap_suspicion_view(const struct nswap_peer *peer,
 {
 	u32 i;
 
+	/* of the first nothing is wanted yet, the other is no matter of suspicion */
+	if (v->state == NSWAP_PEER_NEW || v->state == NSWAP_PEER_LOST)
+		return;
 	if (v->state != NSWAP_PEER_UP) {
 		v->reason = READ_ONCE(peer->reason);
 		v->since_ms = ms_since(READ_ONCE(peer->heard));

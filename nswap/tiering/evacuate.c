@@ -21,12 +21,18 @@
  *  - As long as a page has nowhere to go no copy of another page is dropped, and
  *    the flash device is opened again when the request is refused.
  *  - Not on the page-out path: it allocates, and sleeps for flash, home and
- *    peers, under the node's control lock, for a quarter of a second plus the time
- *    to finish what was begun.
+ *    peers, for a quarter of a second plus the time to finish what was begun.
+ *  - A round is a work item of the flash device's own and holds no lock while it
+ *    waits: if a device below hangs, it hangs alone. Requests wait for the round under
+ *    way, a second at most; there is one round at a time.
+ *  - The device stays while a round or a request uses it (its @returns_left).
  */
 #include <linux/blkdev.h>
+#include <linux/completion.h>
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "client/free.h"
 #include "core/client_state.h"
@@ -38,30 +44,41 @@
 #include "move_batch.h"
 
 #define ROUND		(HZ / 4)
+#define REQUEST		HZ		/* what a request waits for a round */
 #define PATIENCE	(5 * HZ)	/* peers may have room soon */
 
 /**
- * struct emptying - one request to continue the removal
+ * struct nswap_emptying - rounds of removing a flash device
  * @dev: device
  * @d: flash device
  * @mo: batch; covers 32 slots of the device at a time
  * @begun: slots of the batch whose pages are to be moved
+ * @work: the round
+ * @running: a round is under way; under the node's control lock
+ * @over: it has ended
+ * @ret: its result: 0, -ENOMEM, -ENOSPC, -EIO
+ * @left: its result: used flash slots, 0: it is removed
  */
-struct emptying {
+struct nswap_emptying {
 	struct nswap_device *dev;
 	struct nswap_flash_dev *d;
 	struct nswap_move_batch mo;
 	unsigned long begun;
+	struct work_struct work;
+	bool running;
+	struct completion over;
+	int ret;
+	u64 left;
 };
 
-static bool is_there(const struct emptying *e, const struct nswap_slot *s)
+static bool is_there(const struct nswap_emptying *e, const struct nswap_slot *s)
 {
 	return s->flash >= e->d->base &&
 	       s->flash < e->d->base + e->d->map.nr;
 }
 
 /* has the page no other copy that can be read now? then it must be moved */
-static bool only_there(const struct emptying *e, const struct nswap_slot *s)
+static bool only_there(const struct nswap_emptying *e, const struct nswap_slot *s)
 {
 	return s->state == NSWAP_SLOT_FLASH ||
 	       (s->state == NSWAP_SLOT_REMOTE &&
@@ -69,7 +86,7 @@ static bool only_there(const struct emptying *e, const struct nswap_slot *s)
 }
 
 /* -> FLASH(g+1): the page is to be moved */
-static bool evacuate_slot_begun(struct nswap_slot *s, const struct emptying *e)
+static bool evacuate_slot_begun(struct nswap_slot *s, const struct nswap_emptying *e)
 {
 	if (!is_there(e, s) || !only_there(e, s))
 		return false;
@@ -80,7 +97,7 @@ static bool evacuate_slot_begun(struct nswap_slot *s, const struct emptying *e)
 }
 
 /* the page is elsewhere too: drop the copy */
-static bool evacuate_slot_copy(struct nswap_slot *s, const struct emptying *e)
+static bool evacuate_slot_copy(struct nswap_slot *s, const struct nswap_emptying *e)
 {
 	/* a slot being moved off a peer may fall back to it */
 	if (!is_there(e, s) || only_there(e, s) ||
@@ -100,7 +117,7 @@ static bool evacuate_slot_marked(struct nswap_slot *s, u32 gen)
 }
 
 /* find the slots of the batch to move, and drop copies once that is allowed */
-static void evacuate_look(struct emptying *e)
+static void evacuate_look(struct nswap_emptying *e)
 {
 	struct nswap_io *io = &e->mo.b.io;
 	struct nswap_device *dev = e->dev;
@@ -133,7 +150,7 @@ static void evacuate_look(struct emptying *e)
 }
 
 /* to the remaining flash devices; pages they do not take stay in @todo */
-static void to_flash(struct emptying *e)
+static void to_flash(struct nswap_emptying *e)
 {
 	struct nswap_io *io = &e->mo.b.io;
 	unsigned long left = nswap_batch_write_flash(&e->mo.b, io->todo);
@@ -148,7 +165,7 @@ static void to_flash(struct emptying *e)
 }
 
 /* mark slots, give each the next generation; returns those marked */
-static unsigned long evacuate_mark(struct emptying *e)
+static unsigned long evacuate_mark(struct nswap_emptying *e)
 {
 	struct nswap_io *io = &e->mo.b.io;
 	unsigned long marked = 0;
@@ -172,7 +189,7 @@ static unsigned long evacuate_mark(struct emptying *e)
 }
 
 /* to home; pages it does not take stay in @todo */
-static void to_home(struct emptying *e)
+static void to_home(struct nswap_emptying *e)
 {
 	unsigned long marked = evacuate_mark(e), failed;
 	struct nswap_io *io = &e->mo.b.io;
@@ -190,7 +207,7 @@ static void to_home(struct emptying *e)
 }
 
 /* count the pages of the batch: moved, unreadable, or stuck */
-static void take_stock(struct emptying *e, unsigned long unread)
+static void take_stock(struct nswap_emptying *e, unsigned long unread)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
 	struct nswap_slot s;
@@ -208,7 +225,7 @@ static void take_stock(struct emptying *e, unsigned long unread)
 	}
 }
 
-static void evacuate_batch(struct emptying *e)
+static void evacuate_batch(struct nswap_emptying *e)
 {
 	struct nswap_client *cl = e->dev->node->client;
 	struct nswap_io *io = &e->mo.b.io;
@@ -217,7 +234,7 @@ static void evacuate_batch(struct emptying *e)
 	io->todo &= ~unread;
 	/* ask for grants; page-outs have priority */
 	nswap_client_used(e->dev->node);
-	if (io->todo && list_empty_careful(&cl->waiting))
+	if (io->todo && !nswap_client_waits(cl))
 		nswap_move_batch_store(&e->mo);
 	if (io->todo)
 		to_flash(e);
@@ -235,7 +252,7 @@ static void start_pass(struct nswap_flash_leave *leave)
 }
 
 /* true: the pass over all slots is complete */
-static bool evacuate_pass(struct emptying *e)
+static bool evacuate_pass(struct nswap_emptying *e)
 {
 	unsigned long until = jiffies + ROUND;
 
@@ -251,26 +268,34 @@ static bool evacuate_pass(struct emptying *e)
 }
 
 /* after a pass without progress for PATIENCE: refuse, and open the device again */
-static int give_up(struct emptying *e, struct netlink_ext_ack *ext)
+static int give_up(struct nswap_emptying *e)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
 
 	if (leave->moved || !(leave->stuck + leave->unread) ||
 	    time_before(jiffies, leave->since + PATIENCE))
 		return 0;
-	if (leave->unread)
-		NL_SET_ERR_MSG_FMT(ext, "%llu pages are only there and cannot be read from it",
-				   leave->unread);
-	else
-		NL_SET_ERR_MSG_FMT(ext, "%llu pages are only there, and no peer, flash or home has room",
-				   leave->stuck);
 	leave->cursor = 0;
 	nswap_flash_map_close(&e->d->map, false);
 	return leave->unread ? -EIO : -ENOSPC;
 }
 
-/* one round; @left: its used flash slots, 0: it is removed */
-static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
+/* no slot of it is used any more: remove it, unless one is being read */
+static bool evacuate_remove(struct nswap_emptying *e)
+{
+	struct nswap_flash *f = e->dev->flash;
+	struct mutex *control = &e->dev->node->control;
+	struct nswap_home *block;
+
+	mutex_lock(control);
+	block = nswap_flash_detach(f, e->d);
+	mutex_unlock(control);
+	if (block)
+		nswap_flash_release(f, e->d, block);
+	return block;
+}
+
+static int evacuate_go_on(struct nswap_emptying *e)
 {
 	struct nswap_flash_leave *leave = &e->d->leave;
 	int ret;
@@ -281,17 +306,36 @@ static int go_on(struct emptying *e, u64 *left, struct netlink_ext_ack *ext)
 		nswap_flash_map_close(&e->d->map, true);
 	}
 	if (evacuate_pass(e)) {
-		ret = give_up(e, ext);
+		ret = give_up(e);
 		if (ret)
 			return ret;
 		leave->copies = leave->copies ||
 				!(leave->moved + leave->stuck + leave->unread);
 		start_pass(leave);
 	}
-	*left = READ_ONCE(e->d->map.used);
-	if (!*left && !nswap_flash_remove(e->dev->flash, e->d))
-		*left = 1;
+	e->left = READ_ONCE(e->d->map.used);
+	if (!e->left && !evacuate_remove(e))
+		e->left = 1;
 	return 0;
+}
+
+static void evacuate_round(struct work_struct *work)
+{
+	struct nswap_emptying *e = container_of(work, struct nswap_emptying, work);
+	struct nswap_device *dev = e->dev;
+
+	memset(&e->mo, 0, sizeof(e->mo));
+	e->mo.state = NSWAP_SLOT_FLASH;
+	if (nswap_batch_init(&e->mo.b, dev, NSWAP_REQ_SLOTS))
+		e->ret = evacuate_go_on(e);
+	else
+		e->ret = -ENOMEM;
+	nswap_batch_exit(&e->mo.b);
+	mutex_lock(&dev->node->control);
+	e->running = false;
+	complete_all(&e->over);
+	mutex_unlock(&dev->node->control);
+	nswap_return_put_use(dev);
 }
 
 /* @t: device number if @flash is a path, 0 if it is a listed name */
@@ -310,6 +354,83 @@ static struct nswap_flash_dev *evacuate_find(struct nswap_flash *f, const char *
 	return NULL;
 }
 
+static struct nswap_emptying *emptying_make(void)
+{
+	struct nswap_emptying *e = kzalloc(sizeof(*e), GFP_KERNEL);
+
+	if (!e)
+		return NULL;
+	INIT_WORK(&e->work, evacuate_round);
+	init_completion(&e->over);
+	return e;
+}
+
+/*
+ * The rounds of a flash device, one of them under way; the node's control lock is held.
+ * Keeps the device for the round and for the caller. @spare: for the first.
+ */
+static struct nswap_emptying *emptying_begin(struct nswap_device *dev,
+					     struct nswap_flash_dev *d,
+					     struct nswap_emptying **spare)
+{
+	struct nswap_emptying *e = d->emptying;
+
+	if (!e) {
+		e = *spare;
+		*spare = NULL;
+		e->dev = dev;
+		e->d = d;
+		d->emptying = e;
+	}
+	atomic_inc(&dev->returns_left);
+	if (e->running)
+		return e;
+	atomic_inc(&dev->returns_left);
+	e->running = true;
+	reinit_completion(&e->over);
+	queue_work(system_dfl_wq, &e->work);
+	return e;
+}
+
+static struct nswap_emptying *emptying_find(struct nswap_node *node, const char *name,
+					    const char *flash, dev_t t,
+					    struct nswap_emptying **spare,
+					    struct netlink_ext_ack *ext)
+{
+	struct nswap_device *dev = nswap_device_named(node, name);
+	struct nswap_flash_dev *d;
+
+	if (!dev) {
+		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+		return NULL;
+	}
+	d = evacuate_find(dev->flash, flash, t);
+	if (!d) {
+		NL_SET_ERR_MSG(ext, "the device has no such flash, see: nswapctl device list");
+		return NULL;
+	}
+	return emptying_begin(dev, d, spare);
+}
+
+/* wait for the round, but not for a device that hangs */
+static int emptying_wait(struct nswap_emptying *e, u64 *left, struct netlink_ext_ack *ext)
+{
+	long over = wait_for_completion_interruptible_timeout(&e->over, REQUEST);
+
+	*left = over > 0 ? e->left : max(READ_ONCE(e->d->map.used), 1u);
+	if (over < 0)
+		return -EINTR;
+	if (!over)
+		return 0;
+	if (e->ret == -EIO)
+		NL_SET_ERR_MSG_FMT(ext, "%llu pages are only there and cannot be read from it",
+				   e->d->leave.unread);
+	else if (e->ret == -ENOSPC)
+		NL_SET_ERR_MSG_FMT(ext, "%llu pages are only there, and no peer, flash or home has room",
+				   e->d->leave.stuck);
+	return e->ret;
+}
+
 /**
  * nswap_empty_flash() - continue removing a flash device
  * @node: node
@@ -318,41 +439,43 @@ static struct nswap_flash_dev *evacuate_find(struct nswap_flash *f, const char *
  * @left: result: its used flash slots; 0: it is removed
  * @ext: for one clear sentence
  *
- * Context: process, sleeps; about a quarter of a second, and then for home,
- * flash and peers to end what was begun.
- * Return: 0, -ENOMEM, -ENODEV; -ENOSPC or -EIO: it stays in use.
+ * Context: process, sleeps; about a quarter of a second, at most one if flash, home
+ * or a peer does not answer.
+ * Return: 0, -ENOMEM, -ENODEV; -EINTR; -ENOSPC or -EIO: it stays in use.
  */
 int nswap_empty_flash(struct nswap_node *node, const char *name,
 		      const char *flash, u64 *left, struct netlink_ext_ack *ext)
 {
-	struct emptying *e = kzalloc(sizeof(*e), GFP_KERNEL);
+	struct nswap_emptying *spare = emptying_make(), *e;
 	int ret = -ENODEV;
 	dev_t t = 0;
 
-	if (!e || !nswap_batch_init(&e->mo.b, NULL, NSWAP_REQ_SLOTS)) {
-		kfree(e);
+	if (!spare)
 		return -ENOMEM;
-	}
-	e->mo.state = NSWAP_SLOT_FLASH;
 	/* a path that does not resolve is no listed name either */
 	if (strchr(flash, '/') && lookup_bdev(flash, &t))
 		t = 0;
 	mutex_lock(&node->control);
-	e->dev = nswap_device_named(node, name);
-	if (!e->dev) {
-		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
-		goto unlock;
-	}
-	e->mo.b.io.dev = e->dev;
-	e->d = evacuate_find(e->dev->flash, flash, t);
-	if (!e->d) {
-		NL_SET_ERR_MSG(ext, "the device has no such flash, see: nswapctl device list");
-		goto unlock;
-	}
-	ret = go_on(e, left, ext);
-unlock:
+	e = emptying_find(node, name, flash, t, &spare, ext);
 	mutex_unlock(&node->control);
-	nswap_batch_exit(&e->mo.b);
-	kfree(e);
+	kfree(spare);
+	if (!e)
+		return ret;
+	ret = emptying_wait(e, left, ext);
+	nswap_return_put_use(e->dev);
 	return ret;
+}
+
+/* @dev: device without users, being freed; process, sleeps */
+void nswap_empty_flash_exit(struct nswap_device *dev)
+{
+	unsigned int i;
+
+	for (i = 0; dev->flash && i < dev->flash->nr; i++) {
+		struct nswap_emptying *e = dev->flash->dev[i].emptying;
+
+		if (e)
+			cancel_work_sync(&e->work);
+		kfree(e);
+	}
 }

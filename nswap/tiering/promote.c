@@ -85,7 +85,7 @@ static bool promote_wanted(struct nswap_promote *ho)
 
 static bool page_outs_wait(struct nswap_promote *ho)
 {
-	return !list_empty_careful(&ho->dev->node->client->waiting);
+	return nswap_client_waits(ho->dev->node->client);
 }
 
 static bool may_go(struct nswap_promote *ho, u64 slot)

@@ -12,8 +12,8 @@
  *    always finds it. A receiver that finds it still SENDING waits for the
  *    sender to unlock: an answer proves that all of it was sent.
  *  - The connection may touch the memory of a message only while it is not
- *    IDLE. It becomes IDLE by being answered, by nswap_conn_overdue(), or by
- *    nswap_conn_close(); the one that makes it IDLE calls ->answer or ->lost.
+ *    IDLE. It becomes IDLE by being answered, by nswap_conn_overdue(), by
+ *    nswap_conn_take_newest(), or by nswap_conn_close(); the one that makes it IDLE calls ->answer or ->lost.
  *  - A partly sent message cannot be taken back: when it times out the session
  *    is broken instead.
  *
@@ -356,6 +356,67 @@ struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
 	*unsent = !m || m->at == NSWAP_MSG_SENDING;
 	if (*unsent)
 		m = first_before(&c->txq, since);
+	if (m) {
+		list_del_init(&m->link);
+		m->at = NSWAP_MSG_IDLE;
+	}
+	spin_unlock(&c->lock);
+	return m;
+}
+
+/* the oldest message of a type; with the lock held */
+static struct nswap_msg *conn_oldest(struct nswap_conn *c, u8 type)
+{
+	struct nswap_msg *m;
+
+	list_for_each_entry(m, &c->sent, link)
+		if (m->hdr.type == type)
+			return m;
+	list_for_each_entry(m, &c->txq, link)
+		if (m->hdr.type == type)
+			return m;
+	return NULL;
+}
+
+/* was the oldest message of @type given to it before @since? process; does not sleep */
+bool nswap_conn_late(struct nswap_conn *c, u8 type, unsigned long since)
+{
+	struct nswap_msg *m;
+	bool late;
+
+	spin_lock(&c->lock);
+	m = conn_oldest(c, type);
+	late = m && time_before(m->since, since);
+	spin_unlock(&c->lock);
+	return late;
+}
+
+static struct nswap_msg *last_of(struct list_head *list, u8 type)
+{
+	struct nswap_msg *m;
+
+	list_for_each_entry_reverse(m, list, link)
+		if (m->hdr.type == type && m->at != NSWAP_MSG_SENDING)
+			return m;
+	return NULL;
+}
+
+/**
+ * nswap_conn_take_newest() - take back the newest message of a type
+ * @c: a connection
+ * @type: type; the oldest message of it stays, and so does one partly sent
+ *
+ * Context: process, page-in path; does not sleep.
+ * Return: a message, IDLE, or NULL.
+ */
+struct nswap_msg *nswap_conn_take_newest(struct nswap_conn *c, u8 type)
+{
+	struct nswap_msg *m;
+
+	spin_lock(&c->lock);
+	m = last_of(&c->txq, type) ?: last_of(&c->sent, type);
+	if (m == conn_oldest(c, type))
+		m = NULL;
 	if (m) {
 		list_del_init(&m->link);
 		m->at = NSWAP_MSG_IDLE;

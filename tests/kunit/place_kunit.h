@@ -33,7 +33,7 @@ struct place_row {
 
 /*
  * a usable candidate, one not eligible, one without grants, one resting, one
- * shrinking
+ * shrinking, one that does not answer
  */
 #define GOOD(i, f) \
 	{ .index = i, .eligible = true, .grants = 64, .free = f, .lent = 1000 }
@@ -47,6 +47,10 @@ struct place_row {
 
 #define SHRINK(i, f) \
 	{ .index = i, .eligible = true, .shrinking = true, .grants = 64, \
+	  .free = f, .lent = 1000 }
+
+#define WAIT(i, f) \
+	{ .index = i, .eligible = true, .busy = true, .grants = 64, \
 	  .free = f, .lent = 1000 }
 
 static inline void place_row_desc(const struct place_row *r, char *desc)
@@ -105,6 +109,7 @@ static inline void place_check_contract(struct kunit *test,
 				.eligible = prandom_u32_state(&rnd) % 3,
 				.resting = prandom_u32_state(&rnd) % 4 == 0,
 				.shrinking = prandom_u32_state(&rnd) % 4 == 0,
+				.busy = prandom_u32_state(&rnd) % 4 == 0,
 				.grants = prandom_u32_state(&rnd) % 3,
 				.free = prandom_u32_state(&rnd) % 4,
 				.lent = 4,

@@ -14,7 +14,8 @@
 
 static const struct place_row rows[] = {
 	{ "no peer at all", .want = 0 },
-	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), SHRINK(4, 9) },
+	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), SHRINK(4, 9),
+			     WAIT(5, 9) },
 	  .want = 0 },
 	{ "the only one", { GOOD(4, 9) }, .random = DRAW(7, 7), .want = 4 },
 	{ "the only usable one", { OUT(1, 9), GOOD(4, 9), DRY(6, 9) },

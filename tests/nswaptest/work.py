@@ -66,7 +66,8 @@ class Slots:
     def __exit__(self, *_):
         self.close()
 
-    def _page(self, slot):
+    def page(self, slot):
+        """What was written last."""
         key = f"{self.seed} {slot} {self.count[slot]}".encode()
         return hashlib.shake_128(key).digest(PAGE)
 
@@ -76,7 +77,7 @@ class Slots:
             self.count[slot] = self.count.get(slot, 0) + 1
         with mmap.mmap(-1, slots * PAGE) as buffer:
             for i in range(slots):
-                buffer[i * PAGE:(i + 1) * PAGE] = self._page(first + i)
+                buffer[i * PAGE:(i + 1) * PAGE] = self.page(first + i)
             put = os.pwrite(self._file, buffer, first * PAGE)
         check.equal(put, slots * PAGE, f"bytes written at slot {first}")
 
@@ -89,7 +90,7 @@ class Slots:
 
     def right(self, slot):
         """Whether a slot holds what was written last."""
-        return self.read(slot) == self._page(slot)
+        return self.read(slot) == self.page(slot)
 
     def compare(self):
         """Read every slot written; (right, wrong, unreadable) counts.

@@ -15,6 +15,7 @@
 #include "nl.h"
 #include "signature.h"
 #include "view.h"
+#include "wbt.h"
 
 #define MAX_FLASH	4
 #define MAX_RANK	255
@@ -255,6 +256,7 @@ int cmd_device_add(int argc, char **argv)
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
+	wbt_off(d.name);
 	if (ctl_json) {
 		print_device(&d);
 	} else {
@@ -294,17 +296,27 @@ static uint64_t del(const char *name, const char *flash)
 	return left;
 }
 
+#define QUIET_S		3	/* this is said when no page has moved for so long */
+
 /* each request goes on for a moment; the last one removes it */
 static void del_flash(const char *name, const char *flash)
 {
 	const struct timespec step = { .tv_nsec = 50 * 1000 * 1000 };
-	uint64_t left, most = 0;
-	time_t said = time(NULL);
+	time_t said = time(NULL), moved = said;
+	uint64_t left, most = 0, was = 0;
 
 	while ((left = del(name, flash))) {
 		if (left > most)
 			most = left;
-		if (most > left && time(NULL) > said) {
+		if (left != was)
+			moved = time(NULL);
+		was = left;
+		if (time(NULL) >= moved + QUIET_S && time(NULL) > said) {
+			said = time(NULL);
+			fprintf(stderr, "%llu pages left, none has moved for %lld s: something does not answer\n",
+				(unsigned long long)left,
+				(long long)(said - moved));
+		} else if (most > left && time(NULL) > said) {
 			said = time(NULL);
 			fprintf(stderr, "%llu of %llu pages moved off\n",
 				(unsigned long long)(most - left),

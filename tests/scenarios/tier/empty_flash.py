@@ -6,6 +6,7 @@
     flash   home: mappings of the scratch disk, whose errors the test decides
 """
 import contextlib
+import signal
 
 from nswaptest.check import at_least, equal, true, wait_for
 from nswaptest.disk import disk
@@ -93,6 +94,34 @@ def test_to_peer(t):
                    seen["flash_bytes"]), ("", 0, 0), "its flash after it")
             writeback.all_right(slots)
             writeback.write_all(slots)
+            writeback.all_right(slots)
+
+
+def test_hung(t):
+    """Flash that does not answer is being removed: all else goes on, removing it
+    says so and can be interrupted, and succeeds when flash answers again."""
+    with device(t, 16) as (_, client, server, dev, (flash,)):
+        with Slots(dev, t.seed) as slots:
+            writeback.write_all(slots)
+            pages = len(slots.count)
+            lend(client, server, 48)
+            with flash.held_up():
+                removing = client.popen(
+                    f"exec {client.prog('nswapctl')} device del {dev} "
+                    f"--flash {flash.path} 2>&1")
+                wait_for(lambda: "does not answer" in removing.output(), 20,
+                         "that flash does not answer is said")
+                equal(removing.poll(), None, "exit code of the removal")
+                equal(client.ctl("device", "list", timeout=10)[0]["device"],
+                      dev, "the device in the list")
+                client.ctl("set", "refraction_ms", "900", timeout=10)
+                other = client.device_add("4M", wait=False)
+                client.ctl("device", "del", other, timeout=10)
+                removing.kill(signal.SIGINT)
+                equal(removing.wait(10).code, -signal.SIGINT,
+                      "how the removal ended")
+            t.log(remove(client, dev, flash))
+            equal(places(client, dev), (pages, 0, 0), "after it")
             writeback.all_right(slots)
 
 
