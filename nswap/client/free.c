@@ -13,7 +13,7 @@
  *  - One FREE per peer is under way; if more waited, its answer triggers the next
  *    at once, whatever timer is armed: there is no limit to frees a second.
  *  - Devices' freed slots and obsolete copies take turns at filling the batches
- *    first, so neither waits forever while there is much of the other.
+ *    first, so neither starves while there is much of the other.
  *  - Obsolete copies are queued in a ring; if it is full, comparison finds them.
  */
 #include "base/workqueues.h"
@@ -27,7 +27,7 @@
 #include "tier.h"
 
 #define BATCH_MS	20	/* frees are batched for this long */
-#define STUCK		(2 * NSWAP_WIRE_RUNS)	/* frees that cannot be told now, in one pass */
+#define STUCK		(2 * NSWAP_WIRE_RUNS)	/* frees met in one pass that have to wait */
 
 /* bits of a FREE's @busy; the first is nswap_ctl_claim()'s */
 #define MORE		1	/* the batch was full or under way: more waits */

@@ -56,7 +56,8 @@ SEES = {
     "tests/vm/": ("tests/vm/*.h",),
     # a unit test includes the one unit that it tests
     "tests/kunit/": ("tests/kunit/*.h", "nswap/base/*", "nswap/pure/*",
-                     "nswap/transport/sockaddr.c", "policy/*", "prefetch/*"),
+                     "nswap/transport/conn.c", "nswap/transport/sockaddr.c",
+                     "policy/*", "prefetch/*"),
 }
 
 # Outside of nswap/, and open to every room but base; kinds of policies to it too.
