@@ -179,8 +179,8 @@ void nswap_parked_lose(struct list_head *lost)
 /* A page-in unanswered for longer than this is late, in jiffies; any context. */
 unsigned long nswap_peer_patience(const struct nswap_peer *peer)
 {
-	return max(msecs_to_jiffies(LATE_MS),
-		   (unsigned long)READ_ONCE(peer->usual));
+	return max_t(unsigned long, msecs_to_jiffies(LATE_MS),
+		     READ_ONCE(peer->usual));
 }
 
 /**
