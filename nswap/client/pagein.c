@@ -236,9 +236,8 @@ static void load_lost(struct nswap_msg *m)
 }
 
 /*
- * May the peer be asked for one more? One that does not answer must not take all tags,
- * nor must several: each gets at most twice as many as are left, and those of a late one
- * are taken back (timers.c) but for one a connection. What is parked goes first.
+ * May the peer be asked for one more? No number of silent peers may take all tags: each
+ * gets at most twice as many as are left. What is parked goes first.
  */
 static bool pagein_admitted(struct nswap_io *io, const struct nswap_peer *peer)
 {

@@ -94,13 +94,16 @@ bool nswap_park_resumed(struct nswap_io *io, struct bio *bio)
 {
 	unsigned long since;
 
-	if (bio->bi_cookie == BLK_QC_T_NONE)
+	if (!nswap_parked_marked(bio))
 		return false;
-	io->since = jiffies;
-	for (; bio; bio = bio->bi_next)
-		if (nswap_parked_since(bio, &since) &&
-		    time_before(since, io->since))
+	io->since = nswap_parked_unmark(bio);
+	while ((bio = bio->bi_next)) {
+		if (!nswap_parked_marked(bio))
+			continue;
+		since = nswap_parked_unmark(bio);
+		if (time_before(since, io->since))
 			io->since = since;
+	}
 	return true;
 }
 

@@ -32,8 +32,8 @@
 /* note when it came, jiffies; any context */
 void nswap_parked_mark(struct bio *bio, unsigned long since)
 {
-	/* even: never BLK_QC_T_NONE */
-	bio->bi_cookie = (u32)since & ~1u;
+	/* neither BLK_QC_T_NONE, which is odd, nor 0, which bio_reset() leaves */
+	bio->bi_cookie = ((u32)since & ~1u) ?: 2;
 }
 
 /**
@@ -71,17 +71,13 @@ static unsigned long parked_came(const struct bio *bio)
 	return jiffies - (u32)((u32)jiffies - bio->bi_cookie);
 }
 
-/*
- * The bio is in a request: was it parked, and when did it come? The mark is taken off.
- * Any context; does not sleep, on the page-in path.
- */
-bool nswap_parked_since(struct bio *bio, unsigned long *since)
+/* The bio is in a request: when did it come? The mark is taken off; any context. */
+unsigned long nswap_parked_unmark(struct bio *bio)
 {
-	if (bio->bi_cookie == BLK_QC_T_NONE)
-		return false;
-	*since = parked_came(bio);
+	unsigned long since = parked_came(bio);
+
 	bio->bi_cookie = BLK_QC_T_NONE;
-	return true;
+	return since;
 }
 
 /* Move the first @most page-ins to @bios; process, page-in path; does not sleep. */
@@ -181,8 +177,8 @@ void nswap_parked_lose(struct list_head *lost)
 /* A page-in unanswered for longer than this is late, in jiffies; any context. */
 unsigned long nswap_peer_patience(const struct nswap_peer *peer)
 {
-	return max(msecs_to_jiffies(LATE_MS),
-		   (unsigned long)READ_ONCE(peer->usual));
+	return max_t(unsigned long, msecs_to_jiffies(LATE_MS),
+		     READ_ONCE(peer->usual));
 }
 
 /**
