@@ -3,7 +3,13 @@
 /*	docs/netlink/nswap.yaml */
 /* YNL-GEN kernel source */
 /* To regenerate run: tools/ynl/regen.sh */
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
 #include "netlink_gen.h"
+
+#include <uapi/linux/nswap.h>
 
 /* Common nested types */
 const struct nla_policy nswap_addr_nl_policy[NSWAP_ADDR_A_SCOPE + 1] = {
