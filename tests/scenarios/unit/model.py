@@ -6,17 +6,17 @@ once has too many states.  Taking one rule away must be noticed: that shows
 that the model looks at it.
 """
 import re
-import subprocess
 
-from nswaptest.check import Failure, at_least, equal, true
+from nswaptest.check import equal
 from nswaptest.scenario import ROOT
+from nswaptest.spin import MODELS, mutate, search
 
 DESCRIPTION = "spin: page-out, page-in, free, move, claim, comparison, cuts"
 SUITES = ("model",)
 NEEDS = ("spin", "gcc")
 TIMEOUT = 1200
 
-MODEL = ROOT / "tests/model/move.pml"
+MODEL = "move.pml"
 HEADER = ROOT / "nswap/pure/slot_map.h"
 
 CONFIGURATIONS = {
@@ -55,63 +55,21 @@ MUTATIONS = {
 }
 
 
-def build(folder, options, optimise):
-    """Make the checker of one configuration."""
-    folder.mkdir(parents=True, exist_ok=True)
-    defines = [f"-D{o}" for o in options.split()]
-    for command in (["spin", "-a", *defines, str(MODEL)],
-                    ["gcc", optimise, "-DSAFETY", "-DCOLLAPSE", "-DNOREDUCE",
-                     "-DMEMLIM=3500", "-o", "pan", "pan.c"]):
-        done = subprocess.run(command, cwd=folder, capture_output=True,
-                              text=True, check=False,
-                              stdin=subprocess.DEVNULL)
-        if done.returncode:
-            raise Failure(f"{' '.join(command[:2])}: exit code "
-                          f"{done.returncode}: {done.stdout}{done.stderr}")
-
-
-def check(t, name, options, optimise="-O1"):
-    """Run the checker: (errors, states, its whole text)."""
-    folder = t.dir / name
-    build(folder, options, optimise)
-    done = subprocess.run(["nice", "-n", "10", "./pan", "-n", "-m1000000"],
-                          cwd=folder, capture_output=True, text=True,
-                          check=False, stdin=subprocess.DEVNULL)
-    text = done.stdout + done.stderr
-    (folder / "output").write_text(text)
-    errors = re.search(r"errors: (\d+)", text)
-    states = re.search(r"(\d+) states, stored", text)
-    true(errors and states, f"{name}: no result, see {folder}/output")
-    true("max search depth too small" not in text and
-         "out of memory" not in text and
-         (int(errors[1]) or "Search not completed" not in text),
-         f"{name}: not searched to the end, see {folder}/output")
-    t.log(f"{name}: {options}: {errors[1]} errors, {states[1]} states")
-    return int(errors[1]), int(states[1]), text
-
-
 def test_states(t):
     """The C header and the model name the same states, but for flash: what
     is there does not move between nodes."""
     header = re.search(r"enum nswap_slot_state \{(.*?)\}", HEADER.read_text(),
                        re.S)[1]
-    model = re.search(r"mtype:slot = \{(.*?)\}", MODEL.read_text(), re.S)[1]
+    model = re.search(r"mtype:slot = \{(.*?)\}", (MODELS / MODEL).read_text(), re.S)[1]
     equal(set(re.findall(r"\w+", model)) | {"NR", "FLASH"},
           set(re.findall(r"NSWAP_SLOT_(\w+)", header)), "the model's states")
 
 
 def test_search(t):
     """Every configuration, every state, no error."""
-    for name, options in CONFIGURATIONS.items():
-        errors, states, text = check(t, name, options)
-        wrong = re.search(r"pan:1: (.*)", text)
-        at_least(states, 1000, f"{name}: states")
-        t.sub(name, not errors, wrong[1] if wrong else "")
+    search(t, MODEL, CONFIGURATIONS)
 
 
 def test_mutations(t):
     """Each rule taken away is noticed."""
-    for name, options in MUTATIONS.items():
-        errors, _, _ = check(t, name, f"{options} MUT_{name}", "-O0")
-        t.sub(f"without_{name.lower()}", bool(errors),
-              "" if errors else "the model does not notice")
+    mutate(t, MODEL, MUTATIONS)
