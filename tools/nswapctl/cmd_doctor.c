@@ -380,6 +380,20 @@ static void check_throttling(const struct patient *p)
 		fine("throttling", "page-outs are not throttled by slow page-ins");
 }
 
+static void check_exposed(const struct patient *p)
+{
+	const struct view_device *d = p->devices;
+
+	while (d < p->devices + p->nr_devices && strcmp(d->protect, "none"))
+		d++;
+	if (p->nr_devices && d == p->devices + p->nr_devices)
+		fine("single copy", "the pages of all devices outlive a peer");
+	else
+		finding(false, "single copy",
+			"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail; a device with a home can be protected",
+			NULL);
+}
+
 static void examine(void)
 {
 	struct patient p = {};
@@ -402,9 +416,7 @@ static void examine(void)
 	check_priority(&p);
 	check_throttling(&p);
 	check_reserve(&p);
-	finding(false, "single copy",
-		"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail",
-		NULL);
+	check_exposed(&p);
 	finding(false, "privacy",
 		"until keys exist anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust",
 		NULL);
