@@ -264,8 +264,9 @@ int cmd_device_add(int argc, char **argv)
 		       text_size(d.size, size, sizeof(size)),
 		       text_size(d.map_bytes, map, sizeof(map)));
 		print_sides(&d);
-		printf("%s%s%s%s, protection %s\n", *d.flash ? ", flash " : "",
-		       d.flash, *d.home ? ", home " : "", d.home, d.protect);
+		printf("%s%s%s%s%s\n", *d.flash ? ", flash " : "", d.flash,
+		       *d.home ? ", home " : "", d.home,
+		       strcmp(d.protect, "none") ? ", which protects it" : "");
 	}
 	fflush(stdout);
 	warn_if_loop(&d);

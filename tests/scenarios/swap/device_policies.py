@@ -76,7 +76,8 @@ def spread(t, node, little, turns, concentrated):
         at_least(total, PAGES / 10, f"pages that went out from {dev}")
     at_least(seen[turns][1], 0.3,
              "the lesser peer's share of pages placed in turn")
-    at_most(seen[concentrated][1], 0.1,
+    # some go there too, while the other one has as many under way as it may
+    at_most(seen[concentrated][1], 0.7 * seen[turns][1],
             "the lesser peer's share of pages placed where most is free")
 
 
