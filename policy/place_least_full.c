@@ -47,6 +47,6 @@ static int least_full_pick(const struct nswap_place_view *view,
 
 const struct nswap_place_ops nswap_place_least_full_ops = {
 	.is = { .name = "least-full",
-		.help = "the peer whose lent RAM is the least full, in percent; equal peers take turns" },
+		.help = "the peer whose lent RAM is the least full; equal peers take turns" },
 	.pick = least_full_pick,
 };

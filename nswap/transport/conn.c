@@ -13,7 +13,8 @@
  *    sender to unlock: an answer proves that all of it was sent.
  *  - The connection may touch the memory of a message only while it is not
  *    IDLE. It becomes IDLE by being answered, by nswap_conn_overdue(), by
- *    nswap_conn_take_newest(), or by nswap_conn_close(); the one that makes it IDLE calls ->answer or ->lost.
+ *    nswap_conn_take_newest(), or by nswap_conn_close(); the one that makes it IDLE
+ *    calls ->answer or ->lost.
  *  - A partly sent message cannot be taken back: when it times out the session
  *    is broken instead.
  *

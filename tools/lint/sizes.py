@@ -22,7 +22,7 @@ LIMITS = {
     "README.md": 250,
     "prose": 800,           # lines of any other page
     # a KUnit file includes the unit it tests, so it cannot be cut in two
-    "tests/kunit/ip_table_kunit.c": 860,
+    "tests/kunit/ip_table_kunit.c": 880,
     "tests/kunit/wire_kunit.c": 800,
     "function": 60,
     "exceptions": 3,        # functions named below

@@ -186,7 +186,7 @@ static int help_all(void)
 	       "Swap over the idle RAM of other nodes: control of the node of this network\n"
 	       "namespace.\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)
-		printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+		printf("  %-15s %s\n", commands[i].name, commands[i].summary);
 	printf("\n  --json       print JSON\n"
 	       "  --node N     act on the node of that number, as 'nodes' lists it; only the\n"
 	       "               initial network namespace sees other nodes than its own\n"
@@ -228,7 +228,7 @@ static int help_group(const char *group)
 	printf("usage: nswapctl [--json] %s COMMAND [ARGUMENTS]\n\n", group);
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strncmp(commands[i].name, group, len))
-			printf("  %-12s %s\n", commands[i].name,
+			printf("  %-15s %s\n", commands[i].name,
 			       commands[i].summary);
 	return 0;
 }
