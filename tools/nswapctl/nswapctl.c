@@ -67,7 +67,7 @@ static const struct ctl_command commands[] = {
 	  "  --flash DEVICE    only this flash of it, which may be in use: the pages that\n"
 	  "                    are only there are moved off first\n",
 	  cmd_device_del },
-	{ "device protect", "nswapN none|home [--no-wait]",
+	{ "device protect", "nswapN KIND [--no-wait]",
 	  "change what survives the death of a peer",
 	  "none: nothing. home: all pages, for home has a copy of each; it lags behind by\n"
 	  "4 MiB at most, which are in this node's RAM. The device may be in use. Waits until\n"
