@@ -188,8 +188,8 @@ def test_ack_before_store(t):
 
 def test_named_alike(t):
     """Every mutation of the code is one of the model, by the same name."""
-    source = (ROOT / "nswap/core/inject.c").read_text()
-    code = set(re.findall(r"PARM_DESC\(inject_(\w+), \"mutation:", source))
+    source = (ROOT / "nswap/core/inject.h").read_text()
+    code = set(re.findall(r"X\(WHILE, (\w+),[ \t\\\n]*\"mutation:", source))
     model = (ROOT / "tests/model/move.pml").read_text()
     equal(code, {"no_gen_check", "early_free", "ack_before_store"},
           "the mutations of the code")

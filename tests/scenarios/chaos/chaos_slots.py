@@ -11,7 +11,8 @@ move; nothing there is judged but that it comes to rest.  Its home fails now
 and then, and a prefetcher moves pages from peers to its flash, which is small,
 so that most are elsewhere.  When the first device has been verified and
 deleted, only such pages are moved, and a server restarts.  At last one flash
-device is taken away while peers have room, and another while none has.
+device is taken away while peers have room, and another while none has; then home
+protects the other device, and a server restarts again.
 
 Which transitions there are and how often each was taken is read from the
 module (inject_transitions).  A legal one that was never taken fails the test.
@@ -59,8 +60,8 @@ def moves_met():
     return {line.split()[0]: int(line.split()[1]) for line in lines}
 
 
-# what only taking flash away does
-AWAY = (("FLASH", "REMOTE"), ("FLASH", "HOME"))
+# what only taking flash away does, and a server that restarts while home has copies
+LATER = (("FLASH", "REMOTE"), ("FLASH", "HOME"), ("REMOTE", "HOME"))
 
 
 def missing(but=()):
@@ -136,10 +137,11 @@ def paused(racers):
             process.kill(signal.SIGCONT)
 
 
-def start_anew(cluster, client, racers):
+def start_anew(cluster, client, racers, left):
     """A server that has pages of the racers forgets them; their owner finds
-    out.  What a server holds says little: much of it may be obsolete.  The
-    racers pause, else they have rewritten or freed all of them before."""
+    out, and they are lost or, if their device is protected, at home.  What a
+    server holds says little: much of it may be obsolete.  The racers pause, else
+    they have rewritten or freed all of them before."""
     def holder():
         peers = client.peers()
         return next((node for node in cluster if node is not client and
@@ -147,10 +149,13 @@ def start_anew(cluster, client, racers):
     client.wait_sessions()
     server = wait_for(holder, 30, "the owner has pages on a server")
     with paused(racers):
-        before = transitions()["REMOTE", "LOST"]
+        if left == "HOME":
+            wait_for(lambda: client.devices()[0]["exposed_pages"] == 0, 30,
+                     "all pages are at home as well")
+        before = transitions()["REMOTE", left]
         server.ctl("down", "--now")
         server.up(lend=f"{LENT_MB}M", reconcile=2)
-        wait_for(lambda: transitions()["REMOTE", "LOST"] > before, 30,
+        wait_for(lambda: transitions()["REMOTE", left] > before, 30,
                  "the owner has noticed that its pages are gone")
     cluster.wait_connected()
     client.wait_sessions()
@@ -221,15 +226,17 @@ def drive(t, cluster, judged, raced, raced_home, flash):
     beside.lose()
     # flash would keep a part of them from the servers
     client.ctl("prefetch", "off")
-    start_anew(cluster, client, racers)
+    start_anew(cluster, client, racers, "LOST")
     client.ctl("prefetch", "on")
     until = time.monotonic() + 4 * SECONDS
-    while ((missing(AWAY) or not all(moves_met().values())) and
+    while ((missing(LATER) or not all(moves_met().values())) and
            time.monotonic() < until):
         beside.lose()
         give_back(beside, client)
     for one, lent in zip(flash, (LENT_MB, 0)):
         take_away(beside, client, raced, one, lent, racers)
+    client.ctl("device", "protect", raced, "home", "--no-wait")
+    start_anew(cluster, client, racers, "HOME")
     for process in racers:
         t.log(f"racer: {json.dumps(stop(process))}")
     told(t)
