@@ -29,7 +29,6 @@
 	X(moves_refused, MOVES_REFUSED) /* moves of own pages that were called off */ \
 	X(moves_met, MOVES_MET) /* moves that found their slot changed meanwhile */ \
 	X(pages_home_out, PAGES_HOME_OUT) /* pages written to home */ \
-	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */ \
 	X(pages_home_in, PAGES_HOME_IN) /* pages read back from home */ \
 	X(pages_returned, PAGES_RETURNED) /* own pages that servers sent back */ \
 	X(returns_failed, RETURNS_FAILED) /* own pages sent back that had nowhere to go */ \
@@ -41,7 +40,8 @@
 	X(prefetch_hits, PREFETCH_HITS) /* of pages_flash_in, pages that were prefetched */ \
 	X(pages_prefetched_ram, PAGES_PREFETCHED_RAM) /* of pages_home_to_remote: prefetched */ \
 	X(prefetch_ram_hits, PREFETCH_RAM_HITS) /* of pages_in, pages prefetched to peers */ \
-	X(copies_evicted, COPIES_EVICTED) /* copies dropped from flash to make room */
+	X(copies_evicted, COPIES_EVICTED) /* copies dropped from flash to make room */ \
+	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

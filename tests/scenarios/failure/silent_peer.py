@@ -20,7 +20,7 @@ DESCRIPTION = "silent peers do not hold up what is elsewhere"
 SUITES = ("lab",)
 LONG = ("two_silent", "session_broken")
 NEEDS = ("module", "progs", "dmsetup")
-TIMEOUT = 60
+TIMEOUT = 200
 
 GROUP = 64          # slots
 READERS = 200
@@ -114,7 +114,16 @@ class Pair:
             cluster.wait_connected([self.client, node])
             self.client.wait_sessions()
             for groups in self.both[:1] if number <= silent else self.both:
-                groups.fill(node.name)
+                self.fill(groups, node)
+
+    def fill(self, groups, node):
+        """The next group of a device goes to this node, all of it."""
+        wait_for(lambda: self.client.peers()[node.addr]["grants"] >= GROUP, 15,
+                 f"{node} has granted room for a group")
+        before = node.stat()["server"]["held_pages"]
+        groups.fill(node.name)
+        equal(node.stat()["server"]["held_pages"] - before, GROUP,
+              f"pages more at {node}")
 
     def ratio(self, place, enough):
         """What as many readers of this place get of the first device for each
