@@ -15,7 +15,6 @@
 #include "nl.h"
 #include "signature.h"
 #include "view.h"
-#include "wbt.h"
 
 #define MAX_FLASH	4
 #define MAX_RANK	255
@@ -256,7 +255,6 @@ int cmd_device_add(int argc, char **argv)
 	ctl_call(msg, take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
-	wbt_off(d.name);
 	if (ctl_json) {
 		print_device(&d);
 	} else {

@@ -18,7 +18,6 @@
 #include "probe.h"
 #include "swaps.h"
 #include "view.h"
-#include "wbt.h"
 
 #define HEAR_MS		3000	/* three announcements, unless told otherwise */
 #define PROBE_MS	2000
@@ -360,26 +359,6 @@ static void check_lost(const struct patient *p)
 			(unsigned long long)lost);
 }
 
-static void check_throttling(const struct patient *p)
-{
-	unsigned int before = problems;
-	char fix[128];
-	size_t i;
-
-	for (i = 0; i < p->nr_devices; i++) {
-		const char *name = p->devices[i].name;
-
-		if (!wbt_target(name))
-			continue;
-		snprintf(fix, sizeof(fix), "echo 0 > /sys/block/%s/queue/wbt_lat_usec",
-			 name);
-		problem("throttling", fix, "write-back throttling of %s is on: page-outs get slow while a peer is silent",
-			name);
-	}
-	if (p->nr_devices && problems == before)
-		fine("throttling", "page-outs are not throttled by slow page-ins");
-}
-
 static void check_exposed(const struct patient *p)
 {
 	const struct view_device *d = p->devices;
@@ -414,7 +393,6 @@ static void examine(void)
 	check_size(&p);
 	check_lost(&p);
 	check_priority(&p);
-	check_throttling(&p);
 	check_reserve(&p);
 	check_exposed(&p);
 	finding(false, "privacy",

@@ -6,7 +6,6 @@
     flash   home `-- node3        and node2, fall silent under 200 readers
 """
 import contextlib
-import json
 import pathlib
 import random
 import threading
@@ -88,6 +87,11 @@ class Groups:
         self.next += slots
         return list(group)
 
+    def again(self, place):
+        """A group is written once more."""
+        for first in self.of[place][::32]:
+            self.slots.write(first, 32)
+
     def _count(self, counter):
         return next(d[counter] for d in self.node.devices()
                     if d["device"] == self.dev)
@@ -117,13 +121,14 @@ class Pair:
                 self.fill(groups, node)
 
     def fill(self, groups, node):
-        """The next group of a device goes to this node, all of it."""
-        wait_for(lambda: self.client.peers()[node.addr]["grants"] >= GROUP, 15,
-                 f"{node} has granted room for a group")
-        before = node.stat()["server"]["held_pages"]
+        """The next group of a device goes to this node, all of it: while it has
+        not granted enough another one gets a part, and is written again."""
+        def there():
+            return self.client.peers()[node.addr]["slots"] - before == GROUP
+        before = self.client.peers()[node.addr]["slots"]
         groups.fill(node.name)
-        equal(node.stat()["server"]["held_pages"] - before, GROUP,
-              f"pages more at {node}")
+        wait_for(lambda: there() or groups.again(node.name) or there(), 20,
+                 f"the group is at {node}", every=0.3)
 
     def ratio(self, place, enough):
         """What as many readers of this place get of the first device for each
@@ -260,8 +265,8 @@ def throttled(dev):
 
 
 def test_throttling(t):
-    """Slow page-ins do not throttle page-outs: write-back throttling is off,
-    and doctor says so if somebody turns it on."""
+    """Slow page-ins do not throttle page-outs: write-back throttling is off on
+    kernels where a driver can say so."""
     cluster = t.cluster(2)
     cluster.up(lend="8M")
     client = cluster[0]
@@ -269,17 +274,4 @@ def test_throttling(t):
     equal(throttled(dev), 0, "target of write-back throttling")
     path = pathlib.Path(f"/sys/block/{dev}/queue/wbt_lat_usec")
     true(path.exists(), "this kernel has no write-back throttling to test")
-
-    def complaints():
-        done = client.run([client.prog("nswapctl"), "--json", "doctor"],
-                          check=False)
-        return [f["fix"] for f in json.loads(done.out)
-                if f["check"] == "throttling"]
-    equal(complaints(), [], "what doctor says")
-    path.write_text("2000")
-    equal(throttled(dev), 2000, "target of write-back throttling")
-    fixes = complaints()
-    equal(len(fixes), 1, "what doctor says")
-    client.run(fixes[0])
-    equal((throttled(dev), complaints()), (0, []), "after the fix")
     client.device_del(dev)
