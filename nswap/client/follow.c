@@ -95,15 +95,6 @@ static unsigned int follow_take(struct nswap_follow *f)
 	return n;
 }
 
-/* is the copy that of the page which the slot's peer holds? */
-static bool follow_valid(struct nswap_device *dev,
-			 const struct nswap_follow_page *p)
-{
-	struct nswap_slot s = nswap_slot_look(dev, p->slot);
-
-	return nswap_slot_at_peer(&s) && s.gen == p->gen;
-}
-
 /**
  * nswap_follow_end() - the writer of a copy is done with it
  * @dev: device
@@ -148,7 +139,9 @@ static void follow_write(struct nswap_device *dev, unsigned int n)
 	for (i = 0; i < n; i++) {
 		f->b.slot[i] = f->batch[i]->slot;
 		f->b.io.page[i] = f->batch[i]->page;
-		if (!READ_ONCE(f->stop) && follow_valid(dev, f->batch[i]))
+		if (!READ_ONCE(f->stop) &&
+		    nswap_home_copy_valid(dev, f->batch[i]->slot,
+					  f->batch[i]->gen))
 			pages |= BIT(i);
 	}
 	if (pages)

@@ -41,6 +41,20 @@ static int get_flash(struct genl_info *info, struct nswap_device_config *cfg)
 	return 0;
 }
 
+/* send @reply, or free it, with a device as it is now. Returns 0, or an error. */
+static int device_reply(struct genl_info *info, u8 cmd, struct sk_buff *reply,
+			const struct nswap_device_view *v)
+{
+	void *hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0, cmd);
+
+	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, v))) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
 /*
  * NSWAP_CMD_DEVICE_ADD. The reply is allocated first: once there is a device the
  * caller is told. Context: process context. Returns 0; -ENODEV if there is no such
@@ -60,7 +74,6 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 	struct nswap_device_view v = {};
 	struct nswap_node *node;
 	struct sk_buff *reply;
-	void *hdr;
 	int err;
 
 	if (!cfg.sized && !cfg.home) {
@@ -82,14 +95,7 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 	nswap_node_put(node);
 	if (err)
 		goto free;
-	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
-				NSWAP_CMD_DEVICE_ADD);
-	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, &v))) {
-		err = -EMSGSIZE;
-		goto free;
-	}
-	genlmsg_end(reply, hdr);
-	return genlmsg_reply(reply, info);
+	return device_reply(info, NSWAP_CMD_DEVICE_ADD, reply, &v);
 free:
 	nlmsg_free(reply);
 	return err;
@@ -110,7 +116,6 @@ int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct nswap_device_view v = {};
 	struct nswap_node *node;
 	struct sk_buff *reply;
-	void *hdr;
 	int err;
 
 	if (!tb[NSWAP_A_DEVICE_NAME] || !tb[NSWAP_A_PROTECT]) {
@@ -131,14 +136,7 @@ int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
 	nswap_node_put(node);
 	if (err)
 		goto free;
-	hdr = genlmsg_put_reply(reply, info, &nswap_nl_family, 0,
-				NSWAP_CMD_DEVICE_SET);
-	if (WARN_ON_ONCE(!hdr || nswap_nl_put_device(reply, &v))) {
-		err = -EMSGSIZE;
-		goto free;
-	}
-	genlmsg_end(reply, hdr);
-	return genlmsg_reply(reply, info);
+	return device_reply(info, NSWAP_CMD_DEVICE_SET, reply, &v);
 free:
 	nlmsg_free(reply);
 	return err;

@@ -19,9 +19,8 @@
  *  - So home has the page that the slot's entry names whenever the bit is set and the
  *    entry names a peer.
  */
-#include "device.h"
 #include "home_copy.h"
-#include "pure/slot_map.h"
+#include "slot_update.h"
 
 /* Returns false if another task writes a copy of this slot; any, does not sleep. */
 bool nswap_home_copy_begin(struct nswap_device *dev, u64 slot)
@@ -40,9 +39,10 @@ void nswap_home_copy_drop(struct nswap_device *dev, u64 slot)
 		atomic64_dec(&dev->nr_copied);
 }
 
-static bool home_copy_valid(struct nswap_device *dev, u64 slot, u32 gen)
+/* does a peer hold this generation of the slot's page? any, does not sleep */
+bool nswap_home_copy_valid(const struct nswap_device *dev, u64 slot, u32 gen)
 {
-	struct nswap_slot s = nswap_slot_unpack(nswap_slot_read(&dev->map, slot));
+	struct nswap_slot s = nswap_slot_look(dev, slot);
 
 	return nswap_slot_at_peer(&s) && s.gen == gen;
 }
@@ -62,7 +62,7 @@ void nswap_home_copy_end(struct nswap_device *dev, u64 slot, u32 gen,
 	if (written && !test_and_set_bit(slot, dev->home_has))
 		atomic64_inc(&dev->nr_copied);
 	/* after the bit, see above */
-	if (written && !home_copy_valid(dev, slot, gen))
+	if (written && !nswap_home_copy_valid(dev, slot, gen))
 		nswap_home_copy_drop(dev, slot);
 	atomic64_dec(&dev->nr_copied);
 	/* fully ordered: after all that the writer did */

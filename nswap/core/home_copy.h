@@ -11,6 +11,7 @@
 #include "pure/slot_map.h"
 
 bool nswap_home_copy_begin(struct nswap_device *dev, u64 slot);
+bool nswap_home_copy_valid(const struct nswap_device *dev, u64 slot, u32 gen);
 void nswap_home_copy_drop(struct nswap_device *dev, u64 slot);
 void nswap_home_copy_end(struct nswap_device *dev, u64 slot, u32 gen,
 			 bool written);
