@@ -51,13 +51,18 @@ uint64_t arg_pages(const char *text)
 	return bytes / PAGE_BYTES;
 }
 
+/* a device's name as in /dev, with the folder or without */
+const char *arg_in_dev(const char *text)
+{
+	return strncmp(text, "/dev/", 5) ? text : text + 5;
+}
+
 /* what --device names; @before: what it named before, NULL for nothing */
 const char *arg_device_name(const char *text, const char *before)
 {
 	if (before)
 		ctl_usage("one device at a time");
-	if (!strncmp(text, "/dev/", 5))
-		text += 5;
+	text = arg_in_dev(text);
 	if (!*text)
 		ctl_usage("name a device with --device");
 	return text;

@@ -13,6 +13,7 @@ int arg_option(int argc, char **argv, const struct option *options);
 uint64_t arg_number(const char *text, const char *what, uint64_t max);
 uint64_t arg_size(const char *text);
 uint64_t arg_pages(const char *text);
+const char *arg_in_dev(const char *text);
 const char *arg_device_name(const char *text, const char *before);
 const char *arg_device(int *argc, char ***argv);
 void arg_no_more(int argc, char **argv, int used);

@@ -35,11 +35,6 @@ static const struct option del_options[] = {
 	{ }
 };
 
-static void take_device(struct nlattr **attrs, void *arg)
-{
-	view_take_device(attrs, arg);
-}
-
 static void wait_for_name(const char *path)
 {
 	const struct timespec step = { .tv_nsec = 10 * 1000 * 1000 };
@@ -252,7 +247,7 @@ int cmd_device_add(int argc, char **argv)
 		ctl_put_text(msg, NSWAP_A_FLASH, w.flash[i]);
 	if (w.protect)
 		ctl_put_text(msg, NSWAP_A_PROTECT, w.protect);
-	ctl_call(msg, take_device, &d);
+	ctl_call(msg, view_take_device, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
 	if (ctl_json) {
@@ -339,9 +334,7 @@ int cmd_device_del(int argc, char **argv)
 	if (flash && !*flash)
 		ctl_usage("name a flash device with --flash");
 	arg_no_more(argc, argv, optind + 1);
-	name = argv[optind];
-	if (!strncmp(name, "/dev/", 5))
-		name += 5;
+	name = arg_in_dev(argv[optind]);
 	if (flash)
 		del_flash(name, flash);
 	else

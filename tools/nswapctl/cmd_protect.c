@@ -20,11 +20,6 @@ static const struct option protect_options[] = {
 	{ }
 };
 
-static void take_device(struct nlattr **attrs, void *arg)
-{
-	view_take_device(attrs, arg);
-}
-
 static void ask(const char *name, const char *mode, struct view_device *d)
 {
 	struct nl_msg *msg = ctl_request(NSWAP_CMD_DEVICE_SET);
@@ -33,7 +28,7 @@ static void ask(const char *name, const char *mode, struct view_device *d)
 	ctl_put_text(msg, NSWAP_A_DEVICE_NAME, name);
 	ctl_put_text(msg, NSWAP_A_PROTECT, mode);
 	memset(d, 0, sizeof(*d));
-	why = ctl_try_call(msg, take_device, d);
+	why = ctl_try_call(msg, view_take_device, d);
 	if (why)
 		ctl_refuse("%s: %s", name, why);
 }
@@ -92,10 +87,8 @@ int cmd_device_protect(int argc, char **argv)
 	if (optind + 1 >= argc)
 		ctl_usage("name the device and its protection, none or home");
 	arg_no_more(argc, argv, optind + 2);
-	name = argv[optind];
+	name = arg_in_dev(argv[optind]);
 	mode = argv[optind + 1];
-	if (!strncmp(name, "/dev/", 5))
-		name += 5;
 	ask(name, mode, &d);
 	if (wait && strcmp(mode, "none"))
 		wait_for_copies(name, mode, &d);

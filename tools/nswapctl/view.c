@@ -188,9 +188,10 @@ static void take_tiers(struct nlattr *device, struct view_device *d)
 	}
 }
 
-void view_take_device(struct nlattr **attrs, struct view_device *d)
+void view_take_device(struct nlattr **attrs, void *device)
 {
 	struct nlattr *tb[NSWAP_DEVICE_A_MAX + 1] = {};
+	struct view_device *d = device;
 
 	nested(tb, NSWAP_DEVICE_A_MAX, attrs[NSWAP_A_DEVICE]);
 	text_of(tb[NSWAP_DEVICE_A_NAME], d->name, sizeof(d->name));

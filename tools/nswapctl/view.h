@@ -160,7 +160,8 @@ size_t view_policies(struct view_policy **list, const char *device);
 size_t view_knobs(struct view_knob **list);
 
 struct nlattr;
-void view_take_device(struct nlattr **attrs, struct view_device *device);
+/* @device: struct view_device */
+void view_take_device(struct nlattr **attrs, void *device);
 
 /* how a list marks what is used: + if the device follows its node */
 char view_mark(const struct view_policy *p, const char *device);
