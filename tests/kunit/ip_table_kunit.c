@@ -3,133 +3,10 @@
  * IPTable: life of an entry, ageing, a full table, and a random walk that
  * checks the invariants at the head of the unit after every step.
  */
-#include <kunit/test.h>
 #include <linux/prandom.h>
 
 #include "../../nswap/pure/ip_table.c"
-
-/* the state of an entry, by the rules at the head of the unit */
-enum stand { UNUSED, LISTED, KNOWN, LEAVING, GONE, FOREIGN };
-
-static u8 stands_for(const struct nswap_ipt_entry *e)
-{
-	if (!nswap_ipt_used(e))
-		return UNUSED;
-	if (e->gone)
-		return GONE;
-	if (nswap_ipt_foreign(e))
-		return FOREIGN;
-	if (!nswap_ipt_alive(e))
-		return LISTED;
-	return nswap_ipt_stays(e) ? KNOWN : LEAVING;
-}
-
-static struct nswap_addr addr(u16 n)
-{
-	return (struct nswap_addr){
-		.family = AF_INET,
-		.port = NSWAP_PORT,
-		.ip = { 10, 0, n >> 8, n },
-	};
-}
-
-static u64 id(u16 n)
-{
-	struct nswap_addr a = addr(n);
-
-	return nswap_addr_id(&a, 0);
-}
-
-static struct nswap_announcement from(u16 n, u64 epoch)
-{
-	return (struct nswap_announcement){
-		.id = id(n),
-		.epoch = epoch,
-		.addr = addr(n),
-		.lent = 1000,
-		.free = 600,
-		.used = 400,
-	};
-}
-
-static struct nswap_ipt_heard hear(struct nswap_ipt *t, u16 n, u64 epoch,
-				   u64 now)
-{
-	struct nswap_announcement a = from(n, epoch);
-
-	return nswap_ipt_hear(t, &a, now);
-}
-
-/* a connection to the address of an entry leads to node @id */
-static struct nswap_ipt_heard greeted(struct nswap_ipt *t, u16 index, u64 id,
-				      u64 epoch, u64 now)
-{
-	struct nswap_addr at = {};
-
-	if (index && index <= t->top)
-		at = t->entry[index].addr;
-	return nswap_ipt_greeted(t, index, &at, id, epoch, now);
-}
-
-static struct nswap_ipt_heard hear_leaving(struct nswap_ipt *t, u16 n,
-					   u64 epoch, u64 now)
-{
-	struct nswap_announcement a = from(n, epoch);
-
-	a.leaving = true;
-	return nswap_ipt_hear(t, &a, now);
-}
-
-static bool speaks(struct nswap_ipt *t, u16 n, u8 version, u64 now,
-		   u64 silent_ms)
-{
-	struct nswap_addr a = addr(n);
-
-	return nswap_ipt_speaks(t, &a, version, now, silent_ms);
-}
-
-static u16 list(struct nswap_ipt *t, u16 n)
-{
-	struct nswap_addr a = addr(n);
-
-	return nswap_ipt_list(t, &a);
-}
-
-static void expect(struct kunit *test, struct nswap_ipt_heard h,
-		   enum nswap_ipt_news news, u16 index, u16 was)
-{
-	KUNIT_EXPECT_EQ(test, h.news, news);
-	KUNIT_EXPECT_EQ(test, h.index, index);
-	KUNIT_EXPECT_EQ(test, h.was, was);
-}
-
-static void expect_entry(struct kunit *test, const struct nswap_ipt *t,
-			 u16 index, u8 state, u16 n, u64 epoch)
-{
-	const struct nswap_ipt_entry *e = &t->entry[index];
-	struct nswap_addr a = addr(n);
-
-	KUNIT_EXPECT_EQ(test, stands_for(e), state);
-	KUNIT_EXPECT_EQ(test, e->epoch, epoch);
-	KUNIT_EXPECT_EQ(test, e->id, epoch ? id(n) : 0);
-	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&e->addr, &a));
-}
-
-static int make_table(struct kunit *test)
-{
-	struct nswap_ipt *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-
-	if (!t || nswap_ipt_init(t))
-		return -ENOMEM;
-	test->priv = t;
-	return 0;
-}
-
-static void drop_table(struct kunit *test)
-{
-	if (test->priv)
-		nswap_ipt_exit(test->priv);
-}
+#include "ip_table_kunit.h"
 
 static void starts_empty(struct kunit *test)
 {
@@ -229,85 +106,6 @@ static void greeting_overrules(struct kunit *test)
 	expect(test, hear(t, 1, 11, 400), NSWAP_IPT_SAME, 3, 0);
 }
 
-static void listed_once(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
-	KUNIT_EXPECT_EQ(test, list(t, 2), 2);
-	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
-	expect_entry(test, t, 1, LISTED, 1, 0);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
-	KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, 0), 0);
-}
-
-static void listed_is_adopted_by_announcement(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	list(t, 1);
-	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 1, 0);
-	expect_entry(test, t, 1, KNOWN, 1, 11);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
-	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
-	KUNIT_EXPECT_EQ(test, t->top, 1u);
-}
-
-static void listed_is_adopted_by_greeting(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	list(t, 1);
-	expect(test, greeted(t, 1, id(1), 11, 100),
-	       NSWAP_IPT_NEW, 1, 0);
-	expect_entry(test, t, 1, KNOWN, 1, 11);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
-	KUNIT_EXPECT_EQ(test, t->entry[1].lent, 0ull);
-	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 100ull);
-	expect(test, hear(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
-}
-
-/* listed after it was heard, and still listed after its reboot */
-static void listed_survives_reboot(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	hear(t, 1, 11, 100);
-	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
-	expect(test, hear(t, 1, 12, 200), NSWAP_IPT_REBOOTED, 2, 1);
-	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
-	KUNIT_EXPECT_EQ(test, list(t, 1), 2);
-	nswap_ipt_release(t, 1);
-	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
-	expect_entry(test, t, 2, KNOWN, 1, 12);
-}
-
-/* a host that is listed by another of its addresses than the one it announces */
-static void listed_by_another_address(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	list(t, 9);
-	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
-	expect(test, greeted(t, 1, id(1), 11, 200),
-	       NSWAP_IPT_SAME, 2, 0);
-	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)LISTED);
-	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
-}
-
-/* an announcement changes no address: the listed one is known to work */
-static void listed_address_stays(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-	struct nswap_addr nine = addr(9);
-
-	list(t, 9);
-	greeted(t, 1, id(1), 11, 100);
-	expect(test, hear(t, 1, 11, 200), NSWAP_IPT_SAME, 1, 0);
-	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[1].addr, &nine));
-}
-
 /* heard from elsewhere: the same entry, whose address changes when it is told to */
 static void moves(struct kunit *test)
 {
@@ -333,27 +131,6 @@ static void moves(struct kunit *test)
 	/* another node where it was is another entry */
 	expect(test, greeted(t, 1, id(3), 33, 400), NSWAP_IPT_NEW, 2, 0);
 	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)LEAVING);
-}
-
-/* a listed node that has moved is listed where the user said, and is so again */
-static void listed_node_moves(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-	struct nswap_addr one = addr(1), two = addr(2);
-
-	list(t, 1);
-	hear(t, 1, 11, 100);
-	nswap_ipt_moved(t, 1, &two);
-	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[1].listed_at, &one));
-	expect(test, hear(t, 1, 12, 200), NSWAP_IPT_REBOOTED, 2, 1);
-	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
-	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &one));
-	nswap_ipt_release(t, 1);
-	nswap_ipt_moved(t, 2, &two);
-	nswap_ipt_forget(t, 2);
-	nswap_ipt_release(t, 2);
-	expect_entry(test, t, 2, LISTED, 1, 0);
-	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &one));
 }
 
 /* what is forgotten is not named any more, and may be heard again */
@@ -490,26 +267,6 @@ static void top_comes_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 2u);
 }
 
-/* it is listed through epochs and addresses; without it all starts again from zero */
-static void listed_is_listed_again(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-	struct nswap_addr nine = addr(9);
-
-	list(t, 9);
-	greeted(t, 1, id(1), 11, 1);
-	expect(test, hear(t, 1, 12, 2), NSWAP_IPT_REBOOTED, 2, 1);
-	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
-	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &nine));
-	nswap_ipt_release(t, 1);
-	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
-	nswap_ipt_forget(t, 2);
-	nswap_ipt_release(t, 2);
-	expect_entry(test, t, 2, LISTED, 9, 0);
-	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
-	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 0ull);
-}
-
 struct age {
 	const char *desc;
 	u8 stand;
@@ -517,8 +274,6 @@ struct age {
 	u64 now;
 	bool fresh;
 };
-
-#define SILENT_MS 5000
 
 static const struct age ages[] = {
 	{ "just heard", KNOWN, 100, 100, true },
@@ -696,28 +451,6 @@ static void random_walk(struct kunit *test)
 	}
 }
 
-/* a node of another version is forgotten, a peer and a listed address are not */
-static void foreign_expires(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	hear(t, 1, 11, 100);
-	list(t, 2);
-	KUNIT_EXPECT_TRUE(test, speaks(t, 2, 1, 100, SILENT_MS));
-	KUNIT_EXPECT_TRUE(test, speaks(t, 3, 1, 100, SILENT_MS));
-	KUNIT_EXPECT_TRUE(test, speaks(t, 4, 1, 100, SILENT_MS));
-	speaks(t, 3, 1, 900, SILENT_MS);
-	nswap_ipt_expire(t, 1100, 1000);
-	KUNIT_EXPECT_EQ(test, t->top, 4u);
-	nswap_ipt_expire(t, 1101, 1000);
-	KUNIT_EXPECT_EQ(test, t->top, 3u);
-	KUNIT_EXPECT_TRUE(test, nswap_ipt_foreign(&t->entry[3]));
-	nswap_ipt_expire(t, 1901, 1000);
-	KUNIT_EXPECT_EQ(test, t->top, 2u);
-	KUNIT_EXPECT_TRUE(test, nswap_ipt_alive(&t->entry[1]));
-	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
-}
-
 /* shrinking is announced, being full shows by a refusal; an announcement clears both */
 static void shrinking_and_refused(struct kunit *test)
 {
@@ -742,89 +475,6 @@ static void shrinking_and_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->entry[1].free, 600ull);
 }
 
-/* an unknown node of another version has an entry, until it uses this version */
-static void foreign(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 0, 90, SILENT_MS));
-	KUNIT_EXPECT_EQ(test, t->top, 0u);
-	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 100, SILENT_MS));
-	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 1, 200, SILENT_MS));
-	expect_entry(test, t, 1, FOREIGN, 1, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
-	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 200ull);
-	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1], 200, SILENT_MS));
-	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 3, 300, SILENT_MS));
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 3);
-	expect(test, hear(t, 1, 11, 400), NSWAP_IPT_NEW, 1, 0);
-	expect_entry(test, t, 1, KNOWN, 1, 11);
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
-	KUNIT_EXPECT_EQ(test, t->top, 1u);
-}
-
-/* a listed entry stays, and so does its version until this version is heard */
-static void foreign_listed(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	speaks(t, 1, 1, 100, SILENT_MS);
-	KUNIT_EXPECT_EQ(test, list(t, 1), 1);
-	KUNIT_EXPECT_EQ(test, list(t, 2), 2);
-	speaks(t, 2, 1, 100, 0);
-	expect_entry(test, t, 1, LISTED, 1, 0);
-	expect_entry(test, t, 2, LISTED, 2, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
-	KUNIT_EXPECT_EQ(test, t->entry[2].version, 1);
-	expect(test, greeted(t, 1, id(1), 11, 200), NSWAP_IPT_NEW, 1,
-	       0);
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].listed);
-}
-
-/* of a fresh peer a greeting is believed, a datagram is not; both expire */
-static void foreign_doubted(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-
-	hear(t, 1, 11, 1000);
-	KUNIT_EXPECT_FALSE(test, speaks(t, 1, 1, 1000 + SILENT_MS, SILENT_MS));
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
-	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 1000 + SILENT_MS, 0));
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 1);
-	KUNIT_EXPECT_EQ(test, t->entry[1].heard_ms, 1000ull);
-	expect(test, hear(t, 1, 11, 1000 + SILENT_MS), NSWAP_IPT_SAME, 1, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
-	KUNIT_EXPECT_TRUE(test, speaks(t, 1, 1, 1001 + 2 * SILENT_MS,
-				       SILENT_MS));
-	expect_entry(test, t, 1, KNOWN, 1, 11);
-	KUNIT_EXPECT_FALSE(test, nswap_ipt_fresh(&t->entry[1],
-						 1001 + 2 * SILENT_MS,
-						 SILENT_MS));
-	/* an upgrade is another epoch: the version of the old entry does not count */
-	expect(test, hear(t, 1, 12, 9000), NSWAP_IPT_REBOOTED, 2, 1);
-	KUNIT_EXPECT_EQ(test, t->entry[1].version, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[2].version, 0);
-}
-
-/* they displace no other entry, and are replaced when an entry is needed */
-static void foreign_gives_way(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-	unsigned int n;
-
-	for (n = 1; n <= NSWAP_MAX_PEERS - 2; n++)
-		hear(t, n, n, 100);
-	KUNIT_EXPECT_TRUE(test, speaks(t, 5001, 1, 200, SILENT_MS));
-	KUNIT_EXPECT_TRUE(test, speaks(t, 5002, 1, 300, SILENT_MS));
-	KUNIT_EXPECT_FALSE(test, speaks(t, 5003, 1, 400, SILENT_MS));
-	expect(test, hear(t, 6001, 1, 500), NSWAP_IPT_NEW, NSWAP_MAX_PEERS - 1,
-	       0);
-	KUNIT_EXPECT_EQ(test, list(t, 6002), NSWAP_MAX_PEERS);
-	expect(test, hear(t, 6003, 1, 500), NSWAP_IPT_FULL, 0, 0);
-	KUNIT_EXPECT_EQ(test, t->entry[NSWAP_MAX_PEERS].version, 0);
-}
-
 static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(starts_empty),
 	KUNIT_CASE(new_peers),
@@ -833,16 +483,8 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(rebooted),
 	KUNIT_CASE(late_announcement),
 	KUNIT_CASE(greeting_overrules),
-	KUNIT_CASE(listed_once),
-	KUNIT_CASE(listed_is_adopted_by_announcement),
-	KUNIT_CASE(listed_is_adopted_by_greeting),
-	KUNIT_CASE(listed_survives_reboot),
-	KUNIT_CASE(listed_by_another_address),
-	KUNIT_CASE(listed_address_stays),
 	KUNIT_CASE(moves),
-	KUNIT_CASE(listed_node_moves),
 	KUNIT_CASE(forgotten),
-	KUNIT_CASE(listed_is_listed_again),
 	KUNIT_CASE(leaving),
 	KUNIT_CASE(leaving_then_back),
 	KUNIT_CASE(stranger_leaves),
@@ -856,12 +498,7 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(equal_addresses),
 	KUNIT_CASE(ids_are_fixed),
 	KUNIT_CASE(random_walk),
-	KUNIT_CASE(foreign_expires),
 	KUNIT_CASE(shrinking_and_refused),
-	KUNIT_CASE(foreign),
-	KUNIT_CASE(foreign_listed),
-	KUNIT_CASE(foreign_doubted),
-	KUNIT_CASE(foreign_gives_way),
 	{}
 };
 

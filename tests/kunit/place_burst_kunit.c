@@ -11,7 +11,7 @@
 
 static const struct place_row rows[] = {
 	{ "no peer at all", .want = 0 },
-	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), SHRINK(4, 9),
+	{ "none usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), SHRINK(4, 9),
 			     WAIT(5, 9) },
 	  .want = 0 },
 	{ "the only one", { BUSY(4, 600) }, .want = 4 },

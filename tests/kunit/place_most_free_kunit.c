@@ -6,7 +6,7 @@
 
 static const struct place_row rows[] = {
 	{ "no peer at all", .want = 0 },
-	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), WAIT(4, 9) },
+	{ "none usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), WAIT(4, 9) },
 	  .want = 0 },
 	{ "the only one", { GOOD(4, 9) }, .want = 4 },
 	{ "most free, first", { GOOD(1, 9), GOOD(2, 5), GOOD(3, 1) }, .want = 1 },

@@ -14,7 +14,7 @@
 
 static const struct place_row rows[] = {
 	{ "no peer at all", .want = 0 },
-	{ "nobody usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), SHRINK(4, 9),
+	{ "none usable", { OUT(1, 9), DRY(2, 9), REST(3, 9), SHRINK(4, 9),
 			     WAIT(5, 9) },
 	  .want = 0 },
 	{ "the only one", { GOOD(4, 9) }, .random = DRAW(7, 7), .want = 4 },

@@ -10,7 +10,10 @@ import threading
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.disk import disk
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eater, result_of, state_of
+
+fill = sibling("failures").fill
 
 DESCRIPTION = "pages of a protected device outlive the peers that hold them"
 SUITES = ("lab",)
@@ -19,6 +22,7 @@ NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 300
 
 LAG = 1024
+SLOTS = 2048        # written in most tests
 
 
 def start(t, home, size="32M", protect="home", **options):
@@ -45,14 +49,6 @@ def protected(client, seconds=30):
              "all pages are at home as well")
 
 
-def fill(dev, seed, slots=2048):
-    """A device with known content in its first slots, run by run."""
-    content = Slots(dev, seed)
-    for first in range(1, slots, 32):
-        content.write(first, 32)
-    return content
-
-
 def all_right(client, slots):
     """Every slot holds what was written last; no read has failed."""
     equal(slots.compare(), (len(slots.count), 0, 0),
@@ -65,7 +61,7 @@ def test_peer_dies(t):
     fails; rewritten ones are the new ones."""
     with disk(64) as home:
         cluster, client, dev = start(t, home)
-        with fill(dev, t.seed) as slots:
+        with fill(client, dev, t.seed, SLOTS) as slots:
             for first in range(1, 1024, 64):
                 slots.write(first, 8)
             protected(client)
@@ -93,7 +89,7 @@ def test_dies_behind(t):
     read once home answers."""
     with disk(64) as home:
         cluster, client, dev = start(t, home)
-        with fill(dev, t.seed) as slots:
+        with fill(client, dev, t.seed, SLOTS) as slots:
             protected(client)
             with home.held_up():
                 for first in range(1, 512, 32):
@@ -153,9 +149,9 @@ def test_turned_on(t):
     and on again; bad input is refused and changes nothing."""
     with disk(64) as home:
         cluster, client, dev = start(t, home, protect=None)
-        with fill(dev, t.seed) as slots:
+        with fill(client, dev, t.seed, SLOTS) as slots:
             mode, exposed, _ = state(client)
-            equal((mode, exposed), ("none", 2048), "protection and exposed pages")
+            equal((mode, exposed), ("none", SLOTS), "protection and exposed pages")
             client.refused("device", "protect", dev, "raid")
             client.refused("device", "protect", "nswap99", "home")
             client.refused("device", "protect", dev, code=2)
@@ -167,13 +163,13 @@ def test_turned_on(t):
             client.ctl("set", "protect_mib_s", "0")
             client.ctl("device", "protect", dev, "home", "--no-wait")
             hold(1)
-            equal(state(client)[:2], ("home", 2048), "with a rate of 0")
+            equal(state(client)[:2], ("home", SLOTS), "with a rate of 0")
             client.ctl("set", "protect_mib_s", "64")
             client.ctl("device", "protect", dev, "home")
             protected(client)
             client.ctl("device", "protect", dev, "none")
             slots.write(1, 32)
-            equal(state(client)[:2], ("none", 2048), "after it is turned off")
+            equal(state(client)[:2], ("none", SLOTS), "after it is turned off")
             client.ctl("device", "protect", dev, "home")
             cluster.kill(cluster[2])
             all_right(client, slots)
@@ -186,7 +182,7 @@ def test_home_fails(t):
     with disk(64) as home:
         cluster, client, dev = start(t, home)
         home.fail()
-        with fill(dev, t.seed) as slots:
+        with fill(client, dev, t.seed, SLOTS) as slots:
             wait_for(lambda: state(client)[1] >= 2000, 20,
                      "pages are exposed")
             all_right(client, slots)
@@ -230,7 +226,7 @@ def test_given_back(t):
     copies stay good for them."""
     with disk(64) as home:
         cluster, client, dev = start(t, home)
-        with fill(dev, t.seed) as slots:
+        with fill(client, dev, t.seed, SLOTS) as slots:
             protected(client)
             cluster[1].ctl("lend", "0")
             wait_for(lambda: cluster[1].stat()["server"]["held_pages"] == 0, 30,
