@@ -62,7 +62,7 @@ static void overdue_stores(struct nswap_peer *peer)
 	struct nswap_msg *m;
 	bool unsent;
 
-	while ((m = nswap_conn_overdue(c, since, &unsent)))
+	while ((m = nswap_conn_overdue(c, NSWAP_STORE, since, &unsent)))
 		m->overdue(m, unsent);
 	if (nswap_conn_stuck(c, jiffies - msecs_to_jiffies(ms * STUCK_AFTER)))
 		nswap_session_break(peer);
@@ -77,7 +77,8 @@ static void overdue_loads(struct nswap_peer *peer)
 	u32 i;
 
 	for (i = 0; i < peer->nr_conns - 1; i++) {
-		while ((m = nswap_conn_overdue(&peer->conn[i], since, &unsent)))
+		while ((m = nswap_conn_overdue(&peer->conn[i], NSWAP_LOAD, since,
+					       &unsent)))
 			m->lost(m);
 		if (nswap_conn_stuck(&peer->conn[i], since))
 			nswap_session_break(peer);

@@ -327,18 +327,22 @@ int nswap_conn_receive(struct nswap_conn *c)
 	return m->answer(m);
 }
 
-static struct nswap_msg *first_before(struct list_head *list,
+/* the oldest message of a type, if it was given to the connection before @since */
+static struct nswap_msg *first_before(struct list_head *list, u8 type,
 				      unsigned long since)
 {
 	struct nswap_msg *m;
 
-	m = list_first_entry_or_null(list, struct nswap_msg, link);
-	return m && time_before(m->since, since) ? m : NULL;
+	list_for_each_entry(m, list, link)
+		if (m->hdr.type == type)
+			return time_before(m->since, since) ? m : NULL;
+	return NULL;
 }
 
 /**
- * nswap_conn_overdue() - take back the oldest message if it has timed out
+ * nswap_conn_overdue() - take back the oldest message of a type if it has timed out
  * @c: a connection
+ * @type: STORE or LOAD: the late answer to one of another type would break the session
  * @since: messages given to the connection before this time are overdue
  * @unsent: set if no byte of the message was sent
  *
@@ -347,16 +351,16 @@ static struct nswap_msg *first_before(struct list_head *list,
  * Context: process, page-out path; does not sleep.
  * Return: a message, IDLE, or NULL.
  */
-struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
-				     bool *unsent)
+struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, u8 type,
+				     unsigned long since, bool *unsent)
 {
 	struct nswap_msg *m;
 
 	spin_lock(&c->lock);
-	m = first_before(&c->sent, since);
+	m = first_before(&c->sent, type, since);
 	*unsent = !m || m->at == NSWAP_MSG_SENDING;
 	if (*unsent)
-		m = first_before(&c->txq, since);
+		m = first_before(&c->txq, type, since);
 	if (m) {
 		list_del_init(&m->link);
 		m->at = NSWAP_MSG_IDLE;

@@ -115,8 +115,8 @@ void nswap_conn_close(struct nswap_conn *c, struct list_head *lost);
 void nswap_conn_shutdown(struct nswap_conn *c);
 int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m);
 int nswap_conn_receive(struct nswap_conn *c);
-struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, unsigned long since,
-				     bool *unsent);
+struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, u8 type,
+				     unsigned long since, bool *unsent);
 bool nswap_conn_late(struct nswap_conn *c, u8 type, unsigned long since);
 struct nswap_msg *nswap_conn_take_newest(struct nswap_conn *c, u8 type);
 bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since);
