@@ -25,6 +25,12 @@ struct nswap_srv_conn;
  * @mover_kick: there may be more pages held than are lent; process, does not
  *	sleep
  * @announce_now: what is announced has changed; any context, does not sleep
+ * @copy_obsolete: a copy of a page whose slot has left this generation is to be
+ *	dropped by its peer, whose count of slots has it; any context, page-out path
+ * @copy_forgotten: likewise, of the slot's present generation: only comparison may
+ *	have it dropped
+ * @slot_released: a slot that was MOVING names this peer again, and the loss of the
+ *	peer may have passed it over; process, does not sleep
  * @serve_moves: handle a message of a move; the connection's thread, sleeps; 0,
  *	or an error to close the connection
  */
@@ -34,6 +40,10 @@ struct nswap_hooks {
 	bool (*tick_device)(struct nswap_device *dev);
 	void (*mover_kick)(struct nswap_node *node);
 	void (*announce_now)(struct nswap_node *node);
+	void (*copy_obsolete)(struct nswap_device *dev, u64 slot, u32 gen,
+			      u16 peer);
+	void (*copy_forgotten)(struct nswap_node *node, u16 peer);
+	void (*slot_released)(struct nswap_node *node, u16 peer);
 	int (*serve_moves)(struct nswap_srv_conn *conn);
 };
 

@@ -41,7 +41,8 @@
 	X(pages_prefetched_ram, PAGES_PREFETCHED_RAM) /* of pages_home_to_remote: prefetched */ \
 	X(prefetch_ram_hits, PREFETCH_RAM_HITS) /* of pages_in, pages prefetched to peers */ \
 	X(copies_evicted, COPIES_EVICTED) /* copies dropped from flash to make room */ \
-	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */
+	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */ \
+	X(pages_mirrored, PAGES_MIRRORED) /* second copies stored on peers */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

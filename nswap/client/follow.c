@@ -36,7 +36,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "follow.h"
-#include "peers/peer.h"
+#include "peers/loss.h"
 
 /**
  * struct nswap_follow_page - a copy of a page that is to go home
@@ -108,14 +108,8 @@ static unsigned int follow_take(struct nswap_follow *f)
  */
 void nswap_follow_end(struct nswap_device *dev, u64 slot, u32 gen, bool written)
 {
-	struct nswap_node *node = dev->node;
-	struct nswap_slot s;
-
 	nswap_home_copy_end(dev, slot, gen, written);
-	s = nswap_slot_look(dev, slot);
-	/* the loss of its peer passed over it */
-	if (s.peer && nswap_peer_state(node, s.peer) == NSWAP_PEER_LOST)
-		queue_work(system_dfl_wq, &node->client->losses);
+	nswap_loss_passed(dev->node, nswap_slot_look(dev, slot).peer);
 }
 
 static void follow_give_back(struct nswap_follow *f, unsigned int n)

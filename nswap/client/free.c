@@ -14,10 +14,14 @@
  *    at once, whatever timer is armed: there is no limit to frees a second.
  *  - Devices' freed slots and obsolete copies take turns at filling the batches
  *    first, so neither starves while there is much of the other.
+ *  - A peer may get a page of the same generation again, if the slot still has it: by a
+ *    repair, or by a move. So a copy of a slot's present generation is never freed by a
+ *    FREE that may be late, but by comparison, which spares what came after its list.
  *  - Obsolete copies are queued in a ring; if it is full, comparison finds them.
  */
 #include "base/workqueues.h"
 #include "core/client_state.h"
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "free.h"
@@ -131,8 +135,8 @@ static bool orphan_ring_add(struct nswap_client *cl, const struct nswap_orphan *
 	return true;
 }
 
-/* the ring was full: comparison has to find the copy; any context, no sleep */
-static void orphan_dropped(struct nswap_node *node, u16 index)
+/* a copy that a peer holds is not recorded: comparison has to find it; any, no sleep */
+void nswap_free_by_comparison(struct nswap_node *node, u16 index)
 {
 	struct nswap_peer *peer;
 
@@ -142,6 +146,15 @@ static void orphan_dropped(struct nswap_node *node, u16 index)
 		nswap_reconcile_soon(peer);
 	rcu_read_unlock();
 	nswap_peer_slots(node, index, -1);
+}
+
+/* may another copy of this generation be recorded, now or later? */
+static bool orphan_current(const struct nswap_device *dev, u64 slot, u32 gen)
+{
+	struct nswap_slot s = nswap_slot_look(dev, slot);
+
+	return dev->mirror && s.gen == gen &&
+	       (s.state == NSWAP_SLOT_WRITING || nswap_slot_at_peer(&s));
 }
 
 /**
@@ -162,11 +175,15 @@ void nswap_free_orphan(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 	unsigned long flags;
 	bool full;
 
+	if (orphan_current(dev, slot, gen)) {
+		nswap_free_by_comparison(dev->node, peer);
+		return;
+	}
 	spin_lock_irqsave(&cl->orphan_lock, flags);
 	full = !orphan_ring_add(cl, &o);
 	spin_unlock_irqrestore(&cl->orphan_lock, flags);
 	if (full)
-		orphan_dropped(dev->node, peer);
+		nswap_free_by_comparison(dev->node, peer);
 	nswap_free_kick(dev->node, BATCH_MS);
 }
 
@@ -212,7 +229,7 @@ static void push_orphan(struct nswap_client *cl, const struct nswap_orphan *o)
 	full = !orphan_ring_add(cl, o);
 	spin_unlock_irq(&cl->orphan_lock);
 	if (full)
-		orphan_dropped(cl->node, o->peer);
+		nswap_free_by_comparison(cl->node, o->peer);
 }
 
 /* true: some have to wait */
@@ -232,14 +249,38 @@ static bool tell_orphans(struct nswap_client *cl)
 	return stuck;
 }
 
-/* false if the peer's batch is full or under way */
+/* the same for the second place of its page, if it has one */
+static bool tell_second(struct nswap_device *dev, u64 slot, const struct nswap_slot *s)
+{
+	const struct nswap_mirror none = { };
+	struct nswap_mirror m;
+	bool other;
+
+	do {
+		m = nswap_mirror_look(dev, slot);
+		/* or it was claimed, which sees to it */
+		if (m.gen != s->gen || (!m.held && !m.making))
+			return true;
+		other = m.held && m.held != s->peer;
+		if (other && !free_tell_peer(dev->node, m.held, dev->instance,
+					     slot, s->gen))
+			return false;
+		/* what is in the making is its maker's, who finds it gone */
+	} while (!nswap_mirror_set(dev, slot, &m, &none));
+	if (other)
+		nswap_peer_slots(dev->node, m.held, -1);
+	return true;
+}
+
+/* false if a peer's batch is full or under way */
 static bool tell_slot(struct nswap_device *dev, u64 slot)
 {
 	struct nswap_slot was, s = nswap_slot_look(dev, slot);
 
 	if (s.state != NSWAP_SLOT_FREEING)
 		return true;
-	if (!free_tell_peer(dev->node, s.peer, dev->instance, slot, s.gen))
+	if (!tell_second(dev, slot, &s) ||
+	    !free_tell_peer(dev->node, s.peer, dev->instance, slot, s.gen))
 		return false;
 	if (nswap_slot_update(dev, slot, &was, free_slot_told, s.peer, s.gen))
 		nswap_peer_slots(dev->node, s.peer, -1);

@@ -10,6 +10,7 @@
  *   REMOTE, its peer silent or gone, and home has a copy: read from home
  *   any other state with a flash slot: the reading policy chooses; the other
  *	place is tried if that one fails or, for a peer, has no session
+ *   on a mirrored device: the first of its peers, unless the second answers sooner
  *   LOST, or a peer that is dead or LOST: the request fails
  *
  * Invariants:
@@ -33,12 +34,14 @@
 #include "core/device_policy.h"
 #include "core/home_copy.h"
 #include "core/inject.h"
+#include "core/mirror.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
 #include "observe/meter.h"
 #include "pagein.h"
 #include "pagein_copy.h"
 #include "park.h"
+#include "peers/loss.h"
 #include "peers/parked.h"
 #include "peers/session.h"
 #include "pure/peer_state.h"
@@ -75,6 +78,7 @@ static bool pagein_slot_lost(struct nswap_slot *s, struct nswap_device *dev,
 			     u64 slot, u16 peer, u32 gen)
 {
 	return nswap_slot_is(s, NSWAP_SLOT_REMOTE, peer, gen) &&
+	       !nswap_mirror_of(dev, slot, s) &&
 	       nswap_home_copy_lost(dev, slot, s);
 }
 
@@ -86,11 +90,17 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	struct nswap_slot s = nswap_slot_look(dev, io->slot + i), was;
 	u32 gen = le32_to_cpu(io->gen[i]);
 
+	/* the task that reads ahead may be the one that has the slot MOVING */
+	if (io->ahead) {
+		nswap_request_fail(io, i, 1);
+		return false;
+	}
 	if (nswap_home_copy_due(dev, io->slot + i))
 		set_bit(i, &io->no_peer);
 	/* it may have moved away and back meanwhile: only the second miss counts */
-	if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, peer->index, gen) ||
+	if (!nswap_copy_rests(io, i, &s, peer->index, gen) ||
 	    !test_and_set_bit(i, &io->missed) ||
+	    nswap_loss_of_copy(dev, io->slot + i, gen, peer->index) ||
 	    !nswap_slot_update(dev, io->slot + i, &was, pagein_slot_lost, dev,
 			       io->slot + i, peer->index, gen))
 		return true;
@@ -215,15 +225,21 @@ static bool pagein_overdue(const struct nswap_io *io)
 static void pagein_held_up(struct nswap_op *op)
 {
 	struct nswap_peer *peer = op->peer;
+	unsigned long again = 0;
 
-	if (op->io->ahead || nswap_copy_dispensable(op) ||
-	    pagein_overdue(op->io) || READ_ONCE(peer->stop) ||
+	if (op->io->ahead || pagein_overdue(op->io) || READ_ONCE(peer->stop) ||
 	    nswap_peer_hopeless(READ_ONCE(peer->state))) {
 		pagein_failed(op);
-	} else {
-		pagein_timed(op, false);
-		nswap_op_park(op);
+		return;
 	}
+	pagein_timed(op, false);
+	if (nswap_copy_dispensable(op))
+		again = nswap_copy_elsewhere(op);
+	/* what was better elsewhere may be so no longer */
+	if (again == nswap_op_slots(op))
+		nswap_op_end(op, again);
+	else
+		nswap_op_park(op);
 }
 
 /* the session broke, or the message was taken back */
@@ -332,7 +348,8 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	for (i = first; i < end; i++) {
 		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
 
-		if (!nswap_slot_at_peer(&s) || s.peer != index ||
+		if (!nswap_slot_at_peer(&s) ||
+		    nswap_copy_place(io, i, &s) != index ||
 		    (i > first && !nswap_copy_alike(io, first, i)))
 			break;
 		io->gen[i] = cpu_to_le32(s.gen);
@@ -347,9 +364,14 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
  */
 unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 {
-	u16 index = nswap_slot_look(io->dev, io->slot + first).peer;
-	unsigned int nr = run_at_peer(io, first, index);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + first);
+	unsigned int nr;
+	u16 index;
 
+	if (!nswap_slot_at_peer(&s))
+		return 0;
+	index = nswap_copy_place(io, first, &s);
+	nr = run_at_peer(io, first, index);
 	if (nr)
 		pagein_load(io, first, nr, index);
 	return nr;
@@ -381,7 +403,8 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		return 0;
 	case NSWAP_SLOT_MOVING:
 		nswap_inject_met(NSWAP_MET_PAGE_IN, 1);
-		if (s.peer && !pagein_peer_usable(io->dev->node, s.peer))
+		if (s.peer && !pagein_peer_usable(io->dev->node,
+						  nswap_copy_place(io, first, &s)))
 			return 0;
 		break;
 	case NSWAP_SLOT_FLASH:

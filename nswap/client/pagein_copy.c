@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page-in, copies: a page that a peer holds may be on flash or at home as well.
+ * Page-in, copies: a page that a peer holds may be on flash, at home, or on a second
+ * peer as well.
  *
  * Invariant: what is known of a copy is read before the slot's entry, and the bits of
  * home's copy in the order in which they change. So if there is none, and the entry
@@ -8,11 +9,13 @@
  */
 #include "core/device_policy.h"
 #include "core/home_copy.h"
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "pagein_copy.h"
-#include "peers/peer.h"
+#include "peers/parked.h"
 #include "policy/policy.h"
+#include "pure/peer_state.h"
 #include "pure/read_latency.h"
 
 /* does flash have it too, and has not failed for this request? */
@@ -42,6 +45,56 @@ static struct nswap_slot copy_look(struct nswap_io *io, unsigned int i, bool *co
 	return s;
 }
 
+/* how soon a peer is to answer, the less the better; 1: a connection of it is late */
+static unsigned int peer_rank(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer;
+	unsigned int rank = 3;
+	u8 state;
+
+	rcu_read_lock();
+	peer = rcu_dereference(node->peers[index]);
+	state = peer ? READ_ONCE(peer->state) : NSWAP_PEER_LOST;
+	if (state == NSWAP_PEER_UP)
+		rank = !!READ_ONCE(peer->late);
+	else if (!nswap_peer_hopeless(state))
+		rank = 2;
+	rcu_read_unlock();
+	return rank;
+}
+
+/**
+ * nswap_copy_place() - which of the peers that hold a page to ask for it
+ * @io: page-in
+ * @i: slot, counted from the request's
+ * @s: its word, which names a peer
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: index of the one that is to answer sooner; of the first if there is no
+ * second one, or no difference.
+ */
+u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
+		     const struct nswap_slot *s)
+{
+	struct nswap_node *node = io->dev->node;
+	u16 second = nswap_mirror_of(io->dev, io->slot + i, s);
+	unsigned int rank;
+
+	if (!second)
+		return s->peer;
+	rank = peer_rank(node, s->peer);
+	return rank && peer_rank(node, second) < rank ? second : s->peer;
+}
+
+/* does the slot's page, in this generation, have a place at this peer, and rest there? */
+bool nswap_copy_rests(struct nswap_io *io, unsigned int i,
+		      const struct nswap_slot *s, u16 peer, u32 gen)
+{
+	return s->state == NSWAP_SLOT_REMOTE && s->gen == gen &&
+	       (s->peer == peer ||
+		nswap_mirror_of(io->dev, io->slot + i, s) == peer);
+}
+
 /* are two slots of a request at a peer copied to the same places? any context */
 bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k)
 {
@@ -49,7 +102,9 @@ bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k)
 	struct nswap_slot b = nswap_slot_look(io->dev, io->slot + k);
 
 	return on_flash(io, i, &a) == on_flash(io, k, &b) &&
-	       copied_home(io, i) == copied_home(io, k);
+	       copied_home(io, i) == copied_home(io, k) &&
+	       nswap_mirror_of(io->dev, io->slot + i, &a) ==
+	       nswap_mirror_of(io->dev, io->slot + k, &b);
 }
 
 /*
@@ -65,9 +120,13 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 	for (i = op->first; i < op->first + op->nr; i++) {
 		bool copied;
 		struct nswap_slot s = copy_look(io, i, &copied);
+		struct nswap_mirror m;
 
-		if (!nswap_slot_is(&s, NSWAP_SLOT_REMOTE, op->peer->index,
-				   le32_to_cpu(io->gen[i]))) {
+		if (io->dev->mirror)
+			s = nswap_mirror_both(io->dev, io->slot + i, &m);
+		if (!nswap_copy_rests(io, i, &s, op->peer->index,
+				      le32_to_cpu(io->gen[i])) ||
+		    nswap_copy_place(io, i, &s) != op->peer->index) {
 			again |= BIT(i);
 		} else if (copied) {
 			set_bit(i, &io->no_peer);
@@ -77,16 +136,17 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 	return again;
 }
 
-/* does flash or home have every page of it? */
+/* does flash, home, or a peer that answers sooner have every page of it? */
 bool nswap_copy_dispensable(struct nswap_op *op)
 {
 	unsigned int i;
 
 	for (i = op->first; i < op->first + op->nr; i++) {
 		bool copied;
+		struct nswap_slot s = copy_look(op->io, i, &copied);
 
-		copy_look(op->io, i, &copied);
-		if (!copied)
+		if (!copied && (!nswap_slot_at_peer(&s) ||
+				nswap_copy_place(op->io, i, &s) == op->peer->index))
 			return false;
 	}
 	return true;
@@ -105,7 +165,8 @@ bool nswap_copy_from_flash(struct nswap_io *io, unsigned int i,
 		return true;
 	nswap_read_look(&io->dev->times, &view);
 	return nswap_device_read(io->dev)->pick(&view) == NSWAP_READ_FLASH ||
-	       nswap_peer_state(node, s->peer) != NSWAP_PEER_UP;
+	       nswap_peer_state(node, nswap_copy_place(io, i, s)) !=
+	       NSWAP_PEER_UP;
 }
 
 /* is the copy at home the one to read, or to wait for? */
@@ -114,5 +175,6 @@ bool nswap_copy_from_home(struct nswap_io *io, unsigned int i,
 {
 	return nswap_slot_at_peer(s) && copied_home(io, i) &&
 	       (test_bit(i, &io->no_peer) ||
-		nswap_peer_state(io->dev->node, s->peer) != NSWAP_PEER_UP);
+		nswap_peer_state(io->dev->node, nswap_copy_place(io, i, s)) !=
+		NSWAP_PEER_UP);
 }

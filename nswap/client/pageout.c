@@ -5,7 +5,8 @@
  *   claim: slot -> WRITING(no peer, next generation)
  *   place: policy picks a peer, a grant is spent, -> WRITING(peer)
  *   store: message on the peer's store connection
- *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later
+ *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later; on a mirrored device
+ *          the second copy comes first (pageout_second.c)
  *   refused, timed out, session broken: -> WRITING(no peer, next generation),
  *          placed again
  *   no room at any peer, or no grant for too long: flash, then home
@@ -33,6 +34,7 @@
 #include "base/log.h"
 #include "core/client_state.h"
 #include "core/home_copy.h"
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
@@ -40,6 +42,7 @@
 #include "free.h"
 #include "observe/meter.h"
 #include "pageout.h"
+#include "pageout_second.h"
 #include "peers/place.h"
 #include "request_queue.h"
 #include "store.h"
@@ -145,6 +148,8 @@ static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
 		pageout_unfollow(io, i);
 		return false;
 	}
+	if (nswap_mirror_wanted(io->dev))
+		io->pairs |= BIT(i);
 	io->todo |= BIT(i);
 	return true;
 }
@@ -209,39 +214,63 @@ void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 	nswap_stat_inc(io->dev->node, write_errors);
 }
 
+/**
+ * nswap_pageout_at_peer() - a slot ends at the peer that its entry names
+ * @io: page-out
+ * @i: slot, counted from the request's, WRITING; as many peers as are to hold its page
+ *	do, or it is exposed
+ * @peer: index of the peer
+ *
+ * Context: process, page-out path: does not sleep or allocate.
+ */
+void nswap_pageout_at_peer(struct nswap_io *io, unsigned int i, u16 peer)
+{
+	if (pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, peer, NSWAP_FLASH_NONE))
+		nswap_free_told(io->dev, io->slot + i);
+}
+
 static void pageout_stored(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;
 	struct nswap_device *dev = io->dev;
 	struct nswap_follow_page *copy = NULL;
-	bool freed;
 
+	if (io->pairs & BIT(i)) {
+		WRITE_ONCE(io->half_since, jiffies);
+		set_bit(i, &io->halves);
+		return;
+	}
 	if (io->follows && test_and_clear_bit(i, &io->follows))
 		copy = nswap_follow_copy(dev, io->slot + i,
 					 le32_to_cpu(io->gen[i]), io->page[i]);
-	freed = pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, op->peer->index,
-				 NSWAP_FLASH_NONE);
+	nswap_pageout_at_peer(io, i, op->peer->index);
 	if (copy)
 		nswap_follow_queue(dev, copy);
-	if (freed)
-		nswap_free_told(dev, io->slot + i);
 }
 
-/* to be placed again */
-static void pageout_given_up(struct nswap_op *op, unsigned int i)
+/*
+ * A slot is to be placed again, in the next generation; what a peer may have of this
+ * one is the caller's. @io: page-out; @i: slot, WRITING; process, page-out path.
+ */
+void nswap_pageout_again(struct nswap_io *io, unsigned int i)
 {
-	struct nswap_io *io = op->io;
 	struct nswap_slot was;
 
 	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_unplaced);
 	nswap_stat_inc(io->dev->node, moved);
 }
 
+static void pageout_given_up(struct nswap_op *op, unsigned int i)
+{
+	nswap_pageout_again(op->io, i);
+}
+
 static void pageout_store_end(struct nswap_op *op, unsigned long given_up)
 {
 	nswap_stat_add(op->io->dev->node, pages_out,
 		       op->nr - hweight_long(given_up));
-	nswap_op_end(op, given_up);
+	/* these go on with their second copy */
+	nswap_op_end(op, given_up | (READ_ONCE(op->io->halves) & nswap_op_slots(op)));
 }
 
 static const struct nswap_store_ops pageout_store_ops = {
@@ -301,7 +330,7 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 		nswap_meter_turn(io);
 		first = __ffs(may);
 		nr = nswap_run_of(may, first);
-		n = nswap_place_take(io->dev, nr, rather_peers ? -1 :
+		n = nswap_place_take(io->dev, nr, 0, rather_peers ? -1 :
 				     flash_inflight(io, first), &index);
 		if (n == -EXDEV) {
 			/* for lack of grants, perhaps: they are of use */
@@ -325,13 +354,20 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 	return 0;
 }
 
+/* to be placed: no peer has them yet */
+static unsigned long pageout_firsts(const struct nswap_io *io)
+{
+	return io->todo & ~READ_ONCE(io->halves);
+}
+
 static void fail_rest(struct nswap_io *io)
 {
-	unsigned int i, n = hweight_long(io->todo);
+	unsigned long rest = pageout_firsts(io);
+	unsigned int i, n = hweight_long(rest);
 
-	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
+	for_each_set_bit(i, &rest, NSWAP_REQ_SLOTS)
 		nswap_pageout_failed(io, i);
-	io->todo = 0;
+	io->todo &= ~rest;
 	if (n)
 		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
 			   io->dev->disk->disk_name, n);
@@ -351,7 +387,7 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 
 		if (nswap_tier_there(io->dev, i) &&
 		    (full || pageout_waited(io, t->patience_ms)))
-			ret = t->store(io, io->todo);
+			ret = t->store(io, pageout_firsts(io));
 	}
 	if (full && ret == -ENOSPC)
 		fail_rest(io);
@@ -367,10 +403,14 @@ void nswap_pageout(struct nswap_io *io)
 	bool claimed = pageout_claim_slots(io);
 	int ret = -ENOSPC;
 
+	if (READ_ONCE(io->halves) & io->todo)
+		nswap_pageout_seconds(io);
 	if (!pageout_waited(io, timeout * GIVE_UP_AFTER))
-		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, io->todo);
+		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, pageout_firsts(io));
 	if (ret)
 		pageout_overflow(io, ret == -ENOSPC);
+	if (io->todo && !pageout_firsts(io))
+		ret = -EAGAIN;
 	if (io->todo && claimed && ret == -EAGAIN)
 		nswap_request_wait_room(io);
 	else if (io->todo || !claimed)

@@ -23,12 +23,13 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "core/slot_update.h"
+#include "pagein_copy.h"
 #include "park.h"
 #include "peers/parked.h"
 #include "peers/peer.h"
 #include "request_queue.h"
 
-/* to the peer of this slot; if that cannot be waited for it is looked up again at once */
+/* to the peer to be asked for this slot; one that cannot be waited for: look again now */
 static void park_bio(struct nswap_io *io, struct bio *bio, unsigned int i)
 {
 	struct nswap_node *node = io->dev->node;
@@ -37,7 +38,8 @@ static void park_bio(struct nswap_io *io, struct bio *bio, unsigned int i)
 	struct nswap_peer *peer;
 	int ret = -EHOSTDOWN;
 
-	peer = nswap_slot_at_peer(&s) ? nswap_peer_get(node, s.peer) : NULL;
+	peer = nswap_slot_at_peer(&s) ?
+	       nswap_peer_get(node, nswap_copy_place(io, i, &s)) : NULL;
 	if (peer) {
 		ret = nswap_parked_add(io->dev, peer, bio, io->since);
 		/* it may be late: look */

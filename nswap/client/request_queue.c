@@ -59,6 +59,8 @@ void nswap_request_submit(struct nswap_io *io)
 	io->no_peer = 0;
 	io->no_home = 0;
 	io->follows = 0;
+	io->pairs = 0;
+	io->halves = 0;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	atomic_set(&io->pending, 1);

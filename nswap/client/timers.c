@@ -31,6 +31,7 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "free.h"
+#include "pagein_copy.h"
 #include "peers/ctl.h"
 #include "peers/parked.h"
 #include "peers/place.h"
@@ -133,29 +134,41 @@ static void declare_dead(struct nswap_peer *peer)
 
 	if (!nswap_peer_expire(peer, ms))
 		return;
-	nswap_warn(peer->node, "peer %s is dead, it has not answered for %u s: page-ins of the %lld pages it holds fail until it is back",
+	nswap_warn(peer->node, "peer %s is dead, it has not answered for %u s: page-ins of the %lld pages it holds fail until it is back, unless they are elsewhere too",
 		   peer->name, ms / 1000, atomic64_read(&peer->slots));
 }
 
+/* can its pages be had elsewhere, sooner? with the lock of its connection */
+static bool load_dispensable(struct nswap_msg *m)
+{
+	return nswap_copy_dispensable(container_of(m, struct nswap_op, m));
+}
+
 /*
- * A connection is late while its oldest LOAD is: that one stays, as a probe, the others
- * are taken back and wait without a tag.
+ * A connection is late while its oldest LOAD is: that one stays, as a probe, unless its
+ * pages can be had elsewhere; the others are taken back and wait without a tag. Without
+ * a probe it is late until anything comes.
  */
 static void late_loads(struct nswap_peer *peer)
 {
-	unsigned long since = jiffies - nswap_peer_patience(peer);
+	unsigned long patience = nswap_peer_patience(peer);
+	unsigned long since = jiffies - patience;
 	struct nswap_msg *m;
 	u32 i;
 
 	for (i = 0; i < peer->nr_conns - 1; i++) {
 		struct nswap_conn *c = &peer->conn[i];
 
-		if (!nswap_conn_late(c, NSWAP_LOAD, since)) {
+		if (!nswap_conn_late(c, NSWAP_LOAD, since) &&
+		    !(test_bit(i, &peer->late) && nswap_conn_unanswered(c) >
+						  jiffies_to_msecs(patience))) {
 			clear_bit(i, &peer->late);
 			continue;
 		}
 		set_bit(i, &peer->late);
 		while ((m = nswap_conn_take_newest(c, NSWAP_LOAD)))
+			m->lost(m);
+		while ((m = nswap_conn_take(c, NSWAP_LOAD, load_dispensable)))
 			m->lost(m);
 	}
 }

@@ -9,6 +9,7 @@
 #include "migrate/moved.h"
 #include "migrate/mover.h"
 #include "migrate/serve_move.h"
+#include "peers/loss.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
 
@@ -29,5 +30,8 @@ const struct nswap_hooks nswap_hooks = {
 	.tick_device = hook_tick_device,
 	.mover_kick = nswap_mover_kick,
 	.announce_now = nswap_announce_now,
+	.copy_obsolete = nswap_free_orphan,
+	.copy_forgotten = nswap_free_by_comparison,
+	.slot_released = nswap_loss_passed,
 	.serve_moves = nswap_serve_moves,
 };

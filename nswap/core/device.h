@@ -18,6 +18,7 @@
 
 struct nswap_follow;
 struct nswap_home_fill;
+struct nswap_mirror_fill;
 struct nswap_promote;
 struct nswap_prefetcher;
 struct nswap_returns;
@@ -45,6 +46,10 @@ struct nswap_returns;
  * @home_has: likewise: a peer holds the page and home has it too; see home_copy.c
  * @home_due: likewise: a copy of the peer's page is about to be written home
  * @nr_copied: bits set in @home_has and @home_due
+ * @mirror: side table, eight bytes a slot: a page's second place, see mirror.h; NULL
+ *	until protection by mirror is turned on
+ * @nr_mirrored: entries there that name one
+ * @repair: makes missing second copies; likewise
  * @protect: what is to survive the death of a peer; read with READ_ONCE, written
  *	under the node's @control
  * @follow: writes page-outs home behind the peers; NULL until protection by home is
@@ -90,6 +95,9 @@ struct nswap_device {
 	unsigned long *home_has;
 	unsigned long *home_due;
 	atomic64_t nr_copied;
+	atomic64_t *mirror;
+	atomic64_t nr_mirrored;
+	struct nswap_mirror_fill *repair;
 	enum nswap_protect protect;
 	struct nswap_follow *follow;
 	struct nswap_home_fill *fill;

@@ -72,6 +72,11 @@ struct nswap_op {
  * @no_home: page-in: slots whose copy at home has failed, but a peer has them
  * @follows: page-out: slots that have a page promised by nswap_follow_reserve();
  *	set by the dispatcher, cleared by the task that ends the slot
+ * @pairs: page-out: slots whose page is to be at two peers; the dispatcher's
+ * @halves: of these, those that the first peer has acknowledged; bits are set by the
+ *	task that handles the answer, cleared by the one that ends the slot or sends
+ *	its page again
+ * @half_since: jiffies when the last one became one of them
  * @parked: page-in: slots that wait for their peer; bits likewise, when the part of
  *	the request that asked it, or would have, is over
  * @retry: slots to be added to @todo; bits set by the task that handles an answer
@@ -107,6 +112,9 @@ struct nswap_io {
 	unsigned long no_peer;
 	unsigned long no_home;
 	unsigned long follows;
+	unsigned long pairs;
+	unsigned long halves;
+	unsigned long half_since;
 	unsigned long parked;
 	unsigned long retry;
 	unsigned long failed;

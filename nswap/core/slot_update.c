@@ -10,12 +10,14 @@
  *    changed the entry. Where the page lives on without it, page-ins that may be
  *    reading it are told first, since another page may get it once it is put back.
  *  - The page's tag (page_tag.c) is cleared when its slot is written again, the bit
- *    for its copy at home (home_copy.c) also when it leaves its peer.
+ *    for its copy at home (home_copy.c) also when it leaves its peer, and so is the
+ *    entry of its second place (mirror.c).
  */
 #include <linux/sched.h>
 
 #include "home_copy.h"
 #include "inject.h"
+#include "mirror.h"
 #include "page_tag.h"
 #include "slot_update.h"
 
@@ -33,6 +35,15 @@ static bool slot_home_copy_ends(const struct nswap_slot *was,
 {
 	return to->state == NSWAP_SLOT_WRITING ||
 	       (nswap_slot_at_peer(was) && !nswap_slot_at_peer(to));
+}
+
+/* does no peer hold the page any more? those of a freed slot are told by free.c */
+static bool slot_mirror_ends(const struct nswap_slot *was,
+			     const struct nswap_slot *to)
+{
+	return to->state == NSWAP_SLOT_WRITING ||
+	       (nswap_slot_at_peer(was) && !nswap_slot_at_peer(to) &&
+		to->state != NSWAP_SLOT_FREEING);
 }
 
 /**
@@ -73,6 +84,9 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 			nswap_page_tag(dev, slot, 0);
 		if (dev->home_has && slot_home_copy_ends(was, to))
 			nswap_home_copy_drop(dev, slot);
+		if (dev->mirror && slot_mirror_ends(was, to))
+			nswap_mirror_drop(dev, slot, was,
+					  to->state == NSWAP_SLOT_WRITING);
 	}
 	return 1;
 }

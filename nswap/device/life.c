@@ -24,6 +24,7 @@
 #include "config.h"
 #include "core/client_state.h"
 #include "core/devices.h"
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "disk.h"
@@ -235,10 +236,14 @@ close:
 static void forget_slots(struct nswap_device *dev)
 {
 	struct nswap_slot s;
+	u16 second;
 	u64 slot;
 
 	for (slot = 0; slot < dev->map.nr; slot++) {
 		s = nswap_slot_look(dev, slot);
+		second = nswap_mirror_of(dev, slot, &s);
+		if (second)
+			nswap_peer_slots(dev->node, second, -1);
 		if (s.peer)
 			nswap_peer_slots(dev->node, s.peer, -1);
 		if (!(slot % 65536))

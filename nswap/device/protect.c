@@ -5,6 +5,9 @@
  *   none: pages at a peer die with it
  *   home: each page that a peer holds goes home as well, behind it (follow.c), and
  *	so do those that were there before (home_fill.c)
+ *   mirror: each page that goes to a peer goes to another one as well before its
+ *	page-out ends (pageout_second.c), and so do those that were there before, or
+ *	whose other peer has died (mirror_fill.c)
  *
  * Invariants:
  *  - What a kind needs is allocated before it is turned on, and kept until the device
@@ -23,10 +26,12 @@
 #include "core/node.h"
 #include "protect.h"
 #include "tiering/home_fill.h"
+#include "tiering/mirror_fill.h"
 
 static const char *const protect_names[NSWAP_PROTECT_KINDS] = {
 	[NSWAP_PROTECT_NONE] = "none",
 	[NSWAP_PROTECT_HOME] = "home",
+	[NSWAP_PROTECT_MIRROR] = "mirror",
 };
 
 /**
@@ -45,7 +50,7 @@ int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
 	int found = match_string(protect_names, NSWAP_PROTECT_KINDS, name);
 
 	if (found < 0) {
-		NL_SET_ERR_MSG(ext, "no such protection, only: none home");
+		NL_SET_ERR_MSG(ext, "no such protection, only: none home mirror");
 		return -EINVAL;
 	}
 	if (found == NSWAP_PROTECT_HOME && !home) {
@@ -62,8 +67,12 @@ int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
  */
 int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode)
 {
-	int ret = mode == NSWAP_PROTECT_HOME ? nswap_follow_init(dev) : 0;
+	int ret = 0;
 
+	if (mode == NSWAP_PROTECT_HOME)
+		ret = nswap_follow_init(dev);
+	else if (mode == NSWAP_PROTECT_MIRROR)
+		ret = nswap_mirror_fill_init(dev);
 	if (!ret)
 		/* pairs with page-outs: they find what was allocated */
 		smp_store_release(&dev->protect, mode);
@@ -75,12 +84,15 @@ void nswap_protect_start(struct nswap_device *dev)
 {
 	if (READ_ONCE(dev->protect) == NSWAP_PROTECT_HOME)
 		nswap_home_fill_start(dev);
+	/* turned off, it takes the second copies back */
+	nswap_mirror_fill_start(dev);
 }
 
 /* the device is dying, its disk still exists; process, sleeps for home and peers */
 void nswap_protect_stop(struct nswap_device *dev)
 {
 	nswap_home_fill_stop(dev);
+	nswap_mirror_fill_stop(dev);
 }
 
 /* undo nswap_protect_set(); no request is left; process, sleeps for home */
@@ -89,6 +101,7 @@ void nswap_protect_exit(struct nswap_device *dev)
 	nswap_follow_stop(dev);
 	nswap_follow_exit(dev);
 	nswap_home_fill_exit(dev);
+	nswap_mirror_fill_exit(dev);
 }
 
 /* fill in what a device is protected by, and what is not */
@@ -97,8 +110,12 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 	enum nswap_protect mode = READ_ONCE(dev->protect);
 
 	v->protect = protect_names[mode];
-	v->exposed = mode == NSWAP_PROTECT_HOME ? nswap_home_copy_exposed(dev) :
-		     atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	if (mode == NSWAP_PROTECT_HOME)
+		v->exposed = nswap_home_copy_exposed(dev);
+	else if (mode == NSWAP_PROTECT_MIRROR)
+		v->exposed = nswap_mirror_exposed(dev);
+	else
+		v->exposed = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
 	v->lag = nswap_follow_lag(dev);
 }
 
@@ -135,7 +152,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 	if (!ret && changed)
 		nswap_protect_start(dev);
 	if (ret == -ENOMEM)
-		NL_SET_ERR_MSG(ext, "no memory for the pages that home lags behind, 4 MiB");
+		NL_SET_ERR_MSG(ext, "no memory for this protection: home takes 4 MiB, mirror 2 MiB per GiB of device");
 	if (!ret)
 		nswap_device_view(dev, v);
 unlock:

@@ -23,13 +23,19 @@
 #include "core/client_state.h"
 #include "core/devices.h"
 #include "core/inject.h"
+#include "core/mirror.h"
 #include "core/node.h"
+#include "core/slot_hold.h"
 #include "core/slot_update.h"
 #include "moved.h"
 #include "peers/ctl.h"
+#include "peers/loss.h"
+#include "peers/place.h"
 #include "peers/reconcile.h"
 
 #define BUSY_WAIT	(5 * HZ)	/* for another claim at the same peer */
+#define APART		(3 * HZ)	/* copies are not moved onto each other for this long */
+#define APART_OVER	(2 * HZ)	/* and from then on, until none tried for this long */
 
 static void claim_lost(struct nswap_msg *m)
 {
@@ -177,26 +183,100 @@ bool nswap_moved_to_flash(struct nswap_device *dev,
 bool nswap_moved_counts(struct nswap_device *dev,
 			const struct nswap_wire_page *p, u16 from)
 {
+	struct nswap_mirror m;
 	struct nswap_slot s;
 
 	if (!moved_has_slot(dev, p))
 		return false;
-	s = nswap_slot_look(dev, le64_to_cpu(p->slot));
+	s = nswap_mirror_both(dev, le64_to_cpu(p->slot), &m);
 	if (s.gen != le32_to_cpu(p->gen))
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
 	if (s.state == NSWAP_SLOT_FLASH)
 		return nswap_flash_leaving(dev->flash, s.flash);
-	return s.peer == from && (s.state == NSWAP_SLOT_WRITING ||
-				  s.state == NSWAP_SLOT_REMOTE);
+	return nswap_mirror_counts(&m, &s, from) &&
+	       (s.state == NSWAP_SLOT_WRITING || s.state == NSWAP_SLOT_REMOTE);
 }
 
-/* REMOTE -> MOVING; returns the pages that are MOVING now, adds obsolete ones to @drop */
-static unsigned long moved_begin_claim(struct nswap_node *node, u16 from,
-				       const struct nswap_wire_page *page, u32 nr,
-				       unsigned long *drop)
+/* the first place of a page that rests and whose second one is at @from, or 0 */
+static u16 moved_first(struct nswap_device *dev, const struct nswap_wire_page *p,
+		       u16 from)
 {
+	struct nswap_slot s;
+
+	if (!moved_has_slot(dev, p))
+		return 0;
+	s = nswap_slot_look(dev, le64_to_cpu(p->slot));
+	return s.state == NSWAP_SLOT_REMOTE && s.gen == le32_to_cpu(p->gen) &&
+	       nswap_mirror_of(dev, le64_to_cpu(p->slot), &s) == from ? s.peer : 0;
+}
+
+/*
+ * If the second place of a page is at @from, it becomes the first: it is about to leave
+ * for another tier, and with it the other. @dev: device, kept by the caller. Process,
+ * does not sleep; a page-out path.
+ */
+void nswap_moved_swap(struct nswap_device *dev, const struct nswap_wire_page *p,
+		      u16 from)
+{
+	u16 first = moved_first(dev, p, from);
+	u64 slot = le64_to_cpu(p->slot);
+	u32 gen = le32_to_cpu(p->gen);
+	struct nswap_slot held;
+
+	if (!first || !nswap_slot_hold(dev, slot, &held))
+		return;
+	if (held.gen != gen || held.peer != first ||
+	    !nswap_mirror_replace(dev, slot, gen, from, first))
+		nswap_slot_release(dev, slot, &held, held.peer);
+	else if (!nswap_slot_release(dev, slot, &held, from))
+		nswap_free_orphan(dev, slot, gen, from);
+	else
+		nswap_loss_passed(dev->node, first);
+}
+
+/* has the page two places, and are they these? a snapshot */
+static bool moved_has_other(struct nswap_device *dev, const struct nswap_wire_page *p,
+			    u16 a, u16 b)
+{
+	struct nswap_slot s;
+	u16 second;
+
+	if (!moved_has_slot(dev, p))
+		return false;
+	s = nswap_slot_look(dev, le64_to_cpu(p->slot));
+	second = nswap_mirror_of(dev, le64_to_cpu(p->slot), &s);
+	return (s.peer == a && second == b) || (s.peer == b && second == a);
+}
+
+/*
+ * Is a move onto the node of the other copy to be refused, because the mover may find
+ * room at a third one? For a while only: the owner may know wrong. @from, @to: peers
+ */
+static bool moved_kept_apart(struct nswap_peer *from, const struct nswap_peer *to)
+{
+	unsigned long now = jiffies ?: 1, last = READ_ONCE(from->apart_last);
+
+	if (!nswap_place_third(from->node, from->index, to->index))
+		return false;
+	if (!last || time_after(now, last + APART_OVER))
+		WRITE_ONCE(from->apart, now);
+	WRITE_ONCE(from->apart_last, now);
+	return time_before(now, READ_ONCE(from->apart) + APART);
+}
+
+/*
+ * REMOTE -> MOVING; returns the pages that are MOVING now, with the peer that the word of
+ * each names in @at; adds obsolete ones to @drop
+ */
+static unsigned long moved_begin_claim(struct nswap_peer *mover,
+				       const struct nswap_peer *to,
+				       const struct nswap_wire_page *page, u32 nr,
+				       u16 *at, unsigned long *drop)
+{
+	struct nswap_node *node = mover->node;
+	u16 from = mover->index;
 	unsigned long moving = 0;
 	u32 i;
 
@@ -205,8 +285,12 @@ static unsigned long moved_begin_claim(struct nswap_node *node, u16 from,
 		struct nswap_device *dev = nswap_device_find(node,
 						le32_to_cpu(page[i].instance));
 
-		if (nswap_moved_go(dev, &page[i], NSWAP_SLOT_REMOTE, from,
-				   NSWAP_SLOT_MOVING, from))
+		if (moved_has_other(dev, &page[i], from, to->index) &&
+		    moved_kept_apart(mover, to))
+			continue;
+		at[i] = moved_first(dev, &page[i], from) ?: from;
+		if (nswap_moved_go(dev, &page[i], NSWAP_SLOT_REMOTE, at[i],
+				   NSWAP_SLOT_MOVING, at[i]))
 			moving |= BIT(i);
 		else if (!nswap_moved_counts(dev, &page[i], from))
 			*drop |= BIT(i);
@@ -256,15 +340,65 @@ static unsigned long moved_send_claim(struct nswap_peer *to,
 	return claimed;
 }
 
-/* record the result of the claim; true: the mover may drop its copy */
+/* the page moves where its other copy is: one will be left; @to: index */
+static void moved_onto_second(struct nswap_device *dev,
+			      const struct nswap_wire_page *p, u16 to)
+{
+	/* before the word names it: then no task takes it for the word's own */
+	if (moved_has_slot(dev, p) &&
+	    nswap_mirror_replace(dev, le64_to_cpu(p->slot), le32_to_cpu(p->gen),
+				 to, 0))
+		nswap_peer_slots(dev->node, to, -1);
+}
+
+/* moved_end_claim() for a second copy, whose first one is at @first */
+static bool moved_end_second(struct nswap_device *dev,
+			     const struct nswap_wire_page *p, u16 first, u16 from,
+			     struct nswap_peer *to, bool claimed)
+{
+	struct nswap_node *node = dev->node;
+	u64 slot = le64_to_cpu(p->slot);
+	u32 gen = le32_to_cpu(p->gen);
+	/* the first copy's place has confirmed it: that one is enough */
+	bool merge = to->index == first;
+	bool moved = claimed && nswap_mirror_replace(dev, slot, gen, from,
+						     merge ? 0 : to->index);
+
+	if (moved) {
+		nswap_peer_slots(node, from, -1);
+		nswap_stat_inc(node, moves_recorded);
+	} else {
+		nswap_stat_inc(node, moves_refused);
+	}
+	if (!moved || merge)
+		nswap_peer_slots(node, to->index, -1);
+	if (claimed && !moved)
+		nswap_reconcile_soon(to);
+	if (nswap_moved_go(dev, p, NSWAP_SLOT_MOVING, first, NSWAP_SLOT_REMOTE, first))
+		nswap_loss_passed(node, first);
+	return moved;
+}
+
+/*
+ * Record the result of the claim; @at: peer that the word names. True: the mover may drop
+ * its copy.
+ */
 static bool moved_end_claim(struct nswap_node *node, const struct nswap_wire_page *p,
-			    u16 from, struct nswap_peer *to, bool claimed)
+			    u16 from, u16 at, struct nswap_peer *to,
+			    bool claimed)
 {
 	struct nswap_device *dev;
 	bool moved, drop = true;
 
 	rcu_read_lock();
 	dev = nswap_device_find(node, le32_to_cpu(p->instance));
+	if (dev && at != from) {
+		drop = moved_end_second(dev, p, at, from, to, claimed);
+		rcu_read_unlock();
+		return drop;
+	}
+	if (claimed)
+		moved_onto_second(dev, p, to->index);
 	moved = nswap_moved_go(dev, p, NSWAP_SLOT_MOVING, from,
 			       NSWAP_SLOT_REMOTE, claimed ? to->index : from);
 	if (moved && claimed) {
@@ -303,6 +437,7 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 			  const struct nswap_wire_page *page, u32 nr)
 {
 	struct nswap_peer *from, *new = NULL;
+	u16 at[NSWAP_REQ_SLOTS];
 	unsigned long moving, claimed, drop = 0;
 	unsigned int i;
 
@@ -312,7 +447,7 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 				       le64_to_cpu(to->epoch));
 	if (!new || new == from || READ_ONCE(new->state) != NSWAP_PEER_UP)
 		goto out;
-	moving = moved_begin_claim(node, from->index, page, nr, &drop);
+	moving = moved_begin_claim(from, new, page, nr, at, &drop);
 	if (!moving)
 		goto out;
 	nswap_peer_slots(node, new->index, hweight_long(moving));
@@ -320,7 +455,8 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 	if (READ_ONCE(new->state) == NSWAP_PEER_LOST)
 		claimed = 0;
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
-		if (moved_end_claim(node, &page[i], from->index, new, claimed & BIT(i)))
+		if (moved_end_claim(node, &page[i], from->index, at[i], new,
+				    claimed & BIT(i)))
 			drop |= BIT(i);
 	/* the loss may have passed over slots that were MOVING or not yet recorded */
 	if (READ_ONCE(from->state) == NSWAP_PEER_LOST ||

@@ -23,6 +23,8 @@ bool nswap_moved_go(struct nswap_device *dev, const struct nswap_wire_page *p,
 bool nswap_moved_to_flash(struct nswap_device *dev,
 			  const struct nswap_wire_page *p, u8 from,
 			  u16 from_peer, u32 flash);
+void nswap_moved_swap(struct nswap_device *dev, const struct nswap_wire_page *p,
+		      u16 from);
 bool nswap_moved_counts(struct nswap_device *dev,
 			const struct nswap_wire_page *p, u16 from);
 

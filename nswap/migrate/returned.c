@@ -215,6 +215,7 @@ static u16 return_judge(struct nswap_device *dev, const struct nswap_wire_page *
 		return NSWAP_ST_KEEP;
 	if (!nswap_moved_counts(dev, p, from))
 		return NSWAP_ST_OK;
+	nswap_moved_swap(dev, p, from);
 	if (nswap_moved_to_flash(dev, p, NSWAP_SLOT_REMOTE, from,
 				 NSWAP_FLASH_NONE)) {
 		count_returned(dev->node, from);

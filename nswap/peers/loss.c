@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Losses: the slots of a peer whose epoch is over become LOST, or HOME or FLASH if
- * there is another copy. Those whose copy is just being written home are left to that
- * write, which has this run again.
+ * there is another copy; or another peer, if that has one (mirror.c). Those whose copy
+ * is just being written home, and those that are MOVING, are left to the task that
+ * does that, which has this run again.
  *
  * A page-in of such a slot fails whether this has run or not: it looks at the
  * peer first. This corrects the count of lost pages and allows the peer's index
@@ -13,22 +14,94 @@
  */
 #include <linux/sched.h>
 
+#include "base/hooks.h"
 #include "base/log.h"
 #include "core/client_state.h"
 #include "core/home_copy.h"
+#include "core/mirror.h"
 #include "core/node.h"
+#include "core/slot_hold.h"
 #include "core/slot_update.h"
 #include "loss.h"
+
+/* has it lost its copies? @at: index; @index: the peer that has, 0 for all LOST ones */
+static bool loss_at(struct nswap_device *dev, u16 at, u16 index)
+{
+	return at && (index ? at == index :
+		      nswap_peer_state(dev->node, at) == NSWAP_PEER_LOST);
+}
 
 /* REMOTE -> HOME, FLASH or LOST; for a slot that is MOVING its claim decides */
 static bool loss_slot_lost(struct nswap_slot *s, struct nswap_device *dev,
 			   u64 slot, u16 index)
 {
-	if (s->state != NSWAP_SLOT_REMOTE ||
-	    (index ? s->peer != index :
-		     nswap_peer_state(dev->node, s->peer) != NSWAP_PEER_LOST))
+	if (s->state != NSWAP_SLOT_REMOTE || !loss_at(dev, s->peer, index))
 		return false;
-	return nswap_home_copy_lost(dev, slot, s);
+	return !nswap_mirror_of(dev, slot, s) &&
+	       nswap_home_copy_lost(dev, slot, s);
+}
+
+/* the second place becomes the first, and there is no second one */
+static void loss_of_first(struct nswap_device *dev, u64 slot,
+			  const struct nswap_slot *held)
+{
+	u16 second = nswap_mirror_of(dev, slot, held);
+
+	if (!second || !nswap_mirror_replace(dev, slot, held->gen, second, 0))
+		nswap_slot_release(dev, slot, held, held->peer);
+	else if (nswap_slot_release(dev, slot, held, second))
+		nswap_peer_slots(dev->node, held->peer, -1);
+	else
+		nswap_hooks.copy_obsolete(dev, slot, held->gen, second);
+}
+
+/**
+ * nswap_loss_of_copy() - one of two places does not have its copy any more
+ * @dev: device
+ * @slot: slot
+ * @gen: generation of the page
+ * @peer: index of the peer
+ *
+ * Context: process; does not sleep; on the page-in path.
+ * Return: false if the page had no other place, and nothing was changed.
+ */
+bool nswap_loss_of_copy(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
+{
+	struct nswap_slot s = nswap_slot_look(dev, slot), held;
+	u16 second = nswap_mirror_of(dev, slot, &s);
+
+	if (!second || s.gen != gen)
+		return false;
+	if (second == peer) {
+		if (nswap_mirror_replace(dev, slot, gen, peer, 0))
+			nswap_peer_slots(dev->node, peer, -1);
+		return true;
+	}
+	if (!nswap_slot_hold(dev, slot, &held))
+		return true;
+	if (held.gen == gen && held.peer == peer)
+		loss_of_first(dev, slot, &held);
+	else
+		nswap_slot_release(dev, slot, &held, held.peer);
+	return true;
+}
+
+/* true: it was at two places, and has been seen to */
+static bool loss_of_pair(struct nswap_device *dev, u64 slot, u16 index)
+{
+	struct nswap_slot s;
+	u16 second;
+
+	if (!READ_ONCE(dev->mirror))
+		return false;
+	s = nswap_slot_look(dev, slot);
+	second = nswap_mirror_of(dev, slot, &s);
+	/* first the second: if both are lost, the page is */
+	if (loss_at(dev, second, index))
+		nswap_loss_of_copy(dev, slot, s.gen, second);
+	else if (second && nswap_slot_at_peer(&s) && loss_at(dev, s.peer, index))
+		return nswap_loss_of_copy(dev, slot, s.gen, s.peer);
+	return false;
 }
 
 /* @index: the peer that has no pages any more, 0 for all that are LOST */
@@ -40,13 +113,21 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 	for (slot = 0; slot < dev->map.nr; slot++) {
 		if (!(slot % 65536))
 			cond_resched();
-		if (!nswap_slot_update(dev, slot, &was, loss_slot_lost, dev,
+		if (loss_of_pair(dev, slot, index) ||
+		    !nswap_slot_update(dev, slot, &was, loss_slot_lost, dev,
 				       slot, index))
 			continue;
 		nswap_peer_slots(dev->node, was.peer, -1);
 		n += nswap_slot_look(dev, slot).state == NSWAP_SLOT_LOST;
 	}
 	return n;
+}
+
+/* a slot names a peer again after a while: its loss may have passed it over; process */
+void nswap_loss_passed(struct nswap_node *node, u16 peer)
+{
+	if (peer && nswap_peer_state(node, peer) == NSWAP_PEER_LOST)
+		queue_work(system_dfl_wq, &node->client->losses);
 }
 
 static bool any_lost(struct nswap_node *node)

@@ -117,6 +117,36 @@ void nswap_parked_stop(struct nswap_peer *peer)
 	nswap_client_ready(peer->node, &bios);
 }
 
+static bool any_mirrored(struct nswap_node *node)
+{
+	struct nswap_device *dev;
+	bool any = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &node->devices, link)
+		any = any || READ_ONCE(dev->mirror);
+	rcu_read_unlock();
+	return any;
+}
+
+/*
+ * A peer is back: pages of mirrored devices that are waited for at another one may be
+ * there, too. Process; does not sleep.
+ */
+void nswap_parked_review(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	if (!any_mirrored(node))
+		return;
+	nswap_for_each_peer(node, i, peer) {
+		if (READ_ONCE(peer->state) != NSWAP_PEER_UP)
+			nswap_parked_stop(peer);
+		nswap_peer_put(peer);
+	}
+}
+
 static void forget_in(struct nswap_device *dev, struct bio_list *list,
 		      struct bio_list *bios)
 {

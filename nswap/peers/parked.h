@@ -22,6 +22,7 @@ void nswap_parked_take(struct nswap_peer *peer, unsigned int most,
 		       struct bio_list *bios);
 void nswap_parked_overdue(struct nswap_peer *peer, unsigned int ms);
 void nswap_parked_stop(struct nswap_peer *peer);
+void nswap_parked_review(struct nswap_node *node);
 void nswap_parked_forget(struct nswap_device *dev);
 void nswap_parked_lose(struct list_head *lost);
 unsigned long nswap_peer_patience(const struct nswap_peer *peer);

@@ -80,6 +80,9 @@ struct nswap_reconcile {
  * @loads: LOADs given to a connection and not over
  * @late: a bit for each connection whose oldest LOAD is much older than usual
  * @usual: what is: 8 times the average of recent ones, in jiffies
+ * @apart: jiffies when it began to try and move copies of mirrored pages to where the
+ *	other one is
+ * @apart_last: when it last tried, 0 if it has not since it shrinks
  * @slots: slots and pending frees of this node that name @index
  * @session: number of the newest session; the leader's
  * @features: NSWAP_HAS_* that both sides of the newest session have; set by
@@ -134,6 +137,8 @@ struct nswap_peer {
 	atomic_t loads;
 	unsigned long late;
 	u32 usual;
+	unsigned long apart;
+	unsigned long apart_last;
 	atomic64_t slots;
 
 	u64 session;

@@ -38,14 +38,14 @@ void nswap_place_exit(struct nswap_node *node)
 }
 
 /* could waiting help? not for a peer that shrinks, which will not have room soon */
-static bool room_may_come(const struct nswap_node *node)
+static bool room_may_come(const struct nswap_node *node, u16 avoid)
 {
 	unsigned int i;
 
 	for (i = 0; i < node->nr_cand; i++) {
 		const struct nswap_place_peer *c = &node->cand[i];
 
-		if (c->eligible && !c->shrinking &&
+		if (c->index != avoid && c->eligible && !c->shrinking &&
 		    (c->free || c->inflight || c->grants))
 			return true;
 	}
@@ -79,13 +79,15 @@ static bool place_busy(const struct nswap_node *node,
 	return c->messages >= most;
 }
 
-static void place_update(struct nswap_node *node)
+/* @avoid: this one is not to be chosen, 0 for none */
+static void place_update(struct nswap_node *node, u16 avoid)
 {
 	unsigned int i;
 
 	lockdep_assert_held(&node->place_lock);
 	for (i = 0; i < node->nr_cand; i++)
-		node->cand[i].busy = place_busy(node, &node->cand[i]);
+		node->cand[i].busy = node->cand[i].index == avoid ||
+				     place_busy(node, &node->cand[i]);
 }
 
 /*
@@ -93,7 +95,7 @@ static void place_update(struct nswap_node *node)
  * possible and the policy prefers it.
  */
 static struct nswap_place_peer *place_pick(struct nswap_device *dev,
-					   unsigned int pages,
+					   unsigned int pages, u16 avoid,
 					   int flash_inflight, bool *flash)
 {
 	struct nswap_node *node = dev->node;
@@ -106,7 +108,7 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 	};
 	int pos;
 
-	place_update(node);
+	place_update(node, avoid);
 	pos = nswap_device_place(dev)->pick(&view, pages);
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
@@ -132,6 +134,7 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
  * nswap_place_take() - choose a peer and spend grants on it
  * @dev: device, whose policy chooses
  * @pages: adjacent pages to be placed
+ * @avoid: peer that is not to be chosen, which holds another copy of them; 0 for none
  * @flash_inflight: reads and writes in flight at the device's flash; negative
  *	if the pages cannot go there
  * @index: the chosen peer
@@ -140,7 +143,7 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
  * Return: how many of @pages the peer takes; -EXDEV: flash is preferred;
  * -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
  */
-int nswap_place_take(struct nswap_device *dev, unsigned int pages,
+int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index)
 {
 	struct nswap_node *node = dev->node;
@@ -149,17 +152,48 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages,
 	int n;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, flash_inflight, &flash);
+	c = place_pick(dev, pages, avoid, flash_inflight, &flash);
 	if (c) {
 		n = place_spend(c, pages);
 		*index = c->index;
 	} else if (flash) {
 		n = -EXDEV;
 	} else {
-		n = room_may_come(node) ? -EAGAIN : -ENOSPC;
+		n = room_may_come(node, avoid) ? -EAGAIN : -ENOSPC;
 	}
 	spin_unlock(&node->place_lock);
 	return n;
+}
+
+/* would nswap_place_take() find a peer, for the policy to choose? */
+bool nswap_place_any(struct nswap_node *node, u16 avoid)
+{
+	bool any = false;
+	unsigned int i;
+
+	spin_lock(&node->place_lock);
+	place_update(node, avoid);
+	for (i = 0; i < node->nr_cand && !any; i++)
+		any = nswap_place_usable(&node->cand[i]);
+	spin_unlock(&node->place_lock);
+	return any;
+}
+
+/* does a peer besides these two have room, as far as is known? */
+bool nswap_place_third(struct nswap_node *node, u16 a, u16 b)
+{
+	bool any = false;
+	unsigned int i;
+
+	spin_lock(&node->place_lock);
+	for (i = 0; i < node->nr_cand && !any; i++) {
+		const struct nswap_place_peer *c = &node->cand[i];
+
+		any = c->index != a && c->index != b && c->eligible &&
+		      !c->shrinking && c->free;
+	}
+	spin_unlock(&node->place_lock);
+	return any;
 }
 
 /* would nswap_place_take_spare() find a peer? */
@@ -169,7 +203,7 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 	unsigned int i;
 
 	spin_lock(&node->place_lock);
-	place_update(node);
+	place_update(node, 0);
 	for (i = 0; i < node->nr_cand && !spare; i++)
 		spare = nswap_place_ample(&node->cand[i], pages);
 	spin_unlock(&node->place_lock);
@@ -189,7 +223,7 @@ unsigned int nswap_place_take_spare(struct nswap_device *dev,
 	bool flash;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, -1, &flash);
+	c = place_pick(dev, pages, 0, -1, &flash);
 	if (c && nswap_place_ample(c, pages)) {
 		n = place_spend(c, pages);
 		*index = c->index;

@@ -25,8 +25,10 @@ int nswap_place_init(struct nswap_node *node);
 void nswap_place_exit(struct nswap_node *node);
 void nswap_place_add(struct nswap_peer *peer);
 void nswap_place_remove(struct nswap_node *node, u16 index);
-int nswap_place_take(struct nswap_device *dev, unsigned int pages,
+int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
+bool nswap_place_any(struct nswap_node *node, u16 avoid);
+bool nswap_place_third(struct nswap_node *node, u16 a, u16 b);
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages);
 unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index);

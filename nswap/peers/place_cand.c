@@ -189,6 +189,8 @@ void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why)
 	struct nswap_node *node = peer->node;
 	struct nswap_place_peer *c;
 
+	if (!e.shrinking)
+		WRITE_ONCE(peer->apart_last, 0);
 	spin_lock(&node->place_lock);
 	c = place_find(node, peer->index);
 	if (c) {

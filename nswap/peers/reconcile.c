@@ -9,7 +9,8 @@
  *        +------------- until the list said "last" ----------------+
  *
  * Invariants:
- *  - A copy is recorded if its slot names this peer and this generation, in
+ *  - A copy is recorded if its slot names this peer and this generation, in its word or
+ *    in its mirror entry, in
  *    flight (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
  *    A slot that is MOVING may be recorded here at any moment, and so may one on
@@ -17,6 +18,7 @@
  *  - Only the peer's own two messages are used; one comparison at a time.
  */
 #include "core/devices.h"
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "ctl.h"
@@ -26,18 +28,19 @@
 static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev,
 			       u64 slot, u32 gen)
 {
+	struct nswap_mirror m;
 	struct nswap_slot s;
 
 	if (!dev || slot >= dev->map.nr)
 		return false;
-	s = nswap_slot_look(dev, slot);
+	s = nswap_mirror_both(dev, slot, &m);
 	if (s.gen != gen)
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
 	if (s.state == NSWAP_SLOT_FLASH)
 		return nswap_flash_leaving(dev->flash, s.flash);
-	return s.peer == peer->index &&
+	return nswap_mirror_counts(&m, &s, peer->index) &&
 	       (s.state == NSWAP_SLOT_WRITING ||
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);
 }

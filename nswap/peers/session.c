@@ -171,6 +171,7 @@ static bool session_up(struct nswap_peer *peer)
 	smp_store_release(&peer->phase, peer->phase + 1);
 	wake_up_all(&peer->wait);
 	nswap_stat_inc(node, sessions);
+	nswap_parked_review(node);
 	nswap_client_unpark(node);
 	nswap_client_tick_now(node);
 	nswap_client_kick(node);

@@ -19,7 +19,6 @@
  *  - Stopped before the disk is removed.
  */
 #include <linux/bio.h>
-#include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "base/stats.h"
@@ -31,17 +30,13 @@
 #include "core/device.h"
 #include "core/home_copy.h"
 #include "core/node.h"
+#include "core/slot_hold.h"
 #include "core/slot_update.h"
+#include "fill_pace.h"
 #include "home_fill.h"
 #include "peers/peer.h"
 #include "pure/slot_map.h"
 #include "read_through.h"
-
-#define IDLE		(HZ / 2)	/* between looks for exposed pages */
-#define ANYWAY		(10 * HZ)	/* likewise if none is counted, an estimate */
-#define PAGE_US		3906u		/* what a page takes at 1 MiB/s */
-#define LOOK_AT		262144u		/* slots, in one look */
-#define BREATHE		16384u		/* slots between two cond_resched() */
 
 /**
  * struct nswap_home_fill - copies the exposed pages of one device home
@@ -72,24 +67,6 @@ static bool fill_exposed(struct nswap_device *dev, u64 slot)
 	       nswap_peer_state(dev->node, s.peer) == NSWAP_PEER_UP;
 }
 
-/* REMOTE -> MOVING */
-static bool fill_slot_begun(struct nswap_slot *s)
-{
-	if (s->state != NSWAP_SLOT_REMOTE)
-		return false;
-	s->state = NSWAP_SLOT_MOVING;
-	return true;
-}
-
-/* MOVING -> REMOTE, if the page is where it was */
-static bool fill_slot_ended(struct nswap_slot *s, const struct nswap_slot *begun)
-{
-	if (!nswap_slot_is(s, NSWAP_SLOT_MOVING, begun->peer, begun->gen))
-		return false;
-	s->state = NSWAP_SLOT_REMOTE;
-	return true;
-}
-
 /* the slot is due and MOVING, and in the batch; false if it is not to be copied */
 static bool fill_begin(struct nswap_device *dev, u64 slot, unsigned int n)
 {
@@ -97,7 +74,7 @@ static bool fill_begin(struct nswap_device *dev, u64 slot, unsigned int n)
 
 	if (!nswap_home_copy_begin(dev, slot))
 		return false;
-	if (!nswap_slot_update(dev, slot, &f->entry[n], fill_slot_begun)) {
+	if (!nswap_slot_hold(dev, slot, &f->entry[n])) {
 		nswap_follow_end(dev, slot, 0, false);
 		return false;
 	}
@@ -110,9 +87,8 @@ static void fill_end(struct nswap_device *dev, unsigned int n, bool written)
 	struct nswap_home_fill *f = dev->fill;
 	const struct nswap_slot *begun = &f->entry[n];
 	u64 slot = f->b.slot[n];
-	struct nswap_slot was;
 
-	written &= nswap_slot_update(dev, slot, &was, fill_slot_ended, begun);
+	written &= nswap_slot_release(dev, slot, begun, begun->peer);
 	nswap_follow_end(dev, slot, begun->gen, written);
 	nswap_stat_add(dev->node, pages_followed, written);
 }
@@ -123,13 +99,13 @@ static unsigned int fill_search(struct nswap_device *dev)
 	struct nswap_home_fill *f = dev->fill;
 	unsigned int looked, n = 0;
 
-	for (looked = 0; looked < min_t(u64, LOOK_AT, dev->map.nr); looked++) {
+	for (looked = 0; looked < min_t(u64, NSWAP_FILL_LOOK, dev->map.nr); looked++) {
 		if (++f->cursor >= dev->map.nr)
 			f->cursor = 1;
 		if (fill_exposed(dev, f->cursor) && fill_begin(dev, f->cursor, n) &&
 		    ++n == NSWAP_REQ_SLOTS)
 			break;
-		if (!(looked % BREATHE))
+		if (!(looked % NSWAP_FILL_BREATHE))
 			cond_resched();
 	}
 	return n;
@@ -159,21 +135,6 @@ static bool fill_wanted(const struct nswap_device *dev)
 	       !READ_ONCE(dev->dying);
 }
 
-/* jiffies that @n pages are worth under protect_mib_s */
-static unsigned long fill_pause(struct nswap_device *dev, unsigned int n)
-{
-	u32 limit = nswap_knob(dev->node, protect_mib_s);
-	struct nswap_home_fill *f = dev->fill;
-	unsigned long pause;
-
-	if (!limit)
-		return IDLE;
-	f->owed_us += n * PAGE_US / limit;
-	pause = f->owed_us / (USEC_PER_SEC / HZ);
-	f->owed_us %= USEC_PER_SEC / HZ;
-	return pause;
-}
-
 static void fill_work(struct work_struct *work)
 {
 	struct nswap_home_fill *f = container_of(to_delayed_work(work),
@@ -185,11 +146,13 @@ static void fill_work(struct work_struct *work)
 		return;
 	if (nswap_knob(dev->node, protect_mib_s) &&
 	    (nswap_home_copy_exposed(dev) ||
-	     time_after(jiffies, f->looked + ANYWAY))) {
+	     time_after(jiffies, f->looked + NSWAP_FILL_ANYWAY))) {
 		n = fill_batch(dev);
 		f->looked = jiffies;
 	}
-	queue_delayed_work(system_dfl_wq, &f->work, n ? fill_pause(dev, n) : IDLE);
+	queue_delayed_work(system_dfl_wq, &f->work,
+			   n ? nswap_fill_pause(dev, n, &f->owed_us) :
+			       NSWAP_FILL_IDLE);
 }
 
 /* with a new device that has a home; process, sleeps. Returns 0, or -ENOMEM. */

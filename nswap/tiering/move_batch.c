@@ -142,7 +142,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	if (mo->state == NSWAP_SLOT_MOVING)
 		n = nswap_place_take_spare(mo->b.io.dev, *nr, &index);
 	else
-		n = nswap_place_take(mo->b.io.dev, *nr, -1, &index);
+		n = nswap_place_take(mo->b.io.dev, *nr, 0, -1, &index);
 	if (n <= 0)
 		return NULL;
 	*nr = n;

@@ -430,6 +430,29 @@ struct nswap_msg *nswap_conn_take_newest(struct nswap_conn *c, u8 type)
 	return m;
 }
 
+/*
+ * Take back the oldest message of a type that @may says may be, and that is not partly
+ * sent; @may is called with the lock held, and does not sleep. Process, page-in path.
+ * Returns a message, IDLE, or NULL.
+ */
+struct nswap_msg *nswap_conn_take(struct nswap_conn *c, u8 type,
+				  bool (*may)(struct nswap_msg *m))
+{
+	struct nswap_msg *m, *found = NULL;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(m, &c->sent, link) {
+		if (m->hdr.type != type || m->at == NSWAP_MSG_SENDING || !may(m))
+			continue;
+		found = m;
+		list_del_init(&m->link);
+		m->at = NSWAP_MSG_IDLE;
+		break;
+	}
+	spin_unlock(&c->lock);
+	return found;
+}
+
 /* is a message partly sent for too long? process, page-out path; does not sleep */
 bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since)
 {

@@ -118,6 +118,8 @@ int nswap_conn_receive(struct nswap_conn *c);
 struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, u8 type,
 				     unsigned long since, bool *unsent);
 bool nswap_conn_late(struct nswap_conn *c, u8 type, unsigned long since);
+struct nswap_msg *nswap_conn_take(struct nswap_conn *c, u8 type,
+				  bool (*may)(struct nswap_msg *m));
 struct nswap_msg *nswap_conn_take_newest(struct nswap_conn *c, u8 type);
 bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since);
 unsigned int nswap_conn_unanswered(const struct nswap_conn *c);

@@ -61,6 +61,15 @@ static void warn_if_bigger(const struct view_device *d)
 		 text_size(d->size, size, sizeof(size)));
 }
 
+static void warn_if_alone(const struct view_device *d)
+{
+	unsigned int lenders = view_lenders();
+
+	if (!strcmp(d->protect, "mirror") && lenders < 2)
+		ctl_warn("%u peers lend RAM, a mirror needs two: its pages are exposed until another one does",
+			 lenders);
+}
+
 static void warn_if_loop(const struct view_device *d)
 {
 	if (!strncmp(d->home, "loop", 4))
@@ -257,13 +266,15 @@ int cmd_device_add(int argc, char **argv)
 		       text_size(d.size, size, sizeof(size)),
 		       text_size(d.map_bytes, map, sizeof(map)));
 		print_sides(&d);
-		printf("%s%s%s%s%s\n", *d.flash ? ", flash " : "", d.flash,
-		       *d.home ? ", home " : "", d.home,
-		       strcmp(d.protect, "none") ? ", which protects it" : "");
+		printf("%s%s%s%s", *d.flash ? ", flash " : "", d.flash,
+		       *d.home ? ", home " : "", d.home);
+		printf("%s%s\n", strcmp(d.protect, "none") ? ", protected by " : "",
+		       strcmp(d.protect, "none") ? d.protect : "");
 	}
 	fflush(stdout);
 	warn_if_loop(&d);
 	warn_if_bigger(&d);
+	warn_if_alone(&d);
 	return 0;
 }
 

@@ -369,7 +369,7 @@ static void check_exposed(const struct patient *p)
 		fine("single copy", "the pages of all devices outlive a peer");
 	else
 		finding(false, "single copy",
-			"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail; a device with a home can be protected",
+			"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail; see: nswapctl device protect --help",
 			NULL);
 }
 

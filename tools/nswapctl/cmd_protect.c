@@ -71,7 +71,7 @@ static void wait_for_copies(const char *name, const char *mode,
 				(unsigned long long)d->exposed);
 		}
 		if (time(NULL) - since > PATIENCE_S)
-			ctl_refuse("%s: %llu pages stay exposed, is protect_mib_s 0, or does the home or a peer not answer? see: nswapctl peers",
+			ctl_refuse("%s: %llu pages stay exposed, is protect_mib_s 0, does the home or a peer not answer, or have fewer than two peers room? see: nswapctl peers",
 				   name, (unsigned long long)d->exposed);
 	}
 }
@@ -85,7 +85,7 @@ int cmd_device_protect(int argc, char **argv)
 	while (arg_option(argc, argv, protect_options) != -1)
 		wait = false;
 	if (optind + 1 >= argc)
-		ctl_usage("name the device and its protection, none or home");
+		ctl_usage("name the device and its protection: none, home or mirror");
 	arg_no_more(argc, argv, optind + 2);
 	name = arg_in_dev(argv[optind]);
 	mode = argv[optind + 1];

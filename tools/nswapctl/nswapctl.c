@@ -56,8 +56,8 @@ static const struct ctl_command commands[] = {
 	  "  --tier DEVICE,rank=N\n"
 	  "                    flash that is used after that of lower ranks, 0 to 255;\n"
 	  "                    --flash has rank 0\n"
-	  "  --protect KIND    what survives the death of a peer: none, or home: each page\n"
-	  "                    goes home as well, a moment later\n"
+	  "  --protect KIND    what survives the death of a peer: none; home: each page\n"
+	  "                    goes home as well, a moment later; mirror: two peers hold it\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"
@@ -70,8 +70,9 @@ static const struct ctl_command commands[] = {
 	{ "device protect", "nswapN KIND [--no-wait]",
 	  "change what survives the death of a peer",
 	  "none: nothing. home: all pages, for home has a copy of each; it lags behind by\n"
-	  "4 MiB at most, which are in this node's RAM. The device may be in use. Waits until\n"
-	  "no page is exposed.\n"
+	  "4 MiB at most, which are in this node's RAM. mirror: all pages, for two peers hold\n"
+	  "each, which takes twice the RAM there. The device may be in use. Waits until no\n"
+	  "page is exposed.\n"
 	  "  --no-wait         do not wait; nswapctl device list shows what is exposed\n",
 	  cmd_device_protect },
 	{ "device list", "", "list the devices of this node", "",

@@ -34,6 +34,7 @@ const struct view_counter view_counters[] = {
 	CLIENT("moves_met", MOVES_MET),
 	CLIENT("pages_home_out", PAGES_HOME_OUT),
 	CLIENT("pages_followed", PAGES_FOLLOWED),
+	CLIENT("pages_mirrored", PAGES_MIRRORED),
 	CLIENT("pages_home_in", PAGES_HOME_IN),
 	CLIENT("pages_returned", PAGES_RETURNED),
 	CLIENT("returns_failed", RETURNS_FAILED),
@@ -411,6 +412,18 @@ bool view_peer_alive(const struct view_peer *peer)
 }
 
 /* what the peers together lend, in bytes */
+unsigned int view_lenders(void)
+{
+	struct view_peer *peers;
+	size_t i, nr = view_peers(&peers);
+	unsigned int n = 0;
+
+	for (i = 0; i < nr; i++)
+		n += view_peer_alive(&peers[i]) && peers[i].lent;
+	free(peers);
+	return n;
+}
+
 uint64_t view_lent_to_us(void)
 {
 	struct view_peer *peers;

@@ -174,5 +174,6 @@ void view_json_node(const char *key, const struct view_node *n);
 
 bool view_peer_alive(const struct view_peer *peer);
 uint64_t view_lent_to_us(void);
+unsigned int view_lenders(void);
 
 #endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-out, second copy: a page of a mirrored device goes to another peer too, before
+ * its page-out ends.
+ *
+ *   first ack: WRITING(a, g), the slot is one of io->halves
+ *   place:     { g, -, b }, b is not a; STORE g at b
+ *   ack:       { g, b, - }, then REMOTE(a, g)
+ *   refused, timed out, session broken: { g, -, - }, placed again
+ *   no room elsewhere, or no grant for store_timeout_ms: REMOTE(a, g), exposed (mirror_fill.c); but
+ *          if a is not UP by then, the page is placed again in the next generation
+ *
+ * Invariants:
+ *  - The slot is WRITING all the time, so no other task changes its word or puts a place
+ *    into its entry; a free just sets the freed bit.
+ *  - The page is recorded only after both are acknowledged, or it is known that there
+ *    will be one; never on copies that are all known dead.
+ *  - A second copy that was given up may be at its peer, in the slot's present
+ *    generation: comparison has it dropped, not a plain FREE (nswap_free_orphan()).
+ */
+#include "base/bits.h"
+#include "core/client_state.h"
+#include "core/mirror.h"
+#include "core/node.h"
+#include "core/slot_update.h"
+#include "free.h"
+#include "observe/meter.h"
+#include "pageout.h"
+#include "pageout_second.h"
+#include "peers/loss.h"
+#include "peers/peer.h"
+#include "peers/place.h"
+#include "request_queue.h"
+#include "store.h"
+
+#define GIVE_UP_AFTER	3	/* time-outs, in which peers took no copy */
+
+/* the page-out of a slot ends */
+static void second_end(struct nswap_io *io, unsigned int i, u16 first)
+{
+	clear_bit(i, &io->halves);
+	nswap_pageout_at_peer(io, i, first);
+	/* it may have passed over the slot while that was WRITING */
+	nswap_loss_passed(io->dev->node, first);
+}
+
+static void second_stored(struct nswap_op *op, unsigned int i)
+{
+	struct nswap_io *io = op->io;
+	struct nswap_device *dev = io->dev;
+	u64 slot = io->slot + i;
+	u16 first = nswap_slot_look(dev, slot).peer, none;
+
+	if (!nswap_mirror_end(dev, slot, le32_to_cpu(io->gen[i]), op->peer->index,
+			      true, &none))
+		nswap_free_by_comparison(dev->node, op->peer->index);
+	second_end(io, i, first);
+}
+
+/* it goes to another peer; what this one may have of it: nswap_free_orphan() */
+static void second_given_up(struct nswap_op *op, unsigned int i)
+{
+	struct nswap_io *io = op->io;
+
+	nswap_mirror_off(io->dev, io->slot + i, le32_to_cpu(io->gen[i]),
+			 op->peer->index);
+}
+
+static void second_store_end(struct nswap_op *op, unsigned long given_up)
+{
+	nswap_stat_add(op->io->dev->node, pages_mirrored,
+		       op->nr - hweight_long(given_up));
+	nswap_op_end(op, given_up);
+}
+
+static const struct nswap_store_ops second_store_ops = {
+	.stored = second_stored,
+	.given_up = second_given_up,
+	.end = second_store_end,
+};
+
+static void second_store(struct nswap_io *io, unsigned int first, unsigned int nr,
+			 struct nswap_peer *peer)
+{
+	struct nswap_op *op = nswap_store_op(io, first, nr, peer,
+					     &second_store_ops);
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++)
+		nswap_mirror_begin(io->dev, io->slot + i,
+				   le32_to_cpu(io->gen[i]), peer->index);
+	nswap_client_used(io->dev->node);
+	nswap_meter_begin(op);
+	nswap_store_send(op);
+}
+
+/* the first copy is given up: its peer is silent or dead */
+static void second_again(struct nswap_io *io, unsigned int i)
+{
+	u64 slot = io->slot + i;
+	struct nswap_slot s = nswap_slot_look(io->dev, slot);
+
+	clear_bit(i, &io->halves);
+	nswap_pageout_again(io, i);
+	nswap_free_orphan(io->dev, slot, s.gen, s.peer);
+}
+
+/* no other peer takes it */
+static void second_exposed(struct nswap_io *io, unsigned int i, u16 first_peer)
+{
+	if (nswap_peer_state(io->dev->node, first_peer) != NSWAP_PEER_UP) {
+		second_again(io, i);
+		return;
+	}
+	io->todo &= ~BIT(i);
+	second_end(io, i, first_peer);
+}
+
+/* adjacent slots of @half whose first copy is at one peer */
+static unsigned int second_run(struct nswap_io *io, unsigned long half,
+			       unsigned int first, u16 *peer)
+{
+	unsigned int n = 1, nr = nswap_run_of(half, first);
+
+	*peer = nswap_slot_look(io->dev, io->slot + first).peer;
+	while (n < nr &&
+	       nswap_slot_look(io->dev, io->slot + first + n).peer == *peer)
+		n++;
+	return n;
+}
+
+/* have its slots been waiting for a second copy for that many time-outs? */
+static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
+{
+	u32 ms = nswap_knob(io->dev->node, store_timeout_ms) * timeouts;
+
+	return time_after(jiffies, READ_ONCE(io->half_since) +
+				   msecs_to_jiffies(ms));
+}
+
+/* one run, or a part of it; returns how many slots are done with, or wait */
+static unsigned int second_place(struct nswap_io *io, unsigned long half)
+{
+	struct nswap_node *node = io->dev->node;
+	unsigned int i, first = __ffs(half), nr;
+	struct nswap_peer *peer;
+	u16 avoid, index;
+	int n;
+
+	nr = second_run(io, half, first, &avoid);
+	n = second_waited(io, GIVE_UP_AFTER) ? -ENOSPC :
+	    nswap_place_take(io->dev, nr, avoid, -1, &index);
+	if (n > 0) {
+		peer = nswap_peer_get(node, index);
+		if (!peer) {
+			nswap_place_remove(node, index);
+			return 0;
+		}
+		io->todo &= ~GENMASK(first + n - 1, first);
+		second_store(io, first, n, peer);
+		return n;
+	}
+	if (n == -ENOSPC || second_waited(io, 1))
+		for (i = first; i < first + nr; i++)
+			second_exposed(io, i, avoid);
+	return nr;
+}
+
+/**
+ * nswap_pageout_seconds() - bring slots that one peer holds to another
+ * @io: page-out the caller dispatches; those that have to wait, and those whose first
+ *	copy is given up, stay in @todo
+ *
+ * Context: process, page-out path: does not allocate, does not wait.
+ */
+void nswap_pageout_seconds(struct nswap_io *io)
+{
+	unsigned long half = io->todo & READ_ONCE(io->halves);
+	unsigned int n;
+
+	while (half) {
+		nswap_meter_turn(io);
+		n = second_place(io, half);
+		if (n)
+			half &= ~GENMASK(__ffs(half) + n - 1, __ffs(half));
+	}
+}
