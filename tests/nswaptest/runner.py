@@ -29,11 +29,12 @@ from .scenario import Result
 from .totals import Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
-SUITES = ("unit", "model", "lab", "long", "chaos", "vm", "pressure", "kernels",
+SUITES = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "pressure", "kernels",
           "debug")
 # what "make test" runs; debug takes a kernel of its own and an hour
-DEFAULT = ("unit", "model", "lab", "long", "chaos", "vm", "kernels", "pressure")
-LAB = ("unit", "lab", "long", "chaos", "debug")
+DEFAULT = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "kernels",
+           "pressure")
+LAB = ("unit", "lab", "long", "chaos", "crash", "debug")
 # what debug runs unless told otherwise: at least one of everything that has
 # threads, locks and pages on their way, and no test that takes a quarter of an
 # hour there

@@ -11,7 +11,7 @@
 # In busybox's shell a program that is an applet too is called by its full path,
 # and iproute2 looks at its own name.
 ip=/iproute2/ip
-here=10.77.0.1 there=10.77.0.2
+here=10.77.0.1 there=10.77.0.2 third=10.78.0.2
 port=/dev/ttyS1
 
 end()
@@ -139,6 +139,58 @@ nswap()
 	device=/dev/nswap0
 }
 
+# a third node, in the namespace c
+third_node()
+{
+	$ip netns add c
+	$ip link add a1 type veth peer name c0 netns c
+	$ip link set a1 up
+	$ip route add $third/32 dev a1 src $here
+	$ip netns exec c $ip link set lo up
+	$ip netns exec c $ip addr add $third/32 dev c0
+	$ip netns exec c $ip link set c0 up
+	$ip netns exec c $ip route add $here/32 dev c0
+	wait_until 5 "the third node answers" ping -c 1 -W 1 $third
+}
+
+both_lend()
+{
+	[ "$(nswapctl --json peers | grep -c "\"free_pages\": *[1-9]")" = 2 ]
+}
+
+both_are_up()
+{
+	[ "$(nswapctl --json peers | grep -c '"state": *"up"')" = 2 ]
+}
+
+# a device with two peers
+two_peers()
+{
+	load nswap
+	third_node
+	in_b nswapctl up --lend $((COST_MB + 16))M --peers $here --no-broadcast ||
+		end "failed: node b is not up"
+	$ip netns exec c nswapctl up --lend $((COST_MB + 16))M --peers $here \
+		--no-broadcast || end "failed: node c is not up"
+	nswapctl up --lend 0 --addr $here --peers $there,$third --no-broadcast ||
+		end "failed: node a is not up"
+	wait_until 30 "both peers offer their room" both_lend
+	nswapctl device add --size "${COST_MB}M" --protect "$1" ||
+		end "failed: no nswap device"
+	wait_until 30 "both peers are connected" both_are_up
+	device=/dev/nswap0
+}
+
+pair()
+{
+	two_peers none
+}
+
+mirror()
+{
+	two_peers mirror
+}
+
 # In the namespace b, where configfs has to be mounted again: the target listens
 # in the namespace of whoever writes the last link.
 nvme_target()
@@ -256,7 +308,7 @@ export PATH=/bin
 set_up
 case $COST_DEVICE in
 nvme-tcp) nvme_tcp ;;
-brd | nswap | nbd | disk | home | flash) "$COST_DEVICE" ;;
+brd | nswap | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works
 end "done"

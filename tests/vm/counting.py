@@ -26,8 +26,9 @@ TCP = "tcp-72-4168"
 DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
-# without peers on such disks.
-OTHERS = ["nbd", "disk", "home", "flash"]
+# without peers on such disks; pair is one with two peers, mirror one whose pages are on
+# both.
+OTHERS = ["nbd", "disk", "home", "flash", "pair", "mirror"]
 KERNELS = ["6.1", "6.12"]
 DEVICE_MB = 48
 MEMORY_MB = 512

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Protection by mirror: two peers hold each page, and any one may go.
+
+        node0 ------ node1        node0's pages are each on two of the others
+          |  `------ node2
+          `--------- node3 ...
+"""
+import random
+
+from nswaptest.check import at_least, at_most, equal, hold, wait_for
+from nswaptest.scenario import sibling
+from nswaptest.work import eater, result_of, state_of
+
+fill = sibling("failures").fill
+
+DESCRIPTION = "pages of a mirrored device outlive one peer after the other"
+SUITES = ("lab",)
+LONG = ("killed_while_swapping",)
+NEEDS = ("module", "progs")
+TIMEOUT = 300
+
+SLOTS = 2048        # written in most tests
+
+
+def start(t, servers=3, size="32M", protect="mirror", lend="64M", **options):
+    """A client with a mirrored device, and its servers."""
+    cluster = t.cluster(1 + servers)
+    cluster.up(lend=lend, **{"dead_after": 2, **options})
+    client = cluster[0]
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add(size)
+    if protect:
+        client.ctl("device", "protect", dev, protect)
+    return cluster, client, dev
+
+
+def exposed(client):
+    """Exposed pages of the client's device."""
+    return client.devices()[0]["exposed_pages"]
+
+
+def protected(client, seconds=30):
+    """Wait until no page is exposed."""
+    wait_for(lambda: exposed(client) == 0, seconds, "no page is exposed")
+
+
+def all_right(client, slots):
+    """Every slot holds what was written last; no read has failed."""
+    equal(slots.compare(), (len(slots.count), 0, 0),
+          "right, wrong, unreadable slots")
+    equal(client.stat()["client"]["read_errors"], 0, "read errors")
+
+
+def held(cluster, pages, seconds=30):
+    """Servers come to hold this many pages: what the owner records."""
+    wait_for(lambda: cluster.held_pages() == pages, seconds,
+             f"{pages} pages are held")
+
+
+def rewrite(slots):
+    """Some pages once more, others freed of their old copies by that."""
+    for first in range(1, SLOTS // 2, 64):
+        slots.write(first, 8)
+
+
+def test_two_places(t):
+    """Each page is on two peers when its page-out ends, also when it is
+    rewritten; all is freed in the end."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        equal(exposed(client), 0, "exposed pages")
+        rewrite(slots)
+        equal(exposed(client), 0, "exposed pages after a rewrite")
+        held(cluster, 2 * SLOTS)
+        for node in cluster.nodes[1:]:
+            at_most(node.stat()["server"]["held_pages"], SLOTS,
+                    "pages on one peer: never both copies")
+        at_least(client.stat()["client"]["pages_mirrored"], SLOTS,
+                 "second copies")
+        all_right(client, slots)
+    client.device_del(dev)
+    held(cluster, 0)
+
+
+def test_one_after_the_other(t):
+    """A peer dies and no read fails; its pages get new copies on the others,
+    so that the next one may die as well."""
+    cluster, client, dev = start(t, servers=4)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        rewrite(slots)
+        for victim in (cluster[1], cluster[2]):
+            cluster.kill(victim)
+            all_right(client, slots)
+            wait_for(lambda: client.peers()[victim.addr]["state"] == "dead" or
+                     not client.peers()[victim.addr]["slots"], 20,
+                     "the peer is taken for dead")
+            protected(client)
+            rewrite(slots)
+            all_right(client, slots)
+        equal(sum(n.stat()["server"]["held_pages"] for n in cluster.nodes[3:]),
+              2 * SLOTS, "pages on the two that are left")
+    client.device_del(dev)
+
+
+def test_back_again(t):
+    """A peer that was killed comes back empty, one that was cut off comes back
+    with its pages: both are used again, and hold what is recorded."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        cluster.kill(cluster[1])
+        rewrite(slots)
+        cluster.revive(cluster[1])
+        cluster[1].up(lend="64M", dead_after=2)
+        cluster.wait_connected([client, cluster[1]])
+        protected(client)
+        all_right(client, slots)
+        held(cluster, 2 * SLOTS)
+        cluster.cut(client, cluster[2])
+        protected(client)
+        all_right(client, slots)
+        cluster.heal(client, cluster[2])
+        cluster.wait_connected([client, cluster[2]])
+        rewrite(slots)
+        protected(client)
+        held(cluster, 2 * SLOTS)
+        cluster.kill(cluster[3])
+        all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_beyond(t):
+    """Both peers of some pages die at once: exactly these pages are lost."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        client.ctl("set", "protect_mib_s", "0")
+        here = cluster[3].stat()["server"]["held_pages"]
+        cluster.kill(cluster[1])
+        cluster.kill(cluster[2])
+        wait_for(lambda: sum(p["state"] == "dead"
+                             for p in client.peers().values()) == 2, 30,
+                 "two peers are dead")
+        right, wrong, unreadable = slots.compare()
+        t.log(f"{here} pages had a copy on the third peer")
+        equal((right, wrong, unreadable), (here, 0, SLOTS - here),
+              "right, wrong, unreadable slots")
+    client.device_del(dev)
+
+
+def test_given_back(t):
+    """Lenders take their RAM back: copies move, and never to where the other
+    is; with no other place left, one copy is given up."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        cluster[1].ctl("lend", "0")
+        wait_for(lambda: cluster[1].stat()["server"]["held_pages"] == 0, 30,
+                 "all pages have moved")
+        protected(client)
+        held(cluster, 2 * SLOTS)
+        all_right(client, slots)
+        cluster[2].ctl("lend", "0")
+        wait_for(lambda: cluster[2].stat()["server"]["held_pages"] == 0, 30,
+                 "all pages have moved again")
+        equal(exposed(client), SLOTS, "exposed pages on the one that is left")
+        all_right(client, slots)
+        cluster[1].ctl("lend", "64M")
+        protected(client)
+        cluster.kill(cluster[3])
+        all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_turned_on(t):
+    """Protection is turned on while a device is in use, with progress, off,
+    which gives the RAM back, and on again."""
+    cluster, client, dev = start(t, protect=None)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        equal(exposed(client), SLOTS, "exposed pages")
+        held(cluster, SLOTS)
+        client.ctl("device", "protect", dev, "mirror")
+        equal(exposed(client), 0, "exposed pages")
+        held(cluster, 2 * SLOTS)
+        rewrite(slots)
+        client.ctl("device", "protect", dev, "none")
+        held(cluster, SLOTS)
+        rewrite(slots)
+        all_right(client, slots)
+        client.ctl("device", "protect", dev, "mirror")
+        cluster.kill(cluster[3])
+        all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_too_few(t):
+    """With one peer all pages are exposed, and page-outs do not wait; a second
+    one comes and they are protected."""
+    cluster = t.cluster(3)
+    client = cluster[0]
+    for node in cluster.nodes[:2]:
+        node.up(lend="64M", dead_after=2)
+    cluster.wait_connected(cluster.nodes[:2])
+    dev = client.device_add("32M")
+    client.ctl("device", "protect", dev, "mirror", "--no-wait")
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        equal(exposed(client), SLOTS, "exposed pages")
+        cluster[2].up(lend="64M", dead_after=2)
+        protected(client)
+        cluster.kill(cluster[1])
+        all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_killed_while_swapping(t):
+    """One peer after the other dies, is cut off, or gives its RAM back while a
+    program swaps: it ends without a wrong page or a failed read."""
+    cluster, client, dev = start(t, servers=4, size="96M")
+    client.swapon(dev)
+    out = cluster.scratch / "eater.json"
+    program = client.popen(eater(client, 40, seconds=30, order="random",
+                                 out=out), memory_max="20M")
+    rnd = random.Random(t.seed)
+    for what in ("kill", "cut", "lend", "kill", "cut"):
+        wait_for(lambda: client.stat()["client"]["pages_in"] > 500 and
+                 state_of(out).get("accesses", 0) > 0, 30,
+                 "the program swaps")
+        protected(client)
+        victim = cluster[rnd.randrange(1, 5)]
+        t.log(f"{what} {victim}")
+        if what == "kill":
+            cluster.kill(victim)
+            hold(1 + 3 * rnd.random())
+            cluster.revive(victim)
+            victim.up(lend="64M", dead_after=2)
+        elif what == "cut":
+            cluster.isolate(victim)
+            hold(1 + 3 * rnd.random())
+            cluster.heal(victim)
+        else:
+            victim.ctl("lend", "0")
+            hold(1 + rnd.random())
+            victim.ctl("lend", "64M")
+        cluster.wait_connected([client, victim])
+    result = result_of(program.wait(150))
+    equal(result["wrong_pages"], 0, "wrong pages")
+    equal(client.stat()["client"]["read_errors"], 0, "read errors")
+    client.swapoff(dev)
+    client.device_del(dev)
+    held(cluster, 0)
