@@ -8,6 +8,7 @@ which time itself is under test; shell scripts of the tests may not sleep at
 all. tests/progs, which measures time, is not looked at.
 
 Names of tests have no folder in them, so no two scenarios share a file name.
+docs/failures.md names a test for each of its claims, and every one exists.
 
 usage: tests.py          run from the top of the tree
 """
@@ -17,6 +18,9 @@ import re
 import sys
 
 SLEEP = re.compile(r"^\s*sleep\b|[;&|]\s*sleep\b", re.M)
+CLAIMS = pathlib.Path("docs/failures.md")
+CLAIM = re.compile(r"`([a-z]\w*)\.(\w+|\*)`")
+TEST = re.compile(r"^def test_(\w+)", re.M)
 HOLD = ("tests/nswaptest/check.py", "hold")
 
 
@@ -49,6 +53,16 @@ def same_names(paths):
             if first.setdefault(path.stem, path) != path]
 
 
+def unknown(text, scenarios):
+    """Tests that a text names and that do not exist."""
+    there = {path.stem: set(TEST.findall(path.read_text(encoding="utf-8")))
+             for path in scenarios}
+    return [f"{CLAIMS}: there is no test {name}.{test}"
+            for name, test in CLAIM.findall(text)
+            if test != "md" and (name not in there or
+                                 test not in there[name] | {"*"})]
+
+
 def main():
     if not python_sleeps("import time\ntime.sleep(1)\n", "planted"):
         print("self-test: the planted sleep was not found")
@@ -57,7 +71,11 @@ def main():
     if not same_names(scenarios + [pathlib.Path("a") / scenarios[0].name]):
         print("self-test: the planted second name was not found")
         return 1
-    found = same_names(scenarios)
+    if len(unknown("`tests.planted` `README.md`", scenarios)) != 1:
+        print("self-test: the planted name of a test was not found")
+        return 1
+    found = unknown(CLAIMS.read_text(encoding="utf-8"), scenarios)
+    found += same_names(scenarios)
     for path in sorted(pathlib.Path("tests").rglob("*")):
         if not path.is_file() or path.parts[1] == "progs" or \
                 path.suffix in (".c", ".h", ".pyc"):
