@@ -30,8 +30,12 @@
  * still has (4); when all is quiet no page is exposed (5), and servers
  * hold what the owner records (6).
  *
+ * Two designs: without ALONE a time-out or a cut gives up both copies of a page-out; with
+ * it, as the code does, a second one whose first is acknowledged is given up alone, in the
+ * same generation, and comparison has to find what its server has of it.
+ *
  * Bounds: GENS page-outs and time-outs together, MOVES, DROPS, BREAKS, REBOOTS, FREES,
- * REFUSALS. READS switches page-ins on, OFF a switch to no protection.
+ * REFUSALS, with ALONE as many second copies given up. READS switches page-ins on, OFF a switch to no protection.
  *
  * MUT_* take one rule away; each has to make the check fail.
  */
@@ -55,6 +59,10 @@
 #endif
 #ifndef REFUSALS
 #define REFUSALS 0
+#endif
+
+#ifndef ALONE
+#define ALONE 0
 #endif
 
 #define NOWHERE 3	/* the target of a copy to be dropped */
@@ -91,6 +99,7 @@ bool up[3] = true;
 bit ep[3];	/* the server's epoch */
 bit kep[3];	/* the one the owner knows */
 byte orphan[3];
+byte late[3], late_gen[3];	/* answers to come to second copies given up alone */
 byte rec[3];	/* 0 idle 1 asked 2 free to be sent 3 to be asked */
 byte rec_gen[3];
 
@@ -113,7 +122,7 @@ chan say[3] = [2] of { mtype:msg, byte };
 /* only inside a step */
 hidden byte g, v, a, ok, i;
 
-byte moves, drops, breaks, reboots, frees, refusals;
+byte moves, drops, breaks, reboots, frees, refusals, alone;
 byte fin;
 
 #define SRV(n)		(((n) - 1) % 3)
@@ -141,6 +150,16 @@ inline set_orphan(n_, g_)
 				   orphan[SRV(n_)])
 	:: else
 	fi
+}
+
+/* a copy of the present generation is not recorded: never by a plain FREE */
+inline set_unrecorded(p_)
+{
+#ifdef MUT_ALONE_FREE
+	orphan[p_] = (orphan[p_] < gen -> gen : orphan[p_])
+#else
+	rec[p_] = (rec[p_] || !up[p_] -> rec[p_] : 3)
+#endif
 }
 
 inline clear(c_)
@@ -360,6 +379,15 @@ end:	do
 			st = (freed -> EMPTY : LOST);
 			end_out()
 		fi }
+	/* the second copy is not answered in time */
+	:: d_step { st == WRITING && a1 && p2 && !a2 && alone < ALONE ->
+		alone++;
+		g = SRV(p2);
+		set_unrecorded(g);
+		late[g] = (late_gen[g] == gen -> late[g] + 1 : 1);
+		late_gen[g] = gen;
+		p2 = 0;
+		g = 0 }
 	/* a time-out */
 	:: d_step { st == WRITING && gen < GENS &&
 		    ((pr && !a1) || (p2 && !a2)) -> again() }
@@ -410,7 +438,7 @@ end:	do
 		assert(!EXPOSED && !rd && !rc && !cl && !mk &&
 		       st != WRITING);
 		/* without cuts and moves comparison has nothing to find */
-		assert(breaks || reboots || moves || drops || (EXACT(0) && EXACT(1) && EXACT(2)));
+		assert(breaks || reboots || moves || drops || alone || (EXACT(0) && EXACT(1) && EXACT(2)));
 		fin = 1;
 		for (i : 0 .. 2) {
 			ask[i]!HOLD_ASK,0;
@@ -445,16 +473,18 @@ end:	do
 		fi }
 	:: d_step { up[p] && len(stored[p]) ->
 		stored[p]?g,ok;
+		v = (late[p] && late_gen[p] == g);
+		late[p] = late[p] - v;
 		if
-		:: st == WRITING && gen == g && pr == PEER(p) ->
+		:: !v && st == WRITING && gen == g && pr == PEER(p) ->
 			a1 = ok;
 			pr = (ok -> pr : 0);
 			refused = (ok -> refused : 1)
-		:: st == WRITING && gen == g && p2 == PEER(p) ->
+		:: !v && st == WRITING && gen == g && p2 == PEER(p) ->
 			a2 = ok;
 			p2 = (ok -> p2 : 0);
 			refused = (ok -> refused : 1)
-		:: rc == 3 && rc_gen == g && rc_pr == PEER(p) &&
+		:: !v && rc == 3 && rc_gen == g && rc_pr == PEER(p) &&
 		   !(st == WRITING && gen == g) ->
 			if
 #ifdef MUT_REPAIR_ANY_GEN
@@ -479,11 +509,16 @@ end:	do
 			fi
 		:: else ->
 			if
-			:: ok -> set_orphan(PEER(p), g)
+			:: ok && ALONE && g == gen &&
+			   (st == WRITING || st == REMOTE) ->
+				set_unrecorded(p)
+			:: ok && !(ALONE && g == gen &&
+				   (st == WRITING || st == REMOTE)) ->
+				set_orphan(PEER(p), g)
 			:: else
 			fi
 		fi;
-		g = 0; ok = 0 }
+		g = 0; ok = 0; v = 0 }
 	/* repair: this server gets a copy */
 	:: d_step { up[p] && EXPOSED && !rc && !mk && !HERE(p) &&
 		    (LIVE(pr) || LIVE(p2)) ->
@@ -566,6 +601,7 @@ end:	do
 		breaks = breaks + (ep[p] == kep[p] -> 1 : 0);
 		up[p] = false;
 		clear(stored[p]);
+		late[p] = 0; late_gen[p] = 0;
 		clear(say[p]);
 		end_said(p);
 		rec[p] = 0;
@@ -588,9 +624,10 @@ end:	do
 			/* a choice may bring it below GENS no more: it fails */
 			refused = (gen < GENS -> refused : 1);
 			if
-			:: gen < GENS -> again()
+			:: ALONE && a1 && p2 == PEER(p) -> p2 = 0
+			:: gen < GENS && !(ALONE && a1 && p2 == PEER(p)) -> again()
 			:: gen >= GENS && pr == PEER(p) -> pr = 0
-			:: else -> p2 = 0
+			:: gen >= GENS && pr != PEER(p) && !(ALONE && a1) -> p2 = 0
 			fi
 		:: else
 		fi }
