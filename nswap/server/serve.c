@@ -47,13 +47,14 @@ static void question_here(struct nswap_srv_conn *conn)
 	conn->here_ns = timed ? ktime_get_ns() : 0;
 }
 
-/* how long its message took here, for the owner, if it asked */
+/* how long its message took here, for the owner; 0 if it has not asked, else at least 1 */
 static __le32 serve_time_taken(struct nswap_srv_conn *conn)
 {
 	u64 here = conn->here_ns;
 
 	conn->here_ns = 0;
-	return cpu_to_le32(here ? min_t(u64, ktime_get_ns() - here, U32_MAX) :
+	/* less than a tick of a coarse clock is not nothing */
+	return cpu_to_le32(here ? clamp_t(u64, ktime_get_ns() - here, 1, U32_MAX) :
 				  0);
 }
 
