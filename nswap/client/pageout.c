@@ -343,11 +343,9 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 		}
 		if (n < 0)
 			return n;
-		peer = nswap_peer_get(node, index);
-		if (!peer) {
-			nswap_place_remove(node, index);
+		peer = nswap_place_peer(node, index);
+		if (!peer)
 			continue;
-		}
 		io->todo &= ~GENMASK(first + n - 1, first);
 		pageout_store(io, first, n, peer);
 	}

@@ -52,7 +52,7 @@ static void second_stored(struct nswap_op *op, unsigned int i)
 	u16 first = nswap_slot_look(dev, slot).peer, none;
 
 	if (!nswap_mirror_end(dev, slot, le32_to_cpu(io->gen[i]), op->peer->index,
-			      true, &none))
+			      &none))
 		nswap_free_by_comparison(dev->node, op->peer->index);
 	second_end(io, i, first);
 }
@@ -151,11 +151,9 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 	n = second_waited(io, GIVE_UP_AFTER) ? -ENOSPC :
 	    nswap_place_take(io->dev, nr, avoid, -1, &index);
 	if (n > 0) {
-		peer = nswap_peer_get(node, index);
-		if (!peer) {
-			nswap_place_remove(node, index);
+		peer = nswap_place_peer(node, index);
+		if (!peer)
 			return 0;
-		}
 		io->todo &= ~GENMASK(first + n - 1, first);
 		second_store(io, first, n, peer);
 		return n;

@@ -118,7 +118,7 @@ bool nswap_mirror_set(struct nswap_device *dev, u64 slot,
 }
 
 /* make an entry empty; any context. Returns what it was, the caller's now. */
-struct nswap_mirror nswap_mirror_take(struct nswap_device *dev, u64 slot)
+static struct nswap_mirror mirror_take(struct nswap_device *dev, u64 slot)
 {
 	struct nswap_mirror m;
 
@@ -152,7 +152,10 @@ bool nswap_mirror_begin(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 	return true;
 }
 
-/* the copy in the making will not come; false if the entry is gone */
+/*
+ * No copy is in the making any more: it will not come, or becomes the first place. Returns
+ * false if the entry is gone: the slot has left @gen.
+ */
 bool nswap_mirror_off(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 {
 	struct nswap_mirror m, to;
@@ -167,19 +170,18 @@ bool nswap_mirror_off(struct nswap_device *dev, u64 slot, u32 gen, u16 peer)
 }
 
 /**
- * nswap_mirror_end() - the copy in the making has been acknowledged
+ * nswap_mirror_end() - the copy in the making has become the second place
  * @dev: device with a table
  * @slot: slot
  * @gen: its generation
  * @peer: index of the peer in the making
- * @second: it becomes the second place; else the caller makes it the first
- * @replaced: result, with @second: the place it was held before, the caller's; or 0
+ * @replaced: result: the second place before that, the caller's; or 0
  *
  * Context: any; does not sleep, on the page-out path.
  * Return: false if the entry is gone: the slot has left @gen, the copy is obsolete.
  */
 bool nswap_mirror_end(struct nswap_device *dev, u64 slot, u32 gen, u16 peer,
-		      bool second, u16 *replaced)
+		      u16 *replaced)
 {
 	struct nswap_mirror m, to;
 
@@ -187,11 +189,9 @@ bool nswap_mirror_end(struct nswap_device *dev, u64 slot, u32 gen, u16 peer,
 		m = nswap_mirror_look(dev, slot);
 		if (m.gen != gen || m.making != peer)
 			return false;
-		to = (struct nswap_mirror){
-			.gen = gen, .held = second ? peer : m.held,
-		};
+		to = (struct nswap_mirror){ .gen = gen, .held = peer };
 	} while (!nswap_mirror_set(dev, slot, &m, &to));
-	*replaced = second ? m.held : 0;
+	*replaced = m.held;
 	return true;
 }
 
@@ -238,7 +238,7 @@ void nswap_mirror_drop(struct nswap_device *dev, u64 slot,
 
 	if (!atomic64_read(&dev->mirror[slot]))
 		return;
-	m = nswap_mirror_take(dev, slot);
+	m = mirror_take(dev, slot);
 	if (!m.held)
 		return;
 	/* the word's own copy is seen to by the one who changed it */

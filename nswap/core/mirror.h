@@ -19,11 +19,10 @@ u16 nswap_mirror_of(const struct nswap_device *dev, u64 slot,
 bool nswap_mirror_set(struct nswap_device *dev, u64 slot,
 		      const struct nswap_mirror *was,
 		      const struct nswap_mirror *to);
-struct nswap_mirror nswap_mirror_take(struct nswap_device *dev, u64 slot);
 bool nswap_mirror_begin(struct nswap_device *dev, u64 slot, u32 gen, u16 peer);
 bool nswap_mirror_off(struct nswap_device *dev, u64 slot, u32 gen, u16 peer);
 bool nswap_mirror_end(struct nswap_device *dev, u64 slot, u32 gen, u16 peer,
-		      bool second, u16 *replaced);
+		      u16 *replaced);
 bool nswap_mirror_replace(struct nswap_device *dev, u64 slot, u32 gen, u16 from,
 			  u16 to);
 void nswap_mirror_drop(struct nswap_device *dev, u64 slot,

@@ -25,6 +25,7 @@ int nswap_place_init(struct nswap_node *node);
 void nswap_place_exit(struct nswap_node *node);
 void nswap_place_add(struct nswap_peer *peer);
 void nswap_place_remove(struct nswap_node *node, u16 index);
+struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
 bool nswap_place_any(struct nswap_node *node, u16 avoid);

@@ -108,6 +108,16 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	spin_unlock(&node->place_lock);
 }
 
+/* the peer that was chosen, with a reference; NULL if it is gone, and no candidate now */
+struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(node, index);
+
+	if (!peer)
+		nswap_place_remove(node, index);
+	return peer;
+}
+
 /**
  * nswap_place_give() - the peer granted more and reported what is free
  * @node: node

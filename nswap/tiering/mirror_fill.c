@@ -121,7 +121,7 @@ u64 nswap_mirror_exposed(struct nswap_device *dev)
 	return n;
 }
 
-/* is it to be repaired, in the present batch? any if @n is 0 */
+/* is it to be repaired in the present batch, or, if @any, in one that it begins? */
 static bool repair_wants(struct nswap_device *dev, u64 slot, bool any)
 {
 	struct nswap_slot s = nswap_slot_look(dev, slot);
@@ -193,18 +193,17 @@ static bool repair_record(struct nswap_mirror_fill *f, unsigned int i, u16 peer)
 {
 	struct nswap_device *dev = f->b.io.dev;
 	const struct nswap_slot *s = &f->held[i];
-	bool second = !(f->first & BIT(i));
 	u64 slot = f->b.io.slot + i;
-	u16 replaced;
+	u16 replaced = s->peer;
 
-	if (!nswap_mirror_end(dev, slot, s->gen, peer, second, &replaced))
-		return false;
-	if (second) {
-		nswap_slot_release(dev, slot, s, s->peer);
-	} else {
-		replaced = s->peer;
-		if (!nswap_slot_release(dev, slot, s, peer))
+	if (f->first & BIT(i)) {
+		if (!nswap_mirror_off(dev, slot, s->gen, peer) ||
+		    !nswap_slot_release(dev, slot, s, peer))
 			return false;
+	} else {
+		if (!nswap_mirror_end(dev, slot, s->gen, peer, &replaced))
+			return false;
+		nswap_slot_release(dev, slot, s, s->peer);
 	}
 	if (replaced)
 		nswap_free_by_comparison(dev->node, replaced);
@@ -291,11 +290,9 @@ static bool repair_send(struct nswap_mirror_fill *f, unsigned int first)
 	n = nswap_place_take(io->dev, nr, f->good, -1, &index);
 	if (n <= 0)
 		return false;
-	peer = nswap_peer_get(io->dev->node, index);
-	if (!peer) {
-		nswap_place_remove(io->dev->node, index);
+	peer = nswap_place_peer(io->dev->node, index);
+	if (!peer)
 		return false;
-	}
 	io->todo &= ~GENMASK(first + n - 1, first);
 	op = nswap_store_op(io, first, n, peer, &repair_store_ops);
 	repair_mark(f, first, n, index);

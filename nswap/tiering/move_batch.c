@@ -134,7 +134,6 @@ static const struct nswap_store_ops move_batch_store_ops = {
 static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigned int *nr)
 {
 	struct nswap_node *node = mo->b.io.dev->node;
-	struct nswap_peer *peer;
 	u16 index;
 	int n;
 
@@ -146,10 +145,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	if (n <= 0)
 		return NULL;
 	*nr = n;
-	peer = nswap_peer_get(node, index);
-	if (!peer)
-		nswap_place_remove(node, index);
-	return peer;
+	return nswap_place_peer(node, index);
 }
 
 /* store the slots unchanged since they were read at peers, and wait for the answers */
