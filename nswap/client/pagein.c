@@ -98,7 +98,8 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	if (nswap_home_copy_due(dev, io->slot + i))
 		set_bit(i, &io->no_peer);
 	/* it may have moved away and back meanwhile: only the second miss counts */
-	if (!nswap_copy_rests(io, i, &s, peer->index, gen) ||
+	if (!nswap_copy_rests(&s, nswap_mirror_of(dev, io->slot + i, &s),
+			      peer->index, gen) ||
 	    !test_and_set_bit(i, &io->missed) ||
 	    nswap_loss_of_copy(dev, io->slot + i, gen, peer->index) ||
 	    !nswap_slot_update(dev, io->slot + i, &was, pagein_slot_lost, dev,

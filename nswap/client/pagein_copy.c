@@ -13,7 +13,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "pagein_copy.h"
-#include "peers/parked.h"
+#include "peers/peer.h"
 #include "policy/policy.h"
 #include "pure/peer_state.h"
 #include "pure/read_latency.h"
@@ -63,6 +63,17 @@ static unsigned int peer_rank(struct nswap_node *node, u16 index)
 	return rank;
 }
 
+/* the place that is to answer sooner; @second: 0 for none */
+static u16 copy_pick(struct nswap_node *node, u16 first, u16 second)
+{
+	unsigned int rank;
+
+	if (!second)
+		return first;
+	rank = peer_rank(node, first);
+	return rank && peer_rank(node, second) < rank ? second : first;
+}
+
 /**
  * nswap_copy_place() - which of the peers that hold a page to ask for it
  * @io: page-in
@@ -76,23 +87,15 @@ static unsigned int peer_rank(struct nswap_node *node, u16 index)
 u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
 		     const struct nswap_slot *s)
 {
-	struct nswap_node *node = io->dev->node;
-	u16 second = nswap_mirror_of(io->dev, io->slot + i, s);
-	unsigned int rank;
-
-	if (!second)
-		return s->peer;
-	rank = peer_rank(node, s->peer);
-	return rank && peer_rank(node, second) < rank ? second : s->peer;
+	return copy_pick(io->dev->node, s->peer,
+			 nswap_mirror_of(io->dev, io->slot + i, s));
 }
 
-/* does the slot's page, in this generation, have a place at this peer, and rest there? */
-bool nswap_copy_rests(struct nswap_io *io, unsigned int i,
-		      const struct nswap_slot *s, u16 peer, u32 gen)
+/* does a page with these places, in this generation, have one at a peer, and rest there? */
+bool nswap_copy_rests(const struct nswap_slot *s, u16 second, u16 peer, u32 gen)
 {
 	return s->state == NSWAP_SLOT_REMOTE && s->gen == gen &&
-	       (s->peer == peer ||
-		nswap_mirror_of(io->dev, io->slot + i, s) == peer);
+	       (s->peer == peer || second == peer);
 }
 
 /* are two slots of a request at a peer copied to the same places? any context */
@@ -120,13 +123,15 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 	for (i = op->first; i < op->first + op->nr; i++) {
 		bool copied;
 		struct nswap_slot s = copy_look(io, i, &copied);
-		struct nswap_mirror m;
+		struct nswap_mirror m = { };
+		u16 second;
 
 		if (io->dev->mirror)
 			s = nswap_mirror_both(io->dev, io->slot + i, &m);
-		if (!nswap_copy_rests(io, i, &s, op->peer->index,
+		second = nswap_mirror_second(&m, &s);
+		if (!nswap_copy_rests(&s, second, op->peer->index,
 				      le32_to_cpu(io->gen[i])) ||
-		    nswap_copy_place(io, i, &s) != op->peer->index) {
+		    copy_pick(io->dev->node, s.peer, second) != op->peer->index) {
 			again |= BIT(i);
 		} else if (copied) {
 			set_bit(i, &io->no_peer);

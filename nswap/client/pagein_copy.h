@@ -9,8 +9,7 @@
 
 u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
 		     const struct nswap_slot *s);
-bool nswap_copy_rests(struct nswap_io *io, unsigned int i,
-		      const struct nswap_slot *s, u16 peer, u32 gen);
+bool nswap_copy_rests(const struct nswap_slot *s, u16 second, u16 peer, u32 gen);
 bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k);
 unsigned long nswap_copy_elsewhere(struct nswap_op *op);
 bool nswap_copy_dispensable(struct nswap_op *op);
