@@ -16,7 +16,7 @@
 #   LONG_LINE_STRING       sentences for users stay whole, so that grep finds them
 #   UNCOMMENTED_DEFINITION the kernel-doc above the struct says what it protects
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
-# nswap/base/stats.[ch], core/inject.[ch] and core/knob_list.h are lists expanded several times, which it takes
+# nswap/base/stats.[ch], core/inject.[ch], core/inject_point.c and core/knob_list.h are lists expanded several times, which it takes
 # for careless macros (COMPLEX_MACRO and its kin); so are the tables of
 # policies (policy.h, policies.c, prefetch.h), and nswap/observe/trace.h, laid out as
 # all tracepoints are.
@@ -43,7 +43,7 @@ user=$user,ALLOC_WITH_SIZEOF,ALLOC_WITH_MULTIPLY,ALLOC_SIZEOF_STRUCT
 files()
 {
 	local bad=0 kernel shims tools tables_of_code lists
-	lists='nswap/core/knob_list\.h|nswap/core/inject\.[ch]|nswap/base/stats\.[ch]|nswap/observe/trace\.h|policy/policy\.h|policy/policies\.c|prefetch/prefetch\.h'
+	lists='nswap/core/knob_list\.h|nswap/core/inject(_point)?\.[ch]|nswap/base/stats\.[ch]|nswap/observe/trace\.h|policy/policy\.h|policy/policies\.c|prefetch/prefetch\.h'
 	list() { git ls-files -c -o --exclude-standard -- "$@" | grep '\.[ch]$'; }
 	# Generated code is the generator's to answer for.
 	mapfile -t kernel < <(list nswap policy prefetch proc tests/kunit tests/model_dev |

@@ -3,7 +3,8 @@
  * Fault injection: module parameters that make the server misbehave, to show
  * that the verifiers notice and that the client survives.
  *
- * inject_cut_ack takes its chances from a generator seeded by inject_seed.
+ * inject_cut_ack takes its chances from a generator seeded by inject_seed. inject_lose
+ * is about messages of one type, inject_type.
  */
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>
@@ -73,3 +74,21 @@ static bool use_chance(int n)
 	INJECT_FAULT(name, bool, text, READ_ONCE(inject_##name))
 #define INJECT(kind, name, text) INJECT_##kind(name, text)
 NSWAP_INJECT_FAULTS(INJECT)
+
+static int inject_type;
+module_param(inject_type, int, 0644);
+MODULE_PARM_DESC(inject_type, "type of the messages that inject_lose is about");
+
+static int inject_lose;
+module_param(inject_lose, int, 0644);
+MODULE_PARM_DESC(inject_lose, "lose the next N messages of inject_type, each with its connection");
+
+/*
+ * Is a message to be lost? A connection loses nothing but by ending. A question has had
+ * no effect then; that of an answer has, and comes again where the protocol repeats it.
+ * @type: enum nswap_wire_type; any context
+ */
+bool nswap_inject_lost(u8 type)
+{
+	return READ_ONCE(inject_type) == type && use_one(&inject_lose);
+}

@@ -25,6 +25,23 @@ enum nswap_met {
 };
 
 /*
+ * The named points: X(NAME, name, where). A test has a node stop at one and decides what
+ * dies, falls silent or comes back meanwhile.
+ */
+#define NSWAP_INJECT_POINTS(X) \
+	X(STORED, stored, "at a server: pages are stored, and not acknowledged yet") \
+	X(CLAIMED, claimed, "at an owner: a move is recorded, its mover not told yet") \
+	X(REPAIRING, repairing, \
+	  "at an owner: a repair, or a switch of protection, holds its slots")
+
+#define NSWAP_INJECT_POINT_ID(NAME, name, where)	NSWAP_POINT_##NAME,
+enum nswap_point {
+	NSWAP_POINT_NONE,
+	NSWAP_INJECT_POINTS(NSWAP_INJECT_POINT_ID)
+	NSWAP_POINT_NR,
+};
+
+/*
  * The faults: X(kind, name, text) is the module parameter inject_<name>, asked for with
  * nswap_inject_<name>(). NEXT: N of them, used up one by one by the connection that
  * comes first; CHANCE: 1 in N; WHILE: as long as it is set. A mutation removes one rule,
@@ -51,6 +68,8 @@ enum nswap_met {
 #define NSWAP_INJECT_ASK(kind, name, text) bool nswap_inject_##name(void);
 void nswap_inject_count(u8 from, u8 to);
 void nswap_inject_met(enum nswap_met what, u32 n);
+bool nswap_inject_lost(u8 type);
+void nswap_inject_point(u64 id, enum nswap_point at);
 #else
 #define NSWAP_INJECT_ASK(kind, name, text) \
 	static inline bool nswap_inject_##name(void) { return false; }
@@ -60,6 +79,15 @@ static inline void nswap_inject_count(u8 from, u8 to)
 }
 
 static inline void nswap_inject_met(enum nswap_met what, u32 n)
+{
+}
+
+static inline bool nswap_inject_lost(u8 type)
+{
+	return false;
+}
+
+static inline void nswap_inject_point(u64 id, enum nswap_point at)
 {
 }
 #endif

@@ -12,6 +12,7 @@
  *  - The client role gets the names of a MOVED, and the pages of a RETURN in its own
  *    memory; it decides for each page whether the mover may drop its copy.
  */
+#include "core/inject.h"
 #include "core/node.h"
 #include "moved.h"
 #include "returned.h"
@@ -132,6 +133,7 @@ static int serve_moved(struct nswap_srv_conn *conn)
 	if (ret)
 		return ret;
 	drop = nswap_moved(conn->node, conn->mover, conn->epoch, &to, page, nr);
+	nswap_inject_point(conn->node->id, NSWAP_POINT_CLAIMED);
 	for (i = 0; i < nr; i++) {
 		conn->result[i].gen = page[i].gen;
 		conn->result[i].status = cpu_to_le32(drop & BIT(i) ?

@@ -63,6 +63,8 @@ static int send_iov(struct nswap_srv_conn *conn, unsigned int nr_bv, size_t len)
 	struct iov_iter it;
 	ssize_t ret;
 
+	if (nswap_inject_lost(conn->tx.type))
+		return -ECONNABORTED;
 	iov_iter_bvec(&it, ITER_SOURCE, conn->bv, nr_bv, len);
 	ret = conn->t->send(conn->l, &it, true);
 	if (ret < 0)
@@ -187,6 +189,7 @@ static int store_ack(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 {
 	u32 bytes = nr * sizeof(conn->result[0]);
 
+	nswap_inject_point(conn->node->id, NSWAP_POINT_STORED);
 	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
 	conn->tx.took = serve_time_taken(conn);
 	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
@@ -361,6 +364,8 @@ int nswap_serve(struct nswap_srv_conn *conn)
 		ret = nswap_wire_check(&conn->rx);
 	if (!ret && !(serve_allowed(conn) && serve_agreed(conn)))
 		ret = -EPROTO;
+	if (!ret && nswap_inject_lost(conn->rx.type))
+		ret = -ECONNABORTED;
 	if (ret)
 		return ret;
 	switch (conn->rx.type) {

@@ -29,6 +29,7 @@
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/home_copy.h"
+#include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_hold.h"
 #include "core/slot_update.h"
@@ -120,6 +121,7 @@ static unsigned int fill_batch(struct nswap_device *dev)
 
 	if (!n)
 		return 0;
+	nswap_inject_point(dev->node->id, NSWAP_POINT_REPAIRING);
 	pages = nswap_read_through(&f->b, f->read, GENMASK(n - 1, 0));
 	if (pages)
 		pages &= ~nswap_batch_home(&f->b, pages, true);

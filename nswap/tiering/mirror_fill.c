@@ -31,6 +31,7 @@
 #include "client/free.h"
 #include "client/store.h"
 #include "core/client_state.h"
+#include "core/inject.h"
 #include "core/mirror.h"
 #include "core/slot_hold.h"
 #include "core/slot_update.h"
@@ -296,6 +297,7 @@ static bool repair_send(struct nswap_mirror_fill *f, unsigned int first)
 	io->todo &= ~GENMASK(first + n - 1, first);
 	op = nswap_store_op(io, first, n, peer, &repair_store_ops);
 	repair_mark(f, first, n, index);
+	nswap_inject_point(io->dev->node->id, NSWAP_POINT_REPAIRING);
 	op->began = ktime_get_ns();
 	nswap_store_send(op);
 	return true;
