@@ -7,7 +7,7 @@
 
 Runs inside the user-mode kernel.  A cut is a rule in both namespaces that
 drops what comes from the other one's interface address, and neither is
-told.  Swap and the module belong to the kernel, not to a node: one node's
+told; one way, it is in the namespace that is not to hear.  Swap and the module belong to the kernel, not to a node: one node's
 workload swaps at a time.
 """
 import contextlib
@@ -70,6 +70,10 @@ class Process(BaseProcess):
 
     def output(self):
         return self._out.read_text(errors="replace")
+
+    def errors(self):
+        """Standard error so far."""
+        return self._err.read_text(errors="replace")
 
     def memory_mb(self):
         """What it and its children keep, in MiB, if it has a memory limit and runs."""
@@ -253,8 +257,7 @@ class Cluster(Base):
     # -- faults ------------------------------------------------------------
 
     def _apply(self, node):
-        drops = [self.nodes[o].mac for pair in self._cuts if node.index in pair
-                 for o in pair if o != node.index]
+        drops = [self.nodes[a].mac for a, b in self._cuts if b == node.index]
         rules = "".join(f"    ether saddr {mac} drop\n" for mac in drops)
         sh("ip", "netns", "exec", node.name, "nft", "-f", "-", stdin=f"""
             table inet lab {{
@@ -271,17 +274,54 @@ class Cluster(Base):
     def _change(self, change):
         before = set(self._cuts)
         change()
-        touched = {i for pair in before ^ self._cuts for i in pair}
+        touched = {b for _, b in before ^ self._cuts}
         for index in sorted(touched):
             if self.nodes[index].alive:
                 self._apply(self.nodes[index])
 
+    @staticmethod
+    def _both(a, b):
+        return {(a.index, b.index), (b.index, a.index)}
+
     def _others(self, a):
-        return {frozenset((a.index, o.index)) for o in self.nodes if o is not a}
+        return {way for o in self.nodes if o is not a for way in self._both(a, o)}
 
     def cut(self, a, b):
         self.test.log(f"cut {a} from {b}")
-        self._change(lambda: self._cuts.add(frozenset((a.index, b.index))))
+        self._change(lambda: self._cuts.update(self._both(a, b)))
+
+    def mute(self, a):
+        """Nothing from a reaches the others, and it hears them."""
+        self.test.log(f"mute {a}")
+        self._change(lambda: self._cuts.update(
+            way for way in self._others(a) if way[0] == a.index))
+
+    def deafen(self, a):
+        """Nothing from the others reaches a, and they hear it."""
+        self.test.log(f"deafen {a}")
+        self._change(lambda: self._cuts.update(
+            way for way in self._others(a) if way[1] == a.index))
+
+    def disturb(self, a, *netem):
+        """What a sends is delayed, lost or doubled as netem says; nothing of that
+        any more, and the cluster's own options again, without."""
+        self.test.log(f"disturb {a} {' '.join(netem)}".rstrip())
+        netem = netem or self.netem
+        done = ("replace", "netem", "limit", "100000", *netem) if netem else ("del",)
+        sh("tc", "-n", a.name, "qdisc", done[0], "dev", "eth0", "root", *done[1:])
+
+    def readdress(self, a, host):
+        """Give a another address in the subnet; the old one is gone. The others
+        forget who had the new one, as they do when a host announces itself by ARP."""
+        new = f"10.77.0.{host}"
+        self.test.log(f"readdress {a}: {new}")
+        sh("ip", "-n", a.name, "addr", "del", f"{a.addr}/24", "dev", a.iface)
+        sh("ip", "-n", a.name, "addr", "add", f"{new}/24", "broadcast",
+           "10.77.0.255", "dev", a.iface)
+        a.addr = new
+        for other in self.nodes:
+            if other.alive:
+                sh("ip", "-n", other.name, "neigh", "flush", "dev", other.iface)
 
     def isolate(self, a):
         self.test.log(f"isolate {a}")
@@ -294,7 +334,7 @@ class Cluster(Base):
         elif b is None:
             gone = self._others(a)
         else:
-            gone = {frozenset((a.index, b.index))}
+            gone = self._both(a, b)
         self._change(lambda: self._cuts.difference_update(gone))
 
     def kill(self, a):

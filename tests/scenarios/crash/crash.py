@@ -3,43 +3,151 @@
 
         node0 ------ node1 … node4     node0 writes, reads and discards
 
-Seeded: the same seed makes the same decisions. 50 rounds, or as many as
-NSWAP_CRASH_ROUNDS says. In each one server is killed, or cut off for a moment or
-until it is taken for dead, while another one lends less and pages move. The next
-round begins when every page is protected again: so no read and no write may fail,
-and no page may be wrong.
+50 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one something happens to as
+many servers as the protection survives, at a random moment or at a named point of the
+code, while another server gives its RAM back and a third lends less; see FAULTS and
+MOMENTS. The next round begins when every page is protected again: so no read and no
+write may fail, and no page may be wrong.
+
+Each round draws from a seed of its own, which is printed and is in the sentence of one
+that fails: NSWAP_CRASH_SEED=<seed> repeats that round, NSWAP_CRASH_ROUNDS times.
 """
 import collections
+import dataclasses
 import json
 import os
 import random
 
-from nswaptest.check import at_least, equal, hold, true, wait_for
+from nswaptest import rawwire
+from nswaptest.check import Failure, Unmet, at_least, at_most, equal, hold, true, \
+    wait_for
 from nswaptest.disk import disk
 from nswaptest.work import result_of
 
 DESCRIPTION = "one death after the other loses no page of a protected device"
 SUITES = ("crash",)
-NEEDS = ("module", "progs", "dmsetup")
+NEEDS = ("inject", "progs", "dmsetup")
 CPUS = 2
 ROUNDS = int(os.environ.get("NSWAP_CRASH_ROUNDS", "50"))
-TIMEOUT = 240 + 20 * ROUNDS
+SEED = os.environ.get("NSWAP_CRASH_SEED")
+TIMEOUT = 240 + 30 * ROUNDS
 
-SERVERS = 4
 LENT_MB = 64
 DEVICE_MB = 24
 DEAD_AFTER = 1
-ACTIONS = ("kill", "kill", "freeze", "cut", "cut_from_owner")
+PATIENCE = 20           # dead_after where a death would be one too many
+REACH_S = 3         # for a named point; a round is as good without one
 
 
-class Crash:
+@dataclasses.dataclass(frozen=True)
+class Scheme:
+    """A kind of protection, and what the harness has to know of it.
+
+    servers     how many the cluster has
+    victims     how many of them fail at once
+    held        pages at the servers over pages at the owner's peers, at rest: from, to
+    moments     where in the code a round may begin
+    """
+    protect: str
+    servers: int = 4
+    victims: int = 1
+    home: bool = False
+    held: tuple = (1, 1)
+    moments: tuple = ("any", "any", "any", "stored", "claimed", "switch")
+
+
+HOME = Scheme("home", home=True)
+MIRROR = Scheme("mirror", held=(2, 2), moments=(*HOME.moments, "repair"))
+
+# what happens to a server: how it begins, how it ends, and how long it lasts
+FAULTS = {
+    "kill": ("isolate", "reboot", 0.1, 2.5),
+    "freeze": ("isolate", "heal", 0.1, 0.9 * DEAD_AFTER),
+    "cut": ("isolate", "heal", 3, 7),
+    "cut_from_owner": ("cut_from_owner", "heal", 0.5, 7),
+    "mute": ("mute", "heal", 0.5, 5),
+    "deafen": ("deafen", "heal", 0.5, 5),
+    "slow": ("slow", "undisturbed", 0.5, 3),
+    "doubled": ("doubled", "undisturbed", 0.5, 3),
+    "lost": ("lost", "found", 0.2, 1.5),
+    "readdress": ("readdress", "nothing", 0.1, 2),
+}
+# each of these may be lost, with the connection that it travels on
+MESSAGES = {name: getattr(rawwire, name) for name in (
+    "STORE", "STORE_ACK", "LOAD", "LOAD_REPLY", "FREE", "FREE_ACK", "HOLD_ASK",
+    "HOLD_LIST", "GRANT_ASK", "GRANT", "PING", "PONG", "MOVE", "MOVE_ACK", "MOVED",
+    "MOVED_ACK", "CLAIM", "CLAIM_ACK")}
+
+
+class Faults:
+    """What can happen to a server: see FAULTS."""
+
+    def __init__(self, cluster, lent_mb=LENT_MB):
+        self.cluster, self.client, self.lent_mb = cluster, cluster[0], lent_mb
+        self.hosts = 100
+        self.random = None
+
+    def up(self, victim):
+        """It lends as before."""
+        victim.up(lend=f"{self.lent_mb}M", dead_after=DEAD_AFTER, reconcile=2)
+
+    def isolate(self, victim):
+        self.cluster.isolate(victim)
+
+    def mute(self, victim):
+        self.cluster.mute(victim)
+
+    def deafen(self, victim):
+        self.cluster.deafen(victim)
+
+    def cut_from_owner(self, victim):
+        self.cluster.cut(self.client, victim)
+
+    def heal(self, victim):
+        self.cluster.heal(victim)
+
+    def reboot(self, victim):
+        """It was dead since it was isolated, and is back empty."""
+        self.cluster.kill(victim)
+        self.cluster.revive(victim)
+        self.up(victim)
+
+    def slow(self, victim):
+        self.cluster.disturb(victim, "delay", f"{self.random.randrange(20, 200)}ms",
+                             "10ms")
+
+    def doubled(self, victim):
+        """Some of what it sends is lost, some comes twice, announcements too."""
+        self.cluster.disturb(victim, "loss", "2%", "duplicate", "20%")
+
+    def undisturbed(self, victim):
+        self.cluster.disturb(victim)
+
+    def lost(self, _):
+        """The next few messages of a type, whichever node they are for."""
+        what = self.random.choice(sorted(MESSAGES))
+        self.client.inject(type=MESSAGES[what], lose=self.random.randrange(1, 4))
+
+    def found(self, _):
+        self.client.inject(lose=0)
+
+    def readdress(self, victim):
+        self.hosts = 100 + (self.hosts + 1) % 100
+        self.cluster.readdress(victim, self.hosts)
+
+    def nothing(self, _):
+        """It has ended by itself."""
+
+
+class Crash(Faults):
     """What happens to the servers of one client, round by round."""
 
-    def __init__(self, t, cluster, dev):
-        self.t, self.cluster, self.client, self.dev = t, cluster, cluster[0], dev
-        self.random = random.Random(t.seed)
+    def __init__(self, t, cluster, dev, scheme):
+        super().__init__(cluster)
+        self.t, self.dev, self.scheme = t, dev, scheme
         self.servers = cluster.nodes[1:]
         self.done = collections.Counter()
+        self.point = "none"
 
     def device(self):
         """The client's device as it is listed."""
@@ -50,52 +158,134 @@ class Crash:
         device = self.device()
         return not device["exposed_pages"] and not device["lag_pages"]
 
-    def round(self):
-        """One server is gone for a while, and another one may lend less."""
-        wait_for(self.protected, 60, "every page is protected")
-        victim, other = self.random.sample(self.servers, 2)
-        what = self.random.choice(ACTIONS)
-        self.done[what] += 1
-        less = self.random.choice((0, 2, LENT_MB, LENT_MB))
-        other.ctl("lend", f"{less}M")
+    def arm(self, point, node):
+        """The next task of the node that comes to a point of the code stops there."""
+        self.point = point
+        self.client.inject(point=f"{point} {node.stat()['node']['id']}")
+
+    def reach(self):
+        """Wait until one has, but not for long."""
+        try:
+            wait_for(lambda: "held" in self.client.read(
+                "/sys/module/nswap/parameters/inject_point"), REACH_S, "", every=0.005)
+            self.done[f"at {self.point}"] += 1
+        except Unmet:
+            print(f"  no task came to '{self.point}'")
+
+    def go_on(self):
+        """What was held goes on."""
+        self.client.inject(point="none")
+
+    def strike(self, what, victims):
+        """A fault begins, what is held goes on, and later it ends."""
+        begin, end, least, most = FAULTS[what]
+        for victim in victims:
+            getattr(self, begin)(victim)
+        self.go_on()
+        hold(self.random.uniform(least, most))
+        for victim in victims:
+            getattr(self, end)(victim)
+
+    def at_any(self, what, victims, _):
+        """Whatever is going on just now."""
         hold(self.random.uniform(0, 0.3))
-        getattr(self, what)(victim)
-        other.ctl("lend", f"{LENT_MB}M")
+        self.strike(what, victims)
+
+    def at_stored(self, what, victims, _):
+        """A victim has stored pages and not acknowledged them."""
+        self.arm("stored", victims[0])
+        self.reach()
+        self.strike(what, victims)
+
+    def at_claimed(self, what, victims, mover):
+        """The owner has recorded a move, and the mover does not know yet."""
+        self.arm("claimed", self.client)
+        mover.ctl("lend", "0")
+        self.reach()
+        if self.random.random() < 0.5:
+            victims = [mover, *victims[1:]]
+        self.strike(what, victims)
+
+    def briefly(self, victims):
+        """Silent where a death would be one too many."""
+        for victim in victims:
+            self.isolate(victim)
+        self.go_on()
+        hold(self.random.uniform(0.1, 0.5))
+        for victim in victims:
+            self.heal(victim)
+
+    def at_repair(self, _, victims, mover):
+        """A peer is dead and a repair has marked its pages: it comes back, or another
+        one falls silent."""
+        self.arm("repairing", self.client)
+        for victim in victims:
+            self.isolate(victim)
+        self.reach()
+        if self.random.random() < 0.5:
+            self.client.ctl("set", "dead_after_ms", 1000 * PATIENCE)
+            self.briefly([mover])
+        for victim in victims:
+            self.heal(victim)
+
+    def at_switch(self, _, victims, __):
+        """Protection was off, and is being turned on."""
+        self.client.ctl("set", "dead_after_ms", 1000 * PATIENCE)
+        self.client.ctl("device", "protect", self.dev, "none")
+        hold(self.random.uniform(0, 0.3))
+        self.arm("repairing", self.client)
+        self.client.ctl("device", "protect", self.dev, self.scheme.protect, "--no-wait")
+        self.reach()
+        self.briefly(victims)
+
+    def round(self):
+        """Servers are gone for a while, another one gives its RAM back, and a third
+        one lends less."""
+        wait_for(self.protected, 60, "every page is protected")
+        chosen = self.random.sample(self.servers, self.scheme.victims + 2)
+        victims, (mover, resized) = chosen[:-2], chosen[-2:]
+        what = self.random.choice(sorted(FAULTS))
+        moment = self.random.choice(self.scheme.moments)
+        named = moment in ("repair", "switch")
+        self.done[moment] += 1
+        self.done.update([] if named else [what])
+        print(f"{moment}{'' if named else ' ' + what}: {', '.join(map(str, victims))}, "
+              f"beside {mover} and {resized}")
+        if moment != "claimed":
+            mover.ctl("lend", f"{self.random.choice((0, 2, LENT_MB))}M")
+        resized.ctl("lend", f"{self.random.choice((32, 48, LENT_MB))}M")
+        getattr(self, f"at_{moment}")(what, victims, mover)
+        self.go_on()
+        for server in (mover, resized):
+            server.ctl("lend", f"{LENT_MB}M")
         self.cluster.wait_connected()
+        self.client.ctl("set", "dead_after_ms", 1000 * DEAD_AFTER)
 
-    def kill(self, victim):
-        """Dead at once, and back empty."""
-        self.cluster.kill(victim)
-        hold(self.random.uniform(0.1, 2.5))
-        self.cluster.revive(victim)
-        self.up(victim)
+    def all_right(self, work):
+        """No read or write has failed so far, and no page was wrong."""
+        stat = self.client.stat()["client"]
+        equal((stat["read_errors"], stat["write_errors"]), (0, 0),
+              "failed reads and writes")
+        wrong = [x for x in work.errors().splitlines() if "wrong page" in x]
+        true(not wrong, "; ".join(wrong[:1]))
+        true(work.poll() is None, "the workload ended")
 
-    def up(self, victim):
-        """It lends as before."""
-        victim.up(lend=f"{LENT_MB}M", dead_after=DEAD_AFTER, reconcile=2)
-
-    def freeze(self, victim):
-        """Silent towards everybody, but not for as long as a dead one."""
-        self.cluster.isolate(victim)
-        hold(self.random.uniform(0.1, 0.9 * DEAD_AFTER))
-        self.cluster.heal(victim)
-
-    def cut(self, victim):
-        """Silent until it is taken for dead, then back with what it holds."""
-        self.cluster.isolate(victim)
-        hold(self.random.uniform(3, 7))
-        self.cluster.heal(victim)
-
-    def cut_from_owner(self, victim):
-        """Only the owner does not reach it."""
-        self.cluster.cut(self.client, victim)
-        hold(self.random.uniform(0.5, 7))
-        self.cluster.heal(self.client, victim)
+    def rounds(self, work):
+        """All of them; the sentence of one that fails has its seed."""
+        for number in range(ROUNDS):
+            seed = SEED or f"{self.t.seed}.{number}"
+            self.random = random.Random(seed)
+            print(f"round {number}, NSWAP_CRASH_SEED={seed}: ", end="")
+            try:
+                self.round()
+                self.all_right(work)
+            except Failure as why:
+                raise type(why)(f"NSWAP_CRASH_SEED={seed}: {why}") from why
 
 
-def start(t, home=None, protect="mirror"):
+def start(t, scheme, home=None):
     """A client with a protected device, and its servers."""
-    cluster = t.cluster(1 + SERVERS)
+    cluster = t.cluster(1 + scheme.servers, inject=True)
     for node in cluster:
         node.up(lend="0" if node is cluster[0] else f"{LENT_MB}M",
                 dead_after=DEAD_AFTER, reconcile=2)
@@ -103,52 +293,86 @@ def start(t, home=None, protect="mirror"):
     client = cluster[0]
     client.ctl("policy", "place", "round-robin")
     dev = client.device_add(f"{DEVICE_MB}M", home=home.path if home else None)
-    client.ctl("device", "protect", dev, protect)
-    return Crash(t, cluster, dev)
+    client.ctl("device", "protect", dev, scheme.protect)
+    return Crash(t, cluster, dev, scheme)
 
 
-def go_on(t, crash, *options):
-    """The rounds beside the workload; no read is wrong, and none has failed."""
+def workload(crash, *options):
+    """A program that writes, reads and discards at random, and compares."""
     client = crash.client
-    work = client.popen(
+    return client.popen(
         [client.prog("blkverify"), "--device", f"/dev/{crash.dev}", "--seconds",
          "100000", "--threads", "4", "--max-kb", "64", "--reads", "50",
-         "--discards", "10", "--seed", str(t.seed), *options])
-    for number in range(ROUNDS):
-        crash.round()
-        true(work.poll() is None, f"the workload ended in round {number}")
+         "--discards", "10", "--seed", str(crash.t.seed), *options])
+
+
+def settled(crash):
+    """The servers come to hold what the owner records, and nothing in the end."""
+    crash.cluster.wait_connected()
+    least, most = crash.scheme.held
+    wait_for(lambda: least * crash.device()["slots_remote"] <=
+             crash.cluster.held_pages() <= most * crash.device()["slots_remote"], 60,
+             "the caches hold what the owner records")
+    crash.client.device_del(crash.dev)
+    wait_for(lambda: crash.cluster.held_pages() == 0, 20, "no page is held")
+
+
+def check_covered(crash):
+    """In as many rounds as a run has by itself each moment came, and each fault."""
+    if ROUNDS >= 50 and not SEED:
+        points = {"stored": "at stored", "claimed": "at claimed",
+                  "repair": "at repairing", "switch": "at repairing"}
+        for what in (*FAULTS, *crash.scheme.moments,
+                     *(points[m] for m in crash.scheme.moments if m in points)):
+            at_least(crash.done[what], 1, f"rounds with {what}")
+
+
+def run_scheme(t, scheme, home=None):
+    """The rounds beside the workload; no read is wrong, and none has failed."""
+    crash = start(t, scheme, home)
+    work = workload(crash)
+    crash.rounds(work)
     work.kill(2)
     done = work.wait(120)
     t.log(f"seed {t.seed}: {json.dumps(crash.done)}; {done.out} {done.err}")
-    result_of(done)
-    stat = client.stat()["client"]
-    equal((stat["read_errors"], stat["write_errors"]), (0, 0),
-          "failed reads and writes")
+    result = result_of(done)
+    equal((result["wrong_pages"], result["failed_slots"]), (0, 0),
+          "wrong and failed pages")
+    at_least(result["verified"], 1000, "pages compared")
+    at_most(result["slowest_ms"], 1000 * (PATIENCE + 10), "ms of the slowest request")
     wait_for(crash.protected, 60, "every page is protected")
-    return stat
-
-
-def test_mirror(t):
-    """A mirrored device: the servers hold exactly two copies of each page."""
-    crash = start(t)
-    stat = go_on(t, crash)
-    at_least(stat["pages_mirrored"], 100 * ROUNDS, "second copies")
-    crash.cluster.wait_connected()
-    wait_for(lambda: crash.cluster.held_pages() ==
-             2 * crash.device()["slots_remote"], 60,
-             "the caches hold exactly what the owner records")
-    crash.client.device_del(crash.dev)
-    wait_for(lambda: crash.cluster.held_pages() == 0, 20, "no page is held")
+    settled(crash)
+    check_covered(crash)
 
 
 def test_home(t):
     """A device that home protects: home has each page that a server holds."""
     with disk(DEVICE_MB) as home:
-        crash = start(t, home, "home")
-        go_on(t, crash)
-        crash.cluster.wait_connected()
-        wait_for(lambda: crash.cluster.held_pages() ==
-                 crash.device()["slots_remote"], 60,
-                 "the caches hold exactly what the owner records")
-        crash.client.device_del(crash.dev)
-    wait_for(lambda: crash.cluster.held_pages() == 0, 20, "no page is held")
+        run_scheme(t, HOME, home)
+
+
+def test_mirror(t):
+    """A mirrored device: the servers hold exactly two copies of each page."""
+    run_scheme(t, MIRROR)
+
+
+def test_noticed(t):
+    """Two deaths at once are one too many for a mirror, and the harness says so."""
+    crash = start(t, MIRROR)
+    work = workload(crash)
+    crash.random = random.Random(t.seed)
+    wait_for(lambda: crash.device()["slots_remote"] > 1000, 30, "pages at the servers")
+    crash.all_right(work)
+    crash.client.ctl("set", "protect_mib_s", 0)
+    crash.strike("kill", crash.servers[:2])
+
+    def noticed():
+        try:
+            crash.all_right(work)
+        except Failure as why:
+            t.log(why)
+            return True
+        return False
+    wait_for(noticed, 30, "failed reads are noticed")
+    work.kill()
+    work.wait(30)

@@ -18,15 +18,8 @@ DEAD_AFTER = 20
 
 
 def readdress(node, host):
-    """Give a node another address in the subnet; the old one is gone.  The others
-    forget who had the new one, as they do when a host announces itself by ARP."""
-    new = f"10.77.0.{host}"
-    node.run(["ip", "addr", "del", f"{node.addr}/24", "dev", node.iface])
-    node.run(["ip", "addr", "add", f"{new}/24", "broadcast", "10.77.0.255",
-              "dev", node.iface])
-    node.addr = new
-    for other in node.cluster.nodes:
-        other.run(["ip", "neigh", "flush", "dev", other.iface])
+    """Give a node another address in the subnet."""
+    node.cluster.readdress(node, host)
 
 
 def filled(client, seed, count=512):
