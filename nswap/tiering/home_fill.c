@@ -91,7 +91,8 @@ static void fill_end(struct nswap_device *dev, unsigned int n, bool written)
 
 	written &= nswap_slot_release(dev, slot, begun, begun->peer);
 	nswap_follow_end(dev, slot, begun->gen, written);
-	nswap_stat_add(dev->node, pages_followed, written);
+	if (written)
+		nswap_stat_inc(dev->node, pages_followed);
 }
 
 /* find the next exposed pages; returns how many are in the batch */
