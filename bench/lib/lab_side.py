@@ -21,19 +21,19 @@ from nswaptest import check, dmesg, lab, scenario
 sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
 from lib import kept, measure  # noqa: E402 (needs the path above)
-from runs import device, idle, moves, policy, swap, tiers, trace  # noqa: E402
+from runs import device, idle, moves, policy, protect, swap, tiers, trace  # noqa: E402
 from tables import families  # noqa: E402
 
 BENCHES = {"device": device, "swap": swap, "apps": swap,
            "moves": moves, "idle": idle, "tiers": tiers,
-           "policy": policy, "trace": trace, "paper": families}
+           "policy": policy, "trace": trace, "protect": protect, "paper": families}
 
 
 def measured(job, folder, test):
     """Set the nodes up, measure, and hand back the rows."""
     bench = BENCHES[job["bench"]]
     options = types.SimpleNamespace(**job["options"])
-    with_module = "nswap" in options.devices
+    with_module = bench is protect or "nswap" in options.devices
     cluster = test.cluster(bench.NODES, module=with_module)
     load = measure.Load(folder / "load")
     cpus = f"{os.cpu_count()} CPU" + "s" * (os.cpu_count() != 1)

@@ -190,10 +190,33 @@ def _cost(rows):
     print("instructions a page, of both nodes together; swap-*: an access")
 
 
+def _protect(rows):
+    ratios = []
+    for row in rows:
+        none = _find(rows, protect="none", work=row["work"])
+        ratios.append(none and row["instr_per_page"] / none["instr_per_page"])
+    _print(["protect", "work", "instructions", "of none", "spread"],
+           [[row["protect"], row["work"], _number(row["instr_per_page"], 0),
+             _number(ratio, 2), f"{row['spread']:.2%}"]
+            for row, ratio in zip(rows, ratios)])
+    print()
+    once = list({row["protect"]: row for row in rows}.values())
+    _print(["protect", "lenders", "RAM at rest", "rewriting", "recovered MiB", "s",
+            "MiB/s", "program s", "beside a death", "longer %", "gap ms", "worst",
+            "wrong", "marks"],
+           [[row["protect"], str(row["lenders"]), _number(row["ram_ratio"], 3),
+             _number(row["ram_ratio_rewriting"], 3), _number(row["recovered_mib"]),
+             _number(row["recovery_s"], 2), _number(row["recovery_mib_s"]),
+             _number(row["seconds"], 2), _number(row["seconds_beside"], 2),
+             _number(row["slowdown_pct"]), _number(row["gap_ms"], 0),
+             _number(row["gap_ms_max"], 0), str(row["wrong_pages"]),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in once])
+
+
 def _name(row):
     """What a row is about, in a few words."""
     keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
-            "link", "flash_us", "qd")
+            "link", "flash_us", "qd", "protect", "work")
     return " ".join(str(row[key]) for key in keys if key in row)
 
 
@@ -202,7 +225,7 @@ def show(bench, rows):
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
      "idle": _idle, "tiers": _tiers, "policy": _policy,
-     "trace": _trace, "cost": _cost}[bench](rows)
+     "trace": _trace, "cost": _cost, "protect": _protect}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")

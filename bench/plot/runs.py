@@ -251,6 +251,31 @@ def _cost(rows, path):
     pyplot.close(figure)
 
 
+def _protect(rows, path):
+    once = {row["protect"]: row for row in rows}
+    works = list(dict.fromkeys(row["work"] for row in rows))
+    figure, (cost, ram) = pyplot.subplots(1, 2, figsize=(11, 3.6),
+                                          width_ratios=(2, 1))
+    label = {work: work.replace("-", " ", 1) for work in works}
+    colours = dict(zip(once, POLICY_COLOURS))
+    _bars(cost, list(label.values()), list(once),
+          {(label[r["work"]], r["protect"]): (r["instr_per_page"],) * 3 for r in rows},
+          colours)
+    cost.tick_params(axis="x", labelsize=7)
+    cost.set_ylabel("instructions a page")
+    cost.set_title(f"Debian's {rows[0]['counted_on']}, all nodes together")
+    cost.legend(loc="upper right", ncols=len(once))
+    kinds = {"at rest": "ram_ratio", "while WL2 rewrites": "ram_ratio_rewriting"}
+    _bars(ram, list(kinds), list(once),
+          {(kind, name): (row[key],) * 3 for kind, key in kinds.items()
+           for name, row in once.items()}, colours, lambda value: f"{value:.2f}")
+    ram.set_yscale("linear")
+    ram.set_ylabel("pages held over live pages")
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
 def _trace(rows, path, folder):
     traces = {}
     for name in dict.fromkeys(row["workload"] for row in rows):
@@ -269,4 +294,4 @@ def draw(bench, rows, path, folder=None):
             return
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
          "idle": _idle, "tiers": _tiers, "policy": _policy,
-         "cost": _cost}[bench](rows, path)
+         "cost": _cost, "protect": _protect}[bench](rows, path)

@@ -11,7 +11,7 @@
 # In busybox's shell a program that is an applet too is called by its full path,
 # and iproute2 looks at its own name.
 ip=/iproute2/ip
-here=10.77.0.1 there=10.77.0.2 third=10.78.0.2
+here=10.77.0.1 there=10.77.0.2
 port=/dev/ttyS1
 
 end()
@@ -139,56 +139,77 @@ nswap()
 	device=/dev/nswap0
 }
 
-# a third node, in the namespace c
-third_node()
+# one_more NAME ADDRESS: another node, in a namespace of that name
+one_more()
 {
-	$ip netns add c
-	$ip link add a1 type veth peer name c0 netns c
-	$ip link set a1 up
-	$ip route add $third/32 dev a1 src $here
-	$ip netns exec c $ip link set lo up
-	$ip netns exec c $ip addr add $third/32 dev c0
-	$ip netns exec c $ip link set c0 up
-	$ip netns exec c $ip route add $here/32 dev c0
-	wait_until 5 "the third node answers" ping -c 1 -W 1 $third
+	$ip netns add "$1"
+	$ip link add "a$1" type veth peer name "$1"0 netns "$1"
+	$ip link set "a$1" up
+	$ip route add "$2/32" dev "a$1" src $here
+	$ip netns exec "$1" $ip link set lo up
+	$ip netns exec "$1" $ip addr add "$2/32" dev "$1"0
+	$ip netns exec "$1" $ip link set "$1"0 up
+	$ip netns exec "$1" $ip route add $here/32 dev "$1"0
+	wait_until 5 "the node $1 answers" ping -c 1 -W 1 "$2"
 }
 
-both_lend()
+all_lend()
 {
-	[ "$(nswapctl --json peers | grep -c "\"free_pages\": *[1-9]")" = 2 ]
+	[ "$(nswapctl --json peers | grep -c "\"free_pages\": *[1-9]")" = "$peers" ]
 }
 
-both_are_up()
+all_are_up()
 {
-	[ "$(nswapctl --json peers | grep -c '"state": *"up"')" = 2 ]
+	[ "$(nswapctl --json peers | grep -c '"state": *"up"')" = "$peers" ]
 }
 
-# a device with two peers
-two_peers()
+# several PEERS OPTION…: a device with so many peers, which have room for it twice
+several()
 {
+	peers=$1 lend=$((2 * COST_MB / $1 + 16))M listed=$there
+	shift
 	load nswap
-	third_node
-	in_b nswapctl up --lend $((COST_MB + 16))M --peers $here --no-broadcast ||
+	in_b nswapctl up --lend $lend --peers $here --no-broadcast ||
 		end "failed: node b is not up"
-	$ip netns exec c nswapctl up --lend $((COST_MB + 16))M --peers $here \
-		--no-broadcast || end "failed: node c is not up"
-	nswapctl up --lend 0 --addr $here --peers $there,$third --no-broadcast ||
+	number=1
+	for space in c d e f g; do
+		number=$((number + 1))
+		[ $number -le "$peers" ] || break
+		one_more $space 10.78.0.$number
+		$ip netns exec $space nswapctl up --lend $lend --peers $here \
+			--no-broadcast || end "failed: node $space is not up"
+		listed=$listed,10.78.0.$number
+	done
+	nswapctl up --lend 0 --addr $here --peers "$listed" --no-broadcast ||
 		end "failed: node a is not up"
-	wait_until 30 "both peers offer their room" both_lend
-	nswapctl device add --size "${COST_MB}M" --protect "$1" ||
-		end "failed: no nswap device"
-	wait_until 30 "both peers are connected" both_are_up
+	wait_until 30 "all peers offer their room" all_lend
+	nswapctl device add "$@" || end "failed: no nswap device"
+	wait_until 30 "all peers are connected" all_are_up
 	device=/dev/nswap0
 }
 
 pair()
 {
-	two_peers none
+	several 2 --size "${COST_MB}M"
 }
 
 mirror()
 {
-	two_peers mirror
+	several 2 --size "${COST_MB}M" --protect mirror
+}
+
+pair_home()
+{
+	disks 1
+	several 2 --home /dev/sda --protect home
+}
+
+# one peer for each page of a group
+parity()
+{
+	group=${COST_DEVICE#parity:}
+	several $((${group%+*} + ${group#*+})) --size "${COST_MB}M" \
+		--protect "$COST_DEVICE"
 }
 
 # In the namespace b, where configfs has to be mounted again: the target listens
@@ -308,6 +329,8 @@ export PATH=/bin
 set_up
 case $COST_DEVICE in
 nvme-tcp) nvme_tcp ;;
+pair-home) pair_home ;;
+parity:*) parity ;;
 brd | nswap | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works

@@ -26,9 +26,10 @@ TCP = "tcp-72-4168"
 DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
-# without peers on such disks; pair is one with two peers, mirror one whose pages are on
-# both.
-OTHERS = ["nbd", "disk", "home", "flash", "pair", "mirror"]
+# without peers on such disks. Those of SEVERAL have two peers, and home too, and are
+# protected as they are called, or as many as a group has.
+SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
+OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
 KERNELS = ["6.1", "6.12"]
 DEVICE_MB = 48
 MEMORY_MB = 512
