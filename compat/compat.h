@@ -63,6 +63,21 @@
 #endif
 
 /*
+ * hrtimer_setup(): new in 6.13 (908a1d775422 "hrtimers: Introduce hrtimer_setup() to
+ * replace hrtimer_init()"). May go when 6.12 goes.
+ */
+#ifndef NSWAP_HAS_HRTIMER_SETUP
+#include <linux/hrtimer.h>
+
+#define hrtimer_setup(timer, fn, clock, mode) do {			\
+	struct hrtimer *__timer = (timer);				\
+									\
+	hrtimer_init(__timer, clock, mode);				\
+	__timer->function = (fn);					\
+} while (0)
+#endif
+
+/*
  * kmalloc_obj() and its family: new in 7.0, carried back to 6.12.y; the ones
  * in use here. Goes with 6.1.
  */

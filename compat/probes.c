@@ -92,6 +92,11 @@ struct shrinker *probe(void)
 	return shrinker_alloc(0, "name");
 }
 
+#elif defined(NSWAP_PROBE_HRTIMER_SETUP)
+#include <linux/hrtimer.h>
+void (*probe)(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *),
+	      clockid_t clock, enum hrtimer_mode mode) = hrtimer_setup;
+
 #elif defined(NSWAP_PROBE_DISABLE_WBT)
 #include <linux/blkdev.h>
 unsigned int probe = QUEUE_FLAG_DISABLE_WBT_DEF;
