@@ -42,7 +42,8 @@
 	X(prefetch_ram_hits, PREFETCH_RAM_HITS) /* of pages_in, pages prefetched to peers */ \
 	X(copies_evicted, COPIES_EVICTED) /* copies dropped from flash to make room */ \
 	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */ \
-	X(pages_mirrored, PAGES_MIRRORED) /* second copies stored on peers */
+	X(pages_mirrored, PAGES_MIRRORED) /* second copies stored on peers */ \
+	X(pages_hedged, PAGES_HEDGED) /* pages read elsewhere, for their peer was slow */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

@@ -50,6 +50,7 @@ int nswap_late_answer(struct nswap_conn *c)
 	case NSWAP_STORE_ACK:
 		return late_store(c);
 	case NSWAP_LOAD_REPLY:
+		clear_bit(c->number, &c->peer->slow);
 		return nswap_drain(c->t, c->l, c->scratch,
 				   le32_to_cpu(c->rx.bytes));
 	default:

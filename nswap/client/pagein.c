@@ -10,7 +10,8 @@
  *   REMOTE, its peer silent or gone, and home has a copy: read from home
  *   any other state with a flash slot: the reading policy chooses; the other
  *	place is tried if that one fails or, for a peer, has no session
- *   on a mirrored device: the first of its peers, unless the second answers sooner
+ *   on a mirrored device: the first of its peers, unless the second answers sooner; the
+ *	other one if it has not answered for long (hedge.c)
  *   LOST, or a peer that is dead or LOST: the request fails
  *
  * Invariants:
@@ -37,6 +38,7 @@
 #include "core/mirror.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
+#include "hedge.h"
 #include "observe/meter.h"
 #include "pagein.h"
 #include "pagein_copy.h"
@@ -177,6 +179,7 @@ static int load_answered(struct nswap_msg *m)
 	}
 	m->received_ns = nswap_stamp();
 	nswap_peer_answered(op->peer, c->number, m->since);
+	nswap_hedge_answered(op);
 	pagein_timed(op, held);
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
@@ -288,6 +291,7 @@ static void pagein_send(struct nswap_op *op)
 	iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 2, sizeof(*h) + bytes);
 	nswap_stat_inc(peer->node, load_msgs);
 	atomic_inc(&peer->loads);
+	nswap_hedge_begin(op);
 	if (nswap_conn_send(nswap_session_load_conn(peer), m))
 		load_lost(m);
 }

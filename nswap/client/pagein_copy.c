@@ -45,20 +45,20 @@ static struct nswap_slot copy_look(struct nswap_io *io, unsigned int i, bool *co
 	return s;
 }
 
-/* how soon a peer is to answer, the less the better; 1: a connection of it is late */
+/* how soon a peer is to answer, the less the better; 1: a connection is slow, 2: late */
 static unsigned int peer_rank(struct nswap_node *node, u16 index)
 {
 	struct nswap_peer *peer;
-	unsigned int rank = 3;
+	unsigned int rank = 4;
 	u8 state;
 
 	rcu_read_lock();
 	peer = rcu_dereference(node->peers[index]);
 	state = peer ? READ_ONCE(peer->state) : NSWAP_PEER_LOST;
 	if (state == NSWAP_PEER_UP)
-		rank = !!READ_ONCE(peer->late);
+		rank = READ_ONCE(peer->late) ? 2 : !!READ_ONCE(peer->slow);
 	else if (!nswap_peer_hopeless(state))
-		rank = 2;
+		rank = 3;
 	rcu_read_unlock();
 	return rank;
 }

@@ -7,6 +7,7 @@
 #include "core/client_state.h"
 #include "core/node.h"
 #include "free.h"
+#include "hedge.h"
 #include "park.h"
 #include "peers/loss.h"
 #include "request_queue.h"
@@ -39,6 +40,7 @@ int nswap_client_start(struct nswap_node *node)
 	INIT_DELAYED_WORK(&cl->tick, nswap_timers_tick);
 	INIT_DELAYED_WORK(&cl->frees, nswap_free_work);
 	INIT_WORK(&cl->losses, nswap_loss_work);
+	nswap_hedge_init(cl);
 	node->client = cl;
 	return 0;
 }
@@ -51,6 +53,7 @@ void nswap_client_stop(struct nswap_node *node)
 	if (!cl)
 		return;
 	cancel_delayed_work_sync(&cl->tick);
+	nswap_hedge_exit(cl);
 	cancel_delayed_work_sync(&cl->frees);
 	cancel_work_sync(&cl->losses);
 	cancel_work_sync(&cl->kick);

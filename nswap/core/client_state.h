@@ -6,6 +6,7 @@
 #define NSWAP_CLIENT_STATE_H
 
 #include <linux/bio.h>
+#include <linux/hrtimer.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -26,6 +27,26 @@ struct nswap_orphan {
 };
 
 #define NSWAP_ORPHANS	4096
+
+/**
+ * struct nswap_hedge - looks for page-ins that are to be asked of another peer
+ * @timer: runs while LOADs of mirrored devices are out
+ * @armed: bit 0: it runs, or @work is to
+ * @work: looks
+ * @now: when it began to; this and what follows is the work's own, by ktime_get_ns()
+ * @next: when the next LOAD is to be hedged
+ * @seen: pages read when @credit was added to last
+ * @credit: pages that may be hedged, in twentieths
+ */
+struct nswap_hedge {
+	struct hrtimer timer;
+	unsigned long armed;
+	struct work_struct work;
+	u64 now;
+	u64 next;
+	u64 seen;
+	u64 credit;
+};
 
 /**
  * struct nswap_client - the client role of a node
@@ -54,6 +75,7 @@ struct nswap_orphan {
  * @frees: work that tells peers of freed slots and obsolete copies
  * @free_turn: counts its passes: which device, or the obsolete copies, comes first
  * @losses: work that marks the slots of peers whose epoch is over
+ * @hedge: slow peers' page-ins
  * @returns_wait: waits for a free room for a RETURN, or for the last use of a device
  */
 struct nswap_client {
@@ -81,6 +103,7 @@ struct nswap_client {
 	struct delayed_work frees;
 	unsigned int free_turn;
 	struct work_struct losses;
+	struct nswap_hedge hedge;
 	wait_queue_head_t returns_wait;
 };
 

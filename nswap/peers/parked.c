@@ -228,6 +228,8 @@ void nswap_peer_answered(struct nswap_peer *peer, u8 conn, unsigned long since)
 		WRITE_ONCE(peer->usual, usual - usual / USUAL_WEIGHT + took);
 	if (test_bit(conn, &peer->late))
 		clear_bit(conn, &peer->late);
+	if (test_bit(conn, &peer->slow))
+		clear_bit(conn, &peer->slow);
 	atomic_dec(&peer->loads);
 	if (!bio_list_empty(&peer->parked))
 		nswap_client_unpark(peer->node);

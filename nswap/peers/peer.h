@@ -79,7 +79,9 @@ struct nswap_reconcile {
  * @parked: page-ins that wait for it, bios; see parked.c
  * @loads: LOADs given to a connection and not over
  * @late: a bit for each connection whose oldest LOAD is much older than usual
+ * @slow: likewise, but old enough to be asked of another peer; see hedge.c
  * @usual: what is: 8 times the average of recent ones, in jiffies
+ * @load_ns: average time of page-ins of mirrored devices, in ns; 0 if not known
  * @apart: jiffies when it began to try and move copies of mirrored pages to where the
  *	other one is
  * @apart_last: when it last tried, 0 if it has not since it shrinks
@@ -136,7 +138,9 @@ struct nswap_peer {
 	struct bio_list parked;
 	atomic_t loads;
 	unsigned long late;
+	unsigned long slow;
 	u32 usual;
+	u64 load_ns;
 	unsigned long apart;
 	unsigned long apart_last;
 	atomic64_t slots;

@@ -157,6 +157,7 @@ static bool session_up(struct nswap_peer *peer)
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_suspicion_over(peer);
 	WRITE_ONCE(peer->late, 0);
+	WRITE_ONCE(peer->slow, 0);
 	nswap_reconcile_soon(peer);
 	if (nswap_peer_become(peer, ~BIT(NSWAP_PEER_LOST), NSWAP_PEER_UP) ==
 	    NSWAP_PEER_LOST) {

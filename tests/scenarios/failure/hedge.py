@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A peer that does not answer for a moment: its pages are read from the other copy.
+
+        node0 ------ node1        node0's pages are each on two of the others;
+        |  `-------- node2        replies of one after the other, or of all, are
+        `----------- node3        held back
+"""
+import random
+import threading
+import time
+
+from nswaptest.check import at_least, at_most, equal, hold, true
+from nswaptest.scenario import sibling
+from nswaptest.work import Slots
+
+mirror = sibling("protect_mirror")
+
+DESCRIPTION = "page-ins of mirrored pages do not wait for a peer that stalls"
+SUITES = ("lab",)
+NEEDS = ("module", "progs")
+TIMEOUT = 200
+
+SLOTS = 512
+STALL_MS = 400
+STALLS = 9
+WAIT_MS = 200       # on a busy machine others are as slow without a stall
+SHARE = 20          # one page-in in so many may be hedged
+
+
+def hold_back(node, ms):
+    """What the node sends from now on takes so much longer."""
+    node.run(["tc", "qdisc", "replace", "dev", node.iface, "root", "netem",
+              "limit", "100000", "delay", f"{ms}ms"])
+
+
+class Reader(threading.Thread):
+    """Reads slots in random order until told to stop, or so many."""
+
+    def __init__(self, slots, number, most=None):
+        super().__init__(daemon=True)
+        self.slots, self.most = slots, most
+        self.rnd = random.Random(number)
+        self.over = threading.Event()
+        self.times = []
+        self.bad = 0
+
+    def run(self):
+        order = sorted(self.slots.count)
+        while not self.over.is_set() and len(self.times) != self.most:
+            slot = self.rnd.choice(order)
+            begin = time.monotonic()
+            try:
+                page = self.slots.read(slot)
+            except OSError:
+                page = None
+            self.times.append(time.monotonic() - begin)
+            self.bad += page != self.slots.page(slot)
+
+    def end(self):
+        """Stop it; no page may have been wrong."""
+        self.over.set()
+        self.join(30)
+        true(not self.is_alive(), "a reader still waits at the end")
+        equal(self.bad, 0, "wrong or unreadable pages")
+
+
+def filled(t, servers=3):
+    """A client with a mirrored device that no page was read from."""
+    cluster, client, dev = mirror.start(t, servers=servers, dead_after=30)
+    slots = Slots(dev, t.seed)
+    for first in range(1, SLOTS, 8):
+        slots.write(first, 8)
+    return cluster, client, dev, slots
+
+
+def shown(times):
+    """Median, one in a hundred and longest, as text."""
+    times = sorted(times)
+    at = [times[len(times) // 2], times[len(times) * 99 // 100], times[-1]]
+    return ", ".join(f"{1000 * s:.1f}" for s in at) + " ms"
+
+
+def within_budget(client):
+    """No more than the share of page-ins were hedged; how many were."""
+    stat = client.stat()["client"]
+    at_most(stat["pages_hedged"] * SHARE, stat["pages_in"],
+            "page-ins hedged, of those allowed")
+    return stat["pages_hedged"]
+
+
+def test_stalls(t):
+    """One of three peers after the other holds its replies back for a while: a
+    reader of all pages hardly ever waits for that."""
+    cluster, client, dev, slots = filled(t)
+    for node in cluster.nodes[1:]:
+        hold_back(node, 0)
+    calm = Reader(slots, 1, 1000)
+    calm.start()
+    calm.join(60)
+    reader = Reader(slots, 2)
+    reader.start()
+    for i in range(STALLS):
+        node = cluster[1 + i % 3]
+        hold_back(node, STALL_MS)
+        hold(STALL_MS / 1000)
+        hold_back(node, 0)
+        hold(STALL_MS / 1000)
+    reader.end()
+    t.log(f"median, p99, longest of {len(calm.times)} calm reads: "
+          f"{shown(calm.times)}")
+    t.log(f"of {len(reader.times)} with stalls: {shown(reader.times)}")
+    waited = sum(s > WAIT_MS / 1000 for s in reader.times)
+    t.log(f"{within_budget(client)} pages hedged, {waited} reads waited")
+    slots.close()
+    client.device_del(dev)
+    at_most(waited, STALLS - 2, "reads that waited for a stall to end")
+
+
+def test_frozen(t):
+    """A peer is cut off under readers: none waits for as long as it takes to see
+    that it is late."""
+    cluster, client, dev, slots = filled(t)
+    before = Reader(slots, 1, 1500)
+    before.start()
+    before.join(60)
+    cluster.cut(client, cluster[1])
+    readers = [Reader(slots, i, 300) for i in range(4)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(30)
+        reader.end()
+    times = sum((reader.times for reader in readers), [])
+    t.log(f"median, p99, longest: {shown(times)}; "
+          f"{within_budget(client)} pages hedged")
+    at_least(within_budget(client), 1, "pages hedged")
+    cluster.heal()
+    slots.close()
+    client.device_del(dev)
+    at_most(max(times), WAIT_MS / 1000, "longest read, in s")
+
+
+def test_budget(t):
+    """Replies of all peers are held back now and then, now of some, now of all:
+    never were more than 5 % of page-ins hedged, and no read fails."""
+    cluster, client, dev, slots = filled(t)
+    rnd = random.Random(t.seed)
+    readers = [Reader(slots, i) for i in range(8)]
+    for reader in readers:
+        reader.start()
+    for i in range(30):
+        for node in cluster.nodes[1:]:
+            if rnd.random() < 0.7 or i % 5 == 4:
+                hold_back(node, rnd.choice((0, 10, 30)))
+        within_budget(client)
+    for reader in readers:
+        reader.end()
+    t.log(f"{within_budget(client)} pages hedged of "
+          f"{client.stat()['client']['pages_in']}")
+    equal(client.stat()["client"]["read_errors"], 0, "read errors")
+    slots.close()
+    client.device_del(dev)
