@@ -84,6 +84,18 @@ static bool pagein_slot_lost(struct nswap_slot *s, struct nswap_device *dev,
 	       nswap_home_copy_lost(dev, slot, s);
 }
 
+/*
+ * Has this peer said so before? The page may have moved away from it and back meanwhile,
+ * so only its second miss counts; what another place said is no matter of this one.
+ */
+static bool slot_missed_twice(struct nswap_io *io, unsigned int i, u16 peer)
+{
+	if (test_and_set_bit(i, &io->missed) && io->missed_at[i] == peer)
+		return true;
+	io->missed_at[i] = peer;
+	return false;
+}
+
 /* the peer does not hold the page: true if the slot has changed, so retry */
 static bool slot_missed(struct nswap_io *io, unsigned int i,
 			struct nswap_peer *peer)
@@ -99,10 +111,9 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	}
 	if (nswap_home_copy_due(dev, io->slot + i))
 		set_bit(i, &io->no_peer);
-	/* it may have moved away and back meanwhile: only the second miss counts */
 	if (!nswap_copy_rests(&s, nswap_mirror_of(dev, io->slot + i, &s),
 			      peer->index, gen) ||
-	    !test_and_set_bit(i, &io->missed) ||
+	    !slot_missed_twice(io, i, peer->index) ||
 	    nswap_loss_of_copy(dev, io->slot + i, gen, peer->index) ||
 	    !nswap_slot_update(dev, io->slot + i, &was, pagein_slot_lost, dev,
 			       io->slot + i, peer->index, gen))

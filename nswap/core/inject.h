@@ -54,6 +54,7 @@ enum nswap_point {
 	  "serve the previous generation of the next N pages that have one") \
 	X(NEXT, drop_ack, "do not send the next N store acks") \
 	X(NEXT, refuse, "refuse the next N stores") \
+	X(NEXT, miss, "say of the next N pages asked for that they are not held") \
 	X(NEXT, no_threads, "the next N sessions get no threads") \
 	X(CHANCE, cut_ack, \
 	  "close the connection before 1 in N acks of stores, frees and returns") \

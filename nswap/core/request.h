@@ -67,6 +67,7 @@ struct nswap_op {
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
  * @missed: page-in: slots a peer has once said it does not hold
+ * @missed_at: of these, index of the peer that said it last
  * @no_flash: slots that flash has failed; bits set by the task that finds out
  * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
  * @no_home: page-in: slots whose copy at home has failed, but a peer has them
@@ -108,6 +109,7 @@ struct nswap_io {
 	unsigned long unclaimed;
 	unsigned long todo;
 	unsigned long missed;
+	u16 missed_at[NSWAP_REQ_SLOTS];
 	unsigned long no_flash;
 	unsigned long no_peer;
 	unsigned long no_home;

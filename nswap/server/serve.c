@@ -227,11 +227,12 @@ static int serve_load(struct nswap_srv_conn *conn)
 		return ret;
 	question_here(conn);
 	for (i = 0; i < nr; i++) {
-		struct nswap_entry *e;
+		struct nswap_entry *e = NULL;
 
-		e = nswap_held_find(conn, le32_to_cpu(conn->rx.instance),
-				    le64_to_cpu(conn->rx.slot) + i,
-				    le32_to_cpu(conn->gen[i]));
+		if (!nswap_inject_miss())
+			e = nswap_held_find(conn, le32_to_cpu(conn->rx.instance),
+					    le64_to_cpu(conn->rx.slot) + i,
+					    le32_to_cpu(conn->gen[i]));
 		conn->status[i] = cpu_to_le32(e ? NSWAP_ST_OK :
 						  NSWAP_ST_NOT_HELD);
 		if (!e)

@@ -16,7 +16,7 @@ fill = sibling("failures").fill
 DESCRIPTION = "pages of a mirrored device outlive one peer after the other"
 SUITES = ("lab",)
 LONG = ("killed_while_swapping",)
-NEEDS = ("module", "progs")
+NEEDS = ("module", "inject", "progs")
 TIMEOUT = 300
 
 SLOTS = 2048        # written in most tests
@@ -205,6 +205,26 @@ def test_too_few(t):
         cluster[2].up(lend="64M", dead_after=2)
         protected(client)
         cluster.kill(cluster[1])
+        all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_misses(t):
+    """One place does not have its copy, and is asked twice; the other, which says
+    so once, is asked again as well and the page is read."""
+    cluster = t.cluster(4, inject=True)
+    cluster.up(lend="64M", dead_after=2)
+    client = cluster[0]
+    dev = client.device_add("32M")
+    client.ctl("device", "protect", dev, "mirror")
+    with fill(client, dev, t.seed, 64) as slots:
+        client.ctl("set", "protect_mib_s", "0")
+        for slot in range(1, 9):
+            client.inject(miss=3)
+            equal(slots.right(slot), True, f"slot {slot} is read")
+        equal(client.stat()["client"]["read_errors"], 0, "read errors")
+        client.ctl("set", "protect_mib_s", "64")
+        protected(client)
         all_right(client, slots)
     client.device_del(dev)
 
