@@ -63,7 +63,8 @@
 	X(shrunk, SHRUNK) /* pages by which it shrank */ \
 	X(shrinker_calls, SHRINKER_CALLS) /* times reclaim took pages back */ \
 	X(grants_revoked, GRANTS_REVOKED) /* grants taken back */ \
-	X(pages_rebalanced, PAGES_REBALANCED) /* of pages_moved_out: moved to emptier peers */
+	X(pages_rebalanced, PAGES_REBALANCED) /* of pages_moved_out: moved to emptier peers */ \
+	X(pages_dropped, PAGES_DROPPED) /* droppable pages dropped to give RAM back */
 
 #define NSWAP_ANNOUNCE_STATS(X) \
 	X(announced, SENT) /* announcements sent */ \

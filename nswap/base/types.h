@@ -53,6 +53,21 @@ enum nswap_protect {
 	NSWAP_PROTECT_KINDS,
 };
 
+/**
+ * enum nswap_device_class - what lenders that shrink do with the pages of a device
+ * @NSWAP_DEV_NORMAL: they move them to other peers, or back to their owner
+ * @NSWAP_DEV_CRITICAL: likewise, before any other page, and a peer with anything less
+ *	important gives that up for them
+ * @NSWAP_DEV_DROPPABLE: they drop them first, without asking
+ * @NSWAP_DEV_CLASSES: number of classes
+ */
+enum nswap_device_class {
+	NSWAP_DEV_NORMAL,
+	NSWAP_DEV_CRITICAL,
+	NSWAP_DEV_DROPPABLE,
+	NSWAP_DEV_CLASSES,
+};
+
 struct nswap_node;
 struct nswap_peer;
 struct nswap_conn;

@@ -208,6 +208,9 @@ struct nswap_side_view {
  * @protect: what it is protected by
  * @exposed: pages that are lost if their peer dies
  * @lag: pages that home lags behind; they are in this node's RAM
+ * @class: what lenders that shrink do with its pages
+ * @reserve: pages that peers are to keep for it
+ * @reserved: pages that peers which are up do keep
  * @tier: its tiers, including those it does not have
  * @in_use: opened or swapped on
  * @policy: what is set on the device itself, NULL where it follows its node
@@ -224,6 +227,9 @@ struct nswap_device_view {
 	const char *protect;
 	u64 exposed;
 	u32 lag;
+	const char *class;
+	u32 reserve;
+	u64 reserved;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
@@ -237,6 +243,9 @@ struct nswap_device_view {
  * @flash: paths of its flash devices, by rank
  * @nr_flash: number of @flash
  * @protect: kind of protection; NULL for none
+ * @class: what lenders do with its pages; NULL for normal
+ * @reserve: bytes that peers are to keep for it
+ * @reserves: @reserve is set
  */
 struct nswap_device_config {
 	u64 bytes;
@@ -245,6 +254,9 @@ struct nswap_device_config {
 	const char *flash[NSWAP_FLASH_DEVICES];
 	unsigned int nr_flash;
 	const char *protect;
+	const char *class;
+	u64 reserve;
+	bool reserves;
 };
 
 /**

@@ -280,13 +280,15 @@ static const struct nswap_store_ops pageout_store_ops = {
 };
 
 static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int nr,
-			  struct nswap_peer *peer)
+			  struct nswap_peer *peer, bool reserved)
 {
 	struct nswap_op *op = nswap_store_op(io, first, nr, peer,
 					     &pageout_store_ops);
 	struct nswap_slot was;
 	unsigned int i;
 
+	if (reserved)
+		nswap_store_reserved(op);
 	for (i = first; i < first + nr; i++) {
 		nswap_slot_update(io->dev, io->slot + i, &was,
 				  pageout_slot_placed, peer->index);
@@ -319,7 +321,7 @@ static int flash_inflight(struct nswap_io *io, unsigned int first)
 int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 {
 	struct nswap_node *node = io->dev->node;
-	bool rather_peers = false;
+	bool rather_peers = false, reserved;
 	struct nswap_peer *peer;
 	unsigned int first, nr;
 	unsigned long may;
@@ -341,13 +343,18 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 			rather_peers = io->todo & BIT(first);
 			continue;
 		}
-		if (n < 0)
-			return n;
+		reserved = n < 0;
+		if (reserved) {
+			nr = nswap_place_take_reserved(io->dev, nr, &index);
+			if (!nr)
+				return n;
+			n = nr;
+		}
 		peer = nswap_place_peer(node, index);
 		if (!peer)
 			continue;
 		io->todo &= ~GENMASK(first + n - 1, first);
-		pageout_store(io, first, n, peer);
+		pageout_store(io, first, n, peer, reserved);
 	}
 	return 0;
 }

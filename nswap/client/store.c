@@ -25,12 +25,19 @@
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
+#include "core/reserve.h"
 #include "free.h"
 #include "observe/meter.h"
 #include "peers/grants.h"
 #include "peers/place.h"
 #include "peers/session.h"
 #include "store.h"
+
+/* is it one of the device's reserve, for which no grant is spent? */
+static bool store_is_reserved(const struct nswap_op *op)
+{
+	return op->m.hdr.flags & cpu_to_le16(NSWAP_F_RESERVED);
+}
 
 static void store_give_up(struct nswap_op *op, unsigned int i, bool may_be_held)
 {
@@ -73,7 +80,9 @@ static int store_answered(struct nswap_msg *m)
 		store_give_up(op, i, false);
 		refused |= BIT(i);
 	}
-	if (refused)
+	if (refused && store_is_reserved(op))
+		nswap_reserve_refused(op->io->dev, peer->index);
+	else if (refused)
 		nswap_peer_refused(peer, hweight_long(refused));
 	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
 			   le64_to_cpu(c->rx.free));
@@ -105,7 +114,7 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 
 	nswap_stat_add(peer->node, timeouts, op->nr);
 	nswap_peer_back_off(peer);
-	if (unsent)
+	if (unsent && !store_is_reserved(op))
 		nswap_place_unspent(peer->node, peer->index, op->nr);
 	store_unanswered(op, !unsent);
 }
@@ -164,6 +173,12 @@ struct nswap_op *nswap_store_op(struct nswap_io *io, unsigned int first,
 	nswap_peer_slots(io->dev->node, peer->index, nr);
 	store_build(op);
 	return op;
+}
+
+/* the peer is to take the pages from the device's reserve; @op: not sent yet */
+void nswap_store_reserved(struct nswap_op *op)
+{
+	op->m.hdr.flags |= cpu_to_le16(NSWAP_F_RESERVED);
 }
 
 /**

@@ -30,6 +30,7 @@ struct nswap_store_ops {
 struct nswap_op *nswap_store_op(struct nswap_io *io, unsigned int first,
 				unsigned int nr, struct nswap_peer *peer,
 				const struct nswap_store_ops *ops);
+void nswap_store_reserved(struct nswap_op *op);
 void nswap_store_send(struct nswap_op *op);
 
 #endif

@@ -14,6 +14,7 @@
  *             no grant left, room there and page-outs to any peer: ask
  *             no page-out to it for IDLE_MS: give back its grants, except
  *             a few while there are page-outs to others; all if it shrinks
+ *             a device it was not told of, or whose reserve is short: attach that
  *             comparison due: compare
  *     SUSPECTED
  *             for dead_after_ms: DEAD, its parked page-ins fail
@@ -32,6 +33,7 @@
 #include "core/node.h"
 #include "free.h"
 #include "pagein_copy.h"
+#include "peers/attach.h"
 #include "peers/ctl.h"
 #include "peers/parked.h"
 #include "peers/place.h"
@@ -192,6 +194,7 @@ static void tick_peer(struct nswap_peer *peer)
 	late_loads(peer);
 	tick_ping(peer);
 	nswap_place_look(peer, NSWAP_PLACE_TICK);
+	nswap_attach_tick(peer);
 	tick_grants(peer);
 	tick_compare(peer);
 }

@@ -9,13 +9,15 @@
 #include "migrate/moved.h"
 #include "migrate/mover.h"
 #include "migrate/serve_move.h"
+#include "peers/attach.h"
 #include "peers/loss.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
 
 static int hook_peer_made(struct nswap_peer *peer)
 {
-	return nswap_free_init(peer) ?: nswap_moved_init(peer);
+	return nswap_free_init(peer) ?: nswap_moved_init(peer) ?:
+	       nswap_attach_init(peer);
 }
 
 static bool hook_tick_device(struct nswap_device *dev)

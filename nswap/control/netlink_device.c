@@ -70,6 +70,9 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.home = tb[NSWAP_A_HOME] ? nla_data(tb[NSWAP_A_HOME]) : NULL,
 		.protect = tb[NSWAP_A_PROTECT] ? nla_data(tb[NSWAP_A_PROTECT]) :
 						 NULL,
+		.class = tb[NSWAP_A_CLASS] ? nla_data(tb[NSWAP_A_CLASS]) : NULL,
+		.reserves = tb[NSWAP_A_RESERVE],
+		.reserve = tb[NSWAP_A_RESERVE] ? nla_get_u64(tb[NSWAP_A_RESERVE]) : 0,
 	};
 	struct nswap_device_view v = {};
 	struct nswap_node *node;

@@ -37,7 +37,7 @@ const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_PROTECT + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_RESERVE + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -56,6 +56,8 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_PROTECT + 1] = {
 	[NSWAP_A_PROFILE_RESET] = { .type = NLA_FLAG, },
 	[NSWAP_A_TRACE_AFTER] = { .type = NLA_U64, },
 	[NSWAP_A_PROTECT] = { .type = NLA_NUL_STRING, .len = 255, },
+	[NSWAP_A_CLASS] = { .type = NLA_NUL_STRING, .len = 255, },
+	[NSWAP_A_RESERVE] = { .type = NLA_U64, },
 };
 
 /* Ops table for nswap */

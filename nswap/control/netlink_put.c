@@ -168,6 +168,9 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    nla_put_string(skb, NSWAP_DEVICE_A_PROTECT, v->protect) ||
 	    put_u64(skb, NSWAP_DEVICE_A_EXPOSED, v->exposed) ||
 	    nla_put_u32(skb, NSWAP_DEVICE_A_LAG, v->lag) ||
+	    nla_put_string(skb, NSWAP_DEVICE_A_CLASS, v->class) ||
+	    put_u64(skb, NSWAP_DEVICE_A_RESERVE, (u64)v->reserve << NSWAP_SLOT_SHIFT) ||
+	    put_u64(skb, NSWAP_DEVICE_A_RESERVED, v->reserved << NSWAP_SLOT_SHIFT) ||
 	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, home->pages) ||
 	    (*home->names &&
@@ -186,7 +189,7 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	return 0;
 }
 
-static_assert(NSWAP_HAS_ALL == NSWAP_FEATURE_TIMED,
+static_assert(NSWAP_HAS_ALL == (NSWAP_FEATURE_TIMED | NSWAP_FEATURE_CLASSES),
 	      "every feature of the protocol has its name");
 
 static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)

@@ -21,6 +21,7 @@ struct nswap_home_fill;
 struct nswap_mirror_fill;
 struct nswap_promote;
 struct nswap_prefetcher;
+struct nswap_reserve;
 struct nswap_returns;
 
 /* flags of a read by the prefetcher, see @ahead of struct nswap_io */
@@ -52,6 +53,9 @@ struct nswap_returns;
  * @repair: makes missing second copies; likewise
  * @protect: what is to survive the death of a peer; read with READ_ONCE, written
  *	under the node's @control
+ * @class: enum nswap_device_class; write-once
+ * @attached: peers that come up are told of @class and @reserve
+ * @reserve: pages that peers set aside for it; NULL without a reserve
  * @follow: writes page-outs home behind the peers; NULL until protection by home is
  *	turned on
  * @fill: with a home, copies there what peers hold and home lacks
@@ -99,6 +103,9 @@ struct nswap_device {
 	atomic64_t nr_mirrored;
 	struct nswap_mirror_fill *repair;
 	enum nswap_protect protect;
+	enum nswap_device_class class;
+	bool attached;
+	struct nswap_reserve *reserve;
 	struct nswap_follow *follow;
 	struct nswap_home_fill *fill;
 	struct nswap_returns *rooms;

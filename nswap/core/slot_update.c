@@ -19,6 +19,7 @@
 #include "inject.h"
 #include "mirror.h"
 #include "page_tag.h"
+#include "reserve.h"
 #include "slot_update.h"
 
 /* is it the same page, and does a copy of it exist? */
@@ -74,6 +75,8 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 			nswap_flash_unlinked(dev->flash, was->flash);
 		nswap_flash_put(dev->flash, was->flash);
 	}
+	if (dev->reserve && was->peer != to->peer)
+		nswap_reserve_named(dev, was->peer, to->peer);
 	if (from != to->state) {
 		if (from != NSWAP_SLOT_EMPTY)
 			atomic64_dec(&dev->count[from]);

@@ -14,6 +14,7 @@
 #include <linux/capability.h>
 #include <linux/err.h>
 
+#include "class.h"
 #include "config.h"
 #include "disk.h"
 #include "protect.h"
@@ -119,6 +120,8 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 	}
 	if (!ret && cfg->protect)
 		ret = nswap_protect_parse(cfg->protect, b->home, &b->protect, ext);
+	if (!ret)
+		ret = nswap_class_parse(cfg, b, ext);
 	if (ret)
 		nswap_device_close_backing(b);
 	return ret;

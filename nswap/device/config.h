@@ -20,12 +20,16 @@ struct nswap_home;
  * @home: its home, open; NULL for none
  * @flash: its flash, open; NULL for none
  * @protect: what protects it
+ * @class: what lenders do with its pages
+ * @reserve: pages that peers are to keep for it
  */
 struct nswap_device_backing {
 	u64 bytes;
 	struct nswap_home *home;
 	struct nswap_flash *flash;
 	enum nswap_protect protect;
+	enum nswap_device_class class;
+	u32 reserve;
 };
 
 int nswap_device_open_backing(const struct nswap_device_config *cfg,

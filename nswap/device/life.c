@@ -20,12 +20,14 @@
 #include <linux/slab.h>
 
 #include "base/log.h"
+#include "class.h"
 #include "client/tier.h"
 #include "config.h"
 #include "core/client_state.h"
 #include "core/devices.h"
 #include "core/mirror.h"
 #include "core/node.h"
+#include "core/reserve.h"
 #include "core/slot_update.h"
 #include "disk.h"
 #include "migrate/returned.h"
@@ -58,6 +60,7 @@ static void free_device(struct nswap_device *dev)
 	if (dev->flash)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
+	nswap_reserve_exit(dev);
 	nswap_return_exit(dev);
 	nswap_side_exit(&dev->side);
 	free_percpu(dev->flow);
@@ -107,6 +110,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	dev->flow = alloc_percpu(struct nswap_flow);
 	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow ||
 	    nswap_slot_map_init(&dev->map, slots) ||
+	    nswap_reserve_init(dev, b->reserve) ||
 	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev)) ||
 	    nswap_protect_set(dev, b->protect)) {
@@ -115,6 +119,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	}
 	dev->home = b->home;
 	dev->flash = b->flash;
+	dev->class = b->class;
 	dev->used = jiffies;
 	return dev;
 }
@@ -138,6 +143,7 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 	}
 	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
 	nswap_protect_look(dev, v);
+	nswap_class_look(dev, v);
 	for (tier = 0; tier < NSWAP_TIERS; tier++)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
@@ -169,11 +175,55 @@ static void wait_for_sessions(struct nswap_node *node)
 		schedule_timeout_killable(HZ / 50);
 }
 
+/* peers without a session are told by comparison once their session is back */
+static void tell_peers(struct nswap_device *dev)
+{
+	unsigned long until = jiffies + FORGET_WAIT;
+	struct nswap_peer *peer;
+	unsigned int i;
+
+	nswap_for_each_peer(dev->node, i, peer) {
+		struct nswap_ctl *c = &peer->forget;
+
+		if (READ_ONCE(peer->state) != NSWAP_PEER_UP ||
+		    !nswap_ctl_claim(c)) {
+			nswap_reconcile_soon(peer);
+		} else {
+			c->m.hdr.instance = cpu_to_le32(dev->instance);
+			nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
+		}
+		nswap_peer_put(peer);
+	}
+	nswap_for_each_peer(dev->node, i, peer) {
+		long left = until - jiffies;
+
+		if (left > 0)
+			wait_event_timeout(peer->wait,
+					   !test_bit(0, &peer->forget.busy),
+					   left);
+		nswap_peer_put(peer);
+	}
+}
+
+/* class and reserve, if it has any: peers that know them before its first page */
+static int add_at_peers(struct nswap_device *dev, struct netlink_ext_ack *ext)
+{
+	int ret;
+
+	if (dev->class == NSWAP_DEV_NORMAL && !dev->reserve)
+		return 0;
+	wait_for_sessions(dev->node);
+	ret = nswap_class_attach(dev, ext);
+	if (ret)
+		tell_peers(dev);
+	return ret;
+}
+
 /*
  * Add a device to a node. Waits briefly for the sessions with known peers. Context:
  * process, sleeps; allocates 8 bytes a slot and the side tables: a bit, with a home
  * four and a byte; with protection by home 4 MiB. Returns 0, -EINVAL, -ENOMEM,
- * -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
+ * -ENOSPC, -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
  */
 int nswap_device_add(struct nswap_node *node,
 		     const struct nswap_device_config *cfg,
@@ -202,9 +252,13 @@ int nswap_device_add(struct nswap_node *node,
 	WRITE_ONCE(node->client->sessions_wanted, true);
 	nswap_peers_start(node);
 	nswap_client_tick_now(node);
-	ret = nswap_prefetcher_alloc(dev) ?: nswap_device_make_disk(dev);
+	ret = add_at_peers(dev, ext);
+	if (!ret) {
+		ret = nswap_prefetcher_alloc(dev) ?: nswap_device_make_disk(dev);
+		if (ret)
+			NL_SET_ERR_MSG(ext, "no memory, or the block layer refused the device");
+	}
 	if (ret) {
-		NL_SET_ERR_MSG(ext, "no memory, or the block layer refused the device");
 		list_del_rcu(&dev->link);
 		synchronize_rcu();
 		nswap_return_wait(dev);
@@ -248,36 +302,6 @@ static void forget_slots(struct nswap_device *dev)
 			nswap_peer_slots(dev->node, s.peer, -1);
 		if (!(slot % 65536))
 			cond_resched();
-	}
-}
-
-/* peers without a session are told by comparison once their session is back */
-static void tell_peers(struct nswap_device *dev)
-{
-	unsigned long until = jiffies + FORGET_WAIT;
-	struct nswap_peer *peer;
-	unsigned int i;
-
-	nswap_for_each_peer(dev->node, i, peer) {
-		struct nswap_ctl *c = &peer->forget;
-
-		if (READ_ONCE(peer->state) != NSWAP_PEER_UP ||
-		    !nswap_ctl_claim(c)) {
-			nswap_reconcile_soon(peer);
-		} else {
-			c->m.hdr.instance = cpu_to_le32(dev->instance);
-			nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
-		}
-		nswap_peer_put(peer);
-	}
-	nswap_for_each_peer(dev->node, i, peer) {
-		long left = until - jiffies;
-
-		if (left > 0)
-			wait_event_timeout(peer->wait,
-					   !test_bit(0, &peer->forget.busy),
-					   left);
-		nswap_peer_put(peer);
 	}
 }
 

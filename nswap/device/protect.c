@@ -19,6 +19,7 @@
 
 #include "base/types.h"
 #include "base/views.h"
+#include "class.h"
 #include "client/follow.h"
 #include "core/device.h"
 #include "core/devices.h"
@@ -145,7 +146,8 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
 		goto unlock;
 	}
-	ret = nswap_protect_parse(mode, dev->home, &wanted, ext);
+	ret = nswap_protect_parse(mode, dev->home, &wanted, ext) ?:
+	      nswap_class_may_protect(dev->class, wanted, ext);
 	changed = !ret && wanted != dev->protect;
 	if (changed)
 		ret = nswap_protect_set(dev, wanted);

@@ -37,7 +37,9 @@ static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
 	if (ret)
 		return ret;
 	ml->epoch = hs->epoch;
-	return nswap_handshake_hello(hs, ml->l);
+	ret = nswap_handshake_hello(hs, ml->l);
+	ml->features = hs->features;
+	return ret;
 }
 
 /*

@@ -18,6 +18,7 @@
  * @l: open link, or NULL
  * @id: node it leads to
  * @epoch: its epoch, from GREET
+ * @features: NSWAP_HAS_* that both sides have
  * @hdr: header being sent or received
  */
 struct nswap_move_link {
@@ -27,6 +28,7 @@ struct nswap_move_link {
 	struct nswap_link *l;
 	u64 id;
 	u64 epoch;
+	u64 features;
 	struct nswap_wire_hdr hdr;
 };
 

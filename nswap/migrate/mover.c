@@ -2,7 +2,9 @@
 /*
  * Mover: page migration, at the server that gives RAM back.
  *
- *   surplus, or rebalancing -> pick an owner -> its least recently used pages
+ *   surplus -> droppable pages of any owner: dropped, then their owner is told
+ *   surplus, or rebalancing -> pick an owner -> its least recently used pages, critical
+ *   ones first
  *     a peer has room: MOVE to it -> MOVED to the owner -> dropped here, or kept
  *     no peer has room: RETURN to the owner, which writes them to flash or home
  *         -> dropped here, or kept
@@ -11,8 +13,9 @@
  * owners and peers answer.
  *
  * Invariants:
- *  - A page is dropped here only when its owner allows it; after any failure it is
- *    kept and tried again later.
+ *  - A page that is not droppable is dropped here only when its owner allows it; after
+ *    any failure it is kept and tried again later. Droppable ones go first, and only
+ *    for a surplus.
  *  - A page-out path: messages and threads are made with the node, pages are sent
  *    without copying, links are opened with memory reserves as those of sessions
  *    are. At most NSWAP_MOVERS batches are under way.
@@ -36,6 +39,7 @@
 
 #define TURN		32	/* batches of one owner */
 #define HAND_ON_MIB_S	32u
+#define LOOK_AGAIN	(HZ / 50)	/* while an owner is being connected to */
 #define IDLE_CLOSE	(10 * HZ)
 
 static void keep_speed(struct nswap_mover *m, bool hand_on)
@@ -71,6 +75,29 @@ static u32 take_room(struct mover_thread *w)
 	return room;
 }
 
+/* drop droppable pages of one owner; false if there are none, or no surplus */
+static bool mover_drops(struct mover_thread *w)
+{
+	struct nswap_cache *c = w->m->node->cache;
+	struct nswap_owner *o;
+	int n = 0;
+	u32 room;
+
+	if (!nswap_cache_surplus(c))
+		return false;
+	o = nswap_owner_droppable(c);
+	if (!o)
+		return false;
+	room = take_room(w);
+	if (room && !w->hand_on)
+		n = nswap_mover_drop(w, o, min_t(u64, room, nswap_cache_surplus(c)));
+	atomic_sub(room, &w->m->under_way);
+	nswap_owner_leave(c, o);
+	if (n == -EAGAIN)
+		schedule_timeout_interruptible(LOOK_AGAIN);
+	return n;
+}
+
 /*
  * Several batches of one owner, since connecting to another owner costs more than
  * a batch. False if there is nothing to do now.
@@ -79,10 +106,13 @@ static bool mover_work(struct mover_thread *w)
 {
 	struct nswap_mover *m = w->m;
 	struct nswap_cache *c = m->node->cache;
-	struct nswap_owner *o = nswap_owner_turn(c);
+	struct nswap_owner *o;
 	u32 n, room, gone = 1;
 	bool any = false;
 
+	if (mover_drops(w))
+		return true;
+	o = nswap_owner_turn(c);
 	if (!o)
 		return false;
 	for (n = 0; n < TURN && gone && !READ_ONCE(m->stop); n++) {

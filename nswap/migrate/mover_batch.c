@@ -3,11 +3,12 @@
  * One batch of a mover, see mover.c for when there is one and what may be lost:
  * nothing is.
  *
+ *   droppable pages: drop -> DROPPED to the owner
  *   pick pages -> MOVE to a peer with room -> MOVED to the owner -> drop or keep
  *   no peer has room: RETURN to the owner  -> drop or keep
  *
- * Invariant: a page is dropped here only when its owner allows it; after any
- * failure it is kept and tried again later.
+ * Invariant: a page that is not droppable is dropped here only when its owner allows it;
+ * after any failure it is kept and tried again later.
  */
 #include <linux/err.h>
 
@@ -24,12 +25,13 @@
 #define HOMELESS	(10 * HZ)
 
 /* the peer with the most free lent RAM; @rests: skipped one with room in backoff */
-static bool mover_choose(struct mover_thread *w, u64 owner, struct nswap_target *to,
-			 bool *rests)
+static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
+			 struct nswap_target *to, bool *rests)
 {
 	const struct nswap_target_rule rule = {
-		.owner = owner, .linked = w->to.l ? w->to.id : 0,
+		.owner = o->id, .linked = w->to.l ? w->to.id : 0,
 		.rest = w->m->rest, .hand_on = w->hand_on,
+		.critical = !w->hand_on && nswap_owner_has(o, NSWAP_DEV_CRITICAL),
 	};
 
 	return nswap_target_choose(w->m->node, &rule, to, rests);
@@ -265,6 +267,50 @@ static u32 mover_no_target(struct mover_thread *w, struct nswap_owner *o, u32 ro
 	return 0;
 }
 
+/*
+ * Can an owner be told of drops? -EAGAIN while another thread finds out whether it can be
+ * reached; that is waited for once, not again until it is reached.
+ */
+static int mover_may_tell(struct mover_thread *w, struct nswap_owner *o)
+{
+	bool linked = w->tell.l && w->tell.id == o->id;
+
+	if (!linked && time_before(jiffies, READ_ONCE(o->rest)))
+		return READ_ONCE(o->unreached) ? 0 : -EAGAIN;
+	WRITE_ONCE(o->unreached, !reach_owner(w, o));
+	return !READ_ONCE(o->unreached);
+}
+
+/**
+ * nswap_mover_drop() - drop droppable pages of an owner, and tell it
+ * @w: thread
+ * @o: owner, kept by the caller
+ * @room: pages to be given back
+ *
+ * What an owner that cannot be reached is not told it finds out by page-ins.
+ *
+ * Context: process, the mover's thread; sleeps.
+ * Return: how many were; -EAGAIN: none yet, look again in a moment.
+ */
+int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
+{
+	int told = mover_may_tell(w, o);
+	u64 epoch;
+	u32 n, nr;
+
+	if (told < 0)
+		return told;
+	nr = nswap_held_drop_some(w->m->node->cache, o, room, w->page, &epoch);
+	if (!nr || !told || w->tell.epoch != epoch ||
+	    !(w->tell.features & NSWAP_HAS_CLASSES))
+		return nr;
+	w->who.id = cpu_to_le64(o->id);
+	w->who.epoch = cpu_to_le64(epoch);
+	n = mover_build(w, &w->tell, NSWAP_DROPPED, nr, false);
+	nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_DROPPED_ACK, w->result);
+	return nr;
+}
+
 /* one batch of one owner; any failure starts a backoff of the owner or the peer */
 u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
@@ -276,7 +322,7 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	bool rests;
 	u64 epoch;
 
-	if (!mover_choose(w, o->id, &to, &rests))
+	if (!mover_choose(w, o, &to, &rests))
 		return mover_no_target(w, o, room, rests);
 	if (!reach_owner(w, o))
 		return 0;

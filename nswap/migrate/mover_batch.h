@@ -68,6 +68,7 @@ struct nswap_mover {
 	struct mover_thread thread[NSWAP_MOVERS];
 };
 
+int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room);
 u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room);
 
 #endif

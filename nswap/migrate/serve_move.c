@@ -2,7 +2,7 @@
 /*
  * Serving the messages of a move: pages from another server (MOVE), an owner's
  * claim of them (CLAIM), and, where this node is the owner, the report that its
- * pages were moved (MOVED) or the pages themselves (RETURN).
+ * pages were moved (MOVED) or dropped (DROPPED), or the pages themselves (RETURN).
  *
  * Invariants:
  *  - Moved pages are received into pages set aside and granted to no owner, by a
@@ -14,9 +14,11 @@
  */
 #include "core/inject.h"
 #include "core/node.h"
+#include "dropped.h"
 #include "moved.h"
 #include "returned.h"
 #include "serve_move.h"
+#include "server/attach.h"
 #include "server/owner.h"
 #include "server/held.h"
 
@@ -52,6 +54,27 @@ static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
 	return taken;
 }
 
+/* take room for pages of an owner; NULL, with the reason in @status, if there is none */
+static struct nswap_owner *move_take(struct nswap_srv_conn *conn,
+				     const struct nswap_wire_node *owner,
+				     const struct nswap_wire_page *page, u32 nr,
+				     struct list_head *entries, u16 *status)
+{
+	struct nswap_cache *c = conn->node->cache;
+	struct nswap_owner *o = NULL;
+
+	*status = NSWAP_ST_NO_ROOM;
+	if (READ_ONCE(conn->node->going))
+		return NULL;
+	o = nswap_owner_adopt(c, le64_to_cpu(owner->id), le64_to_cpu(owner->epoch));
+	if (!o)
+		*status = NSWAP_ST_STALE;
+	if (!o || nswap_attach_take(c, o, page, nr, entries))
+		return o;
+	nswap_owner_leave(c, o);
+	return NULL;
+}
+
 /* MOVE: another server sends pages of an owner */
 static int serve_move_pages(struct nswap_srv_conn *conn)
 {
@@ -59,9 +82,10 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 	struct nswap_cache *c = conn->node->cache;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
-	struct nswap_owner *o = NULL;
 	struct nswap_wire_node owner;
+	struct nswap_owner *o;
 	LIST_HEAD(entries);
+	u16 status;
 	int ret;
 
 	ret = nswap_recv_buf(conn->t, conn->l, &owner, sizeof(owner)) ?:
@@ -70,10 +94,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 		return ret;
 	for (i = 0; i < nr; i++)
 		conn->result[i].gen = page[i].gen;
-	if (!READ_ONCE(conn->node->going) &&
-	    nswap_cache_take_free(c, nr, &entries))
-		o = nswap_owner_adopt(c, le64_to_cpu(owner.id),
-				      le64_to_cpu(owner.epoch));
+	o = move_take(conn, &owner, page, nr, &entries, &status);
 	if (o) {
 		ret = nswap_serve_pages(conn, &entries);
 		if (!ret)
@@ -83,8 +104,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 					       page, &entries));
 		nswap_owner_leave(c, o);
 	} else {
-		answer_all(conn, nr, list_empty(&entries) ? NSWAP_ST_NO_ROOM :
-							    NSWAP_ST_STALE);
+		answer_all(conn, nr, status);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);
 	}
@@ -140,6 +160,30 @@ static int serve_moved(struct nswap_srv_conn *conn)
 						NSWAP_ST_OK : NSWAP_ST_KEEP);
 	}
 	nswap_serve_head(conn, NSWAP_MOVED_ACK, nr, bytes);
+	return nswap_serve_answer(conn, conn->result, bytes);
+}
+
+/* DROPPED: a server reports that it dropped droppable pages of this node */
+static int serve_dropped(struct nswap_srv_conn *conn)
+{
+	struct nswap_wire_page *page = (void *)conn->run;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u32 bytes = nr * sizeof(conn->result[0]);
+	struct nswap_node *node = conn->node;
+	struct nswap_wire_node owner;
+	int ret;
+
+	ret = nswap_recv_buf(conn->t, conn->l, &owner, sizeof(owner)) ?:
+	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++)
+		conn->result[i].gen = page[i].gen;
+	answer_all(conn, nr, NSWAP_ST_OK);
+	if (le64_to_cpu(owner.id) == node->id &&
+	    le64_to_cpu(owner.epoch) == node->epoch)
+		nswap_dropped(node, conn->mover, conn->epoch, page, nr);
+	nswap_serve_head(conn, NSWAP_DROPPED_ACK, nr, bytes);
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
@@ -212,6 +256,8 @@ int nswap_serve_moves(struct nswap_srv_conn *conn)
 		return serve_move_pages(conn);
 	case NSWAP_MOVED:
 		return serve_moved(conn);
+	case NSWAP_DROPPED:
+		return serve_dropped(conn);
 	case NSWAP_RETURN:
 		return serve_return(conn);
 	case NSWAP_CLAIM:

@@ -20,10 +20,10 @@ static void set_target(struct nswap_target *to, u16 index,
 }
 
 static bool has_room(struct nswap_node *node, const struct nswap_ipt_entry *e,
-		     u64 owner)
+		     u64 owner, bool critical)
 {
-	return nswap_ipt_stays(e) && e->free && !e->shrinking &&
-	       e->id != owner && e->id != node->id &&
+	return nswap_ipt_stays(e) && (e->free || (critical && e->lent)) &&
+	       !e->shrinking && e->id != owner && e->id != node->id &&
 	       nswap_ipt_fresh(e, nswap_now_ms(), nswap_knob(node, silent_ms));
 }
 
@@ -62,7 +62,7 @@ bool nswap_target_choose(struct nswap_node *node,
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (!has_room(node, e, rule->owner) ||
+		if (!has_room(node, e, rule->owner, rule->critical) ||
 		    (rule->hand_on && !nswap_balance_takes(&v, e->lent, e->used)))
 			continue;
 		if (time_before(jiffies, READ_ONCE(rule->rest[i])))
@@ -73,6 +73,8 @@ bool nswap_target_choose(struct nswap_node *node,
 	if (best)
 		set_target(to, best, &t->entry[best]);
 	spin_unlock_irq(&node->ipt_lock);
+	if (best && rule->critical)
+		to->free = max(to->free, (u64)NSWAP_REQ_SLOTS);
 	return best;
 }
 

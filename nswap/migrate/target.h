@@ -28,12 +28,14 @@ struct nswap_target {
  * @owner: id of the pages' owner, which is never chosen
  * @linked: id of the connected peer, 0 for none
  * @rest: per IPTable index, jiffies until which nothing is moved there
+ * @critical: those without room too, last: they give up others' pages for critical ones
  * @hand_on: only those that are emptier (rebalancing)
  */
 struct nswap_target_rule {
 	u64 owner;
 	u64 linked;
 	const unsigned long *rest;
+	bool critical;
 	bool hand_on;
 };
 

@@ -109,6 +109,9 @@ struct nswap_reconcile {
  * @claim: CLAIM of pages moved to it
  * @claimed: which of them it holds; read by the task that claimed @claim
  * @claim_over: the answer has come, or will not come; likewise
+ * @attach: ATTACH
+ * @attached: devices up to this instance were attached in this session
+ * @attach_again: jiffies when a reserve that is short is asked for again
  * @reconcile: comparison
  */
 struct nswap_peer {
@@ -168,6 +171,9 @@ struct nswap_peer {
 	struct nswap_ctl claim;
 	unsigned long claimed;
 	bool claim_over;
+	struct nswap_ctl attach;
+	u32 attached;
+	unsigned long attach_again;
 	struct nswap_reconcile reconcile;
 };
 

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "core/device_policy.h"
+#include "core/reserve.h"
 #include "place.h"
 
 #define SLOW_MS		30
@@ -163,6 +164,49 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 	}
 	spin_unlock(&node->place_lock);
 	return n;
+}
+
+/**
+ * nswap_place_take_reserved() - choose a peer that keeps pages of the device's reserve
+ * @dev: device for which nswap_place_take() found no peer
+ * @pages: adjacent pages to be placed
+ * @index: the chosen peer, the one that has most of it left
+ *
+ * No grant is spent: the store has to say that it is of the reserve.
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: how many of @pages the peer takes, 0 if there is none.
+ */
+unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pages,
+				       u16 *index)
+{
+	struct nswap_place_peer *c, *best = NULL;
+	struct nswap_node *node = dev->node;
+	unsigned int i, most = 0;
+
+	if (!dev->reserve)
+		return 0;
+	spin_lock(&node->place_lock);
+	place_update(node, 0);
+	for (i = 0; i < node->nr_cand; i++) {
+		u32 left;
+
+		c = &node->cand[i];
+		left = c->eligible && !c->busy ? nswap_reserve_left(dev, c->index) : 0;
+		if (left > most) {
+			most = left;
+			best = c;
+		}
+	}
+	pages = min(pages, most);
+	if (best) {
+		if (!best->messages++)
+			best->asked = jiffies;
+		best->inflight += pages;
+		*index = best->index;
+	}
+	spin_unlock(&node->place_lock);
+	return pages;
 }
 
 /* would nswap_place_take() find a peer, for the policy to choose? */

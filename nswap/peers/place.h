@@ -28,6 +28,8 @@ void nswap_place_remove(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
+unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pages,
+				       u16 *index);
 bool nswap_place_any(struct nswap_node *node, u16 avoid);
 bool nswap_place_third(struct nswap_node *node, u16 a, u16 b);
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages);

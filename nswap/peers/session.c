@@ -28,6 +28,7 @@
 #include <linux/sched/mm.h>
 
 #include "address.h"
+#include "attach.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "core/client_state.h"
@@ -159,6 +160,7 @@ static bool session_up(struct nswap_peer *peer)
 	WRITE_ONCE(peer->late, 0);
 	WRITE_ONCE(peer->slow, 0);
 	nswap_reconcile_soon(peer);
+	nswap_attach_session(peer);
 	if (nswap_peer_become(peer, ~BIT(NSWAP_PEER_LOST), NSWAP_PEER_UP) ==
 	    NSWAP_PEER_LOST) {
 		session_close(peer);

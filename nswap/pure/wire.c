@@ -39,7 +39,7 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 			      .fixed = sizeof(struct nswap_wire_welcome) },
 	[NSWAP_STORE] = { "store", NSWAP_REQ_SLOTS, 1,
 			  PAGE_SIZE + sizeof(__le32),
-			  .flags = NSWAP_F_TIMED },
+			  .flags = NSWAP_F_TIMED | NSWAP_F_RESERVED },
 	[NSWAP_STORE_ACK] = { "store-ack", NSWAP_REQ_SLOTS, 1,
 			      sizeof(struct nswap_wire_result),
 			      .timed = true },
@@ -85,6 +85,14 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 				      sizeof(struct nswap_wire_hdr),
 			     .flags = NSWAP_F_LEAVING | NSWAP_F_ANSWER |
 				      NSWAP_F_SHRINKING },
+	[NSWAP_ATTACH] = { "attach", U32_MAX,
+			   .flags = NSWAP_F_CRITICAL | NSWAP_F_DROPPABLE },
+	[NSWAP_ATTACHED] = { "attached", U32_MAX },
+	[NSWAP_DROPPED] = { "dropped", NSWAP_REQ_SLOTS, 1,
+			    sizeof(struct nswap_wire_page),
+			    sizeof(struct nswap_wire_node) },
+	[NSWAP_DROPPED_ACK] = { "dropped-ack", NSWAP_REQ_SLOTS, 1,
+				sizeof(struct nswap_wire_result) },
 };
 
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)

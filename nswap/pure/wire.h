@@ -22,7 +22,8 @@
  * not known here are ignored.
  */
 #define NSWAP_HAS_TIMED		0x1ull	/* NSWAP_F_TIMED is answered */
-#define NSWAP_HAS_ALL		NSWAP_HAS_TIMED	/* what this node has */
+#define NSWAP_HAS_CLASSES	0x2ull	/* ATTACH, DROPPED, NSWAP_F_RESERVED */
+#define NSWAP_HAS_ALL		(NSWAP_HAS_TIMED | NSWAP_HAS_CLASSES) /* what this node has */
 
 /**
  * enum nswap_wire_type - messages; direction in brackets
@@ -53,6 +54,11 @@
  * @NSWAP_RETURN: [mover, to the owner] your pages, no peer has room for them
  * @NSWAP_RETURN_ACK: [owner] per page: generation and result
  * @NSWAP_ANNOUNCE: [both, UDP] the node's id and what it lends
+ * @NSWAP_ATTACH: [client] class of a device instance, and @nr pages to be reserved
+ *	for it; replaces what was said before
+ * @NSWAP_ATTACHED: [server] as many of them as it can keep, @nr
+ * @NSWAP_DROPPED: [mover, to the owner] these droppable pages are gone
+ * @NSWAP_DROPPED_ACK: [owner] per page: generation and result
  * @NSWAP_WIRE_NR: number of types
  */
 enum nswap_wire_type {
@@ -82,6 +88,10 @@ enum nswap_wire_type {
 	NSWAP_RETURN,
 	NSWAP_RETURN_ACK,
 	NSWAP_ANNOUNCE,
+	NSWAP_ATTACH,
+	NSWAP_ATTACHED,
+	NSWAP_DROPPED,
+	NSWAP_DROPPED_ACK,
 	NSWAP_WIRE_NR,
 };
 
@@ -93,6 +103,12 @@ enum nswap_wire_type {
 #define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: it is reclaiming lent RAM */
 #define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: report the time you took;
 					 * needs NSWAP_HAS_TIMED
+					 */
+#define NSWAP_F_CRITICAL	0x0040	/* ATTACH: class critical */
+#define NSWAP_F_DROPPABLE	0x0080	/* ATTACH: class droppable */
+#define NSWAP_F_RESERVED	0x0100	/* STORE: from the device's reserve, not
+					 * against a grant; needs
+					 * NSWAP_HAS_CLASSES
 					 */
 
 /**
@@ -259,7 +275,7 @@ static_assert(sizeof(struct nswap_wire_run) == 24);
 #define NSWAP_WIRE_RUN_MAX	1024	/* slots of one run in a HOLD_LIST */
 
 /**
- * struct nswap_wire_page - identifies one page (MOVE, MOVED, CLAIM, RETURN)
+ * struct nswap_wire_page - identifies one page (MOVE, MOVED, CLAIM, RETURN, DROPPED)
  * @slot: slot
  * @instance: device instance of the owner
  * @gen: generation
@@ -272,7 +288,7 @@ struct nswap_wire_page {
 static_assert(sizeof(struct nswap_wire_page) == 16);
 
 /**
- * struct nswap_wire_node - identifies a node (MOVE, RETURN: the owner; MOVED:
+ * struct nswap_wire_node - identifies a node (MOVE, RETURN, DROPPED: the owner; MOVED:
  * the peer that has the pages now)
  * @id: node id
  * @epoch: boot epoch

@@ -10,6 +10,9 @@
  *  - granted <= set_aside: a page is set aside before it is promised, and never
  *    has to be found when a store arrives: a store cannot fail for lack of
  *    memory.
+ *  - What a reserve lacks is not promised: reserved pages are in the pool besides the
+ *    granted ones, but while the node gives RAM back. They go to stores of their own
+ *    device alone.
  *  - allocated counts every entry, in whatever state. How many there should
  *    be: cache_size.c; where they come from: cache_fill.c.
  *
@@ -17,6 +20,7 @@
  */
 #include <linux/slab.h>
 
+#include "attached.h"
 #include "cache.h"
 
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
@@ -58,6 +62,26 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	return ok;
 }
 
+/*
+ * The same for a device's reserve, whatever is promised to others; whether its reserve
+ * has that many left is the caller's.
+ */
+bool nswap_cache_take_reserved(struct nswap_cache *c, u32 n,
+			       struct list_head *taken)
+{
+	bool ok;
+	u32 i;
+
+	spin_lock(&c->lock);
+	ok = c->set_aside - c->granted >= n;
+	for (i = 0; ok && i < n; i++)
+		list_move_tail(c->pool.next, taken);
+	if (ok)
+		c->set_aside -= n;
+	spin_unlock(&c->lock);
+	return ok;
+}
+
 /* put back entries that were taken and are not filled, or no longer */
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 {
@@ -94,16 +118,22 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 
 /*
  * Take pages that are promised to no owner, to fill them. Returns false if there are
- * fewer than @n; then nothing is taken.
+ * fewer than @n; then nothing is taken. For a critical page promises are taken back.
  */
-bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
+bool nswap_cache_take_free(struct nswap_cache *c, u32 n, bool critical,
 			   struct list_head *taken)
 {
 	bool ok, lacks;
+	u64 room;
 	u32 i;
 
 	spin_lock(&c->lock);
-	ok = !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
+	room = nswap_cache_room(c);
+	if (critical && room < n && !nswap_cache_above(c) &&
+	    c->allocated <= c->target)
+		nswap_cache_revoke(c, n - room);
+	ok = critical ? !nswap_cache_above(c) && nswap_cache_room(c) >= n :
+	      !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
 	for (i = 0; ok && i < n; i++)
 		list_move_tail(c->pool.next, taken);
 	if (ok)
@@ -182,7 +212,7 @@ u64 nswap_cache_promisable(const struct nswap_cache *c)
 		return 0;
 	if (!c->adaptive)
 		return nswap_cache_room(c) - c->revoked;
-	taken += c->revoked;
+	taken += c->revoked + c->reserved;
 	return c->target > taken ? c->target - taken : 0;
 }
 
@@ -208,11 +238,73 @@ u64 nswap_cache_surplus(struct nswap_cache *c)
 	return n;
 }
 
-/* pages were added to or removed from an owner's tree; @o: owner, its lock held */
-void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held)
+/* pages that a reserve still lacks */
+static u64 cache_lacking(const struct nswap_attached *a)
 {
+	return a->reserve > a->held ? a->reserve - a->held : 0;
+}
+
+/**
+ * nswap_cache_reserve() - set pages aside for a device
+ * @c: cache
+ * @o: its owner, whose lock is held
+ * @a: the device
+ * @wanted: pages, those included that it holds here
+ *
+ * Context: process, does not sleep.
+ * Return: how many can be kept for it, at most @wanted.
+ */
+u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
+			struct nswap_attached *a, u32 wanted)
+{
+	bool lacks;
+
+	spin_lock(&c->lock);
+	o->reserves -= !!a->reserve;
+	c->reserved -= cache_lacking(a);
+	a->reserve = min_t(u64, wanted, a->held + nswap_cache_promisable(c));
+	c->reserved += cache_lacking(a);
+	o->reserves += !!a->reserve;
+	lacks = nswap_cache_lacks(c);
+	spin_unlock(&c->lock);
+	if (lacks)
+		nswap_cache_fill_kick(c);
+	return a->reserve;
+}
+
+/*
+ * Pages of a device were added to or removed from an owner's tree and pending ones.
+ * @o: owner, its lock held
+ */
+void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
+		       s64 held)
+{
+	struct nswap_attached *a = nswap_attached_find(o, instance);
+
 	spin_lock(&c->lock);
 	o->held += held;
 	c->held += held;
+	if (a) {
+		c->reserved -= cache_lacking(a);
+		a->held += held;
+		c->reserved += cache_lacking(a);
+	}
+	spin_unlock(&c->lock);
+}
+
+/* an owner has no pages and no reserves any more; @o: its lock held */
+void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_attached *a;
+
+	spin_lock(&c->lock);
+	c->held -= o->held;
+	o->held = 0;
+	list_for_each_entry(a, &o->attached, link) {
+		c->reserved -= cache_lacking(a);
+		a->reserve = 0;
+		a->held = 0;
+	}
+	o->reserves = 0;
 	spin_unlock(&c->lock);
 }

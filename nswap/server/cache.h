@@ -15,6 +15,7 @@
 
 #define NSWAP_WINDOW_MAX	2048u	/* pages granted to one owner at most */
 
+struct nswap_attached;
 struct nswap_srv_conn;
 
 /**
@@ -27,6 +28,7 @@ struct nswap_srv_conn;
  * @slot: @slot, @instance and @gen name the page
  * @instance: of the owner's device
  * @gen: generation
+ * @class: enum nswap_device_class: on which of its owner's @lru it is; owner's lock
  * @moving: number of the attempt to move it, 0 for none; owner's lock
  * @seq: when it was stored or claimed, in the owner's count; owner's lock
  * @since: jiffies of its arrival, while pending
@@ -40,6 +42,7 @@ struct nswap_entry {
 	u64 slot;
 	u32 instance;
 	u32 gen;
+	u8 class;
 	u32 moving;
 	u64 seq;
 	unsigned long since;
@@ -52,19 +55,22 @@ struct nswap_entry {
  * struct nswap_owner - a node that stores pages here
  * @link: in the cache's list
  * @id: node id; write-once
- * @lock: protects @epoch, @session, @tree, @lru, @pending, @seq; outside the
- *	cache's lock
+ * @lock: protects @epoch, @session, @tree, @lru, @pending, @attached, @seq; outside
+ *	the cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
  * @ticket: of the connection that opened the session; used at hello only
  * @tree: its pages
- * @lru: those that are not being moved, least recently used first
+ * @lru: those that are not being moved, by class, least recently used first
  * @pending: pages that another server moved here, not yet claimed by the owner
+ * @attached: what it said of its devices, see attached.c
+ * @reserves: number of those with a reserve, likewise
  * @seq: counts stores and claims
  * @held: pages in @tree and @pending; under the cache's lock
  * @users: references besides those of its connections; under the cache's lock
  * @gone: jiffies when its last connection ended; under the cache's hello mutex
  * @rest: backoff: none of its pages are moved before; movers only, no lock
+ * @unreached: it could not be told of drops when that was last tried; likewise
  * @homeless: device instance whose owner reported no backing store, 0 for none;
  *	movers only, no lock
  * @homeless_until: jiffies when that is tried again; likewise
@@ -81,13 +87,16 @@ struct nswap_owner {
 	u64 session;
 	u64 ticket;
 	struct rb_root tree;
-	struct list_head lru;
+	struct list_head lru[NSWAP_DEV_CLASSES];
 	struct list_head pending;
+	struct list_head attached;
+	u32 reserves;
 	u64 seq;
 	u64 held;
 	u32 users;
 	unsigned long gone;
 	unsigned long rest;
+	bool unreached;
 	u32 homeless;
 	unsigned long homeless_until;
 	u32 granted;
@@ -112,6 +121,7 @@ struct nswap_owner {
  * @set_aside: entries in @pool
  * @granted: of these, promised to owners
  * @revoked: promises taken back that owners still count on
+ * @reserved: pages that devices' reserves lack and no other device may have
  * @held: entries in owners' trees
  * @shrinker_calls: number of calls of the shrinker that took pages back
  * @owners: owners; changed under @hello and @lock
@@ -134,6 +144,7 @@ struct nswap_cache {
 	u64 set_aside;
 	u64 granted;
 	u64 revoked;
+	u64 reserved;
 	u64 held;
 	u64 shrinker_calls;
 	struct list_head owners;
@@ -170,6 +181,8 @@ enum nswap_moved_how {
 
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
+bool nswap_cache_take_reserved(struct nswap_cache *c, u32 n,
+			       struct list_head *taken);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
@@ -177,9 +190,13 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 u64 nswap_cache_promisable(const struct nswap_cache *c);
 u64 nswap_cache_free_pages(struct nswap_cache *c);
-void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, s64 held);
+u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
+			struct nswap_attached *a, u32 wanted);
+void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
+		       s64 held);
+void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_surplus(struct nswap_cache *c);
-bool nswap_cache_take_free(struct nswap_cache *c, u32 n,
+bool nswap_cache_take_free(struct nswap_cache *c, u32 n, bool critical,
 			   struct list_head *taken);
 
 /* cache_life.c */
@@ -205,6 +222,7 @@ bool nswap_cache_holding(const struct nswap_cache *c);
 bool nswap_cache_shrinks(const struct nswap_cache *c);
 u64 nswap_cache_above(const struct nswap_cache *c);
 u64 nswap_cache_room(const struct nswap_cache *c);
+u64 nswap_cache_idle(const struct nswap_cache *c);
 bool nswap_cache_lacks(const struct nswap_cache *c);
 void nswap_cache_revoke(struct nswap_cache *c, u64 n);
 bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out);

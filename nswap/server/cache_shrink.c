@@ -5,7 +5,8 @@
  * The shrinker counts what can be freed at once and without the network:
  * pages that were set aside and not filled, promised or not. It frees them,
  * lowers what the node lends for hold_off_ms and starts migration of pages that
- * are then held above it. A held page is never dropped.
+ * are then held above it. Granted pages go before reserved ones. Held pages are
+ * the mover's.
  *
  * The OOM notifier runs when reclaim has given up. It frees every unfilled page
  * and lowers what is lent to the minimum; while surplus pages are moved away it reports
@@ -67,7 +68,7 @@ static u64 shrink_freeable(const struct nswap_cache *c)
 static u64 take_back(struct nswap_cache *c, u64 n, u64 target,
 		     struct list_head *out)
 {
-	u64 idle = c->set_aside - c->granted, i;
+	u64 idle = nswap_cache_idle(c), i;
 
 	n = min(n, shrink_freeable(c));
 	if (n > idle)

@@ -6,12 +6,12 @@
  *   target   what to lend now: lent itself under a size policy that is not
  *            adaptive, else what the policy decides, lowered at once when
  *            reclaim wants pages back
- *   surplus  pages held above target: they are moved away, never dropped
+ *   surplus  pages held above target: they are moved away; only droppable ones are dropped
  *
  * Shrinking, in this order: pages promised to no owner are freed; promises are
- * taken back and their pages freed, a store against one is refused; held pages
- * are left to the mover. For hold_off_ms after that nothing is set aside and
- * nothing grows.
+ * taken back and their pages freed, a store against one is refused; then unfilled
+ * pages of reserves; held pages are left to the mover, which drops droppable ones. For
+ * hold_off_ms after that nothing is set aside and nothing grows.
  *
  * A promise that was taken back is remembered until its owner has spent or
  * returned it, for the owner still counts on it: it is renewed without a message
@@ -60,11 +60,19 @@ bool nswap_cache_shrinks(const struct nswap_cache *c)
 	       c->revoked > nswap_cache_room(c);
 }
 
+/* unfilled pages that are neither granted nor reserved; @c: cache, its lock held */
+u64 nswap_cache_idle(const struct nswap_cache *c)
+{
+	u64 kept = c->granted + c->reserved;
+
+	return c->set_aside > kept ? c->set_aside - kept : 0;
+}
+
 /* pages that can be promised now; @c: cache, its lock held */
 u64 nswap_cache_room(const struct nswap_cache *c)
 {
 	u64 over = c->allocated > c->target ? c->allocated - c->target : 0;
-	u64 idle = c->set_aside - c->granted;
+	u64 idle = nswap_cache_idle(c);
 
 	return idle > over ? idle - over : 0;
 }
@@ -77,7 +85,7 @@ static u64 pool_wanted(const struct nswap_cache *c)
 	if (!c->adaptive)
 		return room;
 	return min_t(u64, room, max_t(u64, POOL_PAGES,
-				      c->granted + c->revoked +
+				      c->granted + c->revoked + c->reserved +
 				      NSWAP_WINDOW_MAX));
 }
 
@@ -111,7 +119,7 @@ void nswap_cache_revoke(struct nswap_cache *c, u64 n)
 bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out)
 {
 	u64 over = c->allocated > c->target ? c->allocated - c->target : 0;
-	u64 idle = c->set_aside - c->granted;
+	u64 idle = nswap_cache_idle(c);
 	unsigned int n = TRIM_CHUNK;
 
 	if (over > idle && c->granted)

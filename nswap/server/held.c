@@ -12,10 +12,11 @@
  *    it is replaced or freed meanwhile.
  *  - Every store and claim gets a number. A drop that answers a list spares pages
  *    with a higher number than the list: the owner had not seen them.
- *  - An entry in the tree is in the owner's lru, except while it is being moved.
+ *  - An entry in the tree is in the owner's lru of its class, except while it is being moved.
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
+#include "attached.h"
 #include "held.h"
 #include "inject_entry.h"
 #include "pure/slot_map.h"
@@ -23,7 +24,8 @@
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */
 
-static bool held_fenced(const struct nswap_srv_conn *conn)
+/* has a newer session replaced the connection's? @conn: its owner's lock held */
+bool nswap_held_fenced(const struct nswap_srv_conn *conn)
 {
 	const struct nswap_owner *o = conn->owner;
 
@@ -68,9 +70,8 @@ struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 	return NULL;
 }
 
-/* the first entry at or after this instance and slot */
-static struct nswap_entry *find_from(struct nswap_owner *o, u32 instance,
-				     u64 slot)
+/* the first entry at or after this instance and slot; @o: owner, its lock held */
+struct nswap_entry *nswap_held_from(struct nswap_owner *o, u32 instance, u64 slot)
 {
 	struct rb_node *n = o->tree.rb_node;
 	struct nswap_entry *best = NULL;
@@ -88,11 +89,18 @@ static struct nswap_entry *find_from(struct nswap_owner *o, u32 instance,
 	return best;
 }
 
-static struct nswap_entry *next_of(struct nswap_entry *e)
+/* the entry after this one, or NULL; its owner's lock held */
+struct nswap_entry *nswap_held_next(struct nswap_entry *e)
 {
 	struct rb_node *n = rb_next(&e->rb);
 
 	return n ? rb_entry(n, struct nswap_entry, rb) : NULL;
+}
+
+/* it has been used last; @o: owner, its lock held; @e: in its tree, not being moved */
+static void held_used(struct nswap_owner *o, struct nswap_entry *e)
+{
+	list_move_tail(&e->link, &o->lru[e->class]);
 }
 
 /*
@@ -105,6 +113,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 {
 	struct rb_node **at = &o->tree.rb_node, *parent = NULL;
 
+	e->class = nswap_attached_class(o, e->instance);
 	while (*at) {
 		struct nswap_entry *old;
 		int d;
@@ -117,7 +126,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 				return ERR_PTR(-ESTALE);
 			rb_replace_node(&old->rb, &e->rb, &o->tree);
 			list_del_init(&old->link);
-			list_add_tail(&e->link, &o->lru);
+			held_used(o, e);
 			e->seq = ++o->seq;
 			return old;
 		}
@@ -125,7 +134,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 	}
 	rb_link_node(&e->rb, parent, at);
 	rb_insert_color(&e->rb, &o->tree);
-	list_add_tail(&e->link, &o->lru);
+	held_used(o, e);
 	e->seq = ++o->seq;
 	return NULL;
 }
@@ -141,7 +150,29 @@ bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 	bool ok;
 
 	spin_lock(&o->lock);
-	ok = !held_fenced(conn) && nswap_cache_take(c, o, n, taken);
+	ok = !nswap_held_fenced(conn) && nswap_cache_take(c, o, n, taken);
+	spin_unlock(&o->lock);
+	return ok;
+}
+
+/*
+ * The same for pages of the device's reserve. A page that is held already, in another
+ * generation, takes no more of it.
+ */
+bool nswap_held_take_reserved(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			      u32 instance, u64 slot, u32 n, struct list_head *taken)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_attached *a;
+	bool ok = false;
+	u32 i, more = 0;
+
+	spin_lock(&o->lock);
+	a = nswap_held_fenced(conn) ? NULL : nswap_attached_find(o, instance);
+	for (i = 0; a && i < n; i++)
+		more += !nswap_held_lookup(o, instance, slot + i);
+	if (a && a->held + more <= a->reserve)
+		ok = nswap_cache_take_reserved(c, n, taken);
 	spin_unlock(&o->lock);
 	return ok;
 }
@@ -154,7 +185,7 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	u32 n = 0;
 
 	spin_lock(&o->lock);
-	if (!held_fenced(conn))
+	if (!nswap_held_fenced(conn))
 		n = nswap_cache_grant(c, o, used, wanted);
 	spin_unlock(&o->lock);
 	return n;
@@ -167,7 +198,7 @@ void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	struct nswap_owner *o = conn->owner;
 
 	spin_lock(&o->lock);
-	if (!held_fenced(conn))
+	if (!nswap_held_fenced(conn))
 		nswap_cache_ungrant(c, o, n);
 	spin_unlock(&o->lock);
 }
@@ -186,11 +217,11 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	refcount_set(&e->ref, 1);
 	e->moving = 0;
 	spin_lock(&o->lock);
-	if (!held_fenced(conn)) {
+	if (!nswap_held_fenced(conn)) {
 		old = nswap_held_link(o, e);
 		status = IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
 		if (!old)
-			nswap_cache_count(c, o, 1);
+			nswap_cache_count(c, o, e->instance, 1);
 	}
 	spin_unlock(&o->lock);
 	if (!IS_ERR_OR_NULL(old) && !nswap_inject_keep_entry(e, old))
@@ -209,12 +240,12 @@ struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 	struct nswap_entry *e = NULL;
 
 	spin_lock(&o->lock);
-	if (!held_fenced(conn)) {
+	if (!nswap_held_fenced(conn)) {
 		e = nswap_held_lookup(o, instance, slot);
 		if (e && nswap_held_same(e->gen, gen)) {
 			refcount_inc(&e->ref);
 			if (!e->moving)
-				list_move_tail(&e->link, &o->lru);
+				held_used(o, e);
 		} else {
 			e = NULL;
 		}
@@ -248,10 +279,10 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 	struct nswap_entry *e, *next;
 	u32 n = 0, seen = 0;
 
-	for (e = find_from(o, w->instance, w->slot);
+	for (e = nswap_held_from(o, w->instance, w->slot);
 	     e && e->instance == w->instance && e->slot < w->end &&
 	     seen < DROP_CHUNK; e = next, seen++) {
-		next = next_of(e);
+		next = nswap_held_next(e);
 		w->slot = e->slot + 1;
 		if (e->seq > w->before ||
 		    (!w->any_gen && nswap_held_newer(e->gen, w->gen)))
@@ -262,7 +293,7 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 	}
 	if (!e || e->instance != w->instance || e->slot >= w->end)
 		w->slot = w->end;
-	nswap_cache_count(c, o, -(s64)n);
+	nswap_cache_count(c, o, w->instance, -(s64)n);
 	return n;
 }
 
@@ -277,7 +308,7 @@ static u64 held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		LIST_HEAD(dropped);
 
 		spin_lock(&o->lock);
-		if (held_fenced(conn))
+		if (nswap_held_fenced(conn))
 			w->slot = w->end;
 		else
 			total += unlink_chunk(c, o, w, &dropped);
@@ -333,9 +364,9 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 	u32 n = 0, seen = 0;
 
 	spin_lock(&o->lock);
-	if (!held_fenced(conn))
-		e = find_from(o, instance, slot);
-	for (; e && seen < NSWAP_WIRE_RUN_MAX; e = next_of(e), seen++) {
+	if (!nswap_held_fenced(conn))
+		e = nswap_held_from(o, instance, slot);
+	for (; e && seen < NSWAP_WIRE_RUN_MAX; e = nswap_held_next(e), seen++) {
 		if (r && le32_to_cpu(r->instance) == e->instance &&
 		    le32_to_cpu(r->gen) == e->gen &&
 		    le64_to_cpu(r->slot) + le32_to_cpu(r->count) == e->slot) {

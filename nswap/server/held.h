@@ -7,8 +7,13 @@
 
 #include "cache.h"
 
+bool nswap_held_fenced(const struct nswap_srv_conn *conn);
+struct nswap_entry *nswap_held_from(struct nswap_owner *o, u32 instance, u64 slot);
+struct nswap_entry *nswap_held_next(struct nswap_entry *e);
 bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 		     struct list_head *taken);
+bool nswap_held_take_reserved(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			      u32 instance, u64 slot, u32 n, struct list_head *taken);
 u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		     u32 used, u32 wanted);
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
@@ -32,6 +37,8 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 				    struct nswap_entry *e);
 
 /* pick.c */
+u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			 struct nswap_wire_page *name, u64 *epoch);
 u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 		    bool one_device, struct nswap_entry **entry, u64 *epoch);
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,

@@ -24,6 +24,7 @@
 
 #include "base/log.h"
 #include "core/node.h"
+#include "attached.h"
 #include "held.h"
 #include "owner.h"
 #include "server.h"
@@ -41,6 +42,7 @@ static struct nswap_owner *owner_find(struct nswap_cache *c, u64 id)
 static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 {
 	struct nswap_owner *o = owner_find(c, id);
+	unsigned int class;
 
 	if (o || c->nr_owners >= NSWAP_MAX_PEERS)
 		return o;
@@ -51,8 +53,10 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	spin_lock_init(&o->lock);
 	o->tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->conns);
-	INIT_LIST_HEAD(&o->lru);
+	for (class = 0; class < NSWAP_DEV_CLASSES; class++)
+		INIT_LIST_HEAD(&o->lru[class]);
 	INIT_LIST_HEAD(&o->pending);
+	INIT_LIST_HEAD(&o->attached);
 	o->rest = jiffies;
 	o->gone = jiffies;
 	spin_lock(&c->lock);
@@ -62,13 +66,14 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	return o;
 }
 
-/* free an owner without pages, connections and users; @o may be freed afterwards */
+/* free an owner without pages, connections, reserves and users; @o may be freed afterwards */
 void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 {
 	bool idle;
 
 	spin_lock(&c->lock);
-	idle = list_empty(&o->conns) && !o->held && !o->users;
+	idle = list_empty(&o->conns) && !o->held && !o->users &&
+	       !o->reserves;
 	if (idle) {
 		list_del(&o->link);
 		c->nr_owners--;
@@ -77,19 +82,22 @@ void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	if (!idle)
 		return;
 	nswap_cache_ungrant(c, o, U32_MAX);
+	nswap_attached_free(&o->attached);
 	kfree(o);
 }
 
 /**
- * struct taken - the pages removed from an owner
+ * struct taken - the pages and devices removed from an owner
  * @tree: pages held
  * @lru: those of them that are not being moved
  * @pending: pages moved here
+ * @attached: its devices
  */
 struct taken {
 	struct rb_root tree;
 	struct list_head lru;
 	struct list_head pending;
+	struct list_head attached;
 };
 
 static void nothing_taken(struct taken *t)
@@ -97,20 +105,25 @@ static void nothing_taken(struct taken *t)
 	t->tree = RB_ROOT;
 	INIT_LIST_HEAD(&t->lru);
 	INIT_LIST_HEAD(&t->pending);
+	INIT_LIST_HEAD(&t->attached);
 }
 
 /*
- * Remove all pages of an owner from it at once, to be freed later; its lock held by
- * the caller.
+ * Remove all pages and devices of an owner from it at once, to be freed later; its lock
+ * held by the caller.
  */
 static void take_all(struct nswap_cache *c, struct nswap_owner *o,
 		     struct taken *t)
 {
+	unsigned int class;
+
 	t->tree = o->tree;
 	o->tree = RB_ROOT;
-	list_splice_init(&o->lru, &t->lru);
+	for (class = 0; class < NSWAP_DEV_CLASSES; class++)
+		list_splice_init(&o->lru[class], &t->lru);
 	list_splice_init(&o->pending, &t->pending);
-	nswap_cache_count(c, o, -(s64)o->held);
+	nswap_cache_forget(c, o);
+	list_splice_init(&o->attached, &t->attached);
 }
 
 static void free_all(struct nswap_cache *c, struct taken *t)
@@ -128,9 +141,10 @@ static void free_all(struct nswap_cache *c, struct taken *t)
 		if (!(++n % 1024))
 			cond_resched();
 	}
+	nswap_attached_free(&t->attached);
 }
 
-/* drop all pages of an owner */
+/* drop all pages of an owner, and what it said of its devices */
 void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
 {
 	struct taken t;
@@ -311,8 +325,9 @@ void nswap_owner_sweep(struct nswap_cache *c)
 			nswap_warn(c->node, "an owner has been away for %u s: its %llu pages are dropped",
 				   nswap_knob(c->node, lease_s), o->held);
 			nswap_stat_inc(c->node, leases_ended);
-			nswap_owner_drop_all(c, o);
 		}
+		if (o->held || o->reserves)
+			nswap_owner_drop_all(c, o);
 		nswap_owner_forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);
@@ -345,19 +360,57 @@ struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 	return o;
 }
 
+/* has it pages of a class that are not being moved? a snapshot */
+bool nswap_owner_has(struct nswap_owner *o, enum nswap_device_class class)
+{
+	return !list_empty_careful(&o->lru[class]);
+}
+
+/*
+ * An owner with droppable pages, perhaps in backoff. Context: process, does not sleep; a
+ * page-out path. Returns it, kept until nswap_owner_leave(), or NULL.
+ */
+struct nswap_owner *nswap_owner_droppable(struct nswap_cache *c)
+{
+	struct nswap_owner *o, *found = NULL;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(o, &c->owners, link)
+		if (!found && nswap_owner_has(o, NSWAP_DEV_DROPPABLE))
+			found = o;
+	if (found)
+		found->users++;
+	spin_unlock(&c->lock);
+	return found;
+}
+
+/* is there an owner with critical pages that can be moved now? the cache's lock held */
+static bool owner_any_critical(struct nswap_cache *c)
+{
+	struct nswap_owner *o;
+
+	list_for_each_entry(o, &c->owners, link)
+		if (nswap_owner_has(o, NSWAP_DEV_CRITICAL) &&
+		    !time_before(jiffies, READ_ONCE(o->rest)))
+			return true;
+	return false;
+}
+
 /*
  * The next owner to have pages moved. Context: process, does not sleep; a page-out
  * path. Returns an owner with pages that is not in backoff, kept until
- * nswap_owner_leave(), or NULL. Owners take turns.
+ * nswap_owner_leave(), or NULL. Owners take turns, those with critical pages first.
  */
 struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 {
 	struct nswap_owner *o, *first = NULL, *next = NULL;
-	bool seen = false;
+	bool seen = false, critical;
 
 	spin_lock(&c->lock);
+	critical = owner_any_critical(c);
 	list_for_each_entry(o, &c->owners, link) {
 		bool may = o->held &&
+			   (!critical || nswap_owner_has(o, NSWAP_DEV_CRITICAL)) &&
 			   !time_before(jiffies, READ_ONCE(o->rest));
 
 		if (may && !first)

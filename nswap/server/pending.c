@@ -76,7 +76,7 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 		ret = pending_compare(o, e, &old);
 	if (!ret) {
 		list_add_tail(&e->link, &o->pending);
-		nswap_cache_count(c, o, old ? 0 : 1);
+		nswap_cache_count(c, o, e->instance, old ? 0 : 1);
 		if (old)
 			list_del_init(&old->link);
 		drop = old;
@@ -111,7 +111,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	if (e && nswap_held_same(e->gen, gen)) {
 		e->seq = ++o->seq;
 		e->moving = 0;
-		list_move_tail(&e->link, &o->lru);
+		list_move_tail(&e->link, &o->lru[e->class]);
 		status = NSWAP_ST_OK;
 	} else {
 		e = pending_find(o, instance, slot);
@@ -127,7 +127,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		old = e;
 	}
 	if (old)
-		nswap_cache_count(c, o, -1);
+		nswap_cache_count(c, o, instance, -1);
 	spin_unlock(&o->lock);
 	if (old)
 		nswap_cache_put(c, old);
@@ -147,7 +147,7 @@ static void pending_drop(struct nswap_cache *c, struct nswap_owner *o,
 		if (!time_before(e->since, since))
 			break;
 		list_move_tail(&e->link, &late);
-		nswap_cache_count(c, o, -1);
+		nswap_cache_count(c, o, e->instance, -1);
 	}
 	spin_unlock(&o->lock);
 	list_for_each_entry_safe(e, next, &late, link) {

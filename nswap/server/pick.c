@@ -6,12 +6,14 @@
  *  - A page that is being moved stays in its owner's tree and is served from there
  *    until its owner has recorded the new place; it only leaves the lru, so
  *    that it is picked once.
+ *  - A page that is being moved is not dropped: it is on no lru.
  *  - An attempt ends when its number is removed from the entry: by its result, or
  *    before that by a store, a free or a claim of the slot. A result that finds
  *    another number changes nothing.
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps.
  */
+#include "core/node.h"
 #include "held.h"
 
 /* limit of pages looked at for one batch, with the owner's lock held */
@@ -24,6 +26,30 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
 	       time_before(jiffies, READ_ONCE(o->homeless_until));
 }
 
+/* nswap_held_pick() from one lru; the owner's lock held */
+static u32 pick_class(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
+		      bool one_device, struct list_head *lru,
+		      struct nswap_entry **entry)
+{
+	u32 left = LOOK_AT, nr = 0;
+
+	while (nr < n && left-- && !list_empty(lru)) {
+		struct nswap_entry *e = list_first_entry(lru, struct nswap_entry,
+							 link);
+
+		if ((not_of && e->instance == not_of) ||
+		    (one_device && nr && e->instance != entry[0]->instance)) {
+			list_move_tail(&e->link, lru);
+			continue;
+		}
+		list_del_init(&e->link);
+		e->moving = attempt;
+		refcount_inc(&e->ref);
+		entry[nr++] = e;
+	}
+	return nr;
+}
+
 /**
  * nswap_held_pick() - pick the least recently used pages
  * @o: owner, kept by the caller
@@ -34,31 +60,66 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
  * @entry: result; the caller gets a reference to each
  * @epoch: result; the owner's epoch they belong to
  *
+ * All are of one class, critical ones first.
+ *
  * Context: process, does not sleep; a page-out path.
  * Return: how many.
  */
 u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 		    bool one_device, struct nswap_entry **entry, u64 *epoch)
 {
-	u32 left = LOOK_AT, nr = 0;
+	static const u8 order[NSWAP_DEV_CLASSES] = {
+		NSWAP_DEV_CRITICAL, NSWAP_DEV_NORMAL, NSWAP_DEV_DROPPABLE,
+	};
+	u32 i, nr = 0;
 
 	spin_lock(&o->lock);
 	*epoch = o->epoch;
-	while (nr < n && left-- && !list_empty(&o->lru)) {
-		struct nswap_entry *e = list_first_entry(&o->lru,
-						struct nswap_entry, link);
+	for (i = 0; i < NSWAP_DEV_CLASSES && !nr; i++)
+		nr = pick_class(o, attempt, n, not_of, one_device,
+				&o->lru[order[i]], entry);
+	spin_unlock(&o->lock);
+	return nr;
+}
 
-		if ((not_of && e->instance == not_of) ||
-		    (one_device && nr && e->instance != entry[0]->instance)) {
-			list_move_tail(&e->link, &o->lru);
-			continue;
-		}
-		list_del_init(&e->link);
-		e->moving = attempt;
-		refcount_inc(&e->ref);
-		entry[nr++] = e;
+/**
+ * nswap_held_drop_some() - drop the least recently used droppable pages, for good
+ * @c: cache
+ * @o: owner, kept by the caller
+ * @n: at most this many, up to NSWAP_REQ_SLOTS
+ * @name: result; their names, for the owner
+ * @epoch: result; the owner's epoch they belonged to
+ *
+ * Context: process, does not sleep; a page-out path.
+ * Return: how many.
+ */
+u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			 struct nswap_wire_page *name, u64 *epoch)
+{
+	struct list_head *lru = &o->lru[NSWAP_DEV_DROPPABLE];
+	struct nswap_entry *e, *next;
+	LIST_HEAD(dropped);
+	u32 nr = 0;
+
+	spin_lock(&o->lock);
+	*epoch = o->epoch;
+	while (nr < n && !list_empty(lru)) {
+		e = list_first_entry(lru, struct nswap_entry, link);
+		rb_erase(&e->rb, &o->tree);
+		list_move(&e->link, &dropped);
+		nswap_cache_count(c, o, e->instance, -1);
+		name[nr++] = (struct nswap_wire_page){
+			.slot = cpu_to_le64(e->slot),
+			.instance = cpu_to_le32(e->instance),
+			.gen = cpu_to_le32(e->gen),
+		};
 	}
 	spin_unlock(&o->lock);
+	list_for_each_entry_safe(e, next, &dropped, link) {
+		list_del_init(&e->link);
+		nswap_cache_put(c, e);
+	}
+	nswap_stat_add(c->node, pages_dropped, nr);
 	return nr;
 }
 
@@ -80,11 +141,11 @@ bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		e->moving = 0;
 		if (drop) {
 			rb_erase(&e->rb, &o->tree);
-			nswap_cache_count(c, o, -1);
+			nswap_cache_count(c, o, e->instance, -1);
 		} else if (how == NSWAP_REFUSED) {
-			list_add_tail(&e->link, &o->lru);
+			list_add_tail(&e->link, &o->lru[e->class]);
 		} else {
-			list_add(&e->link, &o->lru);
+			list_add(&e->link, &o->lru[e->class]);
 		}
 	}
 	spin_unlock(&o->lock);

@@ -13,6 +13,7 @@
  */
 #include <linux/err.h>
 
+#include "attach.h"
 #include "base/hooks.h"
 #include "core/node.h"
 #include "held.h"
@@ -142,13 +143,25 @@ static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
 	return stored;
 }
 
-/* take pages for a store that follows, against the owner's grants */
+/* is the store one against the device's reserve? */
+static bool store_reserved(const struct nswap_srv_conn *conn)
+{
+	return conn->rx.flags & cpu_to_le16(NSWAP_F_RESERVED);
+}
+
+/* take pages for a store that follows, against the owner's grants or the reserve */
 static bool store_take(struct nswap_srv_conn *conn, u32 nr,
 		       struct list_head *entries)
 {
-	return !READ_ONCE(conn->node->going) &&
-	       nswap_held_take(conn->node->cache, conn, nr, entries) &&
-	       nswap_inject_store(conn, entries);
+	struct nswap_cache *c = conn->node->cache;
+
+	if (READ_ONCE(conn->node->going) ||
+	    !(store_reserved(conn) ?
+	      nswap_held_take_reserved(c, conn, le32_to_cpu(conn->rx.instance),
+				       le64_to_cpu(conn->rx.slot), nr, entries) :
+	      nswap_held_take(c, conn, nr, entries)))
+		return false;
+	return nswap_inject_store(conn, entries);
 }
 
 static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
@@ -174,7 +187,8 @@ static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
 	u32 i;
 
 	/* the owner has spent its grants on it nevertheless */
-	nswap_held_ungrant(conn->node->cache, conn, nr);
+	if (!store_reserved(conn))
+		nswap_held_ungrant(conn->node->cache, conn, nr);
 	ret = nswap_drain(conn->t, conn->l, conn->scratch, nr * PAGE_SIZE);
 	question_here(conn);
 	for (i = 0; i < nr; i++) {
@@ -292,7 +306,29 @@ static int serve_free_device(struct nswap_srv_conn *conn)
 				       le32_to_cpu(conn->rx.instance));
 
 	nswap_stat_add(conn->node, pages_freed, n);
+	nswap_attach_end(conn->node->cache, conn, le32_to_cpu(conn->rx.instance));
 	return ack_free(conn);
+}
+
+/* ATTACH: class and reserve of a device */
+static int serve_attach(struct nswap_srv_conn *conn)
+{
+	bool critical = conn->rx.flags & cpu_to_le16(NSWAP_F_CRITICAL);
+	bool droppable = conn->rx.flags & cpu_to_le16(NSWAP_F_DROPPABLE);
+	u32 wanted = le32_to_cpu(conn->rx.nr), reserved;
+	u16 status;
+
+	if (critical && droppable)
+		return -EPROTO;
+	status = nswap_attach_set(conn->node->cache, conn,
+				  le32_to_cpu(conn->rx.instance),
+				  critical ? NSWAP_DEV_CRITICAL :
+				  droppable ? NSWAP_DEV_DROPPABLE :
+					      NSWAP_DEV_NORMAL,
+				  wanted, &reserved);
+	nswap_serve_head(conn, NSWAP_ATTACHED, reserved, 0);
+	conn->tx.status = cpu_to_le16(status);
+	return nswap_serve_answer(conn, NULL, 0);
 }
 
 static int serve_list(struct nswap_srv_conn *conn)
@@ -338,18 +374,26 @@ static bool serve_allowed(const struct nswap_srv_conn *conn)
 	case NSWAP_CLASS_MOVE:
 		return type == NSWAP_MOVE || type == NSWAP_RETURN;
 	case NSWAP_CLASS_TELL:
-		return type == NSWAP_MOVED;
+		return type == NSWAP_MOVED || type == NSWAP_DROPPED;
 	default:
 		return type != NSWAP_STORE && type != NSWAP_MOVE &&
-		       type != NSWAP_MOVED && type != NSWAP_RETURN;
+		       type != NSWAP_MOVED && type != NSWAP_RETURN &&
+		       type != NSWAP_DROPPED;
 	}
 }
 
 /* does the message use only features that both sides have? */
 static bool serve_agreed(const struct nswap_srv_conn *conn)
 {
-	return !(conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED)) ||
-	       conn->features & NSWAP_HAS_TIMED;
+	u8 type = conn->rx.type;
+	u64 uses = 0;
+
+	if (conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED))
+		uses |= NSWAP_HAS_TIMED;
+	if (conn->rx.flags & cpu_to_le16(NSWAP_F_RESERVED) ||
+	    type == NSWAP_ATTACH || type == NSWAP_DROPPED)
+		uses |= NSWAP_HAS_CLASSES;
+	return !(uses & ~conn->features);
 }
 
 /*
@@ -378,6 +422,8 @@ int nswap_serve(struct nswap_srv_conn *conn)
 		return serve_free(conn);
 	case NSWAP_FREE_DEVICE:
 		return serve_free_device(conn);
+	case NSWAP_ATTACH:
+		return serve_attach(conn);
 	case NSWAP_HOLD_ASK:
 		return serve_list(conn);
 	case NSWAP_GRANT_ASK:

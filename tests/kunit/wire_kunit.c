@@ -37,6 +37,7 @@ static const struct legal legals[] = {
 	{ "store, one page", NSWAP_STORE, 1, STORE_EACH },
 	{ "store, most", NSWAP_STORE, 32, 32 * STORE_EACH },
 	{ "store, timed", NSWAP_STORE, 1, STORE_EACH, NSWAP_F_TIMED },
+	{ "store, reserved", NSWAP_STORE, 1, STORE_EACH, NSWAP_F_RESERVED },
 	{ "store-ack, one", NSWAP_STORE_ACK, 1, 8 },
 	{ "store-ack, most", NSWAP_STORE_ACK, 32, 256 },
 	{ "load, one", NSWAP_LOAD, 1, 4 },
@@ -77,6 +78,14 @@ static const struct legal legals[] = {
 	{ "announce, shrinking", NSWAP_ANNOUNCE, 0, 64, NSWAP_F_SHRINKING },
 	{ "announce, all flags", NSWAP_ANNOUNCE, 0, 64,
 	  NSWAP_F_LEAVING | NSWAP_F_ANSWER | NSWAP_F_SHRINKING },
+	{ "attach, no reserve", NSWAP_ATTACH, 0, 0, NSWAP_F_DROPPABLE },
+	{ "attach, most", NSWAP_ATTACH, U32_MAX, 0, NSWAP_F_CRITICAL },
+	{ "attached", NSWAP_ATTACHED, 0, 0 },
+	{ "attached, most", NSWAP_ATTACHED, U32_MAX, 0 },
+	{ "dropped, one", NSWAP_DROPPED, 1, 32 },
+	{ "dropped, most", NSWAP_DROPPED, 32, 16 + 32 * 16 },
+	{ "dropped-ack, one", NSWAP_DROPPED_ACK, 1, 8 },
+	{ "dropped-ack, most", NSWAP_DROPPED_ACK, 32, 256 },
 };
 
 static void legal_desc(const struct legal *l, char *desc)
@@ -199,8 +208,11 @@ static u16 flags_of(u8 type)
 {
 	switch (type) {
 	case NSWAP_STORE:
+		return NSWAP_F_TIMED | NSWAP_F_RESERVED;
 	case NSWAP_LOAD:
 		return NSWAP_F_TIMED;
+	case NSWAP_ATTACH:
+		return NSWAP_F_CRITICAL | NSWAP_F_DROPPABLE;
 	case NSWAP_FREE:
 		return NSWAP_F_NO_RECORD;
 	case NSWAP_HOLD_LIST:
@@ -247,7 +259,7 @@ static void unknown_types(struct kunit *test)
 	unsigned int type;
 
 	for (type = 0; type < 256; type++) {
-		if (type >= NSWAP_GREET && type <= NSWAP_ANNOUNCE)
+		if (type >= NSWAP_GREET && type <= NSWAP_DROPPED_ACK)
 			continue;
 		nswap_wire_init(&h, type, 0, 0);
 		KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
@@ -332,11 +344,13 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	case NSWAP_MOVED_ACK:
 	case NSWAP_CLAIM_ACK:
 	case NSWAP_RETURN_ACK:
+	case NSWAP_DROPPED_ACK:
 		return nr && nr <= 32 && bytes == nr * 8;
 	case NSWAP_MOVE:
 	case NSWAP_RETURN:
 		return nr && nr <= 32 && bytes == 16 + nr * MOVE_EACH;
 	case NSWAP_MOVED:
+	case NSWAP_DROPPED:
 		return nr && nr <= 32 && bytes == 16 + nr * 16;
 	case NSWAP_CLAIM:
 		return nr && nr <= 32 && bytes == nr * 16;
@@ -352,6 +366,8 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	case NSWAP_HOLD_LIST:
 		return nr <= 128 && bytes == nr * RUN;
 	case NSWAP_GRANT_ASK:
+	case NSWAP_ATTACH:
+	case NSWAP_ATTACHED:
 		return !bytes;
 	case NSWAP_GRANT_RETURN:
 		return nr && !bytes;
@@ -545,7 +561,8 @@ static void other_versions(struct kunit *test)
 static void features(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_TIMED, 1ull);
-	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 1ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_CLASSES, 2ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 3ull);
 }
 
 static void names(struct kunit *test)

@@ -26,6 +26,8 @@ static const struct option add_options[] = {
 	{ "flash", required_argument, NULL, 'F' },
 	{ "tier", required_argument, NULL, 'T' },
 	{ "protect", required_argument, NULL, 'p' },
+	{ "class", required_argument, NULL, 'c' },
+	{ "reserve", required_argument, NULL, 'r' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -144,6 +146,9 @@ static void print_device(const struct view_device *d)
 	json_string("protect", d->protect);
 	json_number("exposed_pages", d->exposed);
 	json_number("lag_pages", d->lag);
+	json_string("class", d->class);
+	json_number("reserve_bytes", d->reserve);
+	json_number("reserved_bytes", d->reserved);
 	json_number("slots_home", d->at_home);
 	json_string("home", d->home);
 	json_number("slots_flash", d->at_flash);
@@ -167,6 +172,9 @@ struct wanted {
 	unsigned int rank[MAX_FLASH];
 	int nr_flash;
 	const char *protect;
+	const char *class;
+	uint64_t reserve;
+	bool reserves;
 	bool force;
 };
 
@@ -220,6 +228,13 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		case 'p':
 			w->protect = optarg;
 			break;
+		case 'c':
+			w->class = optarg;
+			break;
+		case 'r':
+			w->reserve = arg_size(optarg);
+			w->reserves = true;
+			break;
 		case 'f':
 			w->force = true;
 			break;
@@ -234,12 +249,65 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		ctl_usage("--force goes with --home, --flash or --tier");
 }
 
+/* "10.0.0.2 lends 64 MiB with 20 MiB free, ..."; of peers that are up */
+static void lenders_text(char *text, size_t len)
+{
+	char ip[ADDR_TEXT], lent[32], spare[32];
+	struct view_peer *peers, *p;
+	size_t nr = view_peers(&peers), at = 0;
+
+	*text = '\0';
+	for (p = peers; p < peers + nr && at < len; p++)
+		if (view_peer_alive(p))
+			at += snprintf(text + at, len - at,
+				       "%s%s lends %s with %s free%s", at ? ", " : "",
+				       text_ip(&p->addr, ip),
+				       text_size(p->lent * PAGE_BYTES, lent, sizeof(lent)),
+				       text_size(p->free * PAGE_BYTES, spare, sizeof(spare)),
+				       strcmp(p->state, "up") ||
+				       p->features & NSWAP_FEATURE_CLASSES ? "" :
+				       " and knows no reserves");
+	free(peers);
+}
+
+/* ask for it; a reserve that is refused is refused with who lends how much */
+static void add(const struct wanted *w, struct view_device *d)
+{
+	struct nl_msg *msg = ctl_request(NSWAP_CMD_DEVICE_ADD);
+	char lenders[512];
+	const char *why;
+	int i;
+
+	if (w->sized)
+		ctl_put_wide(msg, NSWAP_A_SIZE, w->bytes);
+	if (w->home)
+		ctl_put_text(msg, NSWAP_A_HOME, w->home);
+	for (i = 0; i < w->nr_flash; i++)
+		ctl_put_text(msg, NSWAP_A_FLASH, w->flash[i]);
+	if (w->protect)
+		ctl_put_text(msg, NSWAP_A_PROTECT, w->protect);
+	if (w->class)
+		ctl_put_text(msg, NSWAP_A_CLASS, w->class);
+	if (w->reserves)
+		ctl_put_wide(msg, NSWAP_A_RESERVE, w->reserve);
+	why = ctl_try_call(msg, view_take_device, d);
+	if (why && strstr(why, "can set aside")) {
+		char said[256];
+
+		/* it is gone with the next request */
+		snprintf(said, sizeof(said), "%s", why);
+		lenders_text(lenders, sizeof(lenders));
+		ctl_refuse("%s: %s", said, *lenders ? lenders : "no peer lends RAM");
+	}
+	if (why)
+		ctl_refuse("%s", why);
+}
+
 int cmd_device_add(int argc, char **argv)
 {
 	struct view_device d = { .name = "" };
 	char path[80], size[32], map[32];
 	struct wanted w = { .home = NULL };
-	struct nl_msg *msg;
 	int i;
 
 	parse_add(argc, argv, &w);
@@ -247,16 +315,7 @@ int cmd_device_add(int argc, char **argv)
 		refuse_if_full(w.home);
 	for (i = 0; i < w.nr_flash && !w.force; i++)
 		refuse_if_full(w.flash[i]);
-	msg = ctl_request(NSWAP_CMD_DEVICE_ADD);
-	if (w.sized)
-		ctl_put_wide(msg, NSWAP_A_SIZE, w.bytes);
-	if (w.home)
-		ctl_put_text(msg, NSWAP_A_HOME, w.home);
-	for (i = 0; i < w.nr_flash; i++)
-		ctl_put_text(msg, NSWAP_A_FLASH, w.flash[i]);
-	if (w.protect)
-		ctl_put_text(msg, NSWAP_A_PROTECT, w.protect);
-	ctl_call(msg, view_take_device, &d);
+	add(&w, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
 	if (ctl_json) {
@@ -268,8 +327,13 @@ int cmd_device_add(int argc, char **argv)
 		print_sides(&d);
 		printf("%s%s%s%s", *d.flash ? ", flash " : "", d.flash,
 		       *d.home ? ", home " : "", d.home);
-		printf("%s%s\n", strcmp(d.protect, "none") ? ", protected by " : "",
+		printf("%s%s", strcmp(d.protect, "none") ? ", protected by " : "",
 		       strcmp(d.protect, "none") ? d.protect : "");
+		if (strcmp(d.class, "normal"))
+			printf(", class %s", d.class);
+		if (d.reserve)
+			printf(", %s reserved", text_size(d.reserve, size, sizeof(size)));
+		printf("\n");
 	}
 	fflush(stdout);
 	warn_if_loop(&d);
@@ -356,7 +420,7 @@ int cmd_device_del(int argc, char **argv)
 int cmd_device_list(int argc, char **argv)
 {
 	struct view_device *devices, *d;
-	char size[32], map[32], side[32];
+	char size[32], map[32], side[32], reserved[32];
 	size_t nr;
 
 	arg_no_more(argc, argv, 1);
@@ -364,16 +428,17 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %-8s %12s %s\n",
+		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %-8s %12s %-9s %9s %s\n",
 		       "DEVICE", "SIZE", "MAP", "TABLES", "INSTANCE", "ON-PEERS",
 		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
-		       "FLASH", "PROTECT", "EXPOSED", "OWN-POLICIES");
+		       "FLASH", "PROTECT", "EXPOSED", "CLASS",
+		       "RESERVED", "OWN-POLICIES");
 	for (d = devices; d < devices + nr; d++) {
 		if (ctl_json) {
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s %-8s %12llu ",
+		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s %-8s %12llu %-9s %9s ",
 		       d->name,
 		       text_size(d->size, size, sizeof(size)),
 		       text_size(d->map_bytes, map, sizeof(map)),
@@ -385,7 +450,8 @@ int cmd_device_list(int argc, char **argv)
 		       (unsigned long long)d->lost, d->in_use ? "yes" : "no",
 		       *d->home ? d->home : "-",
 		       *d->flash ? d->flash : "-", d->protect,
-		       (unsigned long long)d->exposed);
+		       (unsigned long long)d->exposed, d->class,
+		       text_size(d->reserved, reserved, sizeof(reserved)));
 		view_print_own(d);
 	}
 	if (ctl_json)

@@ -19,6 +19,8 @@ static void json_features(uint64_t features)
 	json_list("features");
 	if (features & NSWAP_FEATURE_TIMED)
 		json_string(NULL, "timed");
+	if (features & NSWAP_FEATURE_CLASSES)
+		json_string(NULL, "classes");
 	json_end();
 }
 

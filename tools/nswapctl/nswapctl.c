@@ -48,7 +48,8 @@ static const struct ctl_command commands[] = {
 	  "The initial network namespace sees all, every other one its own.\n",
 	  cmd_nodes },
 	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]...\n"
-	  "                   [--tier DEVICE,rank=N]... [--protect KIND] [--force]",
+	  "                   [--tier DEVICE,rank=N]... [--protect KIND]\n"
+	  "                   [--class CLASS] [--reserve SIZE] [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
@@ -58,6 +59,9 @@ static const struct ctl_command commands[] = {
 	  "                    --flash has rank 0\n"
 	  "  --protect KIND    what survives the death of a peer: none; home: each page\n"
 	  "                    goes home as well, a moment later; mirror: two peers hold it\n"
+	  "  --class CLASS     what peers that give RAM back do with its pages: critical:\n"
+	  "                    move them first; normal: move them; droppable: drop them\n"
+	  "  --reserve SIZE    RAM that peers set aside for this device alone\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"

@@ -70,6 +70,7 @@ const struct view_counter view_counters[] = {
 	SERVER("shrinker_calls", SHRINKER_CALLS),
 	SERVER("grants_revoked", GRANTS_REVOKED),
 	SERVER("pages_rebalanced", PAGES_REBALANCED),
+	SERVER("pages_dropped", PAGES_DROPPED),
 	ANNOUNCE("sent", SENT),
 	ANNOUNCE("heard", HEARD),
 	ANNOUNCE("rejected", REJECTED),
@@ -203,6 +204,9 @@ void view_take_device(struct nlattr **attrs, void *device)
 	d->remote = u64_of(tb[NSWAP_DEVICE_A_SLOTS_REMOTE]);
 	d->lost = u64_of(tb[NSWAP_DEVICE_A_SLOTS_LOST]);
 	text_of(tb[NSWAP_DEVICE_A_PROTECT], d->protect, sizeof(d->protect));
+	text_of(tb[NSWAP_DEVICE_A_CLASS], d->class, sizeof(d->class));
+	d->reserve = u64_of(tb[NSWAP_DEVICE_A_RESERVE]);
+	d->reserved = u64_of(tb[NSWAP_DEVICE_A_RESERVED]);
 	d->exposed = u64_of(tb[NSWAP_DEVICE_A_EXPOSED]);
 	d->lag = u32_of(tb[NSWAP_DEVICE_A_LAG]);
 	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];

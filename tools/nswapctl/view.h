@@ -66,6 +66,9 @@ struct view_device {
 	uint64_t remote;
 	uint64_t lost;
 	char protect[16];
+	char class[16];
+	uint64_t reserve;
+	uint64_t reserved;
 	uint64_t exposed;
 	uint32_t lag;
 	uint64_t at_home;

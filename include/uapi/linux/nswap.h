@@ -16,9 +16,11 @@
  * enum nswap_feature - Features of the wire protocol, which a peer may lack:
  *   in use is what both sides of a session have.
  * @NSWAP_FEATURE_TIMED: Answers say how long they took, if they are asked to.
+ * @NSWAP_FEATURE_CLASSES: Devices have classes and reserves.
  */
 enum nswap_feature {
 	NSWAP_FEATURE_TIMED = 1,
+	NSWAP_FEATURE_CLASSES = 2,
 };
 
 enum {
@@ -52,6 +54,8 @@ enum {
 	NSWAP_A_TRACE_AFTER,
 	NSWAP_A_LEFT,
 	NSWAP_A_PROTECT,
+	NSWAP_A_CLASS,
+	NSWAP_A_RESERVE,
 
 	__NSWAP_A_MAX,
 	NSWAP_A_MAX = (__NSWAP_A_MAX - 1)
@@ -125,6 +129,9 @@ enum {
 	NSWAP_DEVICE_A_PROTECT,
 	NSWAP_DEVICE_A_EXPOSED,
 	NSWAP_DEVICE_A_LAG,
+	NSWAP_DEVICE_A_CLASS,
+	NSWAP_DEVICE_A_RESERVE,
+	NSWAP_DEVICE_A_RESERVED,
 
 	__NSWAP_DEVICE_A_MAX,
 	NSWAP_DEVICE_A_MAX = (__NSWAP_DEVICE_A_MAX - 1)
@@ -268,6 +275,7 @@ enum {
 	NSWAP_SERVER_A_SHRINKER_CALLS,
 	NSWAP_SERVER_A_GRANTS_REVOKED,
 	NSWAP_SERVER_A_PAGES_REBALANCED,
+	NSWAP_SERVER_A_PAGES_DROPPED,
 
 	__NSWAP_SERVER_A_MAX,
 	NSWAP_SERVER_A_MAX = (__NSWAP_SERVER_A_MAX - 1)

@@ -10,8 +10,8 @@ import struct
 
 from nswaptest import rawwire
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
-from nswaptest.rawwire import (BAD, HAS_TIMED, HELLO_ACK, LOAD, MOVE, MOVES,
-                               OK, PING, PONG, STORE, STORES, TIMED, Link,
+from nswaptest.rawwire import (BAD, HAS_ALL, HAS_TIMED, HELLO_ACK, LOAD, MOVE,
+                               MOVES, OK, PING, PONG, STORE, STORES, TIMED, Link,
                                Message, Peer)
 from nswaptest.work import Slots
 
@@ -21,7 +21,7 @@ NEEDS = ("module", "progs")
 TIMEOUT = 120
 
 MARK = "nswaptest: protocol begins"
-UNKNOWN = 0xfeedfacecafebebe & ~HAS_TIMED
+UNKNOWN = 0xfeedfacecafebebe & ~HAS_ALL
 WHY = "speaks version 1, this node version 2"
 
 
@@ -185,7 +185,7 @@ def test_server_features(t):
     node.ctl("set", "latency", 1)
     with by_hand(last, [node]) as peer:
         for features, used in ((HAS_TIMED, ["timed"]), (0, []), (UNKNOWN, []),
-                               ((1 << 64) - 1, ["timed"])):
+                               ((1 << 64) - 1, ["timed", "classes"])):
             peer.restart(features=features)
             peer.asked.clear()
             dev = node.device_add("8M", wait=False)
@@ -193,7 +193,7 @@ def test_server_features(t):
                      len(peer.hellos) >= 2, 15, f"a session, {features:x}")
             equal(node.peers()[last.addr]["features"], used,
                   f"features in use with a peer that has {features:x}")
-            equal({f for _, f in peer.hellos}, {HAS_TIMED},
+            equal({f for _, f in peer.hellos}, {HAS_ALL},
                   "features the node says it has")
             with Slots(dev, t.seed) as slots:
                 slots.write(1, 32)
@@ -219,7 +219,7 @@ def test_client_features(t):
         link = Link(last, node.addr)
         equal(link.hello(session=session, features=features).status, OK,
               f"status of a hello with {features:x}")
-        equal(link.features, HAS_TIMED, "features of the node")
+        equal(link.features, HAS_ALL, "features of the node")
         equal(link.ask(Message(PING)).kind, PONG, "answer to a ping")
         equal(link.ask(load).took, 0, "time of a load that did not ask")
         load.flags = TIMED
@@ -267,7 +267,7 @@ def test_movers(t):
             wait_for(lambda: server.stat()["server"]["held_pages"] == 0, 30,
                      "all pages are moved")
             equal(len(peer.pages), 256, "pages on it")
-            true((MOVES, HAS_TIMED) in peer.hellos, "a mover's hello")
+            true((MOVES, HAS_ALL) in peer.hellos, "a mover's hello")
             at_least(peer.asked.get((MOVE, 0), 0), 8, "moves")
             equal(slots.compare(), (256, 0, 0), "right, wrong, unreadable")
             owner.run(["blkdiscard", f"/dev/{dev}"])

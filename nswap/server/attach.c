@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Attaching a device of an owner, and what its class and reserve are worth to pages that
+ * come in a move.
+ *
+ * Invariants:
+ *  - An ATTACH takes effect in one critical section under the owner's lock: pages that are
+ *    held are counted and sorted by class in it.
+ *  - A node that gives RAM back makes no room for others' critical pages.
+ *
+ * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
+ */
+#include <linux/slab.h>
+
+#include "attach.h"
+#include "attached.h"
+#include "held.h"
+#include "owner.h"
+#include "server.h"
+
+/* count and sort the pages of it that were here first; @o: owner, its lock held */
+static void attach_adopt(struct nswap_owner *o, struct nswap_attached *a)
+{
+	struct nswap_entry *e;
+
+	for (e = nswap_held_from(o, a->instance, 0);
+	     e && e->instance == a->instance; e = nswap_held_next(e)) {
+		a->held++;
+		e->class = a->class;
+		if (!e->moving)
+			list_move_tail(&e->link, &o->lru[a->class]);
+	}
+	list_for_each_entry(e, &o->pending, link)
+		a->held += e->instance == a->instance;
+}
+
+/* has the owner as many as it may have? @o: owner, its lock held */
+static bool attach_full(const struct nswap_owner *o)
+{
+	const struct nswap_attached *a;
+	unsigned int n = 0;
+
+	list_for_each_entry(a, &o->attached, link)
+		n++;
+	return n >= NSWAP_MAX_DEVICES;
+}
+
+/**
+ * nswap_attach_set() - the owner said of what class a device is, and what to reserve
+ * @c: cache
+ * @conn: the owner's control connection
+ * @instance: device instance
+ * @class: enum nswap_device_class
+ * @wanted: pages to be reserved, those included that are held
+ * @reserved: result; as many of them as can be kept, 0 on failure
+ *
+ * Context: process, does not sleep; needs memory for a new device.
+ * Return: NSWAP_ST_OK, NSWAP_ST_NO_ROOM, NSWAP_ST_STALE.
+ */
+u16 nswap_attach_set(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 instance,
+		     u8 class, u32 wanted, u32 *reserved)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_attached *a, *new;
+	u16 status = NSWAP_ST_OK;
+
+	*reserved = 0;
+	new = kzalloc_obj(*new, GFP_NOWAIT | __GFP_NOWARN);
+	spin_lock(&o->lock);
+	a = nswap_attached_find(o, instance);
+	if (nswap_held_fenced(conn)) {
+		status = NSWAP_ST_STALE;
+	} else if (!a && (!new || attach_full(o))) {
+		status = NSWAP_ST_NO_ROOM;
+	} else {
+		if (!a) {
+			a = new;
+			new = NULL;
+			a->instance = instance;
+			a->class = class;
+			attach_adopt(o, a);
+			list_add_tail(&a->link, &o->attached);
+		}
+		*reserved = nswap_cache_reserve(c, o, a, wanted);
+	}
+	spin_unlock(&o->lock);
+	kfree(new);
+	return status;
+}
+
+/* a device is gone, and its pages with it; @conn: its owner's control connection */
+void nswap_attach_end(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      u32 instance)
+{
+	struct nswap_owner *o = conn->owner;
+	struct nswap_attached *a;
+
+	spin_lock(&o->lock);
+	a = nswap_held_fenced(conn) ? NULL : nswap_attached_find(o, instance);
+	if (a) {
+		nswap_cache_reserve(c, o, a, 0);
+		list_del(&a->link);
+	}
+	spin_unlock(&o->lock);
+	kfree(a);
+}
+
+/* are all pages of critical devices? */
+static bool attach_critical(struct nswap_owner *o, const struct nswap_wire_page *page,
+			    u32 nr)
+{
+	bool all = true;
+
+	spin_lock(&o->lock);
+	while (nr--)
+		all = all && nswap_attached_class(o, le32_to_cpu(page[nr].instance)) ==
+			     NSWAP_DEV_CRITICAL;
+	spin_unlock(&o->lock);
+	return all;
+}
+
+/* take from the reserve of their device, if it lacks as many */
+static bool attach_take_reserve(struct nswap_cache *c, struct nswap_owner *o,
+				const struct nswap_wire_page *page, u32 nr,
+				struct list_head *taken)
+{
+	struct nswap_attached *a;
+	bool ok = false, all = true;
+	u32 i;
+
+	for (i = 1; i < nr; i++)
+		all = all && page[i].instance == page[0].instance;
+	spin_lock(&o->lock);
+	a = all ? nswap_attached_find(o, le32_to_cpu(page[0].instance)) : NULL;
+	if (a && a->held + nr <= a->reserve)
+		ok = nswap_cache_take_reserved(c, nr, taken);
+	spin_unlock(&o->lock);
+	return ok;
+}
+
+/* drop about @n droppable pages for critical ones; their owners will find them missing */
+static void attach_drop(struct nswap_cache *c, u32 n)
+{
+	struct nswap_wire_page name[NSWAP_REQ_SLOTS];
+	struct nswap_owner *o;
+	u32 dropped = 1;
+	u64 epoch;
+
+	while (n && dropped && (o = nswap_owner_droppable(c))) {
+		dropped = nswap_held_drop_some(c, o, n, name, &epoch);
+		n -= dropped;
+		nswap_owner_leave(c, o);
+	}
+}
+
+/**
+ * nswap_attach_take() - take pages for those that another server is moving here
+ * @c: cache
+ * @o: their owner, kept by the caller
+ * @page: their names
+ * @nr: how many, at most NSWAP_REQ_SLOTS
+ * @taken: result
+ *
+ * From the reserve of their device, or from what is promised to no owner. For critical
+ * pages a node that does not give RAM back takes back promises, and drops droppable pages.
+ *
+ * Context: process, sleeps if an owner has to be freed.
+ * Return: false if there are not as many; then nothing is taken.
+ */
+bool nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
+		       const struct nswap_wire_page *page, u32 nr,
+		       struct list_head *taken)
+{
+	bool critical = attach_critical(o, page, nr);
+
+	if (attach_take_reserve(c, o, page, nr, taken) ||
+	    nswap_cache_take_free(c, nr, critical, taken))
+		return true;
+	if (!critical || nswap_cache_surplus(c))
+		return false;
+	attach_drop(c, nr);
+	return nswap_cache_take_free(c, nr, true, taken);
+}
