@@ -416,14 +416,3 @@ void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size)
 			at += scnprintf(buf + at, size - at, "%s%s",
 					at ? "," : "", f->dev[i].name);
 }
-
-/* does a device need stable pages during a write? */
-bool nswap_flash_stable_writes(const struct nswap_flash *f)
-{
-	unsigned int i;
-
-	for (i = 0; i < f->nr; i++)
-		if (bdev_stable_writes(f->dev[i].block->bdev))
-			return true;
-	return false;
-}

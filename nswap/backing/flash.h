@@ -98,6 +98,5 @@ void nswap_flash_usable(const struct nswap_flash *f, u64 *total, u64 *used);
 u64 nswap_flash_total(const struct nswap_flash *f);
 u64 nswap_flash_used(struct nswap_flash *f);
 void nswap_flash_names(const struct nswap_flash *f, char *buf, size_t size);
-bool nswap_flash_stable_writes(const struct nswap_flash *f);
 
 #endif

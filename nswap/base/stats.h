@@ -43,7 +43,9 @@
 	X(copies_evicted, COPIES_EVICTED) /* copies dropped from flash to make room */ \
 	X(pages_followed, PAGES_FOLLOWED) /* pages written home that a peer has too */ \
 	X(pages_mirrored, PAGES_MIRRORED) /* second copies stored on peers */ \
-	X(pages_hedged, PAGES_HEDGED) /* pages read elsewhere, for their peer was slow */
+	X(pages_hedged, PAGES_HEDGED) /* pages read elsewhere, for their peer was slow */ \
+	X(pages_rebuilt, PAGES_REBUILT) /* computed from the others of their group */ \
+	X(pages_relogged, PAGES_RELOGGED) /* brought to other cells: recovery, cleaning */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

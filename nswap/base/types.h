@@ -44,12 +44,14 @@ struct nswap_addr {
  * @NSWAP_PROTECT_HOME: all its pages: home has them too, a bounded time later, and this
  *	node's RAM until then
  * @NSWAP_PROTECT_MIRROR: all its pages at peers: two of them hold each
+ * @NSWAP_PROTECT_PARITY: all its pages at peers: rebuilt from the others of their group
  * @NSWAP_PROTECT_KINDS: number of kinds
  */
 enum nswap_protect {
 	NSWAP_PROTECT_NONE,
 	NSWAP_PROTECT_HOME,
 	NSWAP_PROTECT_MIRROR,
+	NSWAP_PROTECT_PARITY,
 	NSWAP_PROTECT_KINDS,
 };
 

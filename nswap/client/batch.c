@@ -63,10 +63,9 @@ void nswap_batch_at(struct nswap_batch *b, u64 slot)
 {
 	unsigned int i;
 
-	b->io.slot = slot;
 	b->io.todo = 0;
 	for (i = 0; i < NSWAP_REQ_SLOTS; i++)
-		b->slot[i] = slot + i;
+		b->io.slot[i] = slot + i;
 }
 
 /* call before reads, writes or messages are started; ends with nswap_batch_wait() */
@@ -118,7 +117,7 @@ static void batch_start(struct nswap_batch *b, unsigned int first,
 	struct nswap_op *op = nswap_op_block(&b->io, first, nr, flash,
 					     batch_op_ended);
 
-	op->h.slot = b->slot[first];
+	op->h.slot = b->io.slot[first];
 	op->h.write = write;
 	if (flash)
 		nswap_flash_hold(b->io.dev->flash, flash);
@@ -132,7 +131,7 @@ unsigned int nswap_batch_run(const struct nswap_batch *b, unsigned long pages,
 	unsigned int n = 1, nr = nswap_run_of(pages, first);
 
 	while (n < nr && (flash ? b->flash[first + n] == b->flash[first] + n :
-				  b->slot[first + n] == b->slot[first] + n))
+				  b->io.slot[first + n] == b->io.slot[first] + n))
 		n++;
 	return n;
 }

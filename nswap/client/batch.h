@@ -13,7 +13,6 @@
  * struct nswap_batch - some pages, and what is under way with them
  * @io: its device, memory and parts, with no block request around it; its @slot,
  *	@gen and @todo are for the batch's user, and for STORE messages
- * @slot: home slot of each page
  * @flash: flash slot of each page, NSWAP_FLASH_NONE without one
  * @then: for the log: what a failure at home means for the page; NULL: failed
  *	writes are not reported
@@ -21,7 +20,6 @@
  */
 struct nswap_batch {
 	struct nswap_io io;
-	u64 slot[NSWAP_REQ_SLOTS];
 	u32 flash[NSWAP_REQ_SLOTS];
 	const char *then;
 	struct completion over;

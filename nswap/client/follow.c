@@ -131,7 +131,7 @@ static void follow_write(struct nswap_device *dev, unsigned int n)
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		f->b.slot[i] = f->batch[i]->slot;
+		f->b.io.slot[i] = f->batch[i]->slot;
 		f->b.io.page[i] = f->batch[i]->page;
 		if (!READ_ONCE(f->stop) &&
 		    nswap_home_copy_valid(dev, f->batch[i]->slot,

@@ -41,6 +41,7 @@
 #include "hedge.h"
 #include "observe/meter.h"
 #include "pagein.h"
+#include "pagein_cell.h"
 #include "pagein_copy.h"
 #include "park.h"
 #include "peers/loss.h"
@@ -59,8 +60,8 @@ static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 	if (io->ahead)
 		return;
 	nswap_stat_add(node, read_errors, nr);
-	nswap_warn(node, "%s: page-in of %u pages from slot %llu failed: peer %s %s",
-		   io->dev->disk->disk_name, nr, io->slot + first, peer, why);
+	nswap_warn(node, "%s: page-in of %u pages from slot %u failed: peer %s %s",
+		   io->dev->disk->disk_name, nr, io->slot[first], peer, why);
 }
 
 static const char *why_failed(const struct nswap_peer *peer)
@@ -101,7 +102,7 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 			struct nswap_peer *peer)
 {
 	struct nswap_device *dev = io->dev;
-	struct nswap_slot s = nswap_slot_look(dev, io->slot + i), was;
+	struct nswap_slot s = nswap_slot_look(dev, io->slot[i]), was;
 	u32 gen = le32_to_cpu(io->gen[i]);
 
 	/* the task that reads ahead may be the one that has the slot MOVING */
@@ -109,18 +110,22 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 		nswap_request_fail(io, i, 1);
 		return false;
 	}
-	if (nswap_home_copy_due(dev, io->slot + i))
+	if (nswap_home_copy_due(dev, io->slot[i]))
 		set_bit(i, &io->no_peer);
-	if (!nswap_copy_rests(&s, nswap_mirror_of(dev, io->slot + i, &s),
+	if (!nswap_copy_rests(&s, nswap_mirror_of(dev, io->slot[i], &s),
 			      peer->index, gen) ||
 	    !slot_missed_twice(io, i, peer->index) ||
-	    nswap_loss_of_copy(dev, io->slot + i, gen, peer->index) ||
-	    !nswap_slot_update(dev, io->slot + i, &was, pagein_slot_lost, dev,
-			       io->slot + i, peer->index, gen))
+	    nswap_loss_of_copy(dev, io->slot[i], gen, peer->index) ||
+	    !nswap_slot_update(dev, io->slot[i], &was, pagein_slot_lost, dev,
+			       io->slot[i], peer->index, gen))
 		return true;
 	nswap_peer_slots(dev->node, peer->index, -1);
-	if (nswap_slot_look(dev, io->slot + i).state != NSWAP_SLOT_LOST)
+	if (nswap_slot_look(dev, io->slot[i]).state != NSWAP_SLOT_LOST)
 		return true;
+	if (nswap_is_cells(dev)) {
+		set_bit(i, &io->lost);
+		return false;
+	}
 	fail_slots(io, i, 1, peer->name, "does not hold it");
 	return false;
 }
@@ -196,9 +201,9 @@ static int load_answered(struct nswap_msg *m)
 		unsigned int at = op->first + i;
 
 		if (held & BIT(i) && !io->ahead) {
-			nswap_slot_reference(&io->dev->map, io->slot + at,
+			nswap_slot_reference(&io->dev->map, io->slot[at],
 					     le32_to_cpu(io->gen[at]));
-			nswap_page_tag_hit(io->dev, io->slot + at);
+			nswap_page_tag_hit(io->dev, io->slot[at]);
 		}
 		if (!(held & BIT(i)) && slot_missed(io, at, op->peer))
 			again |= BIT(at);
@@ -242,6 +247,10 @@ static void pagein_held_up(struct nswap_op *op)
 	struct nswap_peer *peer = op->peer;
 	unsigned long again = 0;
 
+	if (nswap_is_cells(op->io->dev) && !op->io->ahead) {
+		nswap_op_lose(op);
+		return;
+	}
 	if (op->io->ahead || pagein_overdue(op->io) || READ_ONCE(peer->stop) ||
 	    nswap_peer_hopeless(READ_ONCE(peer->state))) {
 		pagein_failed(op);
@@ -294,7 +303,7 @@ static void pagein_send(struct nswap_op *op)
 	nswap_wire_init(h, NSWAP_LOAD, op->nr, bytes);
 	h->id = nswap_client_id(peer->node);
 	h->flags = nswap_meter_flags(io, READ_ONCE(peer->features));
-	h->slot = cpu_to_le64(io->slot + op->first);
+	h->slot = cpu_to_le64(io->slot[op->first]);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
 	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]), bytes,
@@ -330,7 +339,7 @@ static void pagein_load(struct nswap_io *io, unsigned int first, unsigned int nr
 		op->read_began = nswap_read_began(&io->dev->times,
 						  NSWAP_READ_PEERS, nr);
 	atomic_inc(&io->pending);
-	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST)
+	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST && !nswap_is_cells(io->dev))
 		pagein_failed(op);
 	else if (pagein_admitted(io, peer))
 		pagein_send(op);
@@ -342,7 +351,7 @@ static void read_zeros(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_device *dev = io->dev;
 
-	if (io->slot + i) {
+	if (io->slot[i]) {
 		clear_highpage(io->page[i]);
 		nswap_stat_inc(dev->node, zero_reads);
 		return;
@@ -362,8 +371,11 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
 	unsigned int i, end = first + nswap_run_of(io->todo, first);
 
 	for (i = first; i < end; i++) {
-		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 
+		if (io->slot[i] != io->slot[first] + i - first ||
+		    !nswap_pagein_current(io, i))
+			break;
 		if (!nswap_slot_at_peer(&s) ||
 		    nswap_copy_place(io, i, &s) != index ||
 		    (i > first && !nswap_copy_alike(io, first, i)))
@@ -380,7 +392,7 @@ static unsigned int run_at_peer(struct nswap_io *io, unsigned int first,
  */
 unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 {
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + first);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[first]);
 	unsigned int nr;
 	u16 index;
 
@@ -404,8 +416,19 @@ static bool pagein_peer_usable(struct nswap_node *node, u16 index)
 /* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + first);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[first]);
 
+	if (io->dev->parity) {
+		switch (nswap_pagein_look(io, first, &s)) {
+		case NSWAP_CELL_READ:
+			break;
+		case NSWAP_CELL_DONE:
+			return 1;
+		case NSWAP_CELL_FAIL:
+			fail_slots(io, first, 1, "(cell)", "has not got it");
+			return 1;
+		}
+	}
 	if (nswap_copy_from_flash(io, first, &s))
 		return nswap_tiers[NSWAP_TIER_FLASH]->load(io, first);
 	if (nswap_copy_from_home(io, first, &s))
@@ -456,8 +479,11 @@ void nswap_pagein(struct nswap_io *io)
 		io->todo &= ~GENMASK(first + nr - 1, first);
 	}
 	/* only if no part is under way; else the one that ends last has it done */
-	if (atomic_read_acquire(&io->pending) == 1 && READ_ONCE(io->parked) &&
-	    !READ_ONCE(io->retry))
+	if (atomic_read_acquire(&io->pending) > 1 || READ_ONCE(io->retry))
+		nswap_request_put(io);
+	else if (nswap_pagein_next(io))
+		nswap_pagein(io);
+	else if (READ_ONCE(io->parked) || READ_ONCE(io->lost))
 		nswap_park(io);
 	else
 		nswap_request_put(io);

@@ -29,7 +29,7 @@ static bool on_flash(struct nswap_io *io, unsigned int i,
 static bool copied_home(struct nswap_io *io, unsigned int i)
 {
 	return io->dev->home_has && !test_bit(i, &io->no_home) &&
-	       nswap_home_copy_any(io->dev, io->slot + i);
+	       nswap_home_copy_any(io->dev, io->slot[i]);
 }
 
 /* the slot's entry, and whether its page is on flash or at home too */
@@ -40,7 +40,7 @@ static struct nswap_slot copy_look(struct nswap_io *io, unsigned int i, bool *co
 
 	/* a copy ends after its slot's entry has changed */
 	smp_rmb();
-	s = nswap_slot_look(io->dev, io->slot + i);
+	s = nswap_slot_look(io->dev, io->slot[i]);
 	*copied = home || on_flash(io, i, &s);
 	return s;
 }
@@ -88,7 +88,7 @@ u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
 		     const struct nswap_slot *s)
 {
 	return copy_pick(io->dev->node, s->peer,
-			 nswap_mirror_of(io->dev, io->slot + i, s));
+			 nswap_mirror_of(io->dev, io->slot[i], s));
 }
 
 /* does a page with these places, in this generation, have one at a peer, and rest there? */
@@ -101,13 +101,13 @@ bool nswap_copy_rests(const struct nswap_slot *s, u16 second, u16 peer, u32 gen)
 /* are two slots of a request at a peer copied to the same places? any context */
 bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k)
 {
-	struct nswap_slot a = nswap_slot_look(io->dev, io->slot + i);
-	struct nswap_slot b = nswap_slot_look(io->dev, io->slot + k);
+	struct nswap_slot a = nswap_slot_look(io->dev, io->slot[i]);
+	struct nswap_slot b = nswap_slot_look(io->dev, io->slot[k]);
 
 	return on_flash(io, i, &a) == on_flash(io, k, &b) &&
 	       copied_home(io, i) == copied_home(io, k) &&
-	       nswap_mirror_of(io->dev, io->slot + i, &a) ==
-	       nswap_mirror_of(io->dev, io->slot + k, &b);
+	       nswap_mirror_of(io->dev, io->slot[i], &a) ==
+	       nswap_mirror_of(io->dev, io->slot[k], &b);
 }
 
 /*
@@ -127,7 +127,7 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 		u16 second;
 
 		if (io->dev->mirror)
-			s = nswap_mirror_both(io->dev, io->slot + i, &m);
+			s = nswap_mirror_both(io->dev, io->slot[i], &m);
 		second = nswap_mirror_second(&m, &s);
 		if (!nswap_copy_rests(&s, second, op->peer->index,
 				      le32_to_cpu(io->gen[i])) ||

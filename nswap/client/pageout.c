@@ -42,9 +42,11 @@
 #include "free.h"
 #include "observe/meter.h"
 #include "pageout.h"
+#include "pageout_cell.h"
 #include "pageout_second.h"
 #include "peers/place.h"
 #include "request_queue.h"
+#include "row.h"
 #include "store.h"
 #include "tier.h"
 
@@ -132,19 +134,59 @@ static void pageout_unfollow(struct nswap_io *io, unsigned int i)
 		nswap_follow_release(io->dev);
 }
 
+/*
+ * With rows, the cell that has the slot's page is dead from now on, before another task
+ * can bring the slot's page to a cell (row_copy.c).
+ */
+static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
+			       unsigned int i, u64 slot)
+{
+	u32 cell = 0;
+	bool ret;
+
+	spin_lock(&p->switch_lock);
+	ret = nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
+				io->dev, slot);
+	if (ret)
+		cell = xchg(&p->cell_of[slot], 0);
+	spin_unlock(&p->switch_lock);
+	if (cell)
+		nswap_cell_dead(p, cell);
+	return ret;
+}
+
+static bool pageout_claim_word(struct nswap_io *io, unsigned int i, u64 slot)
+{
+	struct nswap_parity *p = nswap_parity_of(io->dev);
+	u32 cell;
+
+	if (p)
+		return pageout_claim_cell(p, io, i, slot);
+	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
+			       io->dev, slot))
+		return false;
+	/* parity may have been turned on, and the page brought to a cell, meanwhile */
+	p = nswap_parity_of(io->dev);
+	cell = p ? xchg(&p->cell_of[slot], 0) : 0;
+	if (cell)
+		nswap_cell_dead(p, cell);
+	return true;
+}
+
 /* false if the slot cannot be claimed now */
 static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
 {
-	u64 slot = io->slot + i;
+	u64 slot = io->slot[i];
 
+	if (io->ops)
+		return io->ops->claim(io, i);
 	if (!slot) {
 		store_header(io);
 		return true;
 	}
 	if (!pageout_follow(io, i))
 		return false;
-	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
-			       io->dev, slot)) {
+	if (!pageout_claim_word(io, i, slot)) {
 		pageout_unfollow(io, i);
 		return false;
 	}
@@ -177,7 +219,7 @@ static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at
 	if (old->peer == replaced_at)
 		nswap_peer_slots(io->dev->node, old->peer, -1);
 	else
-		nswap_free_orphan(io->dev, io->slot + i, old->gen, old->peer);
+		nswap_free_orphan(io->dev, io->slot[i], old->gen, old->peer);
 }
 
 /* the last change to a slot this request has claimed; true if it was freed */
@@ -187,7 +229,7 @@ static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 	struct nswap_slot was;
 
 	pageout_unfollow(io, i);
-	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_ended,
+	nswap_slot_update(io->dev, io->slot[i], &was, pageout_slot_ended,
 			  state, peer, flash);
 	forget_old_copy(io, i, peer);
 	return was.freed;
@@ -210,6 +252,11 @@ void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
 	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);
+	if (io->ops) {
+		nswap_free_slot(io->dev, io->slot[i]);
+		io->ops->failed(io, i);
+		return;
+	}
 	nswap_request_fail(io, i, 1);
 	nswap_stat_inc(io->dev->node, write_errors);
 }
@@ -226,7 +273,7 @@ void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 void nswap_pageout_at_peer(struct nswap_io *io, unsigned int i, u16 peer)
 {
 	if (pageout_end_slot(io, i, NSWAP_SLOT_REMOTE, peer, NSWAP_FLASH_NONE))
-		nswap_free_told(io->dev, io->slot + i);
+		nswap_free_told(io->dev, io->slot[i]);
 }
 
 static void pageout_stored(struct nswap_op *op, unsigned int i)
@@ -240,10 +287,14 @@ static void pageout_stored(struct nswap_op *op, unsigned int i)
 		set_bit(i, &io->halves);
 		return;
 	}
+	if (io->ops)
+		io->ops->stored(io, i);
 	if (io->follows && test_and_clear_bit(i, &io->follows))
-		copy = nswap_follow_copy(dev, io->slot + i,
+		copy = nswap_follow_copy(dev, io->slot[i],
 					 le32_to_cpu(io->gen[i]), io->page[i]);
 	nswap_pageout_at_peer(io, i, op->peer->index);
+	if (io->ops)
+		io->ops->ended(io, i);
 	if (copy)
 		nswap_follow_queue(dev, copy);
 }
@@ -256,7 +307,7 @@ void nswap_pageout_again(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_slot was;
 
-	nswap_slot_update(io->dev, io->slot + i, &was, pageout_slot_unplaced);
+	nswap_slot_update(io->dev, io->slot[i], &was, pageout_slot_unplaced);
 	nswap_stat_inc(io->dev->node, moved);
 }
 
@@ -290,7 +341,7 @@ static void pageout_store(struct nswap_io *io, unsigned int first, unsigned int 
 	if (reserved)
 		nswap_store_reserved(op);
 	for (i = first; i < first + nr; i++) {
-		nswap_slot_update(io->dev, io->slot + i, &was,
+		nswap_slot_update(io->dev, io->slot[i], &was,
 				  pageout_slot_placed, peer->index);
 		io->gen[i] = cpu_to_le32(was.gen);
 	}
@@ -331,8 +382,9 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 	while ((may = io->todo & slots)) {
 		nswap_meter_turn(io);
 		first = __ffs(may);
-		nr = nswap_run_of(may, first);
-		n = nswap_place_take(io->dev, nr, 0, rather_peers ? -1 :
+		nr = nswap_io_run(io, may, first);
+		n = nswap_is_cells(io->dev) ? nswap_cell_place(io, first, nr, &index) :
+		    nswap_place_take(io->dev, nr, 0, rather_peers ? -1 :
 				     flash_inflight(io, first), &index);
 		if (n == -EXDEV) {
 			/* for lack of grants, perhaps: they are of use */
@@ -373,7 +425,7 @@ static void fail_rest(struct nswap_io *io)
 	for_each_set_bit(i, &rest, NSWAP_REQ_SLOTS)
 		nswap_pageout_failed(io, i);
 	io->todo &= ~rest;
-	if (n)
+	if (n && !io->ops)
 		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
 			   io->dev->disk->disk_name, n);
 }
@@ -394,6 +446,10 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 		    (full || pageout_waited(io, t->patience_ms)))
 			ret = t->store(io, pageout_firsts(io));
 	}
+	if (nswap_is_cells(io->dev) && nswap_cell_impatient(io)) {
+		full = true;
+		ret = -ENOSPC;
+	}
 	if (full && ret == -ENOSPC)
 		fail_rest(io);
 }
@@ -405,9 +461,13 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 void nswap_pageout(struct nswap_io *io)
 {
 	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
-	bool claimed = pageout_claim_slots(io);
 	int ret = -ENOSPC;
+	bool claimed;
 
+	if (io->rest && !io->todo && !io->unclaimed &&
+	    atomic_read_acquire(&io->pending) == 1)
+		nswap_pageout_spilled(io);
+	claimed = pageout_claim_slots(io);
 	if (READ_ONCE(io->halves) & io->todo)
 		nswap_pageout_seconds(io);
 	if (!pageout_waited(io, timeout * GIVE_UP_AFTER))

@@ -48,7 +48,7 @@ static void second_stored(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;
 	struct nswap_device *dev = io->dev;
-	u64 slot = io->slot + i;
+	u64 slot = io->slot[i];
 	u16 first = nswap_slot_look(dev, slot).peer, none;
 
 	if (!nswap_mirror_end(dev, slot, le32_to_cpu(io->gen[i]), op->peer->index,
@@ -62,7 +62,7 @@ static void second_given_up(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;
 
-	nswap_mirror_off(io->dev, io->slot + i, le32_to_cpu(io->gen[i]),
+	nswap_mirror_off(io->dev, io->slot[i], le32_to_cpu(io->gen[i]),
 			 op->peer->index);
 }
 
@@ -87,7 +87,7 @@ static void second_store(struct nswap_io *io, unsigned int first, unsigned int n
 	unsigned int i;
 
 	for (i = first; i < first + nr; i++)
-		nswap_mirror_begin(io->dev, io->slot + i,
+		nswap_mirror_begin(io->dev, io->slot[i],
 				   le32_to_cpu(io->gen[i]), peer->index);
 	nswap_client_used(io->dev->node);
 	nswap_meter_begin(op);
@@ -97,7 +97,7 @@ static void second_store(struct nswap_io *io, unsigned int first, unsigned int n
 /* the first copy is given up: its peer is silent or dead */
 static void second_again(struct nswap_io *io, unsigned int i)
 {
-	u64 slot = io->slot + i;
+	u64 slot = io->slot[i];
 	struct nswap_slot s = nswap_slot_look(io->dev, slot);
 
 	clear_bit(i, &io->halves);
@@ -122,9 +122,9 @@ static unsigned int second_run(struct nswap_io *io, unsigned long half,
 {
 	unsigned int n = 1, nr = nswap_run_of(half, first);
 
-	*peer = nswap_slot_look(io->dev, io->slot + first).peer;
+	*peer = nswap_slot_look(io->dev, io->slot[first]).peer;
 	while (n < nr &&
-	       nswap_slot_look(io->dev, io->slot + first + n).peer == *peer)
+	       nswap_slot_look(io->dev, io->slot[first + n]).peer == *peer)
 		n++;
 	return n;
 }

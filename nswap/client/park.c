@@ -27,13 +27,14 @@
 #include "park.h"
 #include "peers/parked.h"
 #include "peers/peer.h"
+#include "rebuild.h"
 #include "request_queue.h"
 
 /* to the peer to be asked for this slot; one that cannot be waited for: look again now */
 static void park_bio(struct nswap_io *io, struct bio *bio, unsigned int i)
 {
 	struct nswap_node *node = io->dev->node;
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 	struct bio_list ready = BIO_EMPTY_LIST;
 	struct nswap_peer *peer;
 	int ret = -EHOSTDOWN;
@@ -75,6 +76,10 @@ void nswap_park(struct nswap_io *io)
 		bio->bi_next = NULL;
 		n = bio->bi_iter.bi_size / PAGE_SIZE;
 		mine = GENMASK(at + n - 1, at);
+		if (io->lost & mine && !(io->failed & mine)) {
+			nswap_rebuild_add(io->dev->parity, bio, io->since);
+			continue;
+		}
 		if (io->parked & mine && !(io->failed & mine)) {
 			park_bio(io, bio, __ffs(io->parked & mine));
 			continue;

@@ -26,6 +26,8 @@
 #include "core/node.h"
 #include "observe/meter.h"
 #include "peers/peer.h"
+#include "pagein_cell.h"
+#include "pageout_cell.h"
 #include "request_queue.h"
 
 static void request_dispatch(struct nswap_io *io)
@@ -33,6 +35,18 @@ static void request_dispatch(struct nswap_io *io)
 	io->seen = atomic_read_acquire(&io->dev->node->client->changes);
 	io->todo |= xchg(&io->retry, 0);
 	io->step(io);
+}
+
+/* a device with rows: its pages are in cells, or not; the first part of it begins */
+static void request_to_cells(struct nswap_io *io)
+{
+	if (io->write) {
+		if (nswap_parity_wanted(io->dev))
+			nswap_pageout_to_cells(io);
+		return;
+	}
+	io->rest = io->todo;
+	nswap_pagein_next(io);
 }
 
 /*
@@ -61,8 +75,13 @@ void nswap_request_submit(struct nswap_io *io)
 	io->follows = 0;
 	io->pairs = 0;
 	io->halves = 0;
+	io->rest = 0;
+	io->lost = 0;
+	io->spilled = false;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
+	if (!io->ops && nswap_parity_of(dev))
+		request_to_cells(io);
 	atomic_set(&io->pending, 1);
 	request_dispatch(io);
 }
@@ -183,6 +202,12 @@ void nswap_request_end(struct nswap_io *io)
 	bool write = io->write;
 	unsigned int i, end;
 
+	if (nswap_io_own(io)) {
+		io->ops->over(io);
+		if (write)
+			nswap_client_kick(node);
+		return;
+	}
 	for (i = 0; io->failed && i < io->nr; i = end) {
 		bool failed = io->failed & BIT(i);
 
@@ -205,8 +230,11 @@ void nswap_request_end(struct nswap_io *io)
 unsigned int nswap_request_free_tags(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
-	struct sbitmap *tags = &rq->mq_hctx->tags->bitmap_tags.sb;
+	struct sbitmap *tags;
 
+	if (nswap_io_own(io))
+		return NSWAP_TAGS;
+	tags = &rq->mq_hctx->tags->bitmap_tags.sb;
 	return tags->depth - min(sbitmap_weight(tags), tags->depth);
 }
 
@@ -222,6 +250,8 @@ static bool request_own(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 
+	if (nswap_io_own(io))
+		return !io->write;
 	return !io->write && !rq->q->elevator && nswap_request_free_tags(io);
 }
 
@@ -250,7 +280,7 @@ struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
 	op->first = first;
 	op->nr = nr;
 	nswap_home_set_pages(&op->h, &io->chain[first], &io->page[first], nr);
-	op->h.slot = io->slot + first;
+	op->h.slot = io->slot[first];
 	op->h.write = io->write;
 	op->h.anywhere = false;
 	op->h.end = end;
@@ -333,7 +363,8 @@ void nswap_request_put(struct nswap_io *io)
 
 	if (!atomic_dec_and_test(&io->pending))
 		return;
-	if (READ_ONCE(io->retry) || READ_ONCE(io->parked)) {
+	if (READ_ONCE(io->retry) || READ_ONCE(io->parked) || io->rest ||
+	    READ_ONCE(io->lost)) {
 		atomic_set(&io->pending, 1);
 		nswap_request_wait(io);
 		nswap_client_kick(node);
@@ -374,4 +405,10 @@ void nswap_op_end(struct nswap_op *op, unsigned long again)
 void nswap_op_park(struct nswap_op *op)
 {
 	op_over(op, nswap_op_slots(op), &op->io->parked);
+}
+
+/* likewise, and the slots, which are cells, are to be rebuilt or waited for */
+void nswap_op_lose(struct nswap_op *op)
+{
+	op_over(op, nswap_op_slots(op), &op->io->lost);
 }

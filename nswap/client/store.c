@@ -46,7 +46,7 @@ static void store_give_up(struct nswap_op *op, unsigned int i, bool may_be_held)
 
 	op->store->given_up(op, i);
 	if (may_be_held)
-		nswap_free_orphan(io->dev, io->slot + i,
+		nswap_free_orphan(io->dev, io->slot[i],
 				  le32_to_cpu(io->gen[i]), index);
 	else
 		nswap_peer_slots(io->dev->node, index, -1);
@@ -131,7 +131,7 @@ static void store_build(struct nswap_op *op)
 	nswap_wire_init(h, NSWAP_STORE, op->nr, bytes);
 	h->id = nswap_client_id(io->dev->node);
 	h->flags = nswap_meter_flags(io, READ_ONCE(op->peer->features));
-	h->slot = cpu_to_le64(io->slot + op->first);
+	h->slot = cpu_to_le64(io->slot[op->first]);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
 	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]),

@@ -72,7 +72,7 @@ int nswap_tier_flash_store(struct nswap_io *io, unsigned long slots)
 static bool still_there(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_io *io = op->io;
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 
 	return s.flash == op->flash + i - op->first &&
 	       s.gen == le32_to_cpu(io->gen[i]) &&
@@ -97,7 +97,7 @@ static void load_ended(struct nswap_home_io *h)
 			continue;
 		}
 		if (!io->ahead)
-			nswap_slot_reference(&io->dev->map, io->slot + i,
+			nswap_slot_reference(&io->dev->map, io->slot[i],
 					     le32_to_cpu(io->gen[i]));
 		if (nswap_flash_hit(io->dev->flash, op->flash + i - op->first))
 			nswap_stat_inc(io->dev->node, prefetch_hits);
@@ -122,7 +122,7 @@ unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 
 	rcu_read_lock();
 	for (i = first; i < first + nr; i++) {
-		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 
 		if (!s.flash || (flash && s.flash != flash + i - first))
 			break;

@@ -54,7 +54,7 @@ static unsigned long home_io_marked(const struct nswap_io *io)
 	unsigned int i;
 
 	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS)
-		if (nswap_return_under_way(io->dev, io->slot + i))
+		if (nswap_return_under_way(io->dev, io->slot[i]))
 			found |= BIT(i);
 	return found;
 }
@@ -73,7 +73,7 @@ int nswap_tier_home_store(struct nswap_io *io, unsigned long slots)
 /* is the slot no longer what this page-in asked home for, or does a peer have it too? */
 static bool home_look_again(struct nswap_io *io, unsigned int i)
 {
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 
 	if (nswap_slot_at_peer(&s))
 		set_bit(i, &io->no_home);
@@ -90,7 +90,7 @@ static void load_ended(struct nswap_home_io *h)
 
 	if (!h->failed) {
 		for (i = first; !io->ahead && i < first + op->nr; i++)
-			nswap_slot_reference(&dev->map, io->slot + i,
+			nswap_slot_reference(&dev->map, io->slot[i],
 					     le32_to_cpu(io->gen[i]));
 		nswap_stat_add(dev->node, pages_home_in, op->nr);
 	} else if (op->nr > 1) {
@@ -113,7 +113,7 @@ static bool home_has(struct nswap_io *io, unsigned int i,
 {
 	return nswap_slot_at_home(s) ||
 	       (nswap_slot_at_peer(s) && !test_bit(i, &io->no_home) &&
-		nswap_home_copy_has(io->dev, io->slot + i));
+		nswap_home_copy_has(io->dev, io->slot[i]));
 }
 
 /* load() of tier.h */
@@ -123,7 +123,7 @@ unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 			     nswap_run_of(io->todo, first);
 
 	for (i = first; i < first + nr; i++) {
-		struct nswap_slot s = nswap_slot_look(io->dev, io->slot + i);
+		struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 
 		if (!home_has(io, i, &s))
 			break;

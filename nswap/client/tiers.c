@@ -6,7 +6,7 @@
  * also numbers it where page-outs and page-ins are measured. Numbers of pages are
  * those of the slot map: a page that is being moved is counted nowhere.
  */
-#include "core/device.h"
+#include "core/parity.h"
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"
@@ -17,8 +17,14 @@
 
 static void ram_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 {
+	const struct nswap_parity *p = nswap_parity_of(dev);
+
 	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
 	v->used = v->pages;
+	if (p) {
+		v->pages += atomic64_read(&p->live);
+		v->used += atomic64_read(&p->cells->count[NSWAP_SLOT_REMOTE]);
+	}
 }
 
 static bool flash_there(const struct nswap_device *dev)

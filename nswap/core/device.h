@@ -19,6 +19,7 @@
 struct nswap_follow;
 struct nswap_home_fill;
 struct nswap_mirror_fill;
+struct nswap_parity;
 struct nswap_promote;
 struct nswap_prefetcher;
 struct nswap_reserve;
@@ -51,6 +52,8 @@ struct nswap_returns;
  *	until protection by mirror is turned on
  * @nr_mirrored: entries there that name one
  * @repair: makes missing second copies; likewise
+ * @parity: its rows, see parity.h; NULL until protection by parity is turned on
+ * @outer: of a device of cells: the visible one; else NULL
  * @protect: what is to survive the death of a peer; read with READ_ONCE, written
  *	under the node's @control
  * @class: enum nswap_device_class; write-once
@@ -102,6 +105,8 @@ struct nswap_device {
 	atomic64_t *mirror;
 	atomic64_t nr_mirrored;
 	struct nswap_mirror_fill *repair;
+	struct nswap_parity *parity;
+	struct nswap_device *outer;
 	enum nswap_protect protect;
 	enum nswap_device_class class;
 	bool attached;

@@ -15,7 +15,7 @@
 static inline const struct nswap_policy *
 nswap_device_policy(const struct nswap_device *dev, enum nswap_policy_kind kind)
 {
-	return READ_ONCE(dev->policy[kind]) ?:
+	return READ_ONCE((dev->outer ?: dev)->policy[kind]) ?:
 	       READ_ONCE(dev->node->policy[kind]);
 }
 

@@ -25,7 +25,7 @@ struct nswap_device *nswap_device_named(struct nswap_node *node,
 	struct nswap_device *dev;
 
 	list_for_each_entry(dev, &node->devices, link)
-		if (!strcmp(dev->disk->disk_name, name))
+		if (!dev->outer && !strcmp(dev->disk->disk_name, name))
 			return dev;
 	return NULL;
 }

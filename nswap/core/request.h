@@ -9,6 +9,7 @@
 #include <linux/bvec.h>
 
 #include "backing/home.h"
+#include "base/bits.h"
 #include "pure/slot_map.h"
 #include "transport/conn.h"
 
@@ -48,14 +49,33 @@ struct nswap_op {
 };
 
 /**
+ * struct nswap_io_ops - what is different for a request whose slots are cells, or that
+ *	no block request stands behind
+ * @claim: page-out: have a cell for a slot, WRITING, in the request's @slot; false: it
+ *	has to wait; true without setting its bit in @todo: it has none (process)
+ * @stored: the peer that is given has the page; the cell is still WRITING (process)
+ * @ended: likewise, and now the cell is REMOTE (process)
+ * @failed: nothing takes it now; the cell is EMPTY (process)
+ * @over: the request has ended, its pages and arrays are the user's again; NULL: it is a
+ *	block request (any)
+ */
+struct nswap_io_ops {
+	bool (*claim)(struct nswap_io *io, unsigned int i);
+	void (*stored)(struct nswap_io *io, unsigned int i);
+	void (*ended)(struct nswap_io *io, unsigned int i);
+	void (*failed)(struct nswap_io *io, unsigned int i);
+	void (*over)(struct nswap_io *io);
+};
+
+/**
  * struct nswap_io - one block request; allocated with the device
  * @dev: its device
  * @link: on the client's waiting list
  * @pending: messages in flight, plus one while it is dispatched or waits
- * @slot: first slot
  * @nr: slots
  * @write: page-out
  * @step: brings it as far as possible now; of page-outs or of page-ins
+ * @ops: page-out of cells, or a request of this module's own; else NULL
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @waited: it has waited before
  * @resumed: page-in: its bios were parked before
@@ -80,9 +100,16 @@ struct nswap_op {
  * @half_since: jiffies when the last one became one of them
  * @parked: page-in: slots that wait for their peer; bits likewise, when the part of
  *	the request that asked it, or would have, is over
+ * @rest: slots to be looked for on the other device, the visible one or that of its
+ *	cells, when nothing of the request is under way; the dispatcher's
+ * @lost: page-in: cells that are to be rebuilt, or waited for; bits as in @parked
+ * @spilled: page-out: @rest found no cells
  * @retry: slots to be added to @todo; bits set by the task that handles an answer
  * @failed: slots whose bios get an error, or of a batch, those that home or flash
  *	failed; likewise
+ * @slot: the slots; those of a block request are adjacent, unless cells keep its pages
+ * @outer: of a block request, and of one that writes to cells: the slots of the visible
+ *	device
  * @page: memory of each slot
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
@@ -94,10 +121,10 @@ struct nswap_io {
 	struct nswap_device *dev;
 	struct list_head link;
 	atomic_t pending;
-	u64 slot;
 	u16 nr;
 	bool write;
 	void (*step)(struct nswap_io *io);
+	const struct nswap_io_ops *ops;
 	bool ahead;
 	bool waited;
 	bool resumed;
@@ -118,8 +145,13 @@ struct nswap_io {
 	unsigned long halves;
 	unsigned long half_since;
 	unsigned long parked;
+	unsigned long rest;
+	unsigned long lost;
+	bool spilled;
 	unsigned long retry;
 	unsigned long failed;
+	u32 slot[NSWAP_REQ_SLOTS];
+	u32 outer[NSWAP_REQ_SLOTS];
 	struct page *page[NSWAP_REQ_SLOTS];
 	struct nswap_slot old[NSWAP_REQ_SLOTS];
 	__le32 gen[NSWAP_REQ_SLOTS];
@@ -128,10 +160,27 @@ struct nswap_io {
 	struct nswap_op op[NSWAP_REQ_SLOTS];
 };
 
+/* is it of this module's own, with no block request behind it? */
+static inline bool nswap_io_own(const struct nswap_io *io)
+{
+	return io->ops && io->ops->over;
+}
+
 /* the slots of a request that are in this part */
 static inline unsigned long nswap_op_slots(const struct nswap_op *op)
 {
 	return GENMASK(op->first + op->nr - 1, op->first);
+}
+
+/* how many adjacent bits of @bits from @first on have adjacent slots? */
+static inline unsigned int nswap_io_run(const struct nswap_io *io, unsigned long bits,
+					unsigned int first)
+{
+	unsigned int n = 1, nr = nswap_run_of(bits, first);
+
+	while (n < nr && io->slot[first + n] == io->slot[first] + n)
+		n++;
+	return n;
 }
 
 #endif

@@ -42,15 +42,20 @@ static int check_reserve(u64 bytes, u64 size, struct netlink_ext_ack *ext)
 /**
  * nswap_class_may_protect() - can a device of this class be protected in this way?
  * @class: class
+ * @reserve: it has a reserve
  * @mode: kind of protection
  * @ext: for one clear sentence
  *
  * Context: any.
  * Return: 0, or -EINVAL.
  */
-int nswap_class_may_protect(enum nswap_device_class class, enum nswap_protect mode,
-			    struct netlink_ext_ack *ext)
+int nswap_class_may_protect(enum nswap_device_class class, bool reserve,
+			    enum nswap_protect mode, struct netlink_ext_ack *ext)
 {
+	if (reserve && mode == NSWAP_PROTECT_PARITY) {
+		NL_SET_ERR_MSG(ext, "a device with a reserve cannot be protected by parity: peers keep the reserve for its pages, not for groups of them");
+		return -EINVAL;
+	}
 	if (class != NSWAP_DEV_DROPPABLE || mode == NSWAP_PROTECT_NONE)
 		return 0;
 	NL_SET_ERR_MSG(ext, "a droppable device cannot be protected: lenders may drop its pages");
@@ -82,7 +87,7 @@ int nswap_class_parse(const struct nswap_device_config *cfg,
 		ret = check_reserve(cfg->reserve, b->bytes, ext);
 		b->reserve = cfg->reserve / PAGE_SIZE;
 	}
-	return ret ?: nswap_class_may_protect(b->class, b->protect, ext);
+	return ret ?: nswap_class_may_protect(b->class, b->reserve, b->protect, ext);
 }
 
 /**

@@ -119,7 +119,8 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 		ret = -EINVAL;
 	}
 	if (!ret && cfg->protect)
-		ret = nswap_protect_parse(cfg->protect, b->home, &b->protect, ext);
+		ret = nswap_protect_parse(cfg->protect, b->home, &b->protect,
+					  &b->width, ext);
 	if (!ret)
 		ret = nswap_class_parse(cfg, b, ext);
 	if (ret)

@@ -22,6 +22,7 @@ struct nswap_home;
  * @protect: what protects it
  * @class: what lenders do with its pages
  * @reserve: pages that peers are to keep for it
+ * @width: with parity: pages in a group
  */
 struct nswap_device_backing {
 	u64 bytes;
@@ -30,6 +31,7 @@ struct nswap_device_backing {
 	enum nswap_protect protect;
 	enum nswap_device_class class;
 	u32 reserve;
+	u8 width;
 };
 
 int nswap_device_open_backing(const struct nswap_device_config *cfg,

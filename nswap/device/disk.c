@@ -22,6 +22,7 @@
 #include "client/pageout.h"
 #include "client/park.h"
 #include "client/request_queue.h"
+#include "client/row.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "disk.h"
@@ -33,6 +34,7 @@ static int major;
 
 static bool take_pages(struct nswap_io *io, struct request *rq)
 {
+	u32 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 	struct req_iterator iter;
 	struct bio_vec bv;
 	unsigned int n = 0;
@@ -41,6 +43,8 @@ static bool take_pages(struct nswap_io *io, struct request *rq)
 		if (bv.bv_offset || bv.bv_len != PAGE_SIZE ||
 		    n == NSWAP_REQ_SLOTS)
 			return false;
+		io->slot[n] = slot + n;
+		io->outer[n] = slot + n;
 		io->page[n++] = bv.bv_page;
 	}
 	io->nr = n;
@@ -58,7 +62,7 @@ static void disk_discard(struct nswap_device *dev, struct request *rq)
 		spin_unlock(&dev->header_lock);
 	}
 	for (slot = max(slot, 1ull); slot < end; slot++)
-		nswap_free_slot(dev, slot);
+		nswap_parity_free(dev, slot);
 }
 
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
@@ -80,7 +84,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 			return BLK_STS_IOERR;
 		}
 		io->dev = dev;
-		io->slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
+		io->ops = NULL;
 		io->write = req_op(rq) == REQ_OP_WRITE;
 		io->step = io->write ? nswap_pageout :
 				       nswap_pagein;
@@ -134,7 +138,7 @@ static void slot_free_notify(struct block_device *bdev, unsigned long slot)
 	struct nswap_device *dev = bdev->bd_disk->private_data;
 
 	if (slot && slot < dev->map.nr)
-		nswap_free_slot(dev, slot);
+		nswap_parity_free(dev, slot);
 }
 #endif
 
@@ -161,14 +165,16 @@ int nswap_device_make_disk(struct nswap_device *dev)
 		.dma_alignment = PAGE_SIZE - 1,
 		.max_hw_discard_sectors = DISCARD_SECTORS,
 		.discard_granularity = PAGE_SIZE,
+		/*
+		 * A page that changed while it was written would spoil the check of
+		 * its group (row.c). Parity can be turned on when the swap core has
+		 * looked already; a home or flash with checksums needs it, too.
+		 */
+		.features = BLK_FEAT_STABLE_WRITES,
 	};
 	struct gendisk *disk;
 	int ret;
 
-	/* a backing device with checksums needs pages stable while they are written */
-	if ((dev->home && bdev_stable_writes(dev->home->bdev)) ||
-	    (dev->flash && nswap_flash_stable_writes(dev->flash)))
-		lim.features |= BLK_FEAT_STABLE_WRITES;
 	dev->tags.ops = &mq_ops;
 	dev->tags.nr_hw_queues = 2;
 	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
@@ -186,6 +192,8 @@ int nswap_device_make_disk(struct nswap_device *dev)
 		return PTR_ERR(disk);
 	}
 	dev->disk = disk;
+	if (dev->parity)
+		dev->parity->cells->disk = disk;
 	/* a page-in that waits for a silent peer must not throttle page-outs */
 	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, disk->queue);
 	disk->major = major;

@@ -30,6 +30,7 @@
 #include "core/reserve.h"
 #include "core/slot_update.h"
 #include "disk.h"
+#include "parity.h"
 #include "migrate/returned.h"
 #include "observe/meter.h"
 #include "peers/ctl.h"
@@ -113,7 +114,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	    nswap_reserve_init(dev, b->reserve) ||
 	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev)) ||
-	    nswap_protect_set(dev, b->protect)) {
+	    nswap_protect_set(dev, b->protect, b->width)) {
 		free_device(dev);
 		return NULL;
 	}
@@ -260,6 +261,7 @@ int nswap_device_add(struct nswap_node *node,
 	}
 	if (ret) {
 		list_del_rcu(&dev->link);
+		nswap_parity_hide(dev);
 		synchronize_rcu();
 		nswap_return_wait(dev);
 		free_device(dev);
@@ -305,6 +307,13 @@ static void forget_slots(struct nswap_device *dev)
 	}
 }
 
+/* no peer holds a page of it any more, or will when its session is back */
+static void forget_device(struct nswap_device *dev)
+{
+	forget_slots(dev);
+	tell_peers(dev);
+}
+
 /* false if a task has it open; else all I/O fails from now on */
 static bool claim_unused(struct nswap_device *dev)
 {
@@ -341,6 +350,7 @@ static struct nswap_device *take_out(struct nswap_node *node, const char *name,
 	nr_devices--;
 	mutex_unlock(&devices_lock);
 	list_del_rcu(&dev->link);
+	nswap_parity_hide(dev);
 	node->leaving_devices++;
 out:
 	mutex_unlock(&node->control);
@@ -364,9 +374,12 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	nswap_device_end_disk(dev);
 	synchronize_rcu();
 	nswap_return_wait(dev);
+	if (dev->parity)
+		nswap_return_wait(dev->parity->cells);
 	nswap_promote_end(dev);
-	forget_slots(dev);
-	tell_peers(dev);
+	forget_device(dev);
+	if (dev->parity)
+		forget_device(dev->parity->cells);
 	free_device(dev);
 	mutex_lock(&node->control);
 	node->leaving_devices--;
@@ -383,7 +396,7 @@ bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 
 	mutex_lock(&node->control);
 	list_for_each_entry(dev, &node->devices, link) {
-		if (dev->instance <= after_instance)
+		if (dev->instance <= after_instance || nswap_is_cells(dev))
 			continue;
 		nswap_device_view(dev, v);
 		found = true;

@@ -8,6 +8,8 @@
  *   mirror: each page that goes to a peer goes to another one as well before its
  *	page-out ends (pageout_second.c), and so do those that were there before, or
  *	whose other peer has died (mirror_fill.c)
+ *   parity:N+1: pages that go to N peers have a check at another, from which any one of
+ *	them is rebuilt (pageout_cell.c, rebuild.c, row_clean.c)
  *
  * Invariants:
  *  - What a kind needs is allocated before it is turned on, and kept until the device
@@ -25,33 +27,55 @@
 #include "core/devices.h"
 #include "core/home_copy.h"
 #include "core/node.h"
+#include "parity.h"
 #include "protect.h"
 #include "tiering/home_fill.h"
 #include "tiering/mirror_fill.h"
+
+#define PARITY_WIDTH	4	/* pages in a group, unless told otherwise */
 
 static const char *const protect_names[NSWAP_PROTECT_KINDS] = {
 	[NSWAP_PROTECT_NONE] = "none",
 	[NSWAP_PROTECT_HOME] = "home",
 	[NSWAP_PROTECT_MIRROR] = "mirror",
+	[NSWAP_PROTECT_PARITY] = "parity",
 };
+
+/* "parity" is 4+1 */
+static bool protect_parse_parity(const char *name, u8 *width)
+{
+	unsigned int nr, checks;
+	char end;
+
+	*width = PARITY_WIDTH;
+	if (!strcmp(name, protect_names[NSWAP_PROTECT_PARITY]))
+		return true;
+	if (sscanf(name, "parity:%u+%u%c", &nr, &checks, &end) != 2 || nr < 2 ||
+	    nr > NSWAP_ROW_DATA || checks != NSWAP_ROW_CHECKS)
+		return false;
+	*width = nr;
+	return true;
+}
 
 /**
  * nswap_protect_parse() - find a kind of protection by name
  * @name: as users write it
  * @home: the device has a home
  * @mode: result
+ * @width: result, with parity: pages in a group
  * @ext: for one clear sentence
  *
  * Context: any.
  * Return: 0; -EINVAL if there is no such kind, or the device cannot have it.
  */
 int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
-			struct netlink_ext_ack *ext)
+			u8 *width, struct netlink_ext_ack *ext)
 {
-	int found = match_string(protect_names, NSWAP_PROTECT_KINDS, name);
+	int found = protect_parse_parity(name, width) ? NSWAP_PROTECT_PARITY :
+		    match_string(protect_names, NSWAP_PROTECT_PARITY, name);
 
 	if (found < 0) {
-		NL_SET_ERR_MSG(ext, "no such protection, only: none home mirror");
+		NL_SET_ERR_MSG(ext, "no such protection, only: none home mirror parity:N+1, with N from 2 to 8");
 		return -EINVAL;
 	}
 	if (found == NSWAP_PROTECT_HOME && !home) {
@@ -64,9 +88,10 @@ int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
 
 /*
  * Turn a kind of protection on or off; @dev: new, or under the node's control lock;
- * process, sleeps. Returns 0, or -ENOMEM with nothing changed.
+ * process, sleeps. @width: with parity. Returns 0, or -ENOMEM, -EFBIG with nothing
+ * changed.
  */
-int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode)
+int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode, u8 width)
 {
 	int ret = 0;
 
@@ -74,6 +99,8 @@ int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode)
 		ret = nswap_follow_init(dev);
 	else if (mode == NSWAP_PROTECT_MIRROR)
 		ret = nswap_mirror_fill_init(dev);
+	else if (mode == NSWAP_PROTECT_PARITY)
+		ret = nswap_parity_init(dev, width);
 	if (!ret)
 		/* pairs with page-outs: they find what was allocated */
 		smp_store_release(&dev->protect, mode);
@@ -87,6 +114,7 @@ void nswap_protect_start(struct nswap_device *dev)
 		nswap_home_fill_start(dev);
 	/* turned off, it takes the second copies back */
 	nswap_mirror_fill_start(dev);
+	nswap_parity_start(dev);
 }
 
 /* the device is dying, its disk still exists; process, sleeps for home and peers */
@@ -94,6 +122,7 @@ void nswap_protect_stop(struct nswap_device *dev)
 {
 	nswap_home_fill_stop(dev);
 	nswap_mirror_fill_stop(dev);
+	nswap_parity_stop(dev);
 }
 
 /* undo nswap_protect_set(); no request is left; process, sleeps for home */
@@ -103,6 +132,7 @@ void nswap_protect_exit(struct nswap_device *dev)
 	nswap_follow_exit(dev);
 	nswap_home_fill_exit(dev);
 	nswap_mirror_fill_exit(dev);
+	nswap_parity_exit(dev);
 }
 
 /* fill in what a device is protected by, and what is not */
@@ -110,7 +140,8 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	enum nswap_protect mode = READ_ONCE(dev->protect);
 
-	v->protect = protect_names[mode];
+	v->protect = mode == NSWAP_PROTECT_PARITY ? dev->parity->name :
+						    protect_names[mode];
 	if (mode == NSWAP_PROTECT_HOME)
 		v->exposed = nswap_home_copy_exposed(dev);
 	else if (mode == NSWAP_PROTECT_MIRROR)
@@ -118,6 +149,7 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 	else
 		v->exposed = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
 	v->lag = nswap_follow_lag(dev);
+	nswap_parity_look(dev, v);
 }
 
 /**
@@ -138,6 +170,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 	enum nswap_protect wanted;
 	struct nswap_device *dev;
 	bool changed;
+	u8 width;
 	int ret = -ENODEV;
 
 	mutex_lock(&node->control);
@@ -146,15 +179,18 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
 		goto unlock;
 	}
-	ret = nswap_protect_parse(mode, dev->home, &wanted, ext) ?:
-	      nswap_class_may_protect(dev->class, wanted, ext);
-	changed = !ret && wanted != dev->protect;
+	ret = nswap_protect_parse(mode, dev->home, &wanted, &width, ext) ?:
+	      nswap_class_may_protect(dev->class, dev->reserve, wanted, ext);
+	changed = !ret && (wanted != dev->protect ||
+			   wanted == NSWAP_PROTECT_PARITY);
 	if (changed)
-		ret = nswap_protect_set(dev, wanted);
+		ret = nswap_protect_set(dev, wanted, width);
 	if (!ret && changed)
 		nswap_protect_start(dev);
 	if (ret == -ENOMEM)
-		NL_SET_ERR_MSG(ext, "no memory for this protection: home takes 4 MiB, mirror 2 MiB per GiB of device");
+		NL_SET_ERR_MSG(ext, "no memory for this protection: home takes 4 MiB, mirror 2 MiB and parity 8 MiB per GiB of device");
+	if (ret == -EFBIG)
+		NL_SET_ERR_MSG(ext, "protection by parity needs a device of less than 512 GiB: add several");
 	if (!ret)
 		nswap_device_view(dev, v);
 unlock:

@@ -25,9 +25,11 @@
 #include "core/inject.h"
 #include "core/mirror.h"
 #include "core/node.h"
+#include "core/parity.h"
 #include "core/slot_hold.h"
 #include "core/slot_update.h"
 #include "moved.h"
+#include "moved_cell.h"
 #include "peers/ctl.h"
 #include "peers/loss.h"
 #include "peers/place.h"
@@ -288,12 +290,17 @@ static unsigned long moved_begin_claim(struct nswap_peer *mover,
 		if (moved_has_other(dev, &page[i], from, to->index) &&
 		    moved_kept_apart(mover, to))
 			continue;
+		if (dev && nswap_is_cells(dev) &&
+		    !nswap_moved_begin_cell(dev, &page[i], from, to->index, drop, i))
+			continue;
 		at[i] = moved_first(dev, &page[i], from) ?: from;
 		if (nswap_moved_go(dev, &page[i], NSWAP_SLOT_REMOTE, at[i],
 				   NSWAP_SLOT_MOVING, at[i]))
 			moving |= BIT(i);
 		else if (!nswap_moved_counts(dev, &page[i], from))
 			*drop |= BIT(i);
+		if (!(moving & BIT(i)))
+			nswap_moved_end_cell(node, &page[i], to->index);
 	}
 	rcu_read_unlock();
 	return moving;
@@ -454,10 +461,12 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 	claimed = moved_send_claim(new, page, moving);
 	if (READ_ONCE(new->state) == NSWAP_PEER_LOST)
 		claimed = 0;
-	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
+	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS) {
 		if (moved_end_claim(node, &page[i], from->index, at[i], new,
 				    claimed & BIT(i)))
 			drop |= BIT(i);
+		nswap_moved_end_cell(node, &page[i], new->index);
+	}
 	/* the loss may have passed over slots that were MOVING or not yet recorded */
 	if (READ_ONCE(from->state) == NSWAP_PEER_LOST ||
 	    READ_ONCE(new->state) == NSWAP_PEER_LOST)

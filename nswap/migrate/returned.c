@@ -242,7 +242,7 @@ static unsigned long return_begin(u16 from, struct nswap_return *r,
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		r->b.slot[i] = le64_to_cpu(page[i].slot);
+		r->b.io.slot[i] = le64_to_cpu(page[i].slot);
 		r->b.flash[i] = NSWAP_FLASH_NONE;
 		result[i].status = cpu_to_le32(return_judge(r->b.io.dev, &page[i],
 							    from, &write));
@@ -289,7 +289,7 @@ static u16 return_end(struct nswap_return *r, unsigned int i,
 	} else {
 		count_returned(node, from);
 	}
-	nswap_return_unmark(dev, r->b.slot[i]);
+	nswap_return_unmark(dev, r->b.io.slot[i]);
 	return status;
 }
 

@@ -16,6 +16,7 @@
 #include "core/node.h"
 #include "dropped.h"
 #include "moved.h"
+#include "moved_cell.h"
 #include "returned.h"
 #include "serve_move.h"
 #include "server/attach.h"
@@ -233,6 +234,8 @@ static int serve_return(struct nswap_srv_conn *conn)
 				       conn->result);
 		nswap_return_give(r);
 	} else {
+		if (status == NSWAP_ST_NO_HOME)
+			nswap_moved_want(node, page, nr);
 		answer_all(conn, nr, status);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);

@@ -225,7 +225,7 @@ static void meter_trace(struct nswap_meter *m, const struct nswap_op *op, u64 no
 
 	for (i = find_first_bit(&moved, BITS_PER_LONG); i < BITS_PER_LONG;
 	     i = find_next_bit(&moved, BITS_PER_LONG, i + v.slots)) {
-		v.slot = io->slot + i;
+		v.slot = io->slot[i];
 		v.slots = nswap_run_of(moved, i);
 		nswap_slot_trace(m, &v);
 	}

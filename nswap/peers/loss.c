@@ -118,7 +118,9 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 				       slot, index))
 			continue;
 		nswap_peer_slots(dev->node, was.peer, -1);
-		n += nswap_slot_look(dev, slot).state == NSWAP_SLOT_LOST;
+		/* pages of cells can be rebuilt */
+		n += !dev->outer &&
+		     nswap_slot_look(dev, slot).state == NSWAP_SLOT_LOST;
 	}
 	return n;
 }

@@ -23,6 +23,8 @@
 #define LATE_MOST_MS	1000
 #define LATE_TIMES	8	/* the usual time */
 
+static const struct nswap_place_avoid place_avoid_none;
+
 /* allocate the candidates. Returns 0, or -ENOMEM */
 int nswap_place_init(struct nswap_node *node)
 {
@@ -38,15 +40,26 @@ void nswap_place_exit(struct nswap_node *node)
 	kvfree(node->cand);
 }
 
+static bool place_avoided(const struct nswap_place_avoid *avoid, u16 index)
+{
+	unsigned int i;
+
+	for (i = 0; i < avoid->nr; i++)
+		if (avoid->peer[i] == index)
+			return true;
+	return false;
+}
+
 /* could waiting help? not for a peer that shrinks, which will not have room soon */
-static bool room_may_come(const struct nswap_node *node, u16 avoid)
+static bool room_may_come(const struct nswap_node *node,
+			  const struct nswap_place_avoid *avoid)
 {
 	unsigned int i;
 
 	for (i = 0; i < node->nr_cand; i++) {
 		const struct nswap_place_peer *c = &node->cand[i];
 
-		if (c->index != avoid && c->eligible && !c->shrinking &&
+		if (!place_avoided(avoid, c->index) && c->eligible && !c->shrinking &&
 		    (c->free || c->inflight || c->grants))
 			return true;
 	}
@@ -80,14 +93,14 @@ static bool place_busy(const struct nswap_node *node,
 	return c->messages >= most;
 }
 
-/* @avoid: this one is not to be chosen, 0 for none */
-static void place_update(struct nswap_node *node, u16 avoid)
+static void place_update(struct nswap_node *node,
+			 const struct nswap_place_avoid *avoid)
 {
 	unsigned int i;
 
 	lockdep_assert_held(&node->place_lock);
 	for (i = 0; i < node->nr_cand; i++)
-		node->cand[i].busy = node->cand[i].index == avoid ||
+		node->cand[i].busy = place_avoided(avoid, node->cand[i].index) ||
 				     place_busy(node, &node->cand[i]);
 }
 
@@ -96,7 +109,8 @@ static void place_update(struct nswap_node *node, u16 avoid)
  * possible and the policy prefers it.
  */
 static struct nswap_place_peer *place_pick(struct nswap_device *dev,
-					   unsigned int pages, u16 avoid,
+					   unsigned int pages,
+					   const struct nswap_place_avoid *avoid,
 					   int flash_inflight, bool *flash)
 {
 	struct nswap_node *node = dev->node;
@@ -109,7 +123,12 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 	};
 	int pos;
 
+	*flash = false;
 	place_update(node, avoid);
+	for (pos = 0; avoid->prefer && pos < node->nr_cand; pos++)
+		if (node->cand[pos].index == avoid->prefer &&
+		    nswap_place_usable(&node->cand[pos]))
+			return &node->cand[pos];
 	pos = nswap_device_place(dev)->pick(&view, pages);
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
@@ -131,21 +150,9 @@ static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
 	return n;
 }
 
-/**
- * nswap_place_take() - choose a peer and spend grants on it
- * @dev: device, whose policy chooses
- * @pages: adjacent pages to be placed
- * @avoid: peer that is not to be chosen, which holds another copy of them; 0 for none
- * @flash_inflight: reads and writes in flight at the device's flash; negative
- *	if the pages cannot go there
- * @index: the chosen peer
- *
- * Context: process, page-out path; does not sleep.
- * Return: how many of @pages the peer takes; -EXDEV: flash is preferred;
- * -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
- */
-int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
-		     int flash_inflight, u16 *index)
+static int place_take(struct nswap_device *dev, unsigned int pages,
+		      const struct nswap_place_avoid *avoid, int flash_inflight,
+		      u16 *index)
 {
 	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
@@ -164,6 +171,34 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 	}
 	spin_unlock(&node->place_lock);
 	return n;
+}
+
+/**
+ * nswap_place_take() - choose a peer and spend grants on it
+ * @dev: device, whose policy chooses
+ * @pages: adjacent pages to be placed
+ * @avoid: peer that is not to be chosen, which holds another copy of them; 0 for none
+ * @flash_inflight: reads and writes in flight at the device's flash; negative
+ *	if the pages cannot go there
+ * @index: the chosen peer
+ *
+ * Context: process, page-out path; does not sleep.
+ * Return: how many of @pages the peer takes; -EXDEV: flash is preferred;
+ * -EAGAIN: no grant now, but some may come; -ENOSPC: no room anywhere.
+ */
+int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
+		     int flash_inflight, u16 *index)
+{
+	struct nswap_place_avoid one = { .nr = !!avoid, .peer = { avoid } };
+
+	return place_take(dev, pages, &one, flash_inflight, index);
+}
+
+/* the same, without flash, and for more than one peer that is not to be chosen */
+int nswap_place_take_apart(struct nswap_device *dev, unsigned int pages,
+			   const struct nswap_place_avoid *avoid, u16 *index)
+{
+	return place_take(dev, pages, avoid, -1, index);
 }
 
 /**
@@ -187,7 +222,7 @@ unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pa
 	if (!dev->reserve)
 		return 0;
 	spin_lock(&node->place_lock);
-	place_update(node, 0);
+	place_update(node, &place_avoid_none);
 	for (i = 0; i < node->nr_cand; i++) {
 		u32 left;
 
@@ -209,14 +244,31 @@ unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pa
 	return pages;
 }
 
+/* at how many peers is there room? any context; a snapshot */
+unsigned int nswap_place_count(struct nswap_node *node)
+{
+	unsigned int i, n = 0;
+
+	spin_lock(&node->place_lock);
+	for (i = 0; i < node->nr_cand; i++) {
+		const struct nswap_place_peer *c = &node->cand[i];
+
+		n += c->eligible && !c->shrinking && !c->missed &&
+		     (c->free || c->inflight || c->grants);
+	}
+	spin_unlock(&node->place_lock);
+	return n;
+}
+
 /* would nswap_place_take() find a peer, for the policy to choose? */
 bool nswap_place_any(struct nswap_node *node, u16 avoid)
 {
+	struct nswap_place_avoid one = { .nr = !!avoid, .peer = { avoid } };
 	bool any = false;
 	unsigned int i;
 
 	spin_lock(&node->place_lock);
-	place_update(node, avoid);
+	place_update(node, &one);
 	for (i = 0; i < node->nr_cand && !any; i++)
 		any = nswap_place_usable(&node->cand[i]);
 	spin_unlock(&node->place_lock);
@@ -247,7 +299,7 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 	unsigned int i;
 
 	spin_lock(&node->place_lock);
-	place_update(node, 0);
+	place_update(node, &place_avoid_none);
 	for (i = 0; i < node->nr_cand && !spare; i++)
 		spare = nswap_place_ample(&node->cand[i], pages);
 	spin_unlock(&node->place_lock);
@@ -267,7 +319,7 @@ unsigned int nswap_place_take_spare(struct nswap_device *dev,
 	bool flash;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, 0, -1, &flash);
+	c = place_pick(dev, pages, &place_avoid_none, -1, &flash);
 	if (c && nswap_place_ample(c, pages)) {
 		n = place_spend(c, pages);
 		*index = c->index;

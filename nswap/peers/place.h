@@ -21,6 +21,36 @@ enum nswap_place_why {
 	NSWAP_PLACE_TICK,
 };
 
+#define NSWAP_PLACE_AVOID	16
+
+/**
+ * struct nswap_place_avoid - peers that are not to be chosen
+ * @nr: how many
+ * @peer: their indices
+ * @prefer: this one is chosen if it can be, whatever the policy; 0 for none
+ */
+struct nswap_place_avoid {
+	u8 nr;
+	u16 peer[NSWAP_PLACE_AVOID];
+	u16 prefer;
+};
+
+/* one more, unless it is there or @index is 0; false if there is no room */
+static inline bool nswap_place_avoid_add(struct nswap_place_avoid *avoid, u16 index)
+{
+	unsigned int i;
+
+	for (i = 0; i < avoid->nr; i++)
+		if (avoid->peer[i] == index)
+			return true;
+	if (!index)
+		return true;
+	if (avoid->nr == NSWAP_PLACE_AVOID)
+		return false;
+	avoid->peer[avoid->nr++] = index;
+	return true;
+}
+
 int nswap_place_init(struct nswap_node *node);
 void nswap_place_exit(struct nswap_node *node);
 void nswap_place_add(struct nswap_peer *peer);
@@ -30,6 +60,9 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
 unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pages,
 				       u16 *index);
+int nswap_place_take_apart(struct nswap_device *dev, unsigned int pages,
+			   const struct nswap_place_avoid *avoid, u16 *index);
+unsigned int nswap_place_count(struct nswap_node *node);
 bool nswap_place_any(struct nswap_node *node, u16 avoid);
 bool nswap_place_third(struct nswap_node *node, u16 a, u16 b);
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages);

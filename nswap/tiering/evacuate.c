@@ -126,8 +126,8 @@ static void evacuate_look(struct nswap_emptying *e)
 	unsigned int i;
 
 	nswap_batch_at(&e->mo.b, e->d->leave.cursor);
-	for (i = 0; i < NSWAP_REQ_SLOTS && io->slot + i < dev->map.nr; i++) {
-		u64 slot = io->slot + i;
+	for (i = 0; i < NSWAP_REQ_SLOTS && io->slot[i] < dev->map.nr; i++) {
+		u64 slot = io->slot[i];
 
 		if (!nswap_slot_update(dev, slot, &was, evacuate_slot_begun, e)) {
 			if (e->d->leave.copies &&
@@ -173,7 +173,7 @@ static unsigned long evacuate_mark(struct nswap_emptying *e)
 	unsigned int i;
 
 	for_each_set_bit(i, &io->todo, NSWAP_REQ_SLOTS) {
-		u64 slot = io->slot + i;
+		u64 slot = io->slot[i];
 
 		if (!nswap_return_mark(e->dev, slot))
 			continue;
@@ -202,7 +202,7 @@ static void to_home(struct nswap_emptying *e)
 						NSWAP_FLASH_NONE);
 			io->todo &= ~BIT(i);
 		}
-		nswap_return_unmark(e->dev, io->slot + i);
+		nswap_return_unmark(e->dev, io->slot[i]);
 	}
 }
 

@@ -79,7 +79,7 @@ static bool fill_begin(struct nswap_device *dev, u64 slot, unsigned int n)
 		nswap_follow_end(dev, slot, 0, false);
 		return false;
 	}
-	f->b.slot[n] = slot;
+	f->b.io.slot[n] = slot;
 	return true;
 }
 
@@ -87,7 +87,7 @@ static void fill_end(struct nswap_device *dev, unsigned int n, bool written)
 {
 	struct nswap_home_fill *f = dev->fill;
 	const struct nswap_slot *begun = &f->entry[n];
-	u64 slot = f->b.slot[n];
+	u64 slot = f->b.io.slot[n];
 
 	written &= nswap_slot_release(dev, slot, begun, begun->peer);
 	nswap_follow_end(dev, slot, begun->gen, written);

@@ -142,7 +142,7 @@ static void repair_hold(struct nswap_device *dev, unsigned int i)
 {
 	struct nswap_mirror_fill *f = dev->repair;
 	struct nswap_slot *s = &f->held[i];
-	u64 slot = f->b.io.slot + i;
+	u64 slot = f->b.io.slot[i];
 	u16 good;
 
 	if (!nswap_slot_hold(dev, slot, s))
@@ -194,7 +194,7 @@ static bool repair_record(struct nswap_mirror_fill *f, unsigned int i, u16 peer)
 {
 	struct nswap_device *dev = f->b.io.dev;
 	const struct nswap_slot *s = &f->held[i];
-	u64 slot = f->b.io.slot + i;
+	u64 slot = f->b.io.slot[i];
 	u16 replaced = s->peer;
 
 	if (f->first & BIT(i)) {
@@ -221,15 +221,15 @@ static void repair_stored(struct nswap_op *op, unsigned int i)
 		nswap_stat_inc(io->dev->node, pages_mirrored);
 		return;
 	}
-	nswap_slot_release(io->dev, io->slot + i, &f->held[i], f->held[i].peer);
-	nswap_free_orphan(io->dev, io->slot + i, f->held[i].gen, op->peer->index);
+	nswap_slot_release(io->dev, io->slot[i], &f->held[i], f->held[i].peer);
+	nswap_free_orphan(io->dev, io->slot[i], f->held[i].gen, op->peer->index);
 }
 
 static void repair_given_up(struct nswap_op *op, unsigned int i)
 {
 	struct nswap_mirror_fill *f = repair_of(op);
 
-	nswap_mirror_off(op->io->dev, op->io->slot + i, f->held[i].gen,
+	nswap_mirror_off(op->io->dev, op->io->slot[i], f->held[i].gen,
 			 op->peer->index);
 }
 
@@ -251,7 +251,7 @@ static unsigned int repair_run(struct nswap_mirror_fill *f, unsigned int first)
 	unsigned int i, end = first + nswap_run_of(f->b.io.todo, first);
 
 	for (i = first; i < end; i++)
-		if (!nswap_slot_held(f->b.io.dev, f->b.io.slot + i, &f->held[i]))
+		if (!nswap_slot_held(f->b.io.dev, f->b.io.slot[i], &f->held[i]))
 			break;
 	return i - first;
 }
@@ -265,7 +265,7 @@ static void repair_mark(struct nswap_mirror_fill *f, unsigned int first,
 
 	for (i = first; i < first + nr; i++) {
 		const struct nswap_slot *s = &f->held[i];
-		u64 slot = f->b.io.slot + i;
+		u64 slot = f->b.io.slot[i];
 
 		/* it may have been claimed before its entry was changed */
 		if (nswap_mirror_begin(dev, slot, s->gen, peer) &&
@@ -329,7 +329,7 @@ static unsigned int repair_batch(struct nswap_device *dev)
 	repair_store(f);
 	begun &= ~f->made;
 	for_each_set_bit(i, &begun, NSWAP_REQ_SLOTS)
-		nswap_slot_release(dev, f->b.io.slot + i, &f->held[i],
+		nswap_slot_release(dev, f->b.io.slot[i], &f->held[i],
 				   f->held[i].peer);
 	nswap_client_kick(dev->node);
 	f->cursor += NSWAP_REQ_SLOTS - 1;

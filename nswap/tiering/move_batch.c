@@ -41,7 +41,7 @@ bool nswap_move_batch_valid(const struct nswap_move_batch *mo, unsigned int i,
 {
 	const struct nswap_io *io = &mo->b.io;
 
-	*s = nswap_slot_look(io->dev, io->slot + i);
+	*s = nswap_slot_look(io->dev, io->slot[i]);
 	return nswap_slot_is(s, mo->state, 0, le32_to_cpu(io->gen[i]));
 }
 
@@ -68,7 +68,7 @@ bool nswap_move_batch_settle(struct nswap_move_batch *mo, unsigned int i,
 	struct nswap_io *io = &mo->b.io;
 	struct nswap_slot was;
 
-	return nswap_slot_update(io->dev, io->slot + i, &was,
+	return nswap_slot_update(io->dev, io->slot[i], &was,
 				 move_batch_slot_settled, mo->state,
 				 le32_to_cpu(io->gen[i]), state, peer, flash);
 }
@@ -97,7 +97,7 @@ static void move_batch_stored(struct nswap_op *op, unsigned int i)
 	struct nswap_io *io = op->io;
 	struct nswap_node *node = io->dev->node;
 
-	nswap_page_tag(io->dev, io->slot + i, mo->tag);
+	nswap_page_tag(io->dev, io->slot[i], mo->tag);
 	if (nswap_move_batch_settle(mo, i, NSWAP_SLOT_REMOTE, op->peer->index,
 				    NSWAP_FLASH_NONE)) {
 		set_bit(i, &mo->moved);
@@ -107,8 +107,8 @@ static void move_batch_stored(struct nswap_op *op, unsigned int i)
 			nswap_stat_inc(node, pages_prefetched_ram);
 		return;
 	}
-	nswap_page_tag(io->dev, io->slot + i, 0);
-	nswap_free_orphan(io->dev, io->slot + i, le32_to_cpu(io->gen[i]),
+	nswap_page_tag(io->dev, io->slot[i], 0);
+	nswap_free_orphan(io->dev, io->slot[i], le32_to_cpu(io->gen[i]),
 			  op->peer->index);
 	nswap_stat_inc(node, moves_met);
 }

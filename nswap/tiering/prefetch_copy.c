@@ -79,7 +79,7 @@ unsigned int nswap_copier_run(struct nswap_copier *c,
 	unsigned int i, n = 0;
 
 	for (i = 0; i < nr; i++)
-		c->b.slot[i] = picked[i].slot;
+		c->b.io.slot[i] = picked[i].slot;
 	pages = nswap_read_through(&c->b, c->read, GENMASK(nr - 1, 0));
 	if (pages) {
 		left = nswap_batch_write_flash(&c->b, pages);

@@ -147,12 +147,12 @@ static void promote_begin(struct nswap_promote *ho, u64 first,
 	nswap_batch_at(&ho->mo.b, first);
 	ho->mo.moved = 0;
 	for_each_set_bit(i, &slots, NSWAP_REQ_SLOTS) {
-		if (keep && !nswap_home_copy_begin(ho->dev, io->slot + i))
+		if (keep && !nswap_home_copy_begin(ho->dev, io->slot[i]))
 			continue;
-		if (!nswap_slot_update(ho->dev, io->slot + i, &was,
+		if (!nswap_slot_update(ho->dev, io->slot[i], &was,
 				       promote_slot_begun)) {
 			if (keep)
-				nswap_follow_end(ho->dev, io->slot + i, 0,
+				nswap_follow_end(ho->dev, io->slot[i], 0,
 						 false);
 			continue;
 		}
@@ -180,7 +180,7 @@ static void promote_keep(struct nswap_promote *ho, unsigned long begun)
 	unsigned int i;
 
 	for_each_set_bit(i, &begun, NSWAP_REQ_SLOTS)
-		nswap_follow_end(ho->dev, io->slot + i,
+		nswap_follow_end(ho->dev, io->slot[i],
 				 le32_to_cpu(io->gen[i]),
 				 ho->mo.moved & BIT(i));
 	if (begun)

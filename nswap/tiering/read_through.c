@@ -37,7 +37,7 @@ static void read_through_run(struct nswap_batch *b, struct bio *bio,
 	op->nr = nr;
 	bio_init(bio, io->dev->disk->part0, &io->bv[first], nr,
 		 REQ_OP_READ | NSWAP_REQ_AHEAD);
-	bio->bi_iter.bi_sector = b->slot[first] * NSWAP_SECTORS_PER_SLOT;
+	bio->bi_iter.bi_sector = b->io.slot[first] * NSWAP_SECTORS_PER_SLOT;
 	bio->bi_end_io = read_through_ended;
 	bio->bi_private = op;
 	for (i = first; i < first + nr; i++)

@@ -65,11 +65,19 @@ static void warn_if_bigger(const struct view_device *d)
 
 static void warn_if_alone(const struct view_device *d)
 {
-	unsigned int lenders = view_lenders();
+	unsigned int lenders = view_lenders(), width;
 
 	if (!strcmp(d->protect, "mirror") && lenders < 2)
 		ctl_warn("%u peers lend RAM, a mirror needs two: its pages are exposed until another one does",
 			 lenders);
+	if (sscanf(d->protect, "parity:%u+", &width) != 1 || lenders > width)
+		return;
+	if (lenders < 2)
+		ctl_warn("%u peers lend RAM, parity needs two: its pages are exposed until another one does",
+			 lenders);
+	else
+		ctl_warn("%u peers lend RAM, %s wants %u: until more do, groups are of %u pages and their check, which takes more RAM",
+			 lenders, d->protect, width + 1, lenders - 1);
 }
 
 static void warn_if_loop(const struct view_device *d)

@@ -50,13 +50,15 @@ static bool look(const char *name, const char *mode, struct view_device *d)
 	return found;
 }
 
-static void wait_for_copies(const char *name, const char *mode,
-			    struct view_device *d)
+static void wait_for_copies(const char *name, struct view_device *d)
 {
 	const struct timespec step = { .tv_nsec = STEP_MS * 1000 * 1000 };
 	time_t said = time(NULL), since = said;
 	uint64_t least = d->exposed;
+	char mode[sizeof(d->protect)];
 
+	/* as it is shown, which may say more than what was typed */
+	memcpy(mode, d->protect, sizeof(mode));
 	while (d->exposed) {
 		nanosleep(&step, NULL);
 		if (!look(name, mode, d))
@@ -85,12 +87,12 @@ int cmd_device_protect(int argc, char **argv)
 	while (arg_option(argc, argv, protect_options) != -1)
 		wait = false;
 	if (optind + 1 >= argc)
-		ctl_usage("name the device and its protection: none, home or mirror");
+		ctl_usage("name the device and its protection: none, home, mirror or parity:N+1");
 	arg_no_more(argc, argv, optind + 2);
 	name = arg_in_dev(argv[optind]);
 	mode = argv[optind + 1];
 	ask(name, mode, &d);
 	if (wait && strcmp(mode, "none"))
-		wait_for_copies(name, mode, &d);
+		wait_for_copies(name, &d);
 	return 0;
 }

@@ -58,7 +58,8 @@ static const struct ctl_command commands[] = {
 	  "                    flash that is used after that of lower ranks, 0 to 255;\n"
 	  "                    --flash has rank 0\n"
 	  "  --protect KIND    what survives the death of a peer: none; home: each page\n"
-	  "                    goes home as well, a moment later; mirror: two peers hold it\n"
+	  "                    goes home as well, a moment later; mirror: two peers hold it;\n"
+	  "                    parity:N+1: groups of N pages and a check, on N+1 peers\n"
 	  "  --class CLASS     what peers that give RAM back do with its pages: critical:\n"
 	  "                    move them first; normal: move them; droppable: drop them\n"
 	  "  --reserve SIZE    RAM that peers set aside for this device alone\n"
@@ -75,8 +76,10 @@ static const struct ctl_command commands[] = {
 	  "change what survives the death of a peer",
 	  "none: nothing. home: all pages, for home has a copy of each; it lags behind by\n"
 	  "4 MiB at most, which are in this node's RAM. mirror: all pages, for two peers hold\n"
-	  "each, which takes twice the RAM there. The device may be in use. Waits until no\n"
-	  "page is exposed.\n"
+	  "each, which takes twice the RAM there. parity:N+1, N from 2 to 8: all pages, for\n"
+	  "the pages of a group of N and its check are at N+1 peers, and any one of them is\n"
+	  "rebuilt from the others; takes (N+1)/N of the RAM, more while pages are rewritten.\n"
+	  "The device may be in use. Waits until no page is exposed.\n"
 	  "  --no-wait         do not wait; nswapctl device list shows what is exposed\n",
 	  cmd_device_protect },
 	{ "device list", "", "list the devices of this node", "",

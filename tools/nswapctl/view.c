@@ -36,6 +36,8 @@ const struct view_counter view_counters[] = {
 	CLIENT("pages_followed", PAGES_FOLLOWED),
 	CLIENT("pages_mirrored", PAGES_MIRRORED),
 	CLIENT("pages_hedged", PAGES_HEDGED),
+	CLIENT("pages_rebuilt", PAGES_REBUILT),
+	CLIENT("pages_relogged", PAGES_RELOGGED),
 	CLIENT("pages_home_in", PAGES_HOME_IN),
 	CLIENT("pages_returned", PAGES_RETURNED),
 	CLIENT("returns_failed", RETURNS_FAILED),

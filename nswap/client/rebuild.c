@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rebuilding: a page whose peer is silent, dead or LOST is the sum of the others of its
+ * group and their check.
+ *
+ *   page-in of a lost cell -> its bios wait here, without a tag -> for each page: read
+ *   from its peer if that answers by now, else rebuilt -> the bio ends
+ *
+ * Invariants:
+ *  - What is in a row does not change until the row is freed, and @use tells one use of a
+ *    row from the next: a page that was rebuilt counts if the slot still has the cell and
+ *    the row is in the same use afterwards. Otherwise it is begun again.
+ *  - The members of a group and its check are taken together, under the buffer's lock
+ *    while the check is in the buffer; later they do not change any more.
+ *  - A bio waits for at most dead_after_ms while peers are only silent. It fails when more
+ *    peers of the group than it has checks are dead, LOST, or silent for that long.
+ *  - Nothing is allocated after nswap_rebuild_init(): page-ins wait for this, and it waits
+ *    for peers, on a queue of its own with a rescuer.
+ */
+#include <linux/bio.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
+#include "base/log.h"
+#include "core/client_state.h"
+#include "core/node.h"
+#include "core/slot_update.h"
+#include "pagein.h"
+#include "peers/parked.h"
+#include "peers/peer.h"
+#include "pure/page_xor.h"
+#include "rebuild.h"
+#include "request_queue.h"
+#include "row.h"
+
+#define REBUILD_TASKS	4
+#define AGAIN		(HZ / 50 ?: 1)	/* when peers do not answer */
+
+/**
+ * struct nswap_rebuild_task - rebuilds one page after the other
+ * @work: does it
+ * @r: whose
+ * @b: pages of a group
+ */
+struct nswap_rebuild_task {
+	struct work_struct work;
+	struct nswap_rebuilder *r;
+	struct nswap_batch b;
+};
+
+/**
+ * struct nswap_rebuilder - the page-ins of a device that wait for lost pages
+ * @parity: whose
+ * @lock: protects @bios
+ * @bios: they, marked with when they came (parked.h)
+ * @stop: those that come fail
+ * @wq: where the tasks run
+ * @task: the tasks
+ */
+struct nswap_rebuilder {
+	struct nswap_parity *parity;
+	spinlock_t lock;
+	struct bio_list bios;
+	bool stop;
+	struct workqueue_struct *wq;
+	struct nswap_rebuild_task task[REBUILD_TASKS];
+};
+
+static void cells_read_over(struct nswap_io *io)
+{
+	complete(&container_of(io, struct nswap_batch, io)->over);
+}
+
+static const struct nswap_io_ops cells_read_ops = {
+	.over = cells_read_over,
+};
+
+/*
+ * Read cells or slots of a device into the pages of a batch: its io's @dev, @slot and @nr
+ * are set. Process, sleeps until peers have answered. Returns those that failed.
+ */
+unsigned long nswap_cells_read(struct nswap_batch *b)
+{
+	struct nswap_io *io = &b->io;
+
+	io->write = false;
+	io->step = nswap_pagein;
+	io->ops = &cells_read_ops;
+	io->ahead = true;
+	io->resumed = false;
+	reinit_completion(&b->over);
+	nswap_request_submit(io);
+	wait_for_completion(&b->over);
+	return io->failed;
+}
+
+/*
+ * The other pages of a group that are in its check, as slots of @b, and the check: the
+ * last of these slots or, while it is in this node's RAM, the page after them. Returns 1
+ * if it is there, else 0; -ESTALE: the row has not got the cell; -EINVAL: the cell's page is not in the check.
+ */
+static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
+			   const struct nswap_row *r, u32 cell)
+{
+	unsigned int lane = nswap_cell_lane(cell), at = nswap_row_position(r, cell);
+	struct nswap_row_buffer *buf = &p->buffer[r->buffer];
+	unsigned int i, n = 0;
+	int ret;
+
+	if (at >= r->nr)
+		return -ESTALE;
+	spin_lock(&buf->lock);
+	ret = r->state != NSWAP_ROW_CLOSED;
+	for (i = 0; i < r->nr; i++)
+		if (i != at && r->member[i] & BIT(lane))
+			b->io.slot[n++] = nswap_row_cell(r, i, lane);
+	if (ret)
+		copy_highpage(b->io.page[n], buf->page[lane]);
+	else
+		b->io.slot[n++] = nswap_row_cell(r, r->nr, lane);
+	if (!(r->member[at] & BIT(lane)))
+		ret = -EINVAL;
+	spin_unlock(&buf->lock);
+	b->io.dev = p->cells;
+	b->io.nr = n;
+	return ret;
+}
+
+/**
+ * nswap_cell_rebuild() - compute the page of a cell from the others of its group
+ * @p: rows
+ * @b: batch with NSWAP_ROW_WIDTH pages; the result is in its first one
+ * @cell: cell that a slot names, or did
+ *
+ * Context: process, sleeps until peers have answered, or are known not to.
+ * Return: 0; -EAGAIN: not now; -ESTALE: its row has been freed; -EINVAL: its page is in
+ * no check.
+ */
+int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell)
+{
+	u32 row = nswap_cell_row(p, cell), use;
+	unsigned int i, n;
+	int here;
+
+	if (row == NSWAP_ROW_NONE)
+		return -ESTALE;
+	use = READ_ONCE(p->row[row].use);
+	/* what is read of the row belongs to this use of it, or one that comes later */
+	smp_rmb();
+	here = rebuild_collect(p, b, &p->row[row], cell);
+	if (here < 0)
+		return here;
+	n = b->io.nr;
+	if (n && nswap_cells_read(b))
+		return -EAGAIN;
+	for (i = 1; i < n + here; i++)
+		nswap_page_xor(b->io.page[0], b->io.page[i]);
+	/* likewise */
+	smp_rmb();
+	return nswap_cell_row(p, cell) == row && READ_ONCE(p->row[row].use) == use ?
+	       0 : -ESTALE;
+}
+
+/* from its peer, or rebuilt; into the batch's first page. Returns as the above. */
+static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
+			u32 cell)
+{
+	int ret;
+
+	b->io.slot[0] = cell ?: slot;
+	b->io.dev = cell ? p->cells : p->dev;
+	b->io.outer[0] = slot;
+	b->io.nr = 1;
+	ret = nswap_cells_read(b) ? -EAGAIN : 0;
+	if (ret && cell) {
+		ret = nswap_cell_rebuild(p, b, cell);
+		if (!ret)
+			nswap_stat_inc(p->dev->node, pages_rebuilt);
+	}
+	return !ret && READ_ONCE(p->cell_of[slot]) != cell ? -ESTALE : ret;
+}
+
+/* are its peer and another of its group gone for good? */
+static bool rebuild_hopeless(struct nswap_parity *p, u32 cell)
+{
+	u32 row = nswap_cell_row(p, cell);
+	unsigned int i, nr, bad = 0;
+	const struct nswap_row *r;
+
+	if (row == NSWAP_ROW_NONE)
+		return false;
+	r = &p->row[row];
+	nr = r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
+	for (i = 0; i < nr; i++)
+		bad += nswap_cell_bad(p, nswap_row_cell(r, i, nswap_cell_lane(cell)));
+	return bad > r->checks;
+}
+
+/* one page of a bio; false if it failed */
+static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to,
+			 unsigned long since)
+{
+	struct nswap_parity *p = t->r->parity;
+	struct nswap_node *node = p->dev->node;
+	u32 ms = nswap_knob(node, dead_after_ms), cell;
+	int ret;
+
+	for (;;) {
+		cell = READ_ONCE(p->cell_of[slot]);
+		ret = rebuild_page(p, &t->b, slot, cell);
+		if (!ret)
+			break;
+		if (ret != -ESTALE && ((cell && rebuild_hopeless(p, cell)) ||
+		    READ_ONCE(t->r->stop) ||
+		    time_after(jiffies, since + msecs_to_jiffies(ms + MSEC_PER_SEC))))
+			break;
+		if (ret != -ESTALE)
+			schedule_timeout_uninterruptible(AGAIN);
+	}
+	if (!ret) {
+		copy_highpage(to, t->b.io.page[0]);
+		nswap_stat_inc(node, pages_in);
+		return true;
+	}
+	nswap_stat_inc(node, read_errors);
+	nswap_warn(node, "%s: page-in of slot %u failed: its peer does not answer, nor do enough others of its group",
+		   p->dev->disk->disk_name, slot);
+	return false;
+}
+
+static void rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio)
+{
+	unsigned long since = nswap_parked_unmark(bio);
+	u32 slot = bio->bi_iter.bi_sector / NSWAP_SECTORS_PER_SLOT;
+	struct bvec_iter iter;
+	struct bio_vec bv;
+	bool good = true;
+
+	bio_for_each_segment(bv, bio, iter)
+		good = rebuild_slot(t, slot++, bv.bv_page, since) && good;
+	if (good)
+		bio_endio(bio);
+	else
+		bio_io_error(bio);
+}
+
+static void rebuild_work(struct work_struct *work)
+{
+	struct nswap_rebuild_task *t = container_of(work, struct nswap_rebuild_task,
+						    work);
+	struct nswap_rebuilder *r = t->r;
+	struct bio *bio;
+
+	for (;;) {
+		spin_lock(&r->lock);
+		bio = bio_list_pop(&r->bios);
+		spin_unlock(&r->lock);
+		if (!bio)
+			break;
+		rebuild_bio(t, bio);
+	}
+}
+
+/**
+ * nswap_rebuild_add() - read the pages of a bio whatever has become of their peers
+ * @p: rows
+ * @bio: a read in no request, with all of its data still to come
+ * @since: when it came, jiffies
+ *
+ * Context: process, page-in path; does not sleep.
+ */
+void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long since)
+{
+	struct nswap_rebuilder *r = p->rebuild;
+	unsigned int i;
+
+	nswap_parked_mark(bio, since);
+	spin_lock(&r->lock);
+	bio_list_add(&r->bios, bio);
+	spin_unlock(&r->lock);
+	for (i = 0; i < REBUILD_TASKS; i++)
+		queue_work(r->wq, &r->task[i].work);
+}
+
+/* Process, sleeps; allocates 350 KiB. Returns 0, or -ENOMEM, then free with _exit(). */
+int nswap_rebuild_init(struct nswap_parity *p)
+{
+	struct nswap_rebuilder *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	unsigned int i;
+
+	if (!r)
+		return -ENOMEM;
+	p->rebuild = r;
+	r->parity = p;
+	spin_lock_init(&r->lock);
+	bio_list_init(&r->bios);
+	for (i = 0; i < REBUILD_TASKS; i++) {
+		r->task[i].r = r;
+		INIT_WORK(&r->task[i].work, rebuild_work);
+		INIT_LIST_HEAD(&r->task[i].b.io.link);
+		if (!nswap_batch_init(&r->task[i].b, p->cells, NSWAP_ROW_WIDTH))
+			return -ENOMEM;
+	}
+	r->wq = alloc_workqueue("nswap_rebuild", WQ_MEM_RECLAIM | WQ_UNBOUND,
+				REBUILD_TASKS);
+	return r->wq ? 0 : -ENOMEM;
+}
+
+/* the device is dying, its disk still exists: those that wait fail; process, sleeps */
+void nswap_rebuild_stop(struct nswap_parity *p)
+{
+	WRITE_ONCE(p->rebuild->stop, true);
+	flush_workqueue(p->rebuild->wq);
+}
+
+/* undo nswap_rebuild_init() */
+void nswap_rebuild_exit(struct nswap_parity *p)
+{
+	unsigned int i;
+
+	if (!p->rebuild)
+		return;
+	if (p->rebuild->wq)
+		destroy_workqueue(p->rebuild->wq);
+	for (i = 0; i < REBUILD_TASKS; i++)
+		nswap_batch_exit(&p->rebuild->task[i].b);
+	kvfree(p->rebuild);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rebuilding pages of lost cells.
+ */
+#ifndef NSWAP_REBUILD_H
+#define NSWAP_REBUILD_H
+
+#include "batch.h"
+#include "core/parity.h"
+
+int nswap_rebuild_init(struct nswap_parity *p);
+void nswap_rebuild_stop(struct nswap_parity *p);
+void nswap_rebuild_exit(struct nswap_parity *p);
+void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long since);
+
+unsigned long nswap_cells_read(struct nswap_batch *b);
+int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell);
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The checks of a row: its strip of checks is written to a peer as page-outs are, from the
+ * row's buffer, when all pages of the row are acknowledged.
+ *
+ *   STORING -> page-out of the lanes whose check no peer has yet -> all acknowledged: CLOSED
+ *                                   \-> some failed: tried again after a while
+ *
+ * Invariants:
+ *  - The buffer is kept until each check is acknowledged: a page that is lost before that
+ *    is rebuilt from here (rebuild.c). The one exception is a row that no slot needs.
+ *  - The request is a part of the buffer and there is one at a time: the work starts it,
+ *    and is queued again when it has ended.
+ *  - On the page-out path, since page-outs wait for buffers: nothing here allocates after
+ *    nswap_row_store_init(), nor waits.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "base/workqueues.h"
+#include "core/client_state.h"
+#include "core/node.h"
+#include "core/slot_update.h"
+#include "pageout.h"
+#include "pageout_cell.h"
+#include "request_queue.h"
+#include "row.h"
+#include "row_store.h"
+
+#define AGAIN	(HZ / 4)
+
+static bool row_store_claim(struct nswap_io *io, unsigned int i)
+{
+	if (!nswap_cell_claim(io, i, io->slot[i]))
+		return false;
+	io->todo |= BIT(i);
+	return true;
+}
+
+static void row_store_none(struct nswap_io *io, unsigned int i)
+{
+}
+
+static void row_store_failed(struct nswap_io *io, unsigned int i)
+{
+	nswap_request_fail(io, i, 1);
+}
+
+static void row_store_over(struct nswap_io *io)
+{
+	struct nswap_row_buffer *b = container_of(io, struct nswap_row_buffer, io);
+
+	/* there may be no peer for them: then the row is written again elsewhere */
+	if (io->failed)
+		WRITE_ONCE(b->parity->row[b->row].wanted, true);
+	queue_delayed_work(nswap_io_wq, &b->store, io->failed ? AGAIN : 0);
+	/* pairs with nswap_row_store_stop(): it is queued */
+	smp_store_release(&b->busy, false);
+}
+
+static const struct nswap_io_ops row_store_ops = {
+	.claim = row_store_claim,
+	.stored = row_store_none,
+	.ended = row_store_none,
+	.failed = row_store_failed,
+	.over = row_store_over,
+};
+
+/* has any page of the lane been added to its check? */
+static bool row_lane_used(const struct nswap_row *r, unsigned int lane)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr; i++)
+		if (r->member[i] & BIT(lane))
+			return true;
+	return false;
+}
+
+/* the checks that no peer has yet: returns how many */
+static unsigned int row_store_collect(struct nswap_row_buffer *b)
+{
+	struct nswap_parity *p = b->parity;
+	struct nswap_row *r = &p->row[b->row];
+	struct nswap_io *io = &b->io;
+	unsigned int lane;
+
+	io->nr = 0;
+	for (lane = 0; lane < NSWAP_ROW_LANES; lane++) {
+		u32 cell = nswap_row_cell(r, r->nr, lane);
+		struct nswap_slot s = nswap_slot_look(p->cells, cell);
+
+		if (!row_lane_used(r, lane) ||
+		    (nswap_slot_at_peer(&s) && !nswap_cell_bad(p, cell)))
+			continue;
+		io->slot[io->nr] = cell;
+		io->page[io->nr++] = b->page[lane];
+	}
+	return io->nr;
+}
+
+static void row_store_work(struct work_struct *work)
+{
+	struct nswap_row_buffer *b = container_of(to_delayed_work(work),
+						  struct nswap_row_buffer, store);
+	struct nswap_parity *p = b->parity;
+	struct nswap_io *io = &b->io;
+
+	if (READ_ONCE(p->dev->dying))
+		return;
+	if (!READ_ONCE(p->row[b->row].live) || !row_store_collect(b)) {
+		nswap_row_stored(p, b->row);
+		/* page-outs may wait for the buffer */
+		nswap_client_kick_all(p->dev->node);
+		return;
+	}
+	io->dev = p->cells;
+	io->write = true;
+	io->step = nswap_pageout;
+	io->ops = &row_store_ops;
+	io->ahead = false;
+	io->resumed = false;
+	WRITE_ONCE(b->busy, true);
+	nswap_request_submit(io);
+}
+
+/* Process, sleeps; allocates 1.2 MiB. Returns 0, or -ENOMEM, then free with _exit() */
+int nswap_row_store_init(struct nswap_parity *p)
+{
+	struct nswap_row_buffer *b;
+	unsigned int i;
+
+	p->buffer = kvcalloc(NSWAP_ROW_BUFFERS, sizeof(*b), GFP_KERNEL);
+	if (!p->buffer)
+		return -ENOMEM;
+	for (b = p->buffer; b < p->buffer + NSWAP_ROW_BUFFERS; b++) {
+		b->parity = p;
+		spin_lock_init(&b->lock);
+		INIT_DELAYED_WORK(&b->store, row_store_work);
+		INIT_LIST_HEAD(&b->io.link);
+		for (i = 0; i < NSWAP_ROW_LANES; i++) {
+			b->page[i] = alloc_page(GFP_KERNEL);
+			if (!b->page[i])
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* the device is dying; process, sleeps until nothing is under way */
+void nswap_row_store_stop(struct nswap_parity *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < NSWAP_ROW_BUFFERS; i++) {
+		struct nswap_row_buffer *b = &p->buffer[i];
+
+		cancel_delayed_work_sync(&b->store);
+		/* pairs with row_store_over() */
+		while (smp_load_acquire(&b->busy))
+			schedule_timeout_uninterruptible(1);
+		cancel_delayed_work_sync(&b->store);
+	}
+}
+
+/* undo nswap_row_store_init(); after nswap_row_store_stop(), or without any use */
+void nswap_row_store_exit(struct nswap_parity *p)
+{
+	unsigned int i, k;
+
+	for (i = 0; p->buffer && i < NSWAP_ROW_BUFFERS; i++)
+		for (k = 0; k < NSWAP_ROW_LANES; k++)
+			if (p->buffer[i].page[k])
+				__free_page(p->buffer[i].page[k]);
+	kvfree(p->buffer);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device, parity: a second device of cells behind a visible one.
+ *
+ * It has no disk, no home and no flash. Peers know it by an instance of its own, so their
+ * messages about cells find it as any device, and so do comparison, frees and losses.
+ *
+ * Invariants:
+ *  - It is made when protection by parity is turned on first, and kept until the visible
+ *    device is removed; it leaves the node's list with that one.
+ *  - The number of cells is twice that of slots: enough for rows of two pages and a check
+ *    that are a quarter dead, and more than enough for wider ones.
+ */
+#include <linux/slab.h>
+
+#include "base/views.h"
+#include "client/rebuild.h"
+#include "client/row.h"
+#include "client/row_store.h"
+#include "core/node.h"
+#include "core/slot_update.h"
+#include "parity.h"
+#include "tiering/row_clean.h"
+
+#define STRIPS_MORE	64	/* so that small devices have enough rows */
+#define MAX_CELLS	(1ull << 28)
+
+static u32 *parity_table(struct nswap_device *dev, const char *name)
+{
+	struct nswap_side_table *t = nswap_side_add(&dev->side, name, 32);
+
+	return t ? t->at : NULL;
+}
+
+/* Returns 0 or -ENOMEM; then parity_free_cells() */
+static int parity_make_cells(struct nswap_parity *p, u64 slots)
+{
+	struct nswap_device *cells = kzalloc(sizeof(*cells), GFP_KERNEL);
+	struct nswap_side_table *t;
+
+	if (!cells)
+		return -ENOMEM;
+	p->cells = cells;
+	cells->node = p->dev->node;
+	cells->number = p->dev->number;
+	cells->disk = p->dev->disk;
+	cells->outer = p->dev;
+	cells->parity = p;
+	INIT_LIST_HEAD(&cells->link);
+	spin_lock_init(&cells->header_lock);
+	nswap_side_init(&cells->side, slots);
+	t = nswap_side_add(&cells->side, "freed cells", 1);
+	p->slot_of = parity_table(cells, "slots of cells");
+	cells->flow = alloc_percpu(struct nswap_flow);
+	if (!t || !p->slot_of || !cells->flow ||
+	    nswap_slot_map_init(&cells->map, slots))
+		return -ENOMEM;
+	cells->dirty = nswap_side_bitmap(t);
+	return 0;
+}
+
+static void parity_free_cells(struct nswap_device *cells)
+{
+	if (!cells)
+		return;
+	nswap_slot_map_exit(&cells->map);
+	nswap_side_exit(&cells->side);
+	free_percpu(cells->flow);
+	kfree(cells);
+}
+
+/* Returns 0 or -ENOMEM */
+static int parity_make_rows(struct nswap_parity *p)
+{
+	u32 i;
+
+	p->nr_rows = p->nr_strips / 2;
+	p->row = kvcalloc(p->nr_rows, sizeof(*p->row), GFP_KERNEL);
+	p->row_of = kvmalloc_array(p->nr_strips, sizeof(u32), GFP_KERNEL);
+	p->unused = kvmalloc_array(p->nr_strips, sizeof(u32), GFP_KERNEL);
+	if (!p->row || !p->row_of || !p->unused)
+		return -ENOMEM;
+	/* cell 0 means none: strip 0 is not used */
+	p->row_of[0] = NSWAP_ROW_NONE;
+	for (i = p->nr_strips - 1; i; i--) {
+		p->row_of[i] = NSWAP_ROW_NONE;
+		p->unused[p->nr_unused++] = i;
+	}
+	p->open[0] = NSWAP_ROW_NONE;
+	p->open[1] = NSWAP_ROW_NONE;
+	return 0;
+}
+
+static void parity_free(struct nswap_parity *p)
+{
+	nswap_rebuild_exit(p);
+	nswap_row_clean_exit(p);
+	nswap_row_store_exit(p);
+	kvfree(p->row);
+	kvfree(p->row_of);
+	kvfree(p->unused);
+	parity_free_cells(p->cells);
+	kfree(p);
+}
+
+static void parity_name(struct nswap_parity *p, u8 width)
+{
+	WRITE_ONCE(p->want, width);
+	snprintf(p->name, sizeof(p->name), "parity:%u+%u", width, NSWAP_ROW_CHECKS);
+}
+
+/**
+ * nswap_parity_init() - make what a device needs to be protected by parity
+ * @dev: new, or under the node's control lock; if it has it, only @width is changed
+ * @width: pages in a group
+ *
+ * Context: process, sleeps. Allocates about 30 bytes a slot and 2 MiB, freed with the
+ * device.
+ * Return: 0; -ENOMEM; -EFBIG: the device has too many slots.
+ */
+int nswap_parity_init(struct nswap_device *dev, u8 width)
+{
+	struct nswap_parity *p = dev->parity;
+	u64 strips = 2 * DIV_ROUND_UP(dev->map.nr, NSWAP_ROW_LANES) + STRIPS_MORE;
+
+	if (p) {
+		parity_name(p, width);
+		return 0;
+	}
+	if (strips * NSWAP_ROW_LANES > MAX_CELLS)
+		return -EFBIG;
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	p->dev = dev;
+	p->nr_strips = strips;
+	spin_lock_init(&p->lock);
+	spin_lock_init(&p->place_lock);
+	spin_lock_init(&p->switch_lock);
+	parity_name(p, width);
+	p->cell_of = parity_table(dev, "cells");
+	if (!p->cell_of || parity_make_cells(p, strips * NSWAP_ROW_LANES) ||
+	    parity_make_rows(p) || nswap_row_store_init(p) ||
+	    nswap_rebuild_init(p) || nswap_row_clean_init(p)) {
+		parity_free(p);
+		return -ENOMEM;
+	}
+	p->cells->instance = ++dev->node->last_instance;
+	list_add_tail_rcu(&p->cells->link, &dev->node->devices);
+	/* pairs with nswap_parity_of() */
+	smp_store_release(&dev->parity, p);
+	return 0;
+}
+
+/* the disk exists; under the node's control lock */
+void nswap_parity_start(struct nswap_device *dev)
+{
+	struct nswap_parity *p = dev->parity;
+
+	if (!p)
+		return;
+	/* peers are told of it at the next tick */
+	p->cells->class = dev->class;
+	nswap_row_clean_start(p);
+}
+
+/*
+ * The device leaves the node's list, or never gets there; under the node's control lock.
+ * What finds it under RCU is to be waited for.
+ */
+void nswap_parity_hide(struct nswap_device *dev)
+{
+	if (!dev->parity || dev->parity->hidden)
+		return;
+	dev->parity->hidden = true;
+	list_del_rcu(&dev->parity->cells->link);
+}
+
+/* the device is dying, its disk still exists; process, sleeps for peers */
+void nswap_parity_stop(struct nswap_device *dev)
+{
+	if (!dev->parity)
+		return;
+	WRITE_ONCE(dev->parity->cells->dying, true);
+	nswap_row_clean_stop(dev->parity);
+	nswap_rebuild_stop(dev->parity);
+	nswap_row_store_stop(dev->parity);
+}
+
+/* undo nswap_parity_init(), if it ran; no request is left; process, sleeps */
+void nswap_parity_exit(struct nswap_device *dev)
+{
+	if (!dev->parity)
+		return;
+	parity_free(dev->parity);
+	dev->parity = NULL;
+}
+
+/* the live pages of a lane, if it has lost a cell; @gone: it has lost more than its checks */
+static unsigned int parity_lane(const struct nswap_parity *p, const struct nswap_row *r,
+				unsigned int lane, u64 *gone)
+{
+	unsigned int i, bad = 0, live = 0, bad_live = 0;
+
+	for (i = 0; i < r->nr + r->checks; i++) {
+		u32 cell = nswap_row_cell(r, i, lane);
+		bool lost = nswap_cell_bad(p, cell) &&
+			    (i < r->nr || r->state == NSWAP_ROW_CLOSED);
+		bool needed = i < r->nr && READ_ONCE(p->slot_of[cell]);
+
+		bad += lost;
+		live += needed;
+		bad_live += needed && lost;
+	}
+	if (bad > r->checks)
+		*gone += bad_live;
+	return bad ? live : 0;
+}
+
+/*
+ * Fill in what is in cells, exposed and lost. Process, sleeps; under the node's control
+ * lock. Takes about 10 ms for each GiB of the device.
+ */
+void nswap_parity_look(struct nswap_device *dev, struct nswap_device_view *v)
+{
+	struct nswap_parity *p = dev->parity;
+	unsigned int lane;
+	u32 i;
+
+	if (!p)
+		return;
+	v->map_bytes += nswap_slot_map_bytes(p->cells->map.nr);
+	for (i = 0; i < p->cells->side.nr; i++)
+		v->side_bytes += nswap_side_bytes(&p->cells->side, i);
+	for (i = 0; i < p->nr_rows; i++) {
+		const struct nswap_row *r = &p->row[i];
+
+		if (READ_ONCE(r->state) == NSWAP_ROW_FREE || !READ_ONCE(r->live))
+			continue;
+		for (lane = 0; lane < NSWAP_ROW_LANES; lane++)
+			v->exposed += parity_lane(p, r, lane, &v->lost);
+		cond_resched();
+	}
+}
