@@ -3,7 +3,7 @@
 
         node0 ------ node1 … node4     node0 writes, reads and discards
 
-50 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one something happens to as
+20 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one something happens to as
 many servers as the protection survives, at a random moment or at a named point of the
 code, while another server gives its RAM back and a third lends less; see FAULTS and
 MOMENTS. The next round begins when every page is protected again: so no read and no
@@ -28,7 +28,7 @@ DESCRIPTION = "one death after the other loses no page of a protected device"
 SUITES = ("crash",)
 NEEDS = ("inject", "progs", "dmsetup")
 CPUS = 2
-ROUNDS = int(os.environ.get("NSWAP_CRASH_ROUNDS", "50"))
+ROUNDS = int(os.environ.get("NSWAP_CRASH_ROUNDS", "20"))
 SEED = os.environ.get("NSWAP_CRASH_SEED")
 TIMEOUT = 240 + 30 * ROUNDS
 
@@ -58,6 +58,8 @@ class Scheme:
 
 HOME = Scheme("home", home=True)
 MIRROR = Scheme("mirror", held=(2, 2), moments=(*HOME.moments, "repair"))
+PARITY = Scheme("parity:4+1", servers=6, held=(1, 1.8),
+                moments=(*HOME.moments, "repair"))
 
 # what happens to a server: how it begins, how it ends, and how long it lasts
 FAULTS = {
@@ -354,6 +356,11 @@ def test_home(t):
 def test_mirror(t):
     """A mirrored device: the servers hold exactly two copies of each page."""
     run_scheme(t, MIRROR)
+
+
+def test_parity(t):
+    """A device that parity protects: groups of four and their check on six servers."""
+    run_scheme(t, PARITY)
 
 
 def test_noticed(t):

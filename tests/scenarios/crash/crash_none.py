@@ -3,7 +3,7 @@
 
         node0 ------ node1 … node4     node0 writes and compares two devices
 
-NSWAP_CRASH_ROUNDS rounds, or 50. In each one a server dies, or is silent until it is
+NSWAP_CRASH_ROUNDS rounds, or 20. In each one a server dies, or is silent until it is
 taken for dead. The slot trace of a whole reading before says which peer each page is
 read from. A second device has a random workload all the time. Seeds: crash.py.
 """

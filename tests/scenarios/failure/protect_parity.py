@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Protection by parity: the pages of a group are at different peers, and any
+one of them may go.
+
+        node0 ------ node1        node0's pages are in groups of four and a
+          |  `------ node2        check, on five of the others
+          `--------- node3 ...
+"""
+import random
+
+from nswaptest.check import at_least, at_most, equal, hold, wait_for
+from nswaptest.scenario import sibling
+from nswaptest.work import eater, result_of, state_of
+
+mirror = sibling("protect_mirror")
+fill = sibling("failures").fill
+
+DESCRIPTION = "pages of a device with parity outlive one peer after the other"
+SUITES = ("lab",)
+LONG = ("killed_while_swapping",)
+NEEDS = ("module", "progs")
+TIMEOUT = 300
+
+SLOTS = 2048        # written in most tests
+WIDTH = 4
+
+
+def start(t, servers=6, protect="parity:4+1", **options):
+    """A client with a device that parity protects, and its servers."""
+    return mirror.start(t, servers=servers, protect=protect, **options)
+
+
+def held(cluster):
+    """Pages that servers hold."""
+    return cluster.held_pages()
+
+
+def ratio(cluster, live, most, seconds=40):
+    """Servers come to hold no more than this many pages for a live one."""
+    wait_for(lambda: held(cluster) <= most * live, seconds,
+             f"at most {most} pages are held for each of {live}")
+
+
+def overwrite(slots, rnd, rounds):
+    """Pages are written again, here and there."""
+    for _ in range(rounds):
+        slots.write(1 + 8 * rnd.randrange((SLOTS - 9) // 8), 8)
+
+
+def test_groups(t):
+    """A quarter more RAM than pages, at rest and after rewriting; each peer
+    has its share; all is freed in the end."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        ratio(cluster, SLOTS, 1.30)
+        mirror.protected(client)
+        equal(client.devices()[0]["protect"], "parity:4+1", "protection")
+        mirror.all_right(client, slots)
+        overwrite(slots, random.Random(t.seed), 400)
+        at_most(held(cluster), int(1.75 * SLOTS),
+                "pages held just after rewriting")
+        ratio(cluster, SLOTS, 1.30)
+        mirror.all_right(client, slots)
+        mirror.protected(client)
+    client.device_del(dev)
+    mirror.held(cluster, 0)
+
+
+def test_one_after_the_other(t):
+    """A peer dies and no read fails; its pages are brought to groups of the
+    peers that are left, so that the next one may die as well."""
+    cluster, client, dev = start(t, servers=7)
+    rnd = random.Random(t.seed)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        overwrite(slots, rnd, 20)
+        for victim in (cluster[1], cluster[2]):
+            cluster.kill(victim)
+            mirror.all_right(client, slots)
+            wait_for(lambda: client.peers()[victim.addr]["state"] == "dead" or
+                     not client.peers()[victim.addr]["slots"], 20,
+                     "the peer is taken for dead")
+            mirror.protected(client, 60)
+            overwrite(slots, rnd, 20)
+            mirror.all_right(client, slots)
+        at_least(client.stat()["client"]["pages_rebuilt"], 1,
+                 "pages that were rebuilt")
+    client.device_del(dev)
+
+
+def test_turned_on(t):
+    """Protection is turned on while a device is in use, off, which gives the
+    RAM back, and on again."""
+    cluster, client, dev = start(t, protect=None)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        equal(mirror.exposed(client), SLOTS, "exposed pages")
+        client.ctl("device", "protect", dev, "parity:4+1")
+        equal(mirror.exposed(client), 0, "exposed pages")
+        ratio(cluster, SLOTS, 1.30)
+        overwrite(slots, random.Random(t.seed), 20)
+        client.ctl("device", "protect", dev, "none")
+        overwrite(slots, random.Random(t.seed + 1), 20)
+        mirror.all_right(client, slots)
+        mirror.held(cluster, SLOTS, 60)
+        client.ctl("device", "protect", dev, "parity:2+1")
+        cluster.kill(cluster[3])
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_given_back(t):
+    """Lenders take their RAM back: pages move to peers outside of their groups,
+    or their rows are written again elsewhere; no two of a group meet."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        for node in (cluster[1], cluster[2]):
+            node.ctl("lend", "0")
+            wait_for(lambda: node.stat()["server"]["held_pages"] == 0, 60,
+                     "the lender holds nothing any more")
+            mirror.protected(client, 60)
+            mirror.all_right(client, slots)
+        cluster.kill(cluster[3])
+        mirror.all_right(client, slots)
+        mirror.protected(client, 60)
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_too_few(t):
+    """With one peer all pages are exposed, and page-outs go on; with the second
+    one rows are of one page and its check, which is a mirror."""
+    cluster = t.cluster(4)
+    client = cluster[0]
+    for node in cluster.nodes[:2]:
+        node.up(lend="64M", dead_after=2)
+    cluster.wait_connected(cluster.nodes[:2])
+    dev = client.device_add("32M")
+    client.ctl("device", "protect", dev, "parity:4+1", "--no-wait")
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        equal(mirror.exposed(client), SLOTS, "exposed pages")
+        for node in cluster.nodes[2:]:
+            node.up(lend="64M", dead_after=2)
+        mirror.protected(client, 60)
+        cluster.kill(cluster[1])
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_beyond(t):
+    """Two peers die at once: pages of groups that lost two are lost, all others
+    are right; and what was lost can be written again."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        client.ctl("set", "protect_mib_s", "0")
+        cluster.kill(cluster[1])
+        cluster.kill(cluster[2])
+        wait_for(lambda: sum(p["state"] == "dead"
+                             for p in client.peers().values()) == 2, 30,
+                 "two peers are dead")
+        right, wrong, unreadable = slots.compare()
+        t.log(f"{right} right, {unreadable} lost")
+        equal(wrong, 0, "wrong pages")
+        equal(right + unreadable, SLOTS, "pages")
+        at_least(unreadable, 1, "pages lost with two of their group")
+        equal(client.devices()[0]["slots_lost"], unreadable, "lost pages")
+        client.ctl("set", "protect_mib_s", "64")
+        for first in range(1, SLOTS, 32):
+            slots.write(first, 32)
+        right, wrong, unreadable = slots.compare()
+        equal((wrong, unreadable), (0, 0), "wrong, unreadable")
+        mirror.protected(client, 60)
+    client.device_del(dev)
+
+
+def test_killed_while_swapping(t):
+    """One peer after the other dies, is cut off, or gives its RAM back while a
+    program swaps: it ends without a wrong page or a failed read."""
+    cluster, client, dev = start(t, servers=6, size="96M")
+    client.swapon(dev)
+    out = cluster.scratch / "eater.json"
+    program = client.popen(eater(client, 40, seconds=30, order="random",
+                                 out=out), memory_max="20M")
+    rnd = random.Random(t.seed)
+    for what in ("kill", "cut", "lend", "kill", "cut"):
+        wait_for(lambda: client.stat()["client"]["pages_in"] > 500 and
+                 state_of(out).get("accesses", 0) > 0, 30,
+                 "the program swaps")
+        mirror.protected(client, 60)
+        victim = cluster[rnd.randrange(1, 7)]
+        t.log(f"{what} {victim}")
+        if what == "kill":
+            cluster.kill(victim)
+            hold(1 + 3 * rnd.random())
+            cluster.revive(victim)
+            victim.up(lend="64M", dead_after=2)
+        elif what == "cut":
+            cluster.isolate(victim)
+            hold(1 + 3 * rnd.random())
+            cluster.heal(victim)
+        else:
+            victim.ctl("lend", "0")
+            hold(1 + rnd.random())
+            victim.ctl("lend", "64M")
+        cluster.wait_connected([client, victim])
+    result = result_of(program.wait(150))
+    equal(result["wrong_pages"], 0, "wrong pages")
+    equal(client.stat()["client"]["read_errors"], 0, "read errors")
+    client.swapoff(dev)
+    client.device_del(dev)
+    mirror.held(cluster, 0)
