@@ -97,7 +97,8 @@ unsigned long nswap_cells_read(struct nswap_batch *b)
 /*
  * The other pages of a group that are in its check, as slots of @b, and the check: the
  * last of these slots or, while it is in this node's RAM, the page after them. Returns 1
- * if it is there, else 0; -ESTALE: the row has not got the cell; -EINVAL: the cell's page is not in the check.
+ * if it is there, else 0; -ESTALE: the row has not got the cell; -EINVAL: the cell's page
+ * is not in the check.
  */
 static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 			   const struct nswap_row *r, u32 cell)
@@ -210,12 +211,15 @@ static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to
 		ret = rebuild_page(p, &t->b, slot, cell);
 		if (!ret)
 			break;
-		if (ret != -ESTALE && ((cell && rebuild_hopeless(p, cell)) ||
-		    READ_ONCE(t->r->stop) ||
-		    time_after(jiffies, since + msecs_to_jiffies(ms + MSEC_PER_SEC))))
+		/* its page is elsewhere by now */
+		if (ret == -ESTALE) {
+			cond_resched();
+			continue;
+		}
+		if ((cell && rebuild_hopeless(p, cell)) || READ_ONCE(t->r->stop) ||
+		    time_after(jiffies, since + msecs_to_jiffies(ms + MSEC_PER_SEC)))
 			break;
-		if (ret != -ESTALE)
-			schedule_timeout_uninterruptible(AGAIN);
+		schedule_timeout_uninterruptible(AGAIN);
 	}
 	if (!ret) {
 		copy_highpage(to, t->b.io.page[0]);
@@ -285,7 +289,7 @@ void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long si
 /* Process, sleeps; allocates 350 KiB. Returns 0, or -ENOMEM, then free with _exit(). */
 int nswap_rebuild_init(struct nswap_parity *p)
 {
-	struct nswap_rebuilder *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	struct nswap_rebuilder *r = kvzalloc_objs(*r, 1);
 	unsigned int i;
 
 	if (!r)

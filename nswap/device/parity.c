@@ -35,7 +35,7 @@ static u32 *parity_table(struct nswap_device *dev, const char *name)
 /* Returns 0 or -ENOMEM; then parity_free_cells() */
 static int parity_make_cells(struct nswap_parity *p, u64 slots)
 {
-	struct nswap_device *cells = kzalloc(sizeof(*cells), GFP_KERNEL);
+	struct nswap_device *cells = kzalloc_obj(*cells);
 	struct nswap_side_table *t;
 
 	if (!cells)
@@ -129,7 +129,7 @@ int nswap_parity_init(struct nswap_device *dev, u8 width)
 	}
 	if (strips * NSWAP_ROW_LANES > MAX_CELLS)
 		return -EFBIG;
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	p = kzalloc_obj(*p);
 	if (!p)
 		return -ENOMEM;
 	p->dev = dev;

@@ -273,7 +273,7 @@ static void clean_work(struct work_struct *work)
 /* Process, sleeps; allocates 200 KiB. Returns 0, or -ENOMEM, then free with _exit(). */
 int nswap_row_clean_init(struct nswap_parity *p)
 {
-	struct nswap_row_clean *c = kvzalloc(sizeof(*c), GFP_KERNEL);
+	struct nswap_row_clean *c = kvzalloc_objs(*c, 1);
 
 	if (!c)
 		return -ENOMEM;

@@ -126,7 +126,7 @@ static const struct nswap_io_ops back_ops = {
 
 /* write the first @nr pages of the batch; returns those that were not written */
 static unsigned long copy_write(struct nswap_row_copy *c, struct nswap_device *dev,
-				 unsigned int nr, const struct nswap_io_ops *ops)
+				unsigned int nr, const struct nswap_io_ops *ops)
 {
 	struct nswap_io *io = &c->b.io;
 
@@ -205,7 +205,7 @@ unsigned int nswap_row_copy_cells(struct nswap_row_copy *c, unsigned int nr)
 	for (i = 0; i < n; i++)
 		if (!(failed & BIT(i)))
 			copy_record(p, c->b.io.outer[i], c->old[i],
-				     c->b.io.slot[i]);
+				    c->b.io.slot[i]);
 	nswap_client_kick(p->dev->node);
 	return failed == GENMASK(n - 1, 0) ? 0 : n;
 }
