@@ -40,6 +40,15 @@ def fill(slots, count=SLOTS):
         slots.write(first, 32)
 
 
+def takes(slots):
+    """Is a page written now taken by a peer?"""
+    try:
+        slots.write(1)
+    except OSError:
+        return False
+    return True
+
+
 def start(t, lend, clients=1):
     """A cluster, the first nodes of which lend nothing; lend for the others."""
     cluster = t.cluster(clients + len(lend))
@@ -81,8 +90,8 @@ def test_shrink(t):
         equal(plain.compare(), (SLOTS, 0, 0), "normal: right, wrong, unreadable")
         equal(dear.compare(), (SLOTS, 0, 0), "critical: right, wrong, unreadable")
         lender.ctl("lend", "32M")
-        wait_for(lambda: server(lender)["set_aside_pages"] > SLOTS, 10,
-                 "it lends again")
+        wait_for(lambda: client.peers()[lender.addr]["free_pages"] > SLOTS and
+                 takes(cheap), 20, "it lends again, and the owner has heard of it")
         fill(cheap)
         equal(cheap.compare(), (SLOTS, 0, 0), "written again: right, wrong, unreadable")
     for name in names:
