@@ -23,7 +23,8 @@ TIMEOUT = 200
 SLOTS = 512
 STALL_MS = 400
 STALLS = 9
-WAIT_MS = 200       # on a busy machine others are as slow without a stall
+WAIT_MS = 200       # a read that takes longer may have waited for a stall to end
+SILENT_S = 4        # a peer that is cut off is suspected after this at the earliest
 SHARE = 20          # one page-in in so many may be hedged
 
 
@@ -90,7 +91,8 @@ def within_budget(client):
 
 def test_stalls(t):
     """One of three peers after the other holds its replies back for a while: a
-    reader of all pages hardly ever waits for that."""
+    reader of all pages goes on with the other copies. How long reads took is in the
+    output; on a busy machine that says more of the machine."""
     cluster, client, dev, slots = filled(t)
     for node in cluster.nodes[1:]:
         hold_back(node, 0)
@@ -110,15 +112,17 @@ def test_stalls(t):
           f"{shown(calm.times)}")
     t.log(f"of {len(reader.times)} with stalls: {shown(reader.times)}")
     waited = sum(s > WAIT_MS / 1000 for s in reader.times)
-    t.log(f"{within_budget(client)} pages hedged, {waited} reads waited")
+    hedged = within_budget(client)
+    t.log(f"{hedged} pages hedged, {waited} reads waited")
     slots.close()
     client.device_del(dev)
-    at_most(waited, STALLS - 2, "reads that waited for a stall to end")
+    at_least(hedged, STALLS, "pages hedged, one in each stall at least")
+    at_most(waited, len(reader.times) // 20, "reads that waited for a stall to end")
 
 
 def test_frozen(t):
-    """A peer is cut off under readers: none waits for as long as it takes to see
-    that it is late."""
+    """A peer is cut off under readers: none waits for as long as it takes to suspect
+    it."""
     cluster, client, dev, slots = filled(t)
     before = Reader(slots, 1, 1500)
     before.start()
@@ -137,7 +141,7 @@ def test_frozen(t):
     cluster.heal()
     slots.close()
     client.device_del(dev)
-    at_most(max(times), WAIT_MS / 1000, "longest read, in s")
+    at_most(max(times), SILENT_S, "longest read, in s")
 
 
 def test_budget(t):
