@@ -4,7 +4,8 @@
         node0 ------ node1        node0 keeps its pages on node1; an address that
              `------ node2        is left is taken over by others
 """
-from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, hold, true, \
+    wait_for
 from nswaptest.rawwire import Peer
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eater, result_of, state_of
@@ -149,6 +150,9 @@ def test_id_taken(t):
                             ip daddr 10.77.0.101 tcp dport 9611 drop; }
             }"""])
         readdress(lender, 101)
+        wait_for(lambda: lender.stat()["node"]["addr"] == lender.addr, 15,
+                 "the lender has seen its address")
+        hold(0.5)       # it announces itself there at once
         readdress(taker, left)
         twin = Peer(taker, [client, lender], epoch=77, ident=ident)
         try:
