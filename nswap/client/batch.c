@@ -94,6 +94,26 @@ unsigned long nswap_batch_wait(struct nswap_batch *b)
 	return b->io.failed;
 }
 
+/* for the ops of a batch that is a request: see nswap_batch_request() */
+void nswap_batch_over(struct nswap_io *io)
+{
+	complete(&container_of(io, struct nswap_batch, io)->over);
+}
+
+/*
+ * Carry the batch out as a request of this module's own, whose @ops name
+ * nswap_batch_over(): its @dev, @nr, @slot, @write, @step and @ahead are set. Process,
+ * sleeps until it has ended. Returns the slots that failed.
+ */
+unsigned long nswap_batch_request(struct nswap_batch *b)
+{
+	b->io.resumed = false;
+	reinit_completion(&b->over);
+	nswap_request_submit(&b->io);
+	wait_for_completion(&b->over);
+	return b->io.failed;
+}
+
 static void batch_op_ended(struct nswap_home_io *h)
 {
 	struct nswap_op *op = container_of(h, struct nswap_op, h);

@@ -34,6 +34,8 @@ unsigned int nswap_batch_run(const struct nswap_batch *b, unsigned long pages,
 void nswap_batch_begin(struct nswap_batch *b);
 void nswap_batch_put(struct nswap_batch *b);
 unsigned long nswap_batch_wait(struct nswap_batch *b);
+void nswap_batch_over(struct nswap_io *io);
+unsigned long nswap_batch_request(struct nswap_batch *b);
 unsigned long nswap_batch_home(struct nswap_batch *b, unsigned long pages,
 			       bool write);
 unsigned long nswap_batch_read_flash(struct nswap_batch *b, unsigned long pages);

@@ -58,14 +58,12 @@ bool nswap_pagein_current(const struct nswap_io *io, unsigned int i)
 static enum nswap_cell_look pagein_look_cell(struct nswap_io *io, unsigned int i,
 					     const struct nswap_slot *s)
 {
-	bool wait = io->ahead;
-
 	if (s->state == NSWAP_SLOT_WRITING)
 		return NSWAP_CELL_READ;
 	if (nswap_slot_at_peer(s) &&
 	    nswap_peer_state(io->dev->node, s->peer) == NSWAP_PEER_UP)
 		return NSWAP_CELL_READ;
-	if (wait)
+	if (io->ahead)
 		return NSWAP_CELL_FAIL;
 	set_bit(i, &io->lost);
 	return NSWAP_CELL_DONE;

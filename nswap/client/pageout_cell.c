@@ -55,30 +55,28 @@ bool nswap_cell_claim(struct nswap_io *io, unsigned int i, u32 cell)
 }
 
 /*
- * Take and claim a cell for a page of a slot. Process, page-out path; does not sleep.
- * Returns 0, or as nswap_row_take().
+ * Take and claim a cell for the page of a slot, the request's @outer. Process,
+ * page-out path; does not sleep. Returns 0, or as nswap_row_take().
  */
-int nswap_cell_take(struct nswap_io *io, unsigned int i, u32 slot)
+int nswap_cell_take(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_parity *p = io->dev->parity;
 	unsigned int peers = nswap_place_count(io->dev->node);
 	u32 cell;
 	int ret;
 
-	while (!(ret = nswap_row_take(p, slot, peers, nswap_io_own(io), &cell)) &&
+	while (!(ret = nswap_row_take(p, io->outer[i], peers, nswap_io_own(io),
+				      &cell)) &&
 	       !nswap_cell_claim(io, i, cell)) {
 		nswap_cell_dead(p, cell);
 		nswap_row_ended(p, cell);
 	}
-	if (!ret)
-		io->outer[i] = slot;
 	return ret;
 }
 
 static bool pageout_cell_claim(struct nswap_io *io, unsigned int i)
 {
-	u32 slot = io->outer[i];
-	int ret = nswap_cell_take(io, i, slot);
+	int ret = nswap_cell_take(io, i);
 
 	if (ret == -EAGAIN && !nswap_cell_impatient(io)) {
 		/* grants are of use: the checks may wait for them */
@@ -87,20 +85,21 @@ static bool pageout_cell_claim(struct nswap_io *io, unsigned int i)
 	}
 	if (ret) {
 		io->rest |= BIT(i);
-		io->spilled = true;
 		return true;
 	}
-	nswap_parity_map(io->dev->parity, slot, io->slot[i]);
+	nswap_parity_map(io->dev->parity, io->outer[i], io->slot[i]);
 	io->todo |= BIT(i);
 	return true;
 }
 
-static void pageout_cell_stored(struct nswap_io *io, unsigned int i)
+/* its peer has the page: it is in the check from now on; process, page-out path */
+void nswap_cell_stored(struct nswap_io *io, unsigned int i)
 {
 	nswap_row_add(io->dev->parity, io->slot[i], io->page[i]);
 }
 
-static void pageout_cell_ended(struct nswap_io *io, unsigned int i)
+/* it is recorded; likewise */
+void nswap_cell_ended(struct nswap_io *io, unsigned int i)
 {
 	nswap_row_ended(io->dev->parity, io->slot[i]);
 }
@@ -114,7 +113,6 @@ static void pageout_cell_failed(struct nswap_io *io, unsigned int i)
 	nswap_row_close(p, nswap_cell_row(p, cell));
 	if (cmpxchg(&p->cell_of[slot], cell, 0) == cell) {
 		io->rest |= BIT(i);
-		io->spilled = true;
 		nswap_cell_dead(p, cell);
 	}
 	nswap_row_ended(p, cell);
@@ -122,8 +120,8 @@ static void pageout_cell_failed(struct nswap_io *io, unsigned int i)
 
 const struct nswap_io_ops nswap_pageout_cell_ops = {
 	.claim = pageout_cell_claim,
-	.stored = pageout_cell_stored,
-	.ended = pageout_cell_ended,
+	.stored = nswap_cell_stored,
+	.ended = nswap_cell_ended,
 	.failed = pageout_cell_failed,
 };
 

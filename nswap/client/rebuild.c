@@ -66,13 +66,8 @@ struct nswap_rebuilder {
 	struct nswap_rebuild_task task[REBUILD_TASKS];
 };
 
-static void cells_read_over(struct nswap_io *io)
-{
-	complete(&container_of(io, struct nswap_batch, io)->over);
-}
-
 static const struct nswap_io_ops cells_read_ops = {
-	.over = cells_read_over,
+	.over = nswap_batch_over,
 };
 
 /*
@@ -87,11 +82,7 @@ unsigned long nswap_cells_read(struct nswap_batch *b)
 	io->step = nswap_pagein;
 	io->ops = &cells_read_ops;
 	io->ahead = true;
-	io->resumed = false;
-	reinit_completion(&b->over);
-	nswap_request_submit(io);
-	wait_for_completion(&b->over);
-	return io->failed;
+	return nswap_batch_request(b);
 }
 
 /*

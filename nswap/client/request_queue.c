@@ -77,7 +77,6 @@ void nswap_request_submit(struct nswap_io *io)
 	io->halves = 0;
 	io->rest = 0;
 	io->lost = 0;
-	io->spilled = false;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	if (!io->ops && nswap_parity_of(dev))

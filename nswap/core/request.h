@@ -103,7 +103,6 @@ struct nswap_io_ops {
  * @rest: slots to be looked for on the other device, the visible one or that of its
  *	cells, when nothing of the request is under way; the dispatcher's
  * @lost: page-in: cells that are to be rebuilt, or waited for; bits as in @parked
- * @spilled: page-out: @rest found no cells
  * @retry: slots to be added to @todo; bits set by the task that handles an answer
  * @failed: slots whose bios get an error, or of a batch, those that home or flash
  *	failed; likewise
@@ -147,7 +146,6 @@ struct nswap_io {
 	unsigned long parked;
 	unsigned long rest;
 	unsigned long lost;
-	bool spilled;
 	unsigned long retry;
 	unsigned long failed;
 	u32 slot[NSWAP_REQ_SLOTS];

@@ -39,7 +39,7 @@ static struct nswap_row_copy *row_copy_of(struct nswap_io *io)
 
 static bool copy_claim(struct nswap_io *io, unsigned int i)
 {
-	int ret = nswap_cell_take(io, i, io->outer[i]);
+	int ret = nswap_cell_take(io, i);
 
 	if (ret == -EAGAIN && !nswap_cell_impatient(io))
 		return false;
@@ -48,16 +48,6 @@ static bool copy_claim(struct nswap_io *io, unsigned int i)
 	else
 		io->todo |= BIT(i);
 	return true;
-}
-
-static void copy_stored(struct nswap_io *io, unsigned int i)
-{
-	nswap_row_add(io->dev->parity, io->slot[i], io->page[i]);
-}
-
-static void copy_ended(struct nswap_io *io, unsigned int i)
-{
-	nswap_row_ended(io->dev->parity, io->slot[i]);
 }
 
 static void copy_failed(struct nswap_io *io, unsigned int i)
@@ -71,17 +61,12 @@ static void copy_failed(struct nswap_io *io, unsigned int i)
 	nswap_request_fail(io, i, 1);
 }
 
-static void copy_over(struct nswap_io *io)
-{
-	complete(&row_copy_of(io)->b.over);
-}
-
 static const struct nswap_io_ops copy_ops = {
 	.claim = copy_claim,
-	.stored = copy_stored,
-	.ended = copy_ended,
+	.stored = nswap_cell_stored,
+	.ended = nswap_cell_ended,
 	.failed = copy_failed,
-	.over = copy_over,
+	.over = nswap_batch_over,
 };
 
 /* back to the visible device; the cell has the page until that is done */
@@ -121,7 +106,7 @@ static const struct nswap_io_ops back_ops = {
 	.stored = back_none,
 	.ended = back_none,
 	.failed = back_failed,
-	.over = copy_over,
+	.over = nswap_batch_over,
 };
 
 /* write the first @nr pages of the batch; returns those that were not written */
@@ -137,10 +122,7 @@ static unsigned long copy_write(struct nswap_row_copy *c, struct nswap_device *d
 	io->ahead = false;
 	io->step = nswap_pageout;
 	io->ops = ops;
-	reinit_completion(&c->b.over);
-	nswap_request_submit(io);
-	wait_for_completion(&c->b.over);
-	return io->failed;
+	return nswap_batch_request(&c->b);
 }
 
 /* page @i of the batch becomes page @to */
@@ -178,15 +160,36 @@ static unsigned int copy_read(struct nswap_row_copy *c, unsigned int nr)
 	return n;
 }
 
-/* the page of a slot is in a new cell, if it still was in the old one */
-static void copy_record(struct nswap_parity *p, u32 slot, u32 old, u32 cell)
+/* the page of a slot is in a new cell, or @back, if it still was in the old one */
+static void copy_record(struct nswap_row_copy *c, unsigned int i, bool back)
 {
-	if (cmpxchg(&p->cell_of[slot], old, cell) == old) {
+	struct nswap_parity *p = c->parity;
+	u32 old = c->old[i], cell = back ? 0 : c->b.io.slot[i];
+
+	if (cmpxchg(&p->cell_of[c->b.io.outer[i]], old, cell) == old) {
 		nswap_cell_dead(p, old);
-		nswap_stat_inc(p->dev->node, pages_relogged);
-	} else {
+		if (!back)
+			nswap_stat_inc(p->dev->node, pages_relogged);
+	} else if (!back) {
 		nswap_cell_dead(p, cell);
 	}
+}
+
+static unsigned int copy_rows(struct nswap_row_copy *c, unsigned int nr, bool back)
+{
+	struct nswap_parity *p = c->parity;
+	unsigned int i, n = copy_read(c, nr);
+	unsigned long failed;
+
+	if (!n)
+		return 0;
+	failed = back ? copy_write(c, p->dev, n, &back_ops) :
+			copy_write(c, p->cells, n, &copy_ops);
+	for (i = 0; i < n; i++)
+		if (!(failed & BIT(i)))
+			copy_record(c, i, back);
+	nswap_client_kick(p->dev->node);
+	return failed == GENMASK(n - 1, 0) ? 0 : n;
 }
 
 /*
@@ -195,37 +198,13 @@ static void copy_record(struct nswap_parity *p, u32 slot, u32 old, u32 cell)
  */
 unsigned int nswap_row_copy_cells(struct nswap_row_copy *c, unsigned int nr)
 {
-	struct nswap_parity *p = c->parity;
-	unsigned int i, n = copy_read(c, nr);
-	unsigned long failed;
-
-	if (!n)
-		return 0;
-	failed = copy_write(c, p->cells, n, &copy_ops);
-	for (i = 0; i < n; i++)
-		if (!(failed & BIT(i)))
-			copy_record(p, c->b.io.outer[i], c->old[i],
-				    c->b.io.slot[i]);
-	nswap_client_kick(p->dev->node);
-	return failed == GENMASK(n - 1, 0) ? 0 : n;
+	return copy_rows(c, nr, false);
 }
 
 /* write them to the visible device; likewise */
 unsigned int nswap_row_copy_outer(struct nswap_row_copy *c, unsigned int nr)
 {
-	struct nswap_parity *p = c->parity;
-	unsigned int i, n = copy_read(c, nr);
-	unsigned long failed;
-
-	if (!n)
-		return 0;
-	failed = copy_write(c, p->dev, n, &back_ops);
-	for (i = 0; i < n; i++)
-		if (!(failed & BIT(i)) &&
-		    cmpxchg(&p->cell_of[c->b.io.outer[i]], c->old[i], 0) == c->old[i])
-			nswap_cell_dead(p, c->old[i]);
-	nswap_client_kick(p->dev->node);
-	return failed == GENMASK(n - 1, 0) ? 0 : n;
+	return copy_rows(c, nr, true);
 }
 
 /* pages of the visible device that peers hold, MOVING from now on; returns how many */
