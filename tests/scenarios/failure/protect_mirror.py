@@ -229,22 +229,21 @@ def test_misses(t):
     client.device_del(dev)
 
 
-def test_killed_while_swapping(t):
-    """One peer after the other dies, is cut off, or gives its RAM back while a
-    program swaps: it ends without a wrong page or a failed read."""
-    cluster, client, dev = start(t, servers=4, size="96M")
+def outlive(cluster, client, dev, seed, log):
+    """A program swaps while one server after the other dies, is cut off, or gives its
+    RAM back: it ends without a wrong page or a failed read, and all is freed."""
     client.swapon(dev)
     out = cluster.scratch / "eater.json"
     program = client.popen(eater(client, 40, seconds=30, order="random",
                                  out=out), memory_max="20M")
-    rnd = random.Random(t.seed)
+    rnd = random.Random(seed)
     for what in ("kill", "cut", "lend", "kill", "cut"):
         wait_for(lambda: client.stat()["client"]["pages_in"] > 500 and
                  state_of(out).get("accesses", 0) > 0, 30,
                  "the program swaps")
         protected(client)
-        victim = cluster[rnd.randrange(1, 5)]
-        t.log(f"{what} {victim}")
+        victim = cluster[rnd.randrange(1, len(cluster.nodes))]
+        log(f"{what} {victim}")
         if what == "kill":
             cluster.kill(victim)
             hold(1 + 3 * rnd.random())
@@ -265,3 +264,10 @@ def test_killed_while_swapping(t):
     client.swapoff(dev)
     client.device_del(dev)
     held(cluster, 0)
+
+
+def test_killed_while_swapping(t):
+    """One peer after the other dies, is cut off, or gives its RAM back while a
+    program swaps: it ends without a wrong page or a failed read."""
+    cluster, client, dev = start(t, servers=4, size="96M")
+    outlive(cluster, client, dev, t.seed, t.log)

@@ -8,9 +8,8 @@ one of them may go.
 """
 import random
 
-from nswaptest.check import at_least, at_most, equal, hold, wait_for
+from nswaptest.check import at_least, at_most, equal, wait_for
 from nswaptest.scenario import sibling
-from nswaptest.work import eater, result_of, state_of
 
 mirror = sibling("protect_mirror")
 fill = sibling("failures").fill
@@ -22,7 +21,6 @@ NEEDS = ("module", "progs")
 TIMEOUT = 300
 
 SLOTS = 2048        # written in most tests
-WIDTH = 4
 
 
 def start(t, servers=6, protect="parity:4+1", **options):
@@ -176,35 +174,4 @@ def test_killed_while_swapping(t):
     """One peer after the other dies, is cut off, or gives its RAM back while a
     program swaps: it ends without a wrong page or a failed read."""
     cluster, client, dev = start(t, servers=6, size="96M")
-    client.swapon(dev)
-    out = cluster.scratch / "eater.json"
-    program = client.popen(eater(client, 40, seconds=30, order="random",
-                                 out=out), memory_max="20M")
-    rnd = random.Random(t.seed)
-    for what in ("kill", "cut", "lend", "kill", "cut"):
-        wait_for(lambda: client.stat()["client"]["pages_in"] > 500 and
-                 state_of(out).get("accesses", 0) > 0, 30,
-                 "the program swaps")
-        mirror.protected(client, 60)
-        victim = cluster[rnd.randrange(1, 7)]
-        t.log(f"{what} {victim}")
-        if what == "kill":
-            cluster.kill(victim)
-            hold(1 + 3 * rnd.random())
-            cluster.revive(victim)
-            victim.up(lend="64M", dead_after=2)
-        elif what == "cut":
-            cluster.isolate(victim)
-            hold(1 + 3 * rnd.random())
-            cluster.heal(victim)
-        else:
-            victim.ctl("lend", "0")
-            hold(1 + rnd.random())
-            victim.ctl("lend", "64M")
-        cluster.wait_connected([client, victim])
-    result = result_of(program.wait(150))
-    equal(result["wrong_pages"], 0, "wrong pages")
-    equal(client.stat()["client"]["read_errors"], 0, "read errors")
-    client.swapoff(dev)
-    client.device_del(dev)
-    mirror.held(cluster, 0)
+    mirror.outlive(cluster, client, dev, t.seed, t.log)

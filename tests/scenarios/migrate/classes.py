@@ -49,6 +49,18 @@ def takes(slots):
     return True
 
 
+def crowd_out(slots):
+    """Write until no peer takes more; what was not taken does not count."""
+    taken = 0
+    try:
+        for first in range(1, 8 * SLOTS - 32, 32):
+            slots.write(first, 32)
+            taken += 32
+    except OSError:
+        for slot in range(taken + 1, taken + 33):
+            slots.count.pop(slot, None)
+
+
 def start(t, lend, clients=1):
     """A cluster, the first nodes of which lend nothing; lend for the others."""
     cluster = t.cluster(clients + len(lend))
@@ -210,14 +222,7 @@ def test_reserve_kept(t):
     name = add(client, "--size", "4M", "--reserve", "4M")
     crowd = add(other, "--size", "32M")
     with Slots(crowd, t.seed) as crowded, Slots(name, t.seed + 1) as slots:
-        taken = 0
-        try:
-            for first in range(1, 8 * SLOTS - 32, 32):
-                crowded.write(first, 32)
-                taken += 32
-        except OSError:
-            for slot in range(taken + 1, taken + 33):
-                crowded.count.pop(slot, None)
+        crowd_out(crowded)
         at_most(server(lender)["held_pages"], 12 * MIB, "pages of the other owner")
         at_least(server(lender)["held_pages"], 10 * MIB, "pages of the other owner")
         for _ in range(3):
@@ -236,14 +241,7 @@ def test_own_devices(t):
     name = add(client, "--size", "4M", "--reserve", "4M", "--class", "critical")
     crowd = add(client, "--size", "32M")
     with Slots(crowd, t.seed) as crowded, Slots(name, t.seed + 1) as slots:
-        taken = 0
-        try:
-            for first in range(1, 8 * SLOTS - 32, 32):
-                crowded.write(first, 32)
-                taken += 32
-        except OSError:
-            for slot in range(taken + 1, taken + 33):
-                crowded.count.pop(slot, None)
+        crowd_out(crowded)
         at_most(server(lender)["held_pages"], 12 * MIB, "pages of the other device")
         fill(slots, 960)
         equal(slots.compare(), (960, 0, 0), "right, wrong, unreadable")
