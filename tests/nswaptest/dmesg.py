@@ -69,6 +69,24 @@ def _without_starved(lines):
     return kept + (report or [])
 
 
+FRAME = re.compile(r"^(?:\[ *[\d.]+\])?\s+([a-z_]\w*[\w.]*)\+0x")
+ASKERS = 12         # functions of a stack that are told
+
+
+def _told(lines, at):
+    """A line that fails a test; of a stack, the report it belongs to and its
+    innermost functions: often this is all that is left of a run."""
+    line = lines[at].strip()
+    if "Call Trace:" not in line:
+        return line
+    stack = (FRAME.search(below) for below in lines[at + 1:at + 60])
+    names = [frame[1] for frame in stack if frame][:ASKERS]
+    head = next((above.strip() for above in reversed(lines[max(0, at - 8):at])
+                 if " failure: " in above or " killer: " in above or "BUG:" in above or
+                 "WARNING:" in above), "")
+    return " ".join(filter(None, (head, line, " < ".join(names))))
+
+
 def problems(text, allow_oom=False, allow_starved=False):
     """The lines of a kernel log that fail a test, first ten.
 
@@ -80,7 +98,7 @@ def problems(text, allow_oom=False, allow_starved=False):
     if allow_starved:
         lines = _without_starved(lines)
     bad = []
-    for line in lines:
+    for at, line in enumerate(lines):
         if BAD.search(line) and not (allow_oom and OOM.search(line)):
-            bad.append(line.strip())
+            bad.append(_told(lines, at))
     return bad[:10]

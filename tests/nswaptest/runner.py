@@ -7,7 +7,9 @@ build/test/<suite>/<test>/ with its events, output, kernel log and console.
 
 Tests run side by side, as many as fit into -j.  Each counts for one, and a
 lab kernel has one processor, for a wake-up of another one costs milliseconds in
-user mode; a scenario that wants several says CPUS = 2.
+user mode; a scenario that wants several says CPUS = 2. On the vm lab's kernels a
+scenario whose guests are all busy says as many: what they are starved of is to
+be memory, not the processors of the host.
 
 A test that missed a moment or a quantity (check.Unmet) is run once more when
 all others are done, alone, and the second verdict counts; a busy machine does

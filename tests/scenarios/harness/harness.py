@@ -124,7 +124,10 @@ def test_gate(t):
               "[ 1.0]  <IRQ>\n[ 1.0]  try_fill_recv+0x30e/0xab0 [virtio_net]\n"
               "[ 1.0]  </IRQ>\n[ 1.0]  nswap_serve+0x892/0xac0 [nswap]\n"
               "[ 1.0] Mem-Info:\n")
-    equal(len(dmesg.problems(report)), 1, "a driver's failed allocation")
+    told = dmesg.problems(report)
+    equal(len(told), 1, "a driver's failed allocation")
+    true("order:0" in told[0] and "try_fill_recv < nswap_serve" in told[0],
+         f"a report and who asked are told: {told[0]}")
     equal(dmesg.problems(report, allow_starved=True), [],
           "one that the test expects")
     ours = report.replace("[virtio_net]", "[nswap]")

@@ -7,6 +7,7 @@ DESCRIPTION = "two small guests with homes lend and eat out of phase"
 SUITES = ("pressure",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 300
+CPUS = 3        # of the host: its guests eat, and are timed
 ONLY_FULL = dict.fromkeys(
     ("6_12", "pressure_6_1", "pressure_6_12"),
     "it takes minutes of emulation, and adaptive_vm.6_1 shows the same")

@@ -18,6 +18,7 @@ DESCRIPTION = "a program wants the RAM its machine has lent"
 SUITES = ("vm",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 300
+CPUS = 2        # of the host: it has two guests or three
 ONLY_FULL = {"6_12": "it takes minutes of emulation, and giveback_vm.6_1 "
                      "shows the same"}
 

@@ -9,6 +9,7 @@ DESCRIPTION = "the module boots, swaps, verifies and unloads on stock kernels"
 SUITES = ("kernels",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 120
+CPUS = 2        # of the host: it has two guests or three
 
 
 def swap_once(t, series):

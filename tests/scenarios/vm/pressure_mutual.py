@@ -7,6 +7,7 @@ DESCRIPTION = "two small guests swap to each other while both are starved"
 SUITES = ("pressure",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 400
+CPUS = 3        # of the host: its guests eat, and are timed
 ONLY_FULL = {"6_1_256": "with 256 MB and a third guest it takes 5 to 10 "
                         "minutes of emulation"}
 

@@ -19,6 +19,7 @@ DESCRIPTION = "a machine that holds pages dies, or is cut off, mid-run"
 SUITES = ("vm",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 200
+CPUS = 2        # of the host: it has two guests or three
 
 DEAD_AFTER = 5
 RESOLVED = 2        # a read is over by dead_after and this
