@@ -181,6 +181,15 @@ static inline struct block_device *nswap_compat_bdev(struct file *file)
 #endif
 
 /*
+ * raid6_xor_syndrome(), raid6_recov_2data(), raid6_recov_datap(): functions of these names
+ * since 7.x. Before, the library had pointers to what was best on the machine, by
+ * other names; who asks for a symbol has to ask for those. Goes with 6.12.
+ */
+#ifndef NSWAP_HAS_RAID6_ROUTINES
+#define NSWAP_COMPAT_CANNOT_CALL_RAID6
+#endif
+
+/*
  * shrinker_alloc() and its companions: new in 6.7 (c42d50aefd17 "mm: shrinker:
  * add infrastructure for dynamically allocating shrinker"). Before, a shrinker
  * is the caller's memory, and registering it may fail; freeing one that was

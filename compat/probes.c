@@ -97,6 +97,10 @@ struct shrinker *probe(void)
 void (*probe)(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *),
 	      clockid_t clock, enum hrtimer_mode mode) = hrtimer_setup;
 
+#elif defined(NSWAP_PROBE_RAID6_ROUTINES)
+#include <linux/raid/pq.h>
+bool (*probe)(void) = raid6_can_xor_syndrome;
+
 #elif defined(NSWAP_PROBE_DISABLE_WBT)
 #include <linux/blkdev.h>
 unsigned int probe = QUEUE_FLAG_DISABLE_WBT_DEF;

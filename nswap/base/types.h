@@ -39,6 +39,16 @@ struct nswap_addr {
 };
 
 /**
+ * struct nswap_group_shape - what a group of parity is to have
+ * @pages: pages
+ * @checks: checks over them: as many of its pages may be lost
+ */
+struct nswap_group_shape {
+	u8 pages;
+	u8 checks;
+};
+
+/**
  * enum nswap_protect - what of a device survives the death of a peer
  * @NSWAP_PROTECT_NONE: nothing
  * @NSWAP_PROTECT_HOME: all its pages: home has them too, a bounded time later, and this

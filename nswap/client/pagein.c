@@ -284,7 +284,7 @@ static bool pagein_admitted(struct nswap_io *io, const struct nswap_peer *peer)
 	unsigned int n = atomic_read(&peer->loads);
 
 	if (!n)
-		return true;
+		return !nswap_pagein_hasty(io) || !nswap_peer_late(peer);
 	if (nswap_peer_late(peer) ||
 	    (!io->resumed && !bio_list_empty(&peer->parked)))
 		return false;

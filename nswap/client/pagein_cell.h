@@ -24,4 +24,10 @@ bool nswap_pagein_current(const struct nswap_io *io, unsigned int i);
 enum nswap_cell_look nswap_pagein_look(struct nswap_io *io, unsigned int i,
 				       const struct nswap_slot *s);
 
+/* is it better rebuilt than waiting for a peer that is late? */
+static inline bool nswap_pagein_hasty(const struct nswap_io *io)
+{
+	return nswap_is_cells(io->dev) && !io->patient;
+}
+
 #endif

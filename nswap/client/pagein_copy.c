@@ -12,6 +12,7 @@
 #include "core/mirror.h"
 #include "core/node.h"
 #include "core/slot_update.h"
+#include "pagein_cell.h"
 #include "pagein_copy.h"
 #include "peers/peer.h"
 #include "policy/policy.h"
@@ -141,11 +142,13 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 	return again;
 }
 
-/* does flash, home, or a peer that answers sooner have every page of it? */
+/* does flash, home, or a peer that answers sooner have every page of it, or its groups? */
 bool nswap_copy_dispensable(struct nswap_op *op)
 {
 	unsigned int i;
 
+	if (nswap_pagein_hasty(op->io))
+		return true;
 	for (i = op->first; i < op->first + op->nr; i++) {
 		bool copied;
 		struct nswap_slot s = copy_look(op->io, i, &copied);

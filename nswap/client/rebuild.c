@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Rebuilding: a page whose peer is silent, dead or LOST is the sum of the others of its
- * group and their check.
+ * group and their check (rebuild_group.c).
  *
  *   page-in of a lost cell -> its bios wait here, without a tag -> for each page: read
  *   from its peer if that answers by now, else rebuilt -> the bio ends
@@ -12,8 +12,10 @@
  *    the row is in the same use afterwards. Otherwise it is begun again.
  *  - The members of a group and its check are taken together, under the buffer's lock
  *    while the check is in the buffer; later they do not change any more.
- *  - A bio waits for at most dead_after_ms while peers are only silent. It fails when more
- *    peers of the group than it has checks are dead, LOST, or silent for that long.
+ *  - A bio fails when more peers of the group than it has checks are dead or LOST. While
+ *    they are only silent it waits, at most for twice as long as it takes to declare one
+ *    dead: another one may die meanwhile.
+ *  - A peer that is late is not waited for, but for every second try.
  *  - Nothing is allocated after nswap_rebuild_init(): page-ins wait for this, and it waits
  *    for peers, on a queue of its own with a rescuer.
  */
@@ -25,10 +27,8 @@
 #include "core/client_state.h"
 #include "core/node.h"
 #include "core/slot_update.h"
-#include "pagein.h"
 #include "peers/parked.h"
 #include "peers/peer.h"
-#include "pure/page_xor.h"
 #include "rebuild.h"
 #include "request_queue.h"
 #include "row.h"
@@ -66,94 +66,7 @@ struct nswap_rebuilder {
 	struct nswap_rebuild_task task[REBUILD_TASKS];
 };
 
-static const struct nswap_io_ops cells_read_ops = {
-	.over = nswap_batch_over,
-};
-
-/*
- * Read cells or slots of a device into the pages of a batch: its io's @dev, @slot and @nr
- * are set. Process, sleeps until peers have answered. Returns those that failed.
- */
-unsigned long nswap_cells_read(struct nswap_batch *b)
-{
-	struct nswap_io *io = &b->io;
-
-	io->write = false;
-	io->step = nswap_pagein;
-	io->ops = &cells_read_ops;
-	io->ahead = true;
-	return nswap_batch_request(b);
-}
-
-/*
- * The other pages of a group that are in its check, as slots of @b, and the check: the
- * last of these slots or, while it is in this node's RAM, the page after them. Returns 1
- * if it is there, else 0; -ESTALE: the row has not got the cell; -EINVAL: the cell's page
- * is not in the check.
- */
-static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
-			   const struct nswap_row *r, u32 cell)
-{
-	unsigned int lane = nswap_cell_lane(cell), at = nswap_row_position(r, cell);
-	struct nswap_row_buffer *buf = &p->buffer[r->buffer];
-	unsigned int i, n = 0;
-	int ret;
-
-	if (at >= r->nr)
-		return -ESTALE;
-	spin_lock(&buf->lock);
-	ret = r->state != NSWAP_ROW_CLOSED;
-	for (i = 0; i < r->nr; i++)
-		if (i != at && r->member[i] & BIT(lane))
-			b->io.slot[n++] = nswap_row_cell(r, i, lane);
-	if (ret)
-		copy_highpage(b->io.page[n], buf->page[lane]);
-	else
-		b->io.slot[n++] = nswap_row_cell(r, r->nr, lane);
-	if (!(r->member[at] & BIT(lane)))
-		ret = -EINVAL;
-	spin_unlock(&buf->lock);
-	b->io.dev = p->cells;
-	b->io.nr = n;
-	return ret;
-}
-
-/**
- * nswap_cell_rebuild() - compute the page of a cell from the others of its group
- * @p: rows
- * @b: batch with NSWAP_ROW_WIDTH pages; the result is in its first one
- * @cell: cell that a slot names, or did
- *
- * Context: process, sleeps until peers have answered, or are known not to.
- * Return: 0; -EAGAIN: not now; -ESTALE: its row has been freed; -EINVAL: its page is in
- * no check.
- */
-int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell)
-{
-	u32 row = nswap_cell_row(p, cell), use;
-	unsigned int i, n;
-	int here;
-
-	if (row == NSWAP_ROW_NONE)
-		return -ESTALE;
-	use = READ_ONCE(p->row[row].use);
-	/* what is read of the row belongs to this use of it, or one that comes later */
-	smp_rmb();
-	here = rebuild_collect(p, b, &p->row[row], cell);
-	if (here < 0)
-		return here;
-	n = b->io.nr;
-	if (n && nswap_cells_read(b))
-		return -EAGAIN;
-	for (i = 1; i < n + here; i++)
-		nswap_page_xor(b->io.page[0], b->io.page[i]);
-	/* likewise */
-	smp_rmb();
-	return nswap_cell_row(p, cell) == row && READ_ONCE(p->row[row].use) == use ?
-	       0 : -ESTALE;
-}
-
-/* from its peer, or rebuilt; into the batch's first page. Returns as the above. */
+/* from its peer, or rebuilt; into the batch's first page. Returns as the latter. */
 static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 			u32 cell)
 {
@@ -194,9 +107,10 @@ static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to
 {
 	struct nswap_parity *p = t->r->parity;
 	struct nswap_node *node = p->dev->node;
-	u32 ms = nswap_knob(node, dead_after_ms), cell;
+	u32 ms = 2 * (nswap_knob(node, dead_after_ms) + MSEC_PER_SEC), cell;
 	int ret;
 
+	t->b.io.patient = false;
 	for (;;) {
 		cell = READ_ONCE(p->cell_of[slot]);
 		ret = rebuild_page(p, &t->b, slot, cell);
@@ -208,9 +122,11 @@ static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to
 			continue;
 		}
 		if ((cell && rebuild_hopeless(p, cell)) || READ_ONCE(t->r->stop) ||
-		    time_after(jiffies, since + msecs_to_jiffies(ms + MSEC_PER_SEC)))
+		    time_after(jiffies, since + msecs_to_jiffies(ms)))
 			break;
 		schedule_timeout_uninterruptible(AGAIN);
+		/* there may be no way but to wait for one that is late */
+		t->b.io.patient = !t->b.io.patient;
 	}
 	if (!ret) {
 		copy_highpage(to, t->b.io.page[0]);

@@ -39,6 +39,12 @@
 #include "pure/peer_state.h"
 #include "row.h"
 
+/* how many checks a row has that is opened when this many peers, two or more, have room */
+unsigned int nswap_row_checks(const struct nswap_parity *p, unsigned int peers)
+{
+	return min_t(unsigned int, READ_ONCE(p->want.checks), peers - 1);
+}
+
 /* the position of a cell in a row; past the last one if it is not in it */
 unsigned int nswap_row_position(const struct nswap_row *r, u32 cell)
 {
@@ -79,22 +85,23 @@ static struct nswap_row *row_find(struct nswap_parity *p)
 static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 {
 	struct nswap_row_buffer *b = row_find_buffer(p, spare);
-	unsigned int i, nr;
+	unsigned int i, nr, checks;
 	struct nswap_row *r;
 
-	if (peers <= NSWAP_ROW_CHECKS)
+	if (peers < 2)
 		return -ENOSPC;
-	nr = min_t(unsigned int, p->want, peers - NSWAP_ROW_CHECKS);
-	if (!b || p->nr_unused < nr + NSWAP_ROW_CHECKS + (spare ? 0 : NSWAP_ROW_KEPT))
+	checks = nswap_row_checks(p, peers);
+	nr = min_t(unsigned int, p->want.pages, peers - checks);
+	if (!b || p->nr_unused < nr + checks + (spare ? 0 : NSWAP_ROW_KEPT))
 		return -EAGAIN;
 	r = row_find(p);
 	if (!r)
 		return -EAGAIN;
 	*r = (struct nswap_row){
-		.nr = nr, .checks = NSWAP_ROW_CHECKS, .use = r->use + 1,
+		.nr = nr, .checks = checks, .use = r->use + 1,
 		.state = NSWAP_ROW_OPEN, .buffer = b - p->buffer, .spare = spare,
 	};
-	for (i = 0; i < nr + NSWAP_ROW_CHECKS; i++) {
+	for (i = 0; i < nr + checks; i++) {
 		r->strip[i] = p->unused[--p->nr_unused];
 		WRITE_ONCE(p->row_of[r->strip[i]], r - p->row);
 	}
@@ -168,7 +175,7 @@ int nswap_row_take(struct nswap_parity *p, u32 slot, unsigned int peers, bool sp
 }
 
 /**
- * nswap_row_add() - add a page to the check of its group
+ * nswap_row_add() - add a page to the checks of its group
  * @p: rows
  * @cell: its cell, taken and not ended
  * @page: what its peer has; does not change any more
@@ -179,17 +186,20 @@ void nswap_row_add(struct nswap_parity *p, u32 cell, struct page *page)
 {
 	struct nswap_row *r = &p->row[nswap_cell_row(p, cell)];
 	struct nswap_row_buffer *b = &p->buffer[r->buffer];
-	unsigned int lane = nswap_cell_lane(cell), i;
+	unsigned int lane = nswap_cell_lane(cell), i, at = nswap_row_position(r, cell);
 	u32 any = 0;
 
 	spin_lock(&b->lock);
 	for (i = 0; i < r->nr; i++)
 		any |= r->member[i];
-	if (any & BIT(lane))
-		nswap_page_xor(b->page[lane], page);
+	for (i = 0; i < r->checks && !(any & BIT(lane)); i++)
+		clear_highpage(b->page[i][lane]);
+	if (r->checks > 1)
+		nswap_raid6_add(&p->raid6, at, page, b->page[0][lane],
+				b->page[1][lane]);
 	else
-		copy_highpage(b->page[lane], page);
-	r->member[nswap_row_position(r, cell)] |= BIT(lane);
+		nswap_page_xor(b->page[0][lane], page);
+	r->member[at] |= BIT(lane);
 	spin_unlock(&b->lock);
 }
 

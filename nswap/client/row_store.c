@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The checks of a row: its strip of checks is written to a peer as page-outs are, from the
+ * The checks of a row: its strips of checks are written to peers as page-outs are, from the
  * row's buffer, when all pages of the row are acknowledged.
  *
  *   STORING -> page-out of the lanes whose check no peer has yet -> all acknowledged: CLOSED
@@ -77,8 +77,8 @@ static bool row_lane_used(const struct nswap_row *r, unsigned int lane)
 	return false;
 }
 
-/* the checks that no peer has yet: returns how many */
-static unsigned int row_store_collect(struct nswap_row_buffer *b)
+/* the first or second checks that no peer has yet: returns how many */
+static unsigned int row_store_collect(struct nswap_row_buffer *b, unsigned int check)
 {
 	struct nswap_parity *p = b->parity;
 	struct nswap_row *r = &p->row[b->row];
@@ -87,16 +87,27 @@ static unsigned int row_store_collect(struct nswap_row_buffer *b)
 
 	io->nr = 0;
 	for (lane = 0; lane < NSWAP_ROW_LANES; lane++) {
-		u32 cell = nswap_row_cell(r, r->nr, lane);
+		u32 cell = nswap_row_cell(r, r->nr + check, lane);
 		struct nswap_slot s = nswap_slot_look(p->cells, cell);
 
 		if (!row_lane_used(r, lane) ||
 		    (nswap_slot_at_peer(&s) && !nswap_cell_bad(p, cell)))
 			continue;
 		io->slot[io->nr] = cell;
-		io->page[io->nr++] = b->page[lane];
+		io->page[io->nr++] = b->page[check][lane];
 	}
 	return io->nr;
+}
+
+/* likewise of any; those that failed are the last to be tried again */
+static unsigned int row_store_any(struct nswap_row_buffer *b)
+{
+	unsigned int checks = b->parity->row[b->row].checks, i, n = 0;
+
+	for (i = 0; i < checks && !n; i++)
+		n = row_store_collect(b, (b->turn + i) % checks);
+	b->turn++;
+	return n;
 }
 
 static void row_store_work(struct work_struct *work)
@@ -108,7 +119,7 @@ static void row_store_work(struct work_struct *work)
 
 	if (READ_ONCE(p->dev->dying))
 		return;
-	if (!READ_ONCE(p->row[b->row].live) || !row_store_collect(b)) {
+	if (!READ_ONCE(p->row[b->row].live) || !row_store_any(b)) {
 		nswap_row_stored(p, b->row);
 		/* page-outs may wait for the buffer */
 		nswap_client_kick_all(p->dev->node);
@@ -124,11 +135,27 @@ static void row_store_work(struct work_struct *work)
 	nswap_request_submit(io);
 }
 
+/* Process, sleeps; memory for a check of each lane. Returns 0 or -ENOMEM */
+static int row_store_pages(struct nswap_parity *p, unsigned int check)
+{
+	struct nswap_row_buffer *b;
+	unsigned int i;
+
+	for (b = p->buffer; b < p->buffer + NSWAP_ROW_BUFFERS; b++) {
+		for (i = 0; i < NSWAP_ROW_LANES; i++) {
+			if (!b->page[check][i])
+				b->page[check][i] = alloc_page(GFP_KERNEL);
+			if (!b->page[check][i])
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 /* Process, sleeps; allocates 1.2 MiB. Returns 0, or -ENOMEM, then free with _exit() */
 int nswap_row_store_init(struct nswap_parity *p)
 {
 	struct nswap_row_buffer *b;
-	unsigned int i;
 
 	p->buffer = kvcalloc(NSWAP_ROW_BUFFERS, sizeof(*b), GFP_KERNEL);
 	if (!p->buffer)
@@ -138,13 +165,14 @@ int nswap_row_store_init(struct nswap_parity *p)
 		spin_lock_init(&b->lock);
 		INIT_DELAYED_WORK(&b->store, row_store_work);
 		INIT_LIST_HEAD(&b->io.link);
-		for (i = 0; i < NSWAP_ROW_LANES; i++) {
-			b->page[i] = alloc_page(GFP_KERNEL);
-			if (!b->page[i])
-				return -ENOMEM;
-		}
 	}
-	return 0;
+	return row_store_pages(p, 0);
+}
+
+/* for rows with two checks; likewise, 1 MiB; in use it may be called again */
+int nswap_row_store_second(struct nswap_parity *p)
+{
+	return row_store_pages(p, 1);
 }
 
 /* the device is dying; process, sleeps until nothing is under way */
@@ -163,14 +191,22 @@ void nswap_row_store_stop(struct nswap_parity *p)
 	}
 }
 
+static void row_store_free(struct nswap_row_buffer *b, unsigned int check)
+{
+	unsigned int lane;
+
+	for (lane = 0; lane < NSWAP_ROW_LANES; lane++)
+		if (b->page[check][lane])
+			__free_page(b->page[check][lane]);
+}
+
 /* undo nswap_row_store_init(); after nswap_row_store_stop(), or without any use */
 void nswap_row_store_exit(struct nswap_parity *p)
 {
-	unsigned int i, k;
+	unsigned int i, check;
 
 	for (i = 0; p->buffer && i < NSWAP_ROW_BUFFERS; i++)
-		for (k = 0; k < NSWAP_ROW_LANES; k++)
-			if (p->buffer[i].page[k])
-				__free_page(p->buffer[i].page[k]);
+		for (check = 0; check < NSWAP_ROW_CHECKS; check++)
+			row_store_free(&p->buffer[i], check);
 	kvfree(p->buffer);
 }

@@ -12,23 +12,29 @@
  *   position 0  [ strip ]        row: nr strips of pages and the checks over them
  *   position 1  [ strip ]        group: the cells of one lane of a row, each at another
  *   check       [ strip ]               peer
+ *
+ * A row has one check or two, base/raid6.h, as its device wants when it is opened.
  */
 #ifndef NSWAP_PARITY_H
 #define NSWAP_PARITY_H
 
 #include <linux/spinlock.h>
 
+#include "base/raid6.h"
 #include "device.h"
 #include "request.h"
 
 #define NSWAP_ROW_LANES		NSWAP_REQ_SLOTS
 #define NSWAP_ROW_DATA		8	/* positions for pages, at most */
-#define NSWAP_ROW_CHECKS	1	/* and for checks */
+#define NSWAP_ROW_CHECKS	2	/* and for checks, at most */
 #define NSWAP_ROW_WIDTH		(NSWAP_ROW_DATA + NSWAP_ROW_CHECKS)
 #define NSWAP_ROW_BUFFERS	8	/* rows whose checks are in this node's RAM */
 #define NSWAP_ROW_SPARE		2	/* of them, left to recovery and cleaning */
 #define NSWAP_ROW_KEPT		(2 * NSWAP_ROW_WIDTH)	/* strips left to them, too */
 #define NSWAP_ROW_NONE		U32_MAX
+
+static_assert(NSWAP_ROW_DATA == NSWAP_RAID6_DATA);
+static_assert(NSWAP_ROW_WIDTH == NSWAP_RAID6_PAGES);
 
 /**
  * enum nswap_row_state - life of a row
@@ -88,8 +94,9 @@ struct nswap_row {
  * @used: it has one; likewise
  * @busy: @io is under way
  * @lock: protects @page and the members of the row; process context
- * @page: the checks by lane
+ * @page: the first checks by lane, and the second ones, if the device ever wanted them
  * @store: sends them
+ * @turn: which are sent next
  * @io: the request that does
  */
 struct nswap_row_buffer {
@@ -98,8 +105,9 @@ struct nswap_row_buffer {
 	bool used;
 	bool busy;
 	spinlock_t lock;
-	struct page *page[NSWAP_ROW_LANES];
+	struct page *page[NSWAP_ROW_CHECKS][NSWAP_ROW_LANES];
 	struct delayed_work store;
+	unsigned int turn;
 	struct nswap_io io;
 };
 
@@ -112,7 +120,8 @@ struct nswap_row_clean;
  * @cells: that of the cells
  * @hidden: @cells is not in the node's list any more
  * @name: "parity:4+1"
- * @want: positions for pages in a row that is opened now; fewer if there are too few peers
+ * @want: what a row that is opened now has; less if there are too few peers
+ * @raid6: for second checks, held since they were wanted first
  * @lock: protects rows, strips, buffers; any context
  * @place_lock: one task at a time chooses peers for cells; process; outside the node's
  * @switch_lock: a slot of the visible device is claimed, or its page is recorded in a
@@ -139,7 +148,8 @@ struct nswap_parity {
 	struct nswap_device *cells;
 	bool hidden;
 	char name[16];
-	u8 want;
+	struct nswap_group_shape want;
+	struct nswap_raid6 raid6;
 	spinlock_t lock;
 	spinlock_t place_lock;
 	spinlock_t switch_lock;

@@ -77,6 +77,7 @@ struct nswap_io_ops {
  * @step: brings it as far as possible now; of page-outs or of page-ins
  * @ops: page-out of cells, or a request of this module's own; else NULL
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
+ * @patient: page-in of cells: rather wait for a peer that is late than fail
  * @waited: it has waited before
  * @resumed: page-in: its bios were parked before
  * @one_by_one: home or flash failed adjacent slots: try each alone
@@ -125,6 +126,7 @@ struct nswap_io {
 	void (*step)(struct nswap_io *io);
 	const struct nswap_io_ops *ops;
 	bool ahead;
+	bool patient;
 	bool waited;
 	bool resumed;
 	bool one_by_one;

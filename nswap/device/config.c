@@ -120,7 +120,7 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 	}
 	if (!ret && cfg->protect)
 		ret = nswap_protect_parse(cfg->protect, b->home, &b->protect,
-					  &b->width, ext);
+					  &b->shape, ext);
 	if (!ret)
 		ret = nswap_class_parse(cfg, b, ext);
 	if (ret)

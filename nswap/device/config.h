@@ -22,7 +22,7 @@ struct nswap_home;
  * @protect: what protects it
  * @class: what lenders do with its pages
  * @reserve: pages that peers are to keep for it
- * @width: with parity: pages in a group
+ * @shape: with parity, what its groups have
  */
 struct nswap_device_backing {
 	u64 bytes;
@@ -31,7 +31,7 @@ struct nswap_device_backing {
 	enum nswap_protect protect;
 	enum nswap_device_class class;
 	u32 reserve;
-	u8 width;
+	struct nswap_group_shape shape;
 };
 
 int nswap_device_open_backing(const struct nswap_device_config *cfg,

@@ -114,7 +114,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	    nswap_reserve_init(dev, b->reserve) ||
 	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev)) ||
-	    nswap_protect_set(dev, b->protect, b->width)) {
+	    nswap_protect_set(dev, b->protect, b->shape)) {
 		free_device(dev);
 		return NULL;
 	}

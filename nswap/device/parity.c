@@ -9,7 +9,8 @@
  *  - It is made when protection by parity is turned on first, and kept until the visible
  *    device is removed; it leaves the node's list with that one.
  *  - The number of cells is twice that of slots: enough for rows of two pages and a check
- *    that are a quarter dead, and more than enough for wider ones.
+ *    that are a quarter dead, and more than enough for wider ones. With two checks it is
+ *    three times that, unless it had one when the cells were made: then rows of four.
  */
 #include <linux/slab.h>
 
@@ -96,6 +97,7 @@ static void parity_free(struct nswap_parity *p)
 	nswap_rebuild_exit(p);
 	nswap_row_clean_exit(p);
 	nswap_row_store_exit(p);
+	nswap_raid6_put(&p->raid6);
 	kvfree(p->row);
 	kvfree(p->row_of);
 	kvfree(p->unused);
@@ -103,30 +105,40 @@ static void parity_free(struct nswap_parity *p)
 	kfree(p);
 }
 
-static void parity_name(struct nswap_parity *p, u8 width)
+/* Returns 0, -ENOMEM or -EOPNOTSUPP; then nothing has changed but for memory */
+static int parity_shape(struct nswap_parity *p, struct nswap_group_shape shape)
 {
-	WRITE_ONCE(p->want, width);
-	snprintf(p->name, sizeof(p->name), "parity:%u+%u", width, NSWAP_ROW_CHECKS);
+	if (shape.checks > 1 && !p->raid6.add && !nswap_raid6_get(&p->raid6))
+		return -EOPNOTSUPP;
+	if (shape.checks > 1 && nswap_row_store_second(p))
+		return -ENOMEM;
+	/* rows are opened under it, with what was allocated just now */
+	spin_lock_irq(&p->lock);
+	p->want = shape;
+	spin_unlock_irq(&p->lock);
+	snprintf(p->name, sizeof(p->name), "parity:%u+%u", shape.pages, shape.checks);
+	return 0;
 }
 
 /**
  * nswap_parity_init() - make what a device needs to be protected by parity
- * @dev: new, or under the node's control lock; if it has it, only @width is changed
- * @width: pages in a group
+ * @dev: new, or under the node's control lock; if it has it, only @shape is changed
+ * @shape: what its groups have
  *
  * Context: process, sleeps. Allocates about 30 bytes a slot and 2 MiB, freed with the
- * device.
- * Return: 0; -ENOMEM; -EFBIG: the device has too many slots.
+ * device; with two checks half as much again.
+ * Return: 0; -ENOMEM; -EFBIG: the device has too many slots; -EOPNOTSUPP: this kernel has
+ * no library for two checks.
  */
-int nswap_parity_init(struct nswap_device *dev, u8 width)
+int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape)
 {
 	struct nswap_parity *p = dev->parity;
-	u64 strips = 2 * DIV_ROUND_UP(dev->map.nr, NSWAP_ROW_LANES) + STRIPS_MORE;
+	u64 strips = (1 + shape.checks) * DIV_ROUND_UP(dev->map.nr, NSWAP_ROW_LANES) +
+		     STRIPS_MORE;
+	int ret;
 
-	if (p) {
-		parity_name(p, width);
-		return 0;
-	}
+	if (p)
+		return parity_shape(p, shape);
 	if (strips * NSWAP_ROW_LANES > MAX_CELLS)
 		return -EFBIG;
 	p = kzalloc_obj(*p);
@@ -137,13 +149,15 @@ int nswap_parity_init(struct nswap_device *dev, u8 width)
 	spin_lock_init(&p->lock);
 	spin_lock_init(&p->place_lock);
 	spin_lock_init(&p->switch_lock);
-	parity_name(p, width);
 	p->cell_of = parity_table(dev, "cells");
-	if (!p->cell_of || parity_make_cells(p, strips * NSWAP_ROW_LANES) ||
-	    parity_make_rows(p) || nswap_row_store_init(p) ||
-	    nswap_rebuild_init(p) || nswap_row_clean_init(p)) {
+	ret = -ENOMEM;
+	if (p->cell_of && !parity_make_cells(p, strips * NSWAP_ROW_LANES) &&
+	    !parity_make_rows(p) && !nswap_row_store_init(p) &&
+	    !nswap_rebuild_init(p) && !nswap_row_clean_init(p))
+		ret = parity_shape(p, shape);
+	if (ret) {
 		parity_free(p);
-		return -ENOMEM;
+		return ret;
 	}
 	p->cells->instance = ++dev->node->last_instance;
 	list_add_tail_rcu(&p->cells->link, &dev->node->devices);
@@ -196,7 +210,10 @@ void nswap_parity_exit(struct nswap_device *dev)
 	dev->parity = NULL;
 }
 
-/* the live pages of a lane, if it has lost a cell; @gone: it has lost more than its checks */
+/*
+ * The live pages of a lane, if it has lost a cell or has fewer checks than it should;
+ * @gone: it has lost more than its checks.
+ */
 static unsigned int parity_lane(const struct nswap_parity *p, const struct nswap_row *r,
 				unsigned int lane, u64 *gone)
 {
@@ -214,7 +231,7 @@ static unsigned int parity_lane(const struct nswap_parity *p, const struct nswap
 	}
 	if (bad > r->checks)
 		*gone += bad_live;
-	return bad ? live : 0;
+	return bad || r->checks < p->want.checks ? live : 0;
 }
 
 /*

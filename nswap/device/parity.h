@@ -9,7 +9,7 @@
 
 struct nswap_device_view;
 
-int nswap_parity_init(struct nswap_device *dev, u8 width);
+int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape);
 void nswap_parity_start(struct nswap_device *dev);
 void nswap_parity_hide(struct nswap_device *dev);
 void nswap_parity_stop(struct nswap_device *dev);

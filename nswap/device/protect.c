@@ -9,7 +9,7 @@
  *	page-out ends (pageout_second.c), and so do those that were there before, or
  *	whose other peer has died (mirror_fill.c)
  *   parity:N+1: pages that go to N peers have a check at another, from which any one of
- *	them is rebuilt (pageout_cell.c, rebuild.c, row_clean.c)
+ *	them is rebuilt (pageout_cell.c, rebuild.c, row_clean.c); N+2: any two
  *
  * Invariants:
  *  - What a kind needs is allocated before it is turned on, and kept until the device
@@ -19,6 +19,7 @@
 #include <linux/netlink.h>
 #include <linux/string.h>
 
+#include "base/raid6.h"
 #include "base/types.h"
 #include "base/views.h"
 #include "class.h"
@@ -32,7 +33,7 @@
 #include "tiering/home_fill.h"
 #include "tiering/mirror_fill.h"
 
-#define PARITY_WIDTH	4	/* pages in a group, unless told otherwise */
+#define PARITY_PAGES	4	/* in a group, unless told otherwise */
 
 static const char *const protect_names[NSWAP_PROTECT_KINDS] = {
 	[NSWAP_PROTECT_NONE] = "none",
@@ -42,18 +43,18 @@ static const char *const protect_names[NSWAP_PROTECT_KINDS] = {
 };
 
 /* "parity" is 4+1 */
-static bool protect_parse_parity(const char *name, u8 *width)
+static bool protect_parse_parity(const char *name, struct nswap_group_shape *shape)
 {
 	unsigned int nr, checks;
 	char end;
 
-	*width = PARITY_WIDTH;
+	*shape = (struct nswap_group_shape){ .pages = PARITY_PAGES, .checks = 1 };
 	if (!strcmp(name, protect_names[NSWAP_PROTECT_PARITY]))
 		return true;
 	if (sscanf(name, "parity:%u+%u%c", &nr, &checks, &end) != 2 || nr < 2 ||
-	    nr > NSWAP_ROW_DATA || checks != NSWAP_ROW_CHECKS)
+	    nr > NSWAP_ROW_DATA || !checks || checks > NSWAP_ROW_CHECKS)
 		return false;
-	*width = nr;
+	*shape = (struct nswap_group_shape){ .pages = nr, .checks = checks };
 	return true;
 }
 
@@ -62,25 +63,30 @@ static bool protect_parse_parity(const char *name, u8 *width)
  * @name: as users write it
  * @home: the device has a home
  * @mode: result
- * @width: result, with parity: pages in a group
+ * @shape: result, with parity
  * @ext: for one clear sentence
  *
- * Context: any.
- * Return: 0; -EINVAL if there is no such kind, or the device cannot have it.
+ * Context: process, sleeps for user space if a library has to be loaded.
+ * Return: 0; -EINVAL if there is no such kind, or the device cannot have it; -EOPNOTSUPP if
+ * this kernel cannot.
  */
 int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
-			u8 *width, struct netlink_ext_ack *ext)
+			struct nswap_group_shape *shape, struct netlink_ext_ack *ext)
 {
-	int found = protect_parse_parity(name, width) ? NSWAP_PROTECT_PARITY :
+	int found = protect_parse_parity(name, shape) ? NSWAP_PROTECT_PARITY :
 		    match_string(protect_names, NSWAP_PROTECT_PARITY, name);
 
 	if (found < 0) {
-		NL_SET_ERR_MSG(ext, "no such protection, only: none home mirror parity:N+1, with N from 2 to 8");
+		NL_SET_ERR_MSG(ext, "no such protection, only: none home mirror parity:N+1 parity:N+2, with N from 2 to 8");
 		return -EINVAL;
 	}
 	if (found == NSWAP_PROTECT_HOME && !home) {
 		NL_SET_ERR_MSG(ext, "protection by home needs a device with a home");
 		return -EINVAL;
+	}
+	if (found == NSWAP_PROTECT_PARITY && shape->checks > 1 && !nswap_raid6_there()) {
+		NL_SET_ERR_MSG(ext, "two checks need the kernel's RAID-6 library: modprobe raid6_pq");
+		return -EOPNOTSUPP;
 	}
 	*mode = found;
 	return 0;
@@ -88,10 +94,11 @@ int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
 
 /*
  * Turn a kind of protection on or off; @dev: new, or under the node's control lock;
- * process, sleeps. @width: with parity. Returns 0, or -ENOMEM, -EFBIG with nothing
- * changed.
+ * process, sleeps. @shape: with parity. Returns 0, or -ENOMEM, -EFBIG, -EOPNOTSUPP with
+ * nothing changed.
  */
-int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode, u8 width)
+int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode,
+		      struct nswap_group_shape shape)
 {
 	int ret = 0;
 
@@ -100,7 +107,7 @@ int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode, u8 widt
 	else if (mode == NSWAP_PROTECT_MIRROR)
 		ret = nswap_mirror_fill_init(dev);
 	else if (mode == NSWAP_PROTECT_PARITY)
-		ret = nswap_parity_init(dev, width);
+		ret = nswap_parity_init(dev, shape);
 	if (!ret)
 		/* pairs with page-outs: they find what was allocated */
 		smp_store_release(&dev->protect, mode);
@@ -170,7 +177,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 	enum nswap_protect wanted;
 	struct nswap_device *dev;
 	bool changed;
-	u8 width;
+	struct nswap_group_shape shape;
 	int ret = -ENODEV;
 
 	mutex_lock(&node->control);
@@ -179,12 +186,12 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
 		goto unlock;
 	}
-	ret = nswap_protect_parse(mode, dev->home, &wanted, &width, ext) ?:
+	ret = nswap_protect_parse(mode, dev->home, &wanted, &shape, ext) ?:
 	      nswap_class_may_protect(dev->class, dev->reserve, wanted, ext);
 	changed = !ret && (wanted != dev->protect ||
 			   wanted == NSWAP_PROTECT_PARITY);
 	if (changed)
-		ret = nswap_protect_set(dev, wanted, width);
+		ret = nswap_protect_set(dev, wanted, shape);
 	if (!ret && changed)
 		nswap_protect_start(dev);
 	if (ret == -ENOMEM)

@@ -12,8 +12,9 @@ struct nswap_device;
 struct nswap_device_view;
 
 int nswap_protect_parse(const char *name, bool home, enum nswap_protect *mode,
-			u8 *width, struct netlink_ext_ack *ext);
-int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode, u8 width);
+			struct nswap_group_shape *shape, struct netlink_ext_ack *ext);
+int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode,
+		      struct nswap_group_shape shape);
 void nswap_protect_start(struct nswap_device *dev);
 void nswap_protect_stop(struct nswap_device *dev);
 void nswap_protect_exit(struct nswap_device *dev);

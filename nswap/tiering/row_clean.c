@@ -5,6 +5,7 @@
  *
  *   a group has lost a cell:  its pages are exposed, and go first
  *   a peer wants RAM back:    those rows that have a page there
+ *   another number of checks: those rows that have the old one
  *   rows are mostly dead:     the emptiest, while peers hold more than they should
  *   the visible device has pages at peers, which are exposed: they go to cells
  *   parity was turned off:    all pages go to the visible device
@@ -22,6 +23,7 @@
 #include "core/node.h"
 #include "fill_pace.h"
 #include "peers/peer.h"
+#include "peers/place.h"
 #include "pure/peer_state.h"
 #include "row_clean.h"
 #include "row_copy.h"
@@ -131,6 +133,18 @@ static bool clean_row_lost(const struct nswap_parity *p, const struct nswap_row 
 	return false;
 }
 
+/*
+ * Has a row another number of checks than it would have now? @peers: how many have room.
+ * It keeps what it has while they are too few for more.
+ */
+static bool clean_row_misfit(const struct nswap_parity *p, const struct nswap_row *r,
+			     unsigned int peers)
+{
+	return READ_ONCE(r->live) &&
+	       (r->checks > p->want.checks ||
+		(peers > 1 && r->checks < nswap_row_checks(p, peers)));
+}
+
 /* may cells have lost their pages? else no search is worth it */
 static bool clean_any_lost(struct nswap_parity *p)
 {
@@ -147,20 +161,21 @@ static bool clean_any_lost(struct nswap_parity *p)
 }
 
 /*
- * The next row that has lost a cell, or that a peer wants to be rid of, or if @back any;
- * returns how many pages were read.
+ * The next row that has lost a cell, that a peer wants to be rid of, that has too many
+ * checks or too few, or if @back any; returns how many pages were read.
  */
 static unsigned int clean_next(struct nswap_row_clean *c, bool back)
 {
 	struct nswap_parity *p = c->parity;
+	unsigned int n = 0, peers = nswap_place_count(p->dev->node);
 	bool lost = clean_any_lost(p), wanted;
-	unsigned int n = 0;
 	u32 looked;
 
 	for (looked = 0; looked < p->nr_rows && !n; looked++) {
 		struct nswap_row *r = &p->row[c->row];
 
-		wanted = back || READ_ONCE(r->wanted);
+		wanted = back || READ_ONCE(r->wanted) ||
+			 clean_row_misfit(p, r, peers);
 		if (READ_ONCE(r->state) != NSWAP_ROW_FREE &&
 		    (wanted || (lost && clean_row_lost(p, r)))) {
 			nswap_row_close(p, c->row);
@@ -209,8 +224,9 @@ static bool clean_due(struct nswap_row_clean *c)
 	}
 	if (time_after(jiffies, c->written + REST))
 		pct = REST_PCT;
-	live = max_t(s64, live, 2 * NSWAP_ROW_LANES * p->want);
-	return held * 100 * p->want > live * (p->want + NSWAP_ROW_CHECKS) * pct;
+	live = max_t(s64, live, 2 * NSWAP_ROW_LANES * p->want.pages);
+	return held * 100 * p->want.pages >
+	       live * (p->want.pages + p->want.checks) * pct;
 }
 
 /* will page-outs find no strips soon? */

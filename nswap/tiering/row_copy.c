@@ -306,6 +306,8 @@ bool nswap_row_copy_init(struct nswap_row_copy *c, struct nswap_parity *p)
 	c->parity = p;
 	INIT_LIST_HEAD(&c->b.io.link);
 	INIT_LIST_HEAD(&c->one.io.link);
+	c->b.io.patient = true;
+	c->one.io.patient = true;
 	return nswap_batch_init(&c->b, p->cells, NSWAP_REQ_SLOTS) &&
 	       nswap_batch_init(&c->one, p->cells, NSWAP_ROW_WIDTH);
 }

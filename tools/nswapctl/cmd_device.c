@@ -65,19 +65,20 @@ static void warn_if_bigger(const struct view_device *d)
 
 static void warn_if_alone(const struct view_device *d)
 {
-	unsigned int lenders = view_lenders(), width;
+	unsigned int lenders = view_lenders(), width, checks;
 
 	if (!strcmp(d->protect, "mirror") && lenders < 2)
 		ctl_warn("%u peers lend RAM, a mirror needs two: its pages are exposed until another one does",
 			 lenders);
-	if (sscanf(d->protect, "parity:%u+", &width) != 1 || lenders > width)
+	if (sscanf(d->protect, "parity:%u+%u", &width, &checks) != 2 ||
+	    lenders >= width + checks)
 		return;
-	if (lenders < 2)
-		ctl_warn("%u peers lend RAM, parity needs two: its pages are exposed until another one does",
-			 lenders);
+	if (lenders <= checks)
+		ctl_warn("%u peers lend RAM, %s needs %u: its pages are exposed until more do",
+			 lenders, d->protect, checks + 1);
 	else
-		ctl_warn("%u peers lend RAM, %s wants %u: until more do, groups are of %u pages and their check, which takes more RAM",
-			 lenders, d->protect, width + 1, lenders - 1);
+		ctl_warn("%u peers lend RAM, %s wants %u: until more do, groups are of %u pages, which takes more RAM",
+			 lenders, d->protect, width + checks, lenders - checks);
 }
 
 static void warn_if_loop(const struct view_device *d)

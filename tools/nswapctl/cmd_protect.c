@@ -87,7 +87,7 @@ int cmd_device_protect(int argc, char **argv)
 	while (arg_option(argc, argv, protect_options) != -1)
 		wait = false;
 	if (optind + 1 >= argc)
-		ctl_usage("name the device and its protection: none, home, mirror or parity:N+1");
+		ctl_usage("name the device and its protection: none, home, mirror, parity:N+1 or parity:N+2");
 	arg_no_more(argc, argv, optind + 2);
 	name = arg_in_dev(argv[optind]);
 	mode = argv[optind + 1];

@@ -59,7 +59,8 @@ static const struct ctl_command commands[] = {
 	  "                    --flash has rank 0\n"
 	  "  --protect KIND    what survives the death of a peer: none; home: each page\n"
 	  "                    goes home as well, a moment later; mirror: two peers hold it;\n"
-	  "                    parity:N+1: groups of N pages and a check, on N+1 peers\n"
+	  "                    parity:N+1: groups of N pages and a check, on N+1 peers;\n"
+	  "                    parity:N+2: with two checks, so any two peers may go\n"
 	  "  --class CLASS     what peers that give RAM back do with its pages: critical:\n"
 	  "                    move them first; normal: move them; droppable: drop them\n"
 	  "  --reserve SIZE    RAM that peers set aside for this device alone\n"
@@ -79,6 +80,7 @@ static const struct ctl_command commands[] = {
 	  "each, which takes twice the RAM there. parity:N+1, N from 2 to 8: all pages, for\n"
 	  "the pages of a group of N and its check are at N+1 peers, and any one of them is\n"
 	  "rebuilt from the others; takes (N+1)/N of the RAM, more while pages are rewritten.\n"
+	  "parity:N+2: the same with two checks, on N+2 peers, of which any two may go.\n"
 	  "The device may be in use. Waits until no page is exposed.\n"
 	  "  --no-wait         do not wait; nswapctl device list shows what is exposed\n",
 	  cmd_device_protect },

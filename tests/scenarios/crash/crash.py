@@ -60,6 +60,8 @@ HOME = Scheme("home", home=True)
 MIRROR = Scheme("mirror", held=(2, 2), moments=(*HOME.moments, "repair"))
 PARITY = Scheme("parity:4+1", servers=6, held=(1, 1.8),
                 moments=(*HOME.moments, "repair"))
+PARITY_TWO = Scheme("parity:4+2", servers=6, victims=2, held=(1, 3),
+                    moments=PARITY.moments)
 
 # what happens to a server: how it begins, how it ends, and how long it lasts
 FAULTS = {
@@ -361,6 +363,11 @@ def test_mirror(t):
 def test_parity(t):
     """A device that parity protects: groups of four and their check on six servers."""
     run_scheme(t, PARITY)
+
+
+def test_parity_two(t):
+    """With two checks, two servers at once, of six."""
+    run_scheme(t, PARITY_TWO)
 
 
 def test_noticed(t):

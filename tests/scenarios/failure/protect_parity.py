@@ -23,14 +23,29 @@ TIMEOUT = 300
 SLOTS = 2048        # written in most tests
 
 
+def die(cluster, victims):
+    """Peers die at once; their owner learns it later."""
+    for victim in victims:
+        cluster.kill(victim)
+
+
+def gone(client, victims):
+    """It has: they are dead, or have nothing of its pages any more."""
+    for victim in victims:
+        wait_for(lambda: client.peers()[victim.addr]["state"] == "dead" or
+                 not client.peers()[victim.addr]["slots"], 20,
+                 "the peer is taken for dead")
+
+
 def start(t, servers=6, protect="parity:4+1", **options):
     """A client with a device that parity protects, and its servers."""
     return mirror.start(t, servers=servers, protect=protect, **options)
 
 
 def held(cluster):
-    """Pages that servers hold."""
-    return cluster.held_pages()
+    """Pages that servers hold which live."""
+    return sum(node.stat()["server"]["held_pages"] for node in cluster.nodes
+               if node.alive)
 
 
 def ratio(cluster, live, most, seconds=40):
@@ -74,9 +89,7 @@ def test_one_after_the_other(t):
         for victim in (cluster[1], cluster[2]):
             cluster.kill(victim)
             mirror.all_right(client, slots)
-            wait_for(lambda: client.peers()[victim.addr]["state"] == "dead" or
-                     not client.peers()[victim.addr]["slots"], 20,
-                     "the peer is taken for dead")
+            gone(client, [victim])
             mirror.protected(client, 60)
             overwrite(slots, rnd, 20)
             mirror.all_right(client, slots)
@@ -167,6 +180,70 @@ def test_beyond(t):
         right, wrong, unreadable = slots.compare()
         equal((wrong, unreadable), (0, 0), "wrong, unreadable")
         mirror.protected(client, 60)
+    client.device_del(dev)
+
+
+def test_two_at_once(t):
+    """With two checks two peers die at once and no read fails; on the peers that are
+    left all is protected again, so that the next two may die as well."""
+    cluster, client, dev = start(t, servers=7, protect="parity:4+2")
+    rnd = random.Random(t.seed)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        ratio(cluster, SLOTS, 1.56)
+        equal(client.devices()[0]["protect"], "parity:4+2", "protection")
+        for victims in (cluster.nodes[1:3], cluster.nodes[3:5]):
+            overwrite(slots, rnd, 20)
+            mirror.protected(client, 60)
+            die(cluster, victims)
+            mirror.all_right(client, slots)
+            gone(client, victims)
+            mirror.protected(client, 60)
+            mirror.all_right(client, slots)
+        at_least(client.stat()["client"]["pages_rebuilt"], 1,
+                 "pages that were rebuilt")
+    client.device_del(dev)
+    wait_for(lambda: not held(cluster), 20, "all is freed")
+
+
+def test_second_check(t):
+    """A second check is asked for while a device is in use: until all groups have it
+    their pages are exposed; given up again, its RAM comes back."""
+    cluster, client, dev = start(t, servers=7)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        client.ctl("set", "protect_mib_s", "0")
+        client.ctl("device", "protect", dev, "parity:4+2", "--no-wait")
+        at_least(mirror.exposed(client), SLOTS, "exposed pages")
+        client.ctl("set", "protect_mib_s", "64")
+        mirror.protected(client, 60)
+        die(cluster, cluster.nodes[1:3])
+        mirror.all_right(client, slots)
+        gone(client, cluster.nodes[1:3])
+        mirror.protected(client, 60)
+        client.ctl("device", "protect", dev, "parity:3+1")
+        ratio(cluster, SLOTS, 1.40)
+        mirror.all_right(client, slots)
+        cluster.kill(cluster[3])
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_beyond_two(t):
+    """Three peers die at once, one more than there are checks: exactly pages of groups
+    that lost three are lost."""
+    cluster, client, dev = start(t, protect="parity:4+2")
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        client.ctl("set", "protect_mib_s", "0")
+        die(cluster, cluster.nodes[1:4])
+        gone(client, cluster.nodes[1:4])
+        right, wrong, unreadable = slots.compare()
+        t.log(f"{right} right, {unreadable} lost")
+        equal(wrong, 0, "wrong pages")
+        equal(right + unreadable, SLOTS, "pages")
+        at_least(unreadable, 1, "pages lost with three of their group")
+        equal(client.devices()[0]["slots_lost"], unreadable, "lost pages")
     client.device_del(dev)
 
 
