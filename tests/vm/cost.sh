@@ -139,13 +139,14 @@ nswap()
 	device=/dev/nswap0
 }
 
-# one_more NAME ADDRESS: another node, in a namespace of that name
+# one_more NAME ADDRESS: another node, in a namespace of that name. ip(8) takes "ad" for
+# "address".
 one_more()
 {
 	$ip netns add "$1"
-	$ip link add "a$1" type veth peer name "$1"0 netns "$1"
-	$ip link set "a$1" up
-	$ip route add "$2/32" dev "a$1" src $here
+	$ip link add "to-$1" type veth peer name "$1"0 netns "$1"
+	$ip link set "to-$1" up
+	$ip route add "$2/32" dev "to-$1" src $here
 	$ip netns exec "$1" $ip link set lo up
 	$ip netns exec "$1" $ip addr add "$2/32" dev "$1"0
 	$ip netns exec "$1" $ip link set "$1"0 up
@@ -208,6 +209,7 @@ pair_home()
 parity()
 {
 	group=${COST_DEVICE#parity:}
+	[ "${group#*+}" = 1 ] || load raid6_pq
 	several $((${group%+*} + ${group#*+})) --size "${COST_MB}M" \
 		--protect "$COST_DEVICE"
 }
