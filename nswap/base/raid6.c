@@ -19,8 +19,8 @@
 static void raid6_look(struct nswap_raid6 *r)
 {
 	struct raid6_calls *calls = symbol_request(raid6_call);
-	typeof(&raid6_2data_recov) two = symbol_get(raid6_2data_recov);
-	typeof(&raid6_datap_recov) one = symbol_get(raid6_datap_recov);
+	typeof(raid6_2data_recov) *two = symbol_get(raid6_2data_recov);
+	typeof(raid6_datap_recov) *one = symbol_get(raid6_datap_recov);
 
 	r->add = calls ? calls->xor_syndrome : NULL;
 	r->two = two ? *two : NULL;
@@ -43,7 +43,7 @@ static void raid6_forget(struct nswap_raid6 *r)
 
 static void raid6_look(struct nswap_raid6 *r)
 {
-	typeof(&raid6_can_xor_syndrome) can = symbol_request(raid6_can_xor_syndrome);
+	typeof(raid6_can_xor_syndrome) *can = symbol_request(raid6_can_xor_syndrome);
 
 	r->add = can && can() ? symbol_get(raid6_xor_syndrome) : NULL;
 	r->two = symbol_get(raid6_recov_2data);

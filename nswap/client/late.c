@@ -7,6 +7,7 @@
 #include "free.h"
 #include "late.h"
 #include "peers/grants.h"
+#include "peers/parked.h"
 #include "peers/reconcile.h"
 
 /* a page-out was given up but stored all the same: the copy is obsolete */
@@ -50,7 +51,7 @@ int nswap_late_answer(struct nswap_conn *c)
 	case NSWAP_STORE_ACK:
 		return late_store(c);
 	case NSWAP_LOAD_REPLY:
-		clear_bit(c->number, &c->peer->slow);
+		nswap_peer_answered_late(c->peer, c->number);
 		return nswap_drain(c->t, c->l, c->scratch,
 				   le32_to_cpu(c->rx.bytes));
 	default:

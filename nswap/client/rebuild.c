@@ -82,7 +82,7 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 		if (!ret)
 			nswap_stat_inc(p->dev->node, pages_rebuilt);
 	}
-	return !ret && READ_ONCE(p->cell_of[slot]) != cell ? -ESTALE : ret;
+	return READ_ONCE(p->cell_of[slot]) != cell ? -ESTALE : ret;
 }
 
 /* are its peer and another of its group gone for good? */
@@ -116,13 +116,16 @@ static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to
 		ret = rebuild_page(p, &t->b, slot, cell);
 		if (!ret)
 			break;
+		if (READ_ONCE(t->r->stop))
+			break;
 		/* its page is elsewhere by now */
 		if (ret == -ESTALE) {
 			cond_resched();
 			continue;
 		}
-		if ((cell && rebuild_hopeless(p, cell)) || READ_ONCE(t->r->stop) ||
-		    time_after(jiffies, since + msecs_to_jiffies(ms)))
+		if ((cell && rebuild_hopeless(p, cell)) ||
+		    (t->b.io.patient &&
+		     time_after(jiffies, since + msecs_to_jiffies(ms))))
 			break;
 		schedule_timeout_uninterruptible(AGAIN);
 		/* there may be no way but to wait for one that is late */

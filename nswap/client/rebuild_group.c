@@ -80,8 +80,8 @@ static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 	};
 	if (g->at >= r->nr)
 		return -ESTALE;
-	g->second = nswap_row_cell(r, r->nr + g->checks - 1, lane);
 	spin_lock(&buf->lock);
+	g->second = nswap_row_cell(r, r->nr + g->checks - 1, lane);
 	g->here = r->state != NSWAP_ROW_CLOSED;
 	for (i = 0; i < r->nr; i++) {
 		if (i == g->at || !(r->member[i] & BIT(lane)))

@@ -39,10 +39,22 @@
 #include "pure/peer_state.h"
 #include "row.h"
 
-/* how many checks a row has that is opened when this many peers, two or more, have room */
-unsigned int nswap_row_checks(const struct nswap_parity *p, unsigned int peers)
+#define FEW_PART	16	/* strips are few when less than this part is unused */
+
+/*
+ * What a row has that is opened when this many peers, two or more, have room. With few
+ * strips left it has one check: rather exposed to a second death than waiting. Any context.
+ */
+void nswap_row_shape(const struct nswap_parity *p, unsigned int peers,
+		     struct nswap_group_shape *shape)
 {
-	return min_t(unsigned int, READ_ONCE(p->want.checks), peers - 1);
+	u32 few = NSWAP_ROW_KEPT + max(p->nr_strips / FEW_PART, NSWAP_ROW_WIDTH);
+
+	shape->checks = min_t(unsigned int, READ_ONCE(p->want.checks), peers - 1);
+	if (READ_ONCE(p->nr_unused) < few)
+		shape->checks = 1;
+	shape->pages = min_t(unsigned int, READ_ONCE(p->want.pages),
+			     peers - shape->checks);
 }
 
 /* the position of a cell in a row; past the last one if it is not in it */
@@ -58,7 +70,8 @@ unsigned int nswap_row_position(const struct nswap_row *r, u32 cell)
 
 static struct nswap_row_buffer *row_find_buffer(struct nswap_parity *p, bool spare)
 {
-	unsigned int i, most = NSWAP_ROW_BUFFERS - (spare ? 0 : NSWAP_ROW_SPARE);
+	unsigned int i, most = NSWAP_ROW_BUFFERS -
+			       (!spare ? NSWAP_ROW_SPARE : !READ_ONCE(p->last_buffer));
 
 	if (p->nr_buffers >= most)
 		return NULL;
@@ -85,23 +98,24 @@ static struct nswap_row *row_find(struct nswap_parity *p)
 static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 {
 	struct nswap_row_buffer *b = row_find_buffer(p, spare);
-	unsigned int i, nr, checks;
+	u32 strips = p->nr_unused, kept = spare ? 0 : NSWAP_ROW_KEPT;
+	struct nswap_group_shape shape;
 	struct nswap_row *r;
+	unsigned int i;
 
 	if (peers < 2)
 		return -ENOSPC;
-	checks = nswap_row_checks(p, peers);
-	nr = min_t(unsigned int, p->want.pages, peers - checks);
-	if (!b || p->nr_unused < nr + checks + (spare ? 0 : NSWAP_ROW_KEPT))
+	nswap_row_shape(p, peers, &shape);
+	if (!b || strips < shape.pages + shape.checks + kept)
 		return -EAGAIN;
 	r = row_find(p);
 	if (!r)
 		return -EAGAIN;
 	*r = (struct nswap_row){
-		.nr = nr, .checks = checks, .use = r->use + 1,
+		.nr = shape.pages, .checks = shape.checks, .use = r->use + 1,
 		.state = NSWAP_ROW_OPEN, .buffer = b - p->buffer, .spare = spare,
 	};
-	for (i = 0; i < nr + checks; i++) {
+	for (i = 0; i < r->nr + r->checks; i++) {
 		r->strip[i] = p->unused[--p->nr_unused];
 		WRITE_ONCE(p->row_of[r->strip[i]], r - p->row);
 	}
@@ -174,6 +188,25 @@ int nswap_row_take(struct nswap_parity *p, u32 slot, unsigned int peers, bool sp
 	return ret;
 }
 
+/* @more: other pages of the lane are in its checks; under the lock of the buffer */
+static void row_check(struct nswap_parity *p, const struct nswap_row *r,
+		      struct nswap_row_buffer *b, unsigned int at, unsigned int lane,
+		      bool more, struct page *page)
+{
+	if (r->checks > 1) {
+		if (!more) {
+			clear_highpage(b->page[0][lane]);
+			clear_highpage(b->page[1][lane]);
+		}
+		nswap_raid6_add(&p->raid6, at, page, b->page[0][lane],
+				b->page[1][lane]);
+	} else if (more) {
+		nswap_page_xor(b->page[0][lane], page);
+	} else {
+		copy_highpage(b->page[0][lane], page);
+	}
+}
+
 /**
  * nswap_row_add() - add a page to the checks of its group
  * @p: rows
@@ -192,13 +225,7 @@ void nswap_row_add(struct nswap_parity *p, u32 cell, struct page *page)
 	spin_lock(&b->lock);
 	for (i = 0; i < r->nr; i++)
 		any |= r->member[i];
-	for (i = 0; i < r->checks && !(any & BIT(lane)); i++)
-		clear_highpage(b->page[i][lane]);
-	if (r->checks > 1)
-		nswap_raid6_add(&p->raid6, at, page, b->page[0][lane],
-				b->page[1][lane]);
-	else
-		nswap_page_xor(b->page[0][lane], page);
+	row_check(p, r, b, at, lane, any & BIT(lane), page);
 	r->member[at] |= BIT(lane);
 	spin_unlock(&b->lock);
 }

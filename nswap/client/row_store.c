@@ -136,7 +136,7 @@ static void row_store_work(struct work_struct *work)
 }
 
 /* Process, sleeps; memory for a check of each lane. Returns 0 or -ENOMEM */
-static int row_store_pages(struct nswap_parity *p, unsigned int check)
+static int row_store_init_pages(struct nswap_parity *p, unsigned int check)
 {
 	struct nswap_row_buffer *b;
 	unsigned int i;
@@ -166,13 +166,13 @@ int nswap_row_store_init(struct nswap_parity *p)
 		INIT_DELAYED_WORK(&b->store, row_store_work);
 		INIT_LIST_HEAD(&b->io.link);
 	}
-	return row_store_pages(p, 0);
+	return row_store_init_pages(p, 0);
 }
 
 /* for rows with two checks; likewise, 1 MiB; in use it may be called again */
-int nswap_row_store_second(struct nswap_parity *p)
+int nswap_row_store_init_second(struct nswap_parity *p)
 {
-	return row_store_pages(p, 1);
+	return row_store_init_pages(p, 1);
 }
 
 /* the device is dying; process, sleeps until nothing is under way */

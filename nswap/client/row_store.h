@@ -8,7 +8,7 @@
 #include "core/parity.h"
 
 int nswap_row_store_init(struct nswap_parity *p);
-int nswap_row_store_second(struct nswap_parity *p);
+int nswap_row_store_init_second(struct nswap_parity *p);
 void nswap_row_store_stop(struct nswap_parity *p);
 void nswap_row_store_exit(struct nswap_parity *p);
 

@@ -168,9 +168,11 @@ static void late_loads(struct nswap_peer *peer)
 			continue;
 		}
 		set_bit(i, &peer->late);
-		while ((m = nswap_conn_take_newest(c, NSWAP_LOAD)))
+		while ((m = nswap_conn_take(c, NSWAP_LOAD, load_dispensable))) {
+			nswap_peer_unanswered(peer, i, m->since);
 			m->lost(m);
-		while ((m = nswap_conn_take(c, NSWAP_LOAD, load_dispensable)))
+		}
+		while ((m = nswap_conn_take_newest(c, NSWAP_LOAD)))
 			m->lost(m);
 	}
 }

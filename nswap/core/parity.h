@@ -139,6 +139,7 @@ struct nswap_row_clean;
  * @cursor: their next cells
  * @buffer: the buffers
  * @nr_buffers: of them in use
+ * @last_buffer: rows that are opened for recovery may take the last one
  * @live: cells that a slot names
  * @rebuild: page-ins of lost pages
  * @clean: recovery and cleaning
@@ -166,6 +167,7 @@ struct nswap_parity {
 	u32 cursor[2];
 	struct nswap_row_buffer *buffer;
 	unsigned int nr_buffers;
+	bool last_buffer;
 	atomic64_t live;
 	struct nswap_rebuilder *rebuild;
 	struct nswap_row_clean *clean;

@@ -110,7 +110,7 @@ static int parity_shape(struct nswap_parity *p, struct nswap_group_shape shape)
 {
 	if (shape.checks > 1 && !p->raid6.add && !nswap_raid6_get(&p->raid6))
 		return -EOPNOTSUPP;
-	if (shape.checks > 1 && nswap_row_store_second(p))
+	if (shape.checks > 1 && nswap_row_store_init_second(p))
 		return -ENOMEM;
 	/* rows are opened under it, with what was allocated just now */
 	spin_lock_irq(&p->lock);
@@ -149,12 +149,15 @@ int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape)
 	spin_lock_init(&p->lock);
 	spin_lock_init(&p->place_lock);
 	spin_lock_init(&p->switch_lock);
-	p->cell_of = parity_table(dev, "cells");
 	ret = -ENOMEM;
-	if (p->cell_of && !parity_make_cells(p, strips * NSWAP_ROW_LANES) &&
-	    !parity_make_rows(p) && !nswap_row_store_init(p) &&
-	    !nswap_rebuild_init(p) && !nswap_row_clean_init(p))
+	if (!parity_make_cells(p, strips * NSWAP_ROW_LANES) && !parity_make_rows(p) &&
+	    !nswap_row_store_init(p) && !nswap_rebuild_init(p) &&
+	    !nswap_row_clean_init(p))
 		ret = parity_shape(p, shape);
+	/* last, for it stays with the device */
+	p->cell_of = ret ? NULL : parity_table(dev, "cells");
+	if (!ret && !p->cell_of)
+		ret = -ENOMEM;
 	if (ret) {
 		parity_free(p);
 		return ret;

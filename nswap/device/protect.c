@@ -197,7 +197,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 	if (ret == -ENOMEM)
 		NL_SET_ERR_MSG(ext, "no memory for this protection: home takes 4 MiB, mirror 2 MiB and parity 8 MiB per GiB of device");
 	if (ret == -EFBIG)
-		NL_SET_ERR_MSG(ext, "protection by parity needs a device of less than 512 GiB: add several");
+		NL_SET_ERR_MSG(ext, "the device is too large for protection by parity, from 512 GiB on, with two checks from 341 GiB on: add several");
 	if (!ret)
 		nswap_device_view(dev, v);
 unlock:

@@ -211,6 +211,33 @@ unsigned long nswap_peer_patience(const struct nswap_peer *peer)
 		     READ_ONCE(peer->usual));
 }
 
+static void peer_learn(struct nswap_peer *peer, u32 took)
+{
+	u32 usual = READ_ONCE(peer->usual);
+
+	/* the average times its weight: what is late, too */
+	if (usual || took)
+		WRITE_ONCE(peer->usual, usual - usual / USUAL_WEIGHT + took);
+}
+
+/* a LOAD was taken back, sent @since; process, page-in path; does not sleep */
+void nswap_peer_unanswered(struct nswap_peer *peer, u8 conn, unsigned long since)
+{
+	if (!READ_ONCE(peer->taken[conn]))
+		WRITE_ONCE(peer->taken[conn], since);
+}
+
+/* the answer to one has come all the same: how long that peer takes; likewise */
+void nswap_peer_answered_late(struct nswap_peer *peer, u8 conn)
+{
+	unsigned long since = READ_ONCE(peer->taken[conn]);
+
+	clear_bit(conn, &peer->slow);
+	WRITE_ONCE(peer->taken[conn], 0);
+	if (since)
+		peer_learn(peer, jiffies - since);
+}
+
 /**
  * nswap_peer_answered() - a page-in was answered
  * @peer: its peer
@@ -221,11 +248,7 @@ unsigned long nswap_peer_patience(const struct nswap_peer *peer)
  */
 void nswap_peer_answered(struct nswap_peer *peer, u8 conn, unsigned long since)
 {
-	u32 usual = READ_ONCE(peer->usual), took = jiffies - since;
-
-	/* the average times its weight: what is late, too */
-	if (usual || took)
-		WRITE_ONCE(peer->usual, usual - usual / USUAL_WEIGHT + took);
+	peer_learn(peer, jiffies - since);
 	if (test_bit(conn, &peer->late))
 		clear_bit(conn, &peer->late);
 	if (test_bit(conn, &peer->slow))

@@ -27,6 +27,8 @@ void nswap_parked_forget(struct nswap_device *dev);
 void nswap_parked_lose(struct list_head *lost);
 unsigned long nswap_peer_patience(const struct nswap_peer *peer);
 void nswap_peer_answered(struct nswap_peer *peer, u8 conn, unsigned long since);
+void nswap_peer_answered_late(struct nswap_peer *peer, u8 conn);
+void nswap_peer_unanswered(struct nswap_peer *peer, u8 conn, unsigned long since);
 unsigned int nswap_peer_room(const struct nswap_peer *peer);
 
 /* was it parked? any context, on the page-in path */

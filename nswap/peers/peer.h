@@ -80,6 +80,8 @@ struct nswap_reconcile {
  * @loads: LOADs given to a connection and not over
  * @late: a bit for each connection whose oldest LOAD is much older than usual
  * @slow: likewise, but old enough to be asked of another peer; see hedge.c
+ * @taken: by connection, when the oldest LOAD was sent that was taken back and not answered
+ *	since, jiffies, or 0
  * @usual: what is: 8 times the average of recent ones, in jiffies
  * @load_ns: average time of page-ins of mirrored devices, in ns; 0 if not known
  * @apart: jiffies when it began to try and move copies of mirrored pages to where the
@@ -142,6 +144,7 @@ struct nswap_peer {
 	atomic_t loads;
 	unsigned long late;
 	unsigned long slow;
+	unsigned long taken[NSWAP_MAX_CONNS];
 	u32 usual;
 	u64 load_ns;
 	unsigned long apart;

@@ -158,6 +158,7 @@ static bool session_up(struct nswap_peer *peer)
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_suspicion_over(peer);
 	WRITE_ONCE(peer->late, 0);
+	memset(peer->taken, 0, sizeof(peer->taken));
 	WRITE_ONCE(peer->slow, 0);
 	nswap_reconcile_soon(peer);
 	nswap_attach_session(peer);

@@ -40,6 +40,7 @@
  * @stop: it is not to run again
  * @parity: whose
  * @row: where the search for lost and wanted rows continues
+ * @room: the last batch was to make room, if strips were short
  * @owed_us: for nswap_fill_pause()
  * @live: pages in cells when it looked last, and
  * @written: jiffies when that had changed
@@ -50,6 +51,7 @@ struct nswap_row_clean {
 	bool stop;
 	struct nswap_parity *parity;
 	u32 row;
+	bool room;
 	unsigned int owed_us;
 	s64 live;
 	unsigned long written;
@@ -68,54 +70,73 @@ static unsigned int clean_lost(const struct nswap_parity *p, const struct nswap_
 	return n;
 }
 
-/* the live cells of a group that can be brought elsewhere, after those there are */
-static unsigned int clean_collect_lane(struct nswap_row_clean *c,
-				       const struct nswap_row *r, unsigned int lane,
-				       bool gone, unsigned int n)
+/*
+ * The live cells of a strip that can be brought elsewhere, of these lanes, after those
+ * there are, with the dead ones between them, whose slot is 0: a message for all of them is
+ * cheaper than several. @gone: lanes that have lost more than their checks.
+ */
+static unsigned int clean_collect_strip(struct nswap_row_clean *c,
+					const struct nswap_row *r, unsigned int position,
+					unsigned long lanes, u32 gone, unsigned int n)
 {
 	struct nswap_parity *p = c->parity;
-	unsigned int i;
+	unsigned int lane, end = n, first = n;
 
-	for (i = 0; i < r->nr && n < NSWAP_REQ_SLOTS; i++) {
-		u32 cell = nswap_row_cell(r, i, lane);
+	for_each_set_bit(lane, &lanes, NSWAP_ROW_LANES) {
+		u32 cell = nswap_row_cell(r, position, lane);
 		u32 slot = READ_ONCE(p->slot_of[cell]);
+		bool live = slot && READ_ONCE(p->cell_of[slot]) == cell;
 
-		if (!slot || READ_ONCE(p->cell_of[slot]) != cell ||
-		    (gone && nswap_cell_bad(p, cell)))
+		if (n == NSWAP_REQ_SLOTS)
+			break;
+		if ((!live && n == first) ||
+		    (gone & BIT(lane) && nswap_cell_bad(p, cell)))
 			continue;
 		c->c.b.io.slot[n] = cell;
-		c->c.b.io.outer[n] = slot;
+		c->c.b.io.outer[n] = live ? slot : 0;
 		c->c.old[n++] = cell;
+		if (live)
+			end = n;
 	}
-	return n;
+	return end;
 }
 
-/* likewise of a row, if @lost those of groups alone that lost a cell; how many */
+/*
+ * Likewise of a row, if @lost those of groups alone that lost a cell; how many. Strip by
+ * strip: adjacent cells are read in one message.
+ */
 static unsigned int clean_collect(struct nswap_row_clean *c, const struct nswap_row *r,
 				  bool lost)
 {
-	unsigned int lane, bad, n = 0;
+	unsigned int lane, bad, i, n = 0;
+	unsigned long lanes = 0;
+	u32 gone = 0;
 
 	for (lane = 0; lane < NSWAP_ROW_LANES; lane++) {
 		bad = clean_lost(c->parity, r, lane);
-		if (bad || !lost)
-			n = clean_collect_lane(c, r, lane, bad > r->checks, n);
+		lanes |= bad || !lost ? BIT(lane) : 0;
+		gone |= bad > r->checks ? BIT(lane) : 0;
 	}
+	for (i = 0; i < r->nr && n < NSWAP_REQ_SLOTS; i++)
+		n = clean_collect_strip(c, r, i, lanes, gone, n);
 	return n;
 }
 
-/* bring a part of a row elsewhere; returns how many pages were read for it */
-static unsigned int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
+/*
+ * Bring a part of a row elsewhere; returns how many pages were read for it, 0: it has none,
+ * -EAGAIN: they had nowhere to go.
+ */
+static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 {
 	struct nswap_parity *p = c->parity;
-	unsigned int n;
+	int n;
 
 	if (!nswap_row_pin(p, row))
 		return 0;
 	n = clean_collect(c, &p->row[row], lost);
 	if (n)
-		n = back ? nswap_row_copy_outer(&c->c, n) :
-			   nswap_row_copy_cells(&c->c, n);
+		n = (back ? nswap_row_copy_outer(&c->c, n) :
+			    nswap_row_copy_cells(&c->c, n)) ?: -EAGAIN;
 	nswap_row_unpin(p, row);
 	return n;
 }
@@ -133,16 +154,29 @@ static bool clean_row_lost(const struct nswap_parity *p, const struct nswap_row 
 	return false;
 }
 
+/* will page-outs find no strips soon? */
+static bool clean_short(const struct nswap_parity *p)
+{
+	return READ_ONCE(p->nr_unused) < NSWAP_ROW_KEPT +
+	       max(p->nr_strips / SHORT_PART, 2 * NSWAP_ROW_WIDTH);
+}
+
+/* what a row would have that was opened now; a snapshot */
+static void clean_shape(const struct nswap_parity *p, struct nswap_group_shape *shape)
+{
+	nswap_row_shape(p, max(nswap_place_count(p->dev->node), 2u), shape);
+}
+
 /*
- * Has a row another number of checks than it would have now? @peers: how many have room.
- * It keeps what it has while they are too few for more.
+ * Has a row another number of checks than it would have now, @shape? It keeps what it has
+ * while peers or strips are too few for more.
  */
 static bool clean_row_misfit(const struct nswap_parity *p, const struct nswap_row *r,
-			     unsigned int peers)
+			     const struct nswap_group_shape *shape)
 {
 	return READ_ONCE(r->live) &&
 	       (r->checks > p->want.checks ||
-		(peers > 1 && r->checks < nswap_row_checks(p, peers)));
+		(r->checks < shape->checks && !clean_short(p)));
 }
 
 /* may cells have lost their pages? else no search is worth it */
@@ -160,40 +194,63 @@ static bool clean_any_lost(struct nswap_parity *p)
 	return any;
 }
 
-/*
- * The next row that has lost a cell, that a peer wants to be rid of, that has too many
- * checks or too few, or if @back any; returns how many pages were read.
- */
-static unsigned int clean_next(struct nswap_row_clean *c, bool back)
+/* what clean_next() looks for */
+enum clean_what {
+	CLEAN_LOST,	/* groups that have lost a cell */
+	CLEAN_WANTED,	/* rows that a peer wants to be rid of, or of other checks */
+	CLEAN_BACK,	/* all that is left, for parity is off */
+};
+
+static bool clean_is(const struct nswap_parity *p, const struct nswap_row *r,
+		     enum clean_what what, const struct nswap_group_shape *shape)
+{
+	if (READ_ONCE(r->state) == NSWAP_ROW_FREE)
+		return false;
+	switch (what) {
+	case CLEAN_LOST:
+		return clean_row_lost(p, r);
+	case CLEAN_WANTED:
+		return READ_ONCE(r->wanted) || clean_row_misfit(p, r, shape);
+	default:
+		return true;
+	}
+}
+
+/* The next row of a kind; returns how many pages were read, 0 too if they had nowhere to go */
+static unsigned int clean_next(struct nswap_row_clean *c, enum clean_what what)
 {
 	struct nswap_parity *p = c->parity;
-	unsigned int n = 0, peers = nswap_place_count(p->dev->node);
-	bool lost = clean_any_lost(p), wanted;
+	struct nswap_group_shape shape;
 	u32 looked;
+	int n = 0;
 
-	for (looked = 0; looked < p->nr_rows && !n; looked++) {
-		struct nswap_row *r = &p->row[c->row];
-
-		wanted = back || READ_ONCE(r->wanted) ||
-			 clean_row_misfit(p, r, peers);
-		if (READ_ONCE(r->state) != NSWAP_ROW_FREE &&
-		    (wanted || (lost && clean_row_lost(p, r)))) {
+	clean_shape(p, &shape);
+	for (looked = 0; looked < p->nr_rows && !n && !READ_ONCE(c->stop); looked++) {
+		if (clean_is(p, &p->row[c->row], what, &shape)) {
 			nswap_row_close(p, c->row);
-			n = clean_row(c, c->row, !wanted, back);
+			n = clean_row(c, c->row, what == CLEAN_LOST,
+				      what == CLEAN_BACK);
 		}
 		/* the rest of the same row, in the next run */
-		if (!n)
+		if (n <= 0)
 			c->row = (c->row + 1) % p->nr_rows;
 		if (!(looked % NSWAP_FILL_BREATHE))
 			cond_resched();
 	}
-	return n;
+	return max(n, 0);
 }
 
-/* the row with the smallest share of live cells, if that is worth it */
+/*
+ * The row with the smallest share of live cells, checks included, if that is worth it: of
+ * a row that is opened now, it would be so much.
+ */
 static u32 clean_emptiest(struct nswap_parity *p)
 {
-	u32 i, best = NSWAP_ROW_NONE, least = FULL_PCT;
+	u32 i, best = NSWAP_ROW_NONE, least;
+	struct nswap_group_shape shape;
+
+	clean_shape(p, &shape);
+	least = FULL_PCT * shape.pages / (shape.pages + shape.checks);
 
 	for (i = 0; i < p->nr_rows; i++) {
 		const struct nswap_row *r = &p->row[i];
@@ -201,7 +258,8 @@ static u32 clean_emptiest(struct nswap_parity *p)
 
 		if (READ_ONCE(r->state) != NSWAP_ROW_CLOSED)
 			continue;
-		share = 100 * READ_ONCE(r->live) / (r->nr * NSWAP_ROW_LANES);
+		share = 100 * READ_ONCE(r->live) /
+			((r->nr + r->checks) * NSWAP_ROW_LANES);
 		if (share < least) {
 			least = share;
 			best = i;
@@ -210,12 +268,13 @@ static u32 clean_emptiest(struct nswap_parity *p)
 	return best;
 }
 
-/* do peers hold more cells than the live pages are worth? */
+/* do peers hold more cells than the live pages are worth, with rows as there may be now? */
 static bool clean_due(struct nswap_row_clean *c)
 {
 	struct nswap_parity *p = c->parity;
 	s64 live = atomic64_read(&p->live);
 	s64 held = atomic64_read(&p->cells->count[NSWAP_SLOT_REMOTE]);
+	struct nswap_group_shape shape;
 	unsigned int pct = BUSY_PCT;
 
 	if (live != c->live) {
@@ -225,15 +284,8 @@ static bool clean_due(struct nswap_row_clean *c)
 	if (time_after(jiffies, c->written + REST))
 		pct = REST_PCT;
 	live = max_t(s64, live, 2 * NSWAP_ROW_LANES * p->want.pages);
-	return held * 100 * p->want.pages >
-	       live * (p->want.pages + p->want.checks) * pct;
-}
-
-/* will page-outs find no strips soon? */
-static bool clean_short(const struct nswap_parity *p)
-{
-	return READ_ONCE(p->nr_unused) < NSWAP_ROW_KEPT +
-	       max(p->nr_strips / SHORT_PART, 2 * NSWAP_ROW_WIDTH);
+	clean_shape(p, &shape);
+	return held * 100 * shape.pages > live * (shape.pages + shape.checks) * pct;
 }
 
 /* a part of the emptiest row; returns how many pages were read */
@@ -241,27 +293,48 @@ static unsigned int clean_some(struct nswap_row_clean *c)
 {
 	u32 row = clean_emptiest(c->parity);
 
-	return row == NSWAP_ROW_NONE ? 0 : clean_row(c, row, false, false);
+	return row == NSWAP_ROW_NONE ? 0 : max(clean_row(c, row, false, false), 0);
 }
 
-/* one batch; returns how many pages were read; @paced: no more than protect_mib_s */
+/* what is exposed, or not to stay where it is; likewise */
+static unsigned int clean_exposed(struct nswap_row_clean *c)
+{
+	struct nswap_parity *p = c->parity;
+	unsigned int n = 0;
+
+	if (clean_any_lost(p))
+		n = clean_next(c, CLEAN_LOST);
+	if (!n) {
+		/* rows without their checks may have all other buffers */
+		WRITE_ONCE(p->last_buffer, true);
+		n = clean_next(c, CLEAN_WANTED);
+		WRITE_ONCE(p->last_buffer, false);
+	}
+	if (!n && atomic64_read(&p->dev->count[NSWAP_SLOT_REMOTE]) &&
+	    nswap_place_count(p->dev->node) > 1)
+		n = nswap_row_copy_in(&c->c);
+	return n;
+}
+
+/*
+ * One batch; returns how many pages were read; @paced: no more than protect_mib_s. With few
+ * strips left every second one is to make room.
+ */
 static unsigned int clean_step(struct nswap_row_clean *c, bool *paced)
 {
 	struct nswap_parity *p = c->parity;
-	unsigned int n;
+	unsigned int n = 0;
 
 	*paced = true;
 	if (!nswap_parity_wanted(p->dev))
-		return atomic64_read(&p->live) ? clean_next(c, true) : 0;
-	n = clean_short(p) ? clean_some(c) : 0;
-	if (n) {
-		*paced = false;
-		return n;
-	}
-	n = clean_next(c, false);
-	if (!n && atomic64_read(&p->dev->count[NSWAP_SLOT_REMOTE]))
-		n = nswap_row_copy_in(&c->c);
-	if (n || !clean_due(c))
+		return atomic64_read(&p->live) ? clean_next(c, CLEAN_BACK) : 0;
+	c->room = !c->room;
+	if (c->room && clean_short(p))
+		n = clean_some(c);
+	*paced = !n;
+	if (!n)
+		n = clean_exposed(c);
+	if (n || (!clean_due(c) && !clean_short(p)))
 		return n;
 	*paced = false;
 	return clean_some(c);

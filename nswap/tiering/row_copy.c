@@ -137,7 +137,10 @@ static void copy_shift(struct nswap_row_copy *c, unsigned int to, unsigned int i
 	c->held[to] = c->held[i];
 }
 
-/* read what was collected, rebuild what cannot be read; returns how many there are */
+/*
+ * Read what was collected, rebuild what cannot be read, and leave out what no slot needs;
+ * returns how many there are.
+ */
 static unsigned int copy_read(struct nswap_row_copy *c, unsigned int nr)
 {
 	struct nswap_parity *p = c->parity;
@@ -149,6 +152,8 @@ static unsigned int copy_read(struct nswap_row_copy *c, unsigned int nr)
 	io->nr = nr;
 	failed = nswap_cells_read(&c->b);
 	for (i = 0; i < nr; i++) {
+		if (!io->outer[i])
+			continue;
 		if (failed & BIT(i)) {
 			if (nswap_cell_rebuild(p, &c->one, c->old[i]))
 				continue;

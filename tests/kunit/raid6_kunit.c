@@ -127,4 +127,5 @@ static struct kunit_suite raid6_suite = {
 	.name = "nswap_raid6",
 	.test_cases = raid6_cases,
 };
+
 kunit_test_suite(raid6_suite);

@@ -17,6 +17,7 @@ import dataclasses
 import json
 import os
 import random
+import time
 
 from nswaptest import rawwire
 from nswaptest.check import Failure, Unmet, at_least, at_most, equal, hold, true, \
@@ -67,10 +68,10 @@ PARITY_TWO = Scheme("parity:4+2", servers=6, victims=2, held=(1, 3),
 FAULTS = {
     "kill": ("isolate", "reboot", 0.1, 2.5),
     "freeze": ("isolate", "heal", 0.1, 0.9 * DEAD_AFTER),
-    "cut": ("isolate", "heal", 3, 7),
-    "cut_from_owner": ("cut_from_owner", "heal", 0.5, 7),
-    "mute": ("mute", "heal", 0.5, 5),
-    "deafen": ("deafen", "heal", 0.5, 5),
+    "cut": ("isolate", "heal", 2, 4),
+    "cut_from_owner": ("cut_from_owner", "heal", 0.5, 4),
+    "mute": ("mute", "heal", 0.5, 4),
+    "deafen": ("deafen", "heal", 0.5, 4),
     "slow": ("slow", "undisturbed", 0.5, 3),
     "doubled": ("doubled", "undisturbed", 0.5, 3),
     "lost": ("lost", "found", 0.2, 1.5),
@@ -211,13 +212,16 @@ class Crash(Faults):
         self.strike(what, victims)
 
     def briefly(self, victims):
-        """Silent where a death would be one too many."""
+        """Silent where a death would be one too many. What waits for them is sent
+        again within as long as they were, and only then may dead_after end."""
+        begin = time.monotonic()
         for victim in victims:
             self.isolate(victim)
         self.go_on()
         hold(self.random.uniform(0.1, 0.5))
         for victim in victims:
             self.heal(victim)
+        hold(time.monotonic() - begin + 0.5)
 
     def at_repair(self, _, victims, mover):
         """A peer is dead and a repair has marked its pages: it comes back, or another

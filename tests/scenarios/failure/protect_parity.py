@@ -7,8 +7,9 @@ one of them may go.
           `--------- node3 ...
 """
 import random
+import time
 
-from nswaptest.check import at_least, at_most, equal, wait_for
+from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.scenario import sibling
 
 mirror = sibling("protect_mirror")
@@ -225,6 +226,27 @@ def test_second_check(t):
         ratio(cluster, SLOTS, 1.40)
         mirror.all_right(client, slots)
         cluster.kill(cluster[3])
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_cramped(t):
+    """A device is full and has cells for one check; two are asked for, with peers for
+    groups of one page alone: writing goes on, and any one peer may still die."""
+    cluster, client, dev = start(t, servers=3, size="8M")
+    with fill(client, dev, t.seed, SLOTS - 32) as slots:
+        mirror.protected(client)
+        client.ctl("device", "protect", dev, "parity:4+2", "--no-wait")
+        rnd = random.Random(t.seed)
+        begin = time.monotonic()
+        overwrite(slots, rnd, 400)
+        t.log(f"400 writes of 8 pages took {time.monotonic() - begin:.1f} s")
+        hold(2)
+        overwrite(slots, rnd, 100)
+        at_most(time.monotonic() - begin, 30, "seconds of rewriting")
+        at_least(mirror.exposed(client), 1, "pages without a second check")
+        mirror.all_right(client, slots)
+        cluster.kill(cluster[1])
         mirror.all_right(client, slots)
     client.device_del(dev)
 
