@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Hedge: a page-in of a mirrored device that its peer has not answered for long is taken
- * back and asked of the peer that has the other copy.
+ * back and asked of the peer that has the other copy; one of a cell is taken back and
+ * rebuilt from the others of its group.
  *
  *   LOAD sent -> timer, if it does not run -> work -> timer, while LOADs are out
  *   work: LOAD older than 4 times the peer's usual time, and 2 ms:
  *	its connection is slow: other page-ins go to the other copy, if that is not slow
  *	the other copy is not slow, and no more than 5 % of page-ins were hedged:
- *	taken back -> placed again (pagein_copy.c)
+ *	taken back -> placed again (pagein_copy.c), or rebuilt (rebuild.c)
  *   any answer to a LOAD, late or not: its connection is not slow
  *
  * Invariants:
@@ -100,7 +101,7 @@ static bool hedge_may(struct nswap_msg *m)
 	struct nswap_hedge *h = &node->client->hedge;
 	u64 due;
 
-	if (!READ_ONCE(op->io->dev->mirror) || op->io->ahead)
+	if (!nswap_hedge_can(op->io) || op->io->ahead)
 		return false;
 	due = op->began + hedge_patience(op->peer);
 	if (due > h->now) {
@@ -154,7 +155,7 @@ static void hedge_work(struct work_struct *work)
 }
 
 /**
- * nswap_hedge_watch() - a LOAD of a mirrored device is about to be sent
+ * nswap_hedge_watch() - a LOAD that may be hedged is about to be sent
  * @op: it; its peer's @loads count it
  *
  * Context: process, page-in path; does not sleep.
@@ -170,7 +171,7 @@ void nswap_hedge_watch(struct nswap_op *op)
 }
 
 /**
- * nswap_hedge_learn() - a LOAD of a mirrored device was answered
+ * nswap_hedge_learn() - a LOAD that may be hedged was answered
  * @op: it
  *
  * Context: process, page-in path; does not sleep.

@@ -5,25 +5,30 @@
 #ifndef NSWAP_HEDGE_H
 #define NSWAP_HEDGE_H
 
-#include "core/device.h"
-#include "core/request.h"
+#include "core/parity.h"
 
 void nswap_hedge_init(struct nswap_client *cl);
 void nswap_hedge_exit(struct nswap_client *cl);
 void nswap_hedge_watch(struct nswap_op *op);
 void nswap_hedge_learn(struct nswap_op *op);
 
+/* can what it reads be had in another way? */
+static inline bool nswap_hedge_can(const struct nswap_io *io)
+{
+	return READ_ONCE(io->dev->mirror) || nswap_is_cells(io->dev);
+}
+
 /* a LOAD is about to be given to a connection; process, page-in path; does not sleep */
 static inline void nswap_hedge_begin(struct nswap_op *op)
 {
-	if (READ_ONCE(op->io->dev->mirror))
+	if (nswap_hedge_can(op->io))
 		nswap_hedge_watch(op);
 }
 
 /* it was answered; likewise */
 static inline void nswap_hedge_answered(struct nswap_op *op)
 {
-	if (READ_ONCE(op->io->dev->mirror))
+	if (nswap_hedge_can(op->io))
 		nswap_hedge_learn(op);
 }
 

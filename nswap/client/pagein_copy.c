@@ -64,6 +64,12 @@ static unsigned int peer_rank(struct nswap_node *node, u16 index)
 	return rank;
 }
 
+/* has a peer not answered for longer than usual? any context; a snapshot */
+bool nswap_copy_slow(struct nswap_node *node, u16 index)
+{
+	return peer_rank(node, index);
+}
+
 /* the place that is to answer sooner; @second: 0 for none */
 static u16 copy_pick(struct nswap_node *node, u16 first, u16 second)
 {

@@ -27,6 +27,7 @@
 #include "core/client_state.h"
 #include "core/node.h"
 #include "core/slot_update.h"
+#include "pagein_copy.h"
 #include "peers/parked.h"
 #include "peers/peer.h"
 #include "rebuild.h"
@@ -66,17 +67,27 @@ struct nswap_rebuilder {
 	struct nswap_rebuild_task task[REBUILD_TASKS];
 };
 
+/* is it better not read from its peer? */
+static bool rebuild_at_once(struct nswap_parity *p, const struct nswap_batch *b, u32 cell)
+{
+	struct nswap_slot s = nswap_slot_look(p->cells, cell);
+
+	return !b->io.patient && nswap_slot_at_peer(&s) &&
+	       nswap_copy_slow(p->dev->node, s.peer);
+}
+
 /* from its peer, or rebuilt; into the batch's first page. Returns as the latter. */
 static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 			u32 cell)
 {
-	int ret;
+	int ret = -EAGAIN;
 
 	b->io.slot[0] = cell ?: slot;
 	b->io.dev = cell ? p->cells : p->dev;
 	b->io.outer[0] = slot;
 	b->io.nr = 1;
-	ret = nswap_cells_read(b) ? -EAGAIN : 0;
+	if ((!cell || !rebuild_at_once(p, b, cell)) && !nswap_cells_read(b))
+		ret = 0;
 	if (ret && cell) {
 		ret = nswap_cell_rebuild(p, b, cell);
 		if (!ret)

@@ -65,12 +65,13 @@ class Reader(threading.Thread):
         equal(self.bad, 0, "wrong or unreadable pages")
 
 
-def filled(t, servers=3):
-    """A client with a mirrored device that no page was read from."""
-    cluster, client, dev = mirror.start(t, servers=servers, dead_after=30)
+def filled(t, servers=3, **options):
+    """A client with a protected device that no page was read from."""
+    cluster, client, dev = mirror.start(t, servers=servers, dead_after=30, **options)
     slots = Slots(dev, t.seed)
     for first in range(1, SLOTS, 8):
         slots.write(first, 8)
+    mirror.protected(client)
     return cluster, client, dev, slots
 
 
@@ -89,11 +90,11 @@ def within_budget(client):
     return stat["pages_hedged"]
 
 
-def test_stalls(t):
-    """One of three peers after the other holds its replies back for a while: a
-    reader of all pages goes on with the other copies. How long reads took is in the
-    output; on a busy machine that says more of the machine."""
-    cluster, client, dev, slots = filled(t)
+def stalls(t, **options):
+    """One peer after the other holds its replies back for a while: a reader of all
+    pages goes on without it. How long reads took is in the output; on a busy machine
+    that says more of the machine."""
+    cluster, client, dev, slots = filled(t, **options)
     for node in cluster.nodes[1:]:
         hold_back(node, 0)
     calm = Reader(slots, 1, 1000)
@@ -102,7 +103,7 @@ def test_stalls(t):
     reader = Reader(slots, 2)
     reader.start()
     for i in range(STALLS):
-        node = cluster[1 + i % 3]
+        node = cluster.nodes[1:][i % (len(cluster) - 1)]
         hold_back(node, STALL_MS)
         hold(STALL_MS / 1000)
         hold_back(node, 0)
@@ -118,6 +119,16 @@ def test_stalls(t):
     client.device_del(dev)
     at_least(hedged, STALLS, "pages hedged, one in each stall at least")
     at_most(waited, len(reader.times) // 20, "reads that waited for a stall to end")
+
+
+def test_stalls(t):
+    """With the other copies."""
+    stalls(t)
+
+
+def test_parity_stalls(t):
+    """With the others of their groups."""
+    stalls(t, servers=5, protect="parity:4+1")
 
 
 def test_frozen(t):
