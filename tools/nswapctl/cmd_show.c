@@ -100,6 +100,7 @@ struct swapped {
 	uint64_t used;		/* pages, by /proc/swaps */
 	uint64_t backed;	/* pages a peer holds */
 	uint64_t lost;		/* pages whose peer is gone */
+	uint64_t exposed;	/* pages that one more death would take */
 	uint64_t unbacked;	/* used, but neither of these */
 };
 
@@ -115,6 +116,7 @@ static void add_up(struct swapped *s)
 		s->size += devices[i].size;
 		s->backed += devices[i].remote;
 		s->lost += devices[i].lost;
+		s->exposed += devices[i].exposed;
 		if (swaps_find(devices[i].name, &swap))
 			s->used += swap.used_pages;
 	}
@@ -155,6 +157,7 @@ static void json_stat(const struct view_stat *s, const struct swapped *swap,
 	json_number("used_pages", swap->used);
 	json_number("backed_pages", swap->backed);
 	json_number("lost_pages", swap->lost);
+	json_number("exposed_pages", swap->exposed);
 	json_number("unbacked_pages", swap->unbacked);
 	json_end();
 	json_end();
@@ -222,6 +225,8 @@ static void print_swapped(const struct swapped *swap)
 	line("unbacked", swap->unbacked,
 	     "not sent: zeros, or still in RAM for want of room");
 	line("lost", swap->lost, "on peers that are gone, reads of them fail");
+	line("exposed", swap->exposed,
+	     "with fewer copies or checks than promised, or with none");
 }
 
 static void print_counters(const struct view_stat *s)

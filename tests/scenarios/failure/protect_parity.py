@@ -105,6 +105,7 @@ def test_turned_on(t):
     cluster, client, dev = start(t, protect=None)
     with fill(client, dev, t.seed, SLOTS) as slots:
         equal(mirror.exposed(client), SLOTS, "exposed pages")
+        equal(client.stat()["swap"]["exposed_pages"], SLOTS, "exposed pages by stat")
         client.ctl("device", "protect", dev, "parity:4+1")
         equal(mirror.exposed(client), 0, "exposed pages")
         ratio(cluster, SLOTS, 1.30)
