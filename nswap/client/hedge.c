@@ -110,7 +110,9 @@ static bool hedge_may(struct nswap_msg *m)
 	}
 	if (!test_and_set_bit(m->conn->number, &op->peer->slow))
 		hedge_charge(op->peer, h->now - op->began);
-	return nswap_copy_dispensable(op) && hedge_spend(node, h, op->nr);
+	/* of a request for cells all that is still to come is rebuilt */
+	return nswap_copy_dispensable(op) &&
+	       hedge_spend(node, h, nswap_is_cells(op->io->dev) ? op->io->nr : op->nr);
 }
 
 static void hedge_peer(struct nswap_peer *peer)

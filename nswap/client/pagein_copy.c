@@ -18,6 +18,7 @@
 #include "policy/policy.h"
 #include "pure/peer_state.h"
 #include "pure/read_latency.h"
+#include "rebuild.h"
 
 /* does flash have it too, and has not failed for this request? */
 static bool on_flash(struct nswap_io *io, unsigned int i,
@@ -154,7 +155,8 @@ bool nswap_copy_dispensable(struct nswap_op *op)
 	unsigned int i;
 
 	if (nswap_pagein_hasty(op->io))
-		return true;
+		return nswap_cell_rebuildable(op->io->dev->parity,
+					      op->io->slot[op->first]);
 	for (i = op->first; i < op->first + op->nr; i++) {
 		bool copied;
 		struct nswap_slot s = copy_look(op->io, i, &copied);

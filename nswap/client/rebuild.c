@@ -12,7 +12,8 @@
  *    the row is in the same use afterwards. Otherwise it is begun again.
  *  - The members of a group and its check are taken together, under the buffer's lock
  *    while the check is in the buffer; later they do not change any more.
- *  - A bio fails when more peers of the group than it has checks are dead or LOST. While
+ *  - A bio fails when its peer is dead, or the page LOST, and with it more of the group
+ *    than that has checks. While
  *    they are only silent it waits, at most for twice as long as it takes to declare one
  *    dead: another one may die meanwhile.
  *  - A peer that is late is not waited for, but for every second try.
@@ -96,20 +97,22 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 	return READ_ONCE(p->cell_of[slot]) != cell ? -ESTALE : ret;
 }
 
-/* are its peer and another of its group gone for good? */
-static bool rebuild_hopeless(struct nswap_parity *p, u32 cell)
+/* are its peer and others of its group, as many as it has checks, gone for good? */
+static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, u32 cell)
 {
 	u32 row = nswap_cell_row(p, cell);
 	unsigned int i, nr, bad = 0;
 	const struct nswap_row *r;
 
-	if (row == NSWAP_ROW_NONE)
+	if (row == NSWAP_ROW_NONE || !nswap_cell_bad(p, cell))
 		return false;
 	r = &p->row[row];
 	nr = r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
 	for (i = 0; i < nr; i++)
 		bad += nswap_cell_bad(p, nswap_row_cell(r, i, nswap_cell_lane(cell)));
-	return bad > r->checks;
+	/* what was counted is the slot's group if it still has the cell */
+	smp_rmb();
+	return bad > r->checks && READ_ONCE(p->cell_of[slot]) == cell;
 }
 
 /* one page of a bio; false if it failed */
@@ -134,7 +137,7 @@ static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to
 			cond_resched();
 			continue;
 		}
-		if ((cell && rebuild_hopeless(p, cell)) ||
+		if ((cell && rebuild_hopeless(p, slot, cell)) ||
 		    (t->b.io.patient &&
 		     time_after(jiffies, since + msecs_to_jiffies(ms))))
 			break;

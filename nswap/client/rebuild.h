@@ -14,6 +14,7 @@ void nswap_rebuild_exit(struct nswap_parity *p);
 void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long since);
 
 unsigned long nswap_cells_read(struct nswap_batch *b);
+bool nswap_cell_rebuildable(const struct nswap_parity *p, u32 cell);
 int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell);
 
 #endif

@@ -7,7 +7,9 @@
  * Invariants: those of rebuild.c.
  */
 #include "base/raid6.h"
+#include "core/slot_update.h"
 #include "pagein.h"
+#include "pagein_copy.h"
 #include "pure/page_xor.h"
 #include "rebuild.h"
 #include "row.h"
@@ -154,6 +156,29 @@ static int rebuild_compute(struct nswap_parity *p, struct nswap_batch *b,
 	for (i = 1; i < g->nr; i++)
 		nswap_page_xor(b->io.page[0], b->io.page[i]);
 	return 0;
+}
+
+/* could a cell be rebuilt now, without waiting for a slow peer? any context; a guess */
+bool nswap_cell_rebuildable(const struct nswap_parity *p, u32 cell)
+{
+	u32 row = nswap_cell_row(p, cell);
+	unsigned int i, nr, slow = 0;
+	const struct nswap_row *r;
+
+	if (row == NSWAP_ROW_NONE)
+		return false;
+	r = &p->row[row];
+	nr = r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
+	for (i = 0; i < nr; i++) {
+		u32 other = nswap_row_cell(r, i, nswap_cell_lane(cell));
+		struct nswap_slot s = nswap_slot_look(p->cells, other);
+
+		slow += other != cell &&
+			(s.state == NSWAP_SLOT_LOST ||
+			 (nswap_slot_at_peer(&s) &&
+			  nswap_copy_slow(p->dev->node, s.peer)));
+	}
+	return slow < r->checks;
 }
 
 /**

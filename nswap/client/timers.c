@@ -143,7 +143,13 @@ static void declare_dead(struct nswap_peer *peer)
 /* can its pages be had elsewhere, sooner? with the lock of its connection */
 static bool load_dispensable(struct nswap_msg *m)
 {
-	return nswap_copy_dispensable(container_of(m, struct nswap_op, m));
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	if (!nswap_copy_dispensable(op))
+		return false;
+	/* before its answer can come: that takes the lock, too */
+	nswap_peer_unanswered(op->peer, m->conn->number, m->since);
+	return true;
 }
 
 /*
@@ -168,10 +174,8 @@ static void late_loads(struct nswap_peer *peer)
 			continue;
 		}
 		set_bit(i, &peer->late);
-		while ((m = nswap_conn_take(c, NSWAP_LOAD, load_dispensable))) {
-			nswap_peer_unanswered(peer, i, m->since);
+		while ((m = nswap_conn_take(c, NSWAP_LOAD, load_dispensable)))
 			m->lost(m);
-		}
 		while ((m = nswap_conn_take_newest(c, NSWAP_LOAD)))
 			m->lost(m);
 	}

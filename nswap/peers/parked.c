@@ -220,7 +220,7 @@ static void peer_learn(struct nswap_peer *peer, u32 took)
 		WRITE_ONCE(peer->usual, usual - usual / USUAL_WEIGHT + took);
 }
 
-/* a LOAD was taken back, sent @since; process, page-in path; does not sleep */
+/* a LOAD is taken back, sent @since; under its connection's lock, page-in path */
 void nswap_peer_unanswered(struct nswap_peer *peer, u8 conn, unsigned long since)
 {
 	if (!READ_ONCE(peer->taken[conn]))
@@ -230,12 +230,13 @@ void nswap_peer_unanswered(struct nswap_peer *peer, u8 conn, unsigned long since
 /* the answer to one has come all the same: how long that peer takes; likewise */
 void nswap_peer_answered_late(struct nswap_peer *peer, u8 conn)
 {
+	unsigned long most = msecs_to_jiffies(nswap_knob(peer->node, dead_after_ms));
 	unsigned long since = READ_ONCE(peer->taken[conn]);
 
 	clear_bit(conn, &peer->slow);
 	WRITE_ONCE(peer->taken[conn], 0);
 	if (since)
-		peer_learn(peer, jiffies - since);
+		peer_learn(peer, min(jiffies - since, most));
 }
 
 /**
@@ -249,6 +250,8 @@ void nswap_peer_answered_late(struct nswap_peer *peer, u8 conn)
 void nswap_peer_answered(struct nswap_peer *peer, u8 conn, unsigned long since)
 {
 	peer_learn(peer, jiffies - since);
+	if (READ_ONCE(peer->taken[conn]))
+		WRITE_ONCE(peer->taken[conn], 0);
 	if (test_bit(conn, &peer->late))
 		clear_bit(conn, &peer->late);
 	if (test_bit(conn, &peer->slow))

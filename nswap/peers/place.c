@@ -244,7 +244,7 @@ unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pa
 	return pages;
 }
 
-/* at how many peers is there room? any context; a snapshot */
+/* at how many peers is there room for a strip of a row? any context; a snapshot */
 unsigned int nswap_place_count(struct nswap_node *node)
 {
 	unsigned int i, n = 0;
@@ -254,7 +254,7 @@ unsigned int nswap_place_count(struct nswap_node *node)
 		const struct nswap_place_peer *c = &node->cand[i];
 
 		n += c->eligible && !c->shrinking && !c->missed &&
-		     (c->free || c->inflight || c->grants);
+		     c->free + c->inflight + c->grants >= NSWAP_REQ_SLOTS;
 	}
 	spin_unlock(&node->place_lock);
 	return n;

@@ -14,7 +14,7 @@
  *  - A row is pinned while its pages are brought elsewhere: its groups stay.
  *  - Nothing waits for this but, when cells are short, page-outs. It runs on a queue
  *    without a rescuer, with memory allocated when parity is turned on. All but cleaning
- *    copy no more than protect_mib_s.
+ *    of a device that is written to copies no more than protect_mib_s.
  *  - Stopped before the disk is removed.
  */
 #include <linux/slab.h>
@@ -32,6 +32,7 @@
 #define REST_PCT	104	/* the same when nothing is written */
 #define REST		HZ	/* without a page-out for this long */
 #define SHORT_PART	8	/* strips are short when fewer than this part is unused */
+#define GAP		3	/* dead cells that are read to read what is beyond them */
 #define FULL_PCT	97	/* a row with more live cells is not worth cleaning */
 
 /**
@@ -40,6 +41,7 @@
  * @stop: it is not to run again
  * @parity: whose
  * @row: where the search for lost and wanted rows continues
+ * @strip: of these, where the next batch begins
  * @room: the last batch was to make room, if strips were short
  * @owed_us: for nswap_fill_pause()
  * @live: pages in cells when it looked last, and
@@ -51,6 +53,7 @@ struct nswap_row_clean {
 	bool stop;
 	struct nswap_parity *parity;
 	u32 row;
+	unsigned int strip;
 	bool room;
 	unsigned int owed_us;
 	s64 live;
@@ -80,23 +83,28 @@ static unsigned int clean_collect_strip(struct nswap_row_clean *c,
 					unsigned long lanes, u32 gone, unsigned int n)
 {
 	struct nswap_parity *p = c->parity;
-	unsigned int lane, end = n, first = n;
+	unsigned int lane, end = n;
+	bool run = false;
 
 	for_each_set_bit(lane, &lanes, NSWAP_ROW_LANES) {
 		u32 cell = nswap_row_cell(r, position, lane);
 		u32 slot = READ_ONCE(p->slot_of[cell]);
 		bool live = slot && READ_ONCE(p->cell_of[slot]) == cell;
 
-		if (n == NSWAP_REQ_SLOTS)
-			break;
-		if ((!live && n == first) ||
-		    (gone & BIT(lane) && nswap_cell_bad(p, cell)))
-			continue;
-		c->c.b.io.slot[n] = cell;
-		c->c.b.io.outer[n] = live ? slot : 0;
-		c->c.old[n++] = cell;
-		if (live)
-			end = n;
+		if ((gone & BIT(lane) && nswap_cell_bad(p, cell)) ||
+		    (!live && n - end == GAP)) {
+			n = end;
+			run = false;
+		} else if (live || run) {
+			if (n == NSWAP_REQ_SLOTS)
+				break;
+			c->c.b.io.slot[n] = cell;
+			c->c.b.io.outer[n] = live ? slot : 0;
+			c->c.old[n++] = cell;
+			if (live)
+				end = n;
+			run = true;
+		}
 	}
 	return end;
 }
@@ -117,14 +125,16 @@ static unsigned int clean_collect(struct nswap_row_clean *c, const struct nswap_
 		lanes |= bad || !lost ? BIT(lane) : 0;
 		gone |= bad > r->checks ? BIT(lane) : 0;
 	}
+	/* others than in the last run: its peer may be silent, and another one dead */
+	c->strip++;
 	for (i = 0; i < r->nr && n < NSWAP_REQ_SLOTS; i++)
-		n = clean_collect_strip(c, r, i, lanes, gone, n);
+		n = clean_collect_strip(c, r, (c->strip + i) % r->nr, lanes, gone, n);
 	return n;
 }
 
 /*
- * Bring a part of a row elsewhere; returns how many pages were read for it, 0: it has none,
- * -EAGAIN: they had nowhere to go.
+ * Bring a part of a row elsewhere; returns how many pages were read for it, 0: it has none
+ * that can be read now, -EAGAIN: they had nowhere to go.
  */
 static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 {
@@ -135,8 +145,8 @@ static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 		return 0;
 	n = clean_collect(c, &p->row[row], lost);
 	if (n)
-		n = (back ? nswap_row_copy_outer(&c->c, n) :
-			    nswap_row_copy_cells(&c->c, n)) ?: -EAGAIN;
+		n = back ? nswap_row_copy_outer(&c->c, n) :
+			   nswap_row_copy_cells(&c->c, n);
 	nswap_row_unpin(p, row);
 	return n;
 }
@@ -254,12 +264,13 @@ static u32 clean_emptiest(struct nswap_parity *p)
 
 	for (i = 0; i < p->nr_rows; i++) {
 		const struct nswap_row *r = &p->row[i];
-		u32 share;
+		u32 share, strips = READ_ONCE(r->nr) + READ_ONCE(r->checks);
 
-		if (READ_ONCE(r->state) != NSWAP_ROW_CLOSED)
+		if (!(i % NSWAP_FILL_BREATHE))
+			cond_resched();
+		if (READ_ONCE(r->state) != NSWAP_ROW_CLOSED || !strips)
 			continue;
-		share = 100 * READ_ONCE(r->live) /
-			((r->nr + r->checks) * NSWAP_ROW_LANES);
+		share = 100 * READ_ONCE(r->live) / (strips * NSWAP_ROW_LANES);
 		if (share < least) {
 			least = share;
 			best = i;
@@ -268,8 +279,11 @@ static u32 clean_emptiest(struct nswap_parity *p)
 	return best;
 }
 
-/* do peers hold more cells than the live pages are worth, with rows as there may be now? */
-static bool clean_due(struct nswap_row_clean *c)
+/*
+ * Do peers hold more cells than the live pages are worth, with rows as there may be now?
+ * @rests: nothing is written.
+ */
+static bool clean_due(struct nswap_row_clean *c, bool *rests)
 {
 	struct nswap_parity *p = c->parity;
 	s64 live = atomic64_read(&p->live);
@@ -281,7 +295,8 @@ static bool clean_due(struct nswap_row_clean *c)
 		c->live = live;
 		c->written = jiffies;
 	}
-	if (time_after(jiffies, c->written + REST))
+	*rests = time_after(jiffies, c->written + REST);
+	if (*rests)
 		pct = REST_PCT;
 	live = max_t(s64, live, 2 * NSWAP_ROW_LANES * p->want.pages);
 	clean_shape(p, &shape);
@@ -324,6 +339,7 @@ static unsigned int clean_step(struct nswap_row_clean *c, bool *paced)
 {
 	struct nswap_parity *p = c->parity;
 	unsigned int n = 0;
+	bool rests, due;
 
 	*paced = true;
 	if (!nswap_parity_wanted(p->dev))
@@ -334,9 +350,10 @@ static unsigned int clean_step(struct nswap_row_clean *c, bool *paced)
 	*paced = !n;
 	if (!n)
 		n = clean_exposed(c);
-	if (n || (!clean_due(c) && !clean_short(p)))
+	due = clean_due(c, &rests);
+	if (n || (!due && !clean_short(p)))
 		return n;
-	*paced = false;
+	*paced = rests;
 	return clean_some(c);
 }
 

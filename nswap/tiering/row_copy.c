@@ -180,7 +180,7 @@ static void copy_record(struct nswap_row_copy *c, unsigned int i, bool back)
 	}
 }
 
-static unsigned int copy_rows(struct nswap_row_copy *c, unsigned int nr, bool back)
+static int copy_rows(struct nswap_row_copy *c, unsigned int nr, bool back)
 {
 	struct nswap_parity *p = c->parity;
 	unsigned int i, n = copy_read(c, nr);
@@ -194,20 +194,20 @@ static unsigned int copy_rows(struct nswap_row_copy *c, unsigned int nr, bool ba
 		if (!(failed & BIT(i)))
 			copy_record(c, i, back);
 	nswap_client_kick(p->dev->node);
-	return failed == GENMASK(n - 1, 0) ? 0 : n;
+	return failed == GENMASK(n - 1, 0) ? -EAGAIN : n;
 }
 
 /*
  * Write the first @nr pages of the batch, which are in cells, to other cells. Process,
- * sleeps for peers. Returns how many were read for it, 0 if none could be written.
+ * sleeps for peers. Returns how many were read for it, -EAGAIN if none could be written.
  */
-unsigned int nswap_row_copy_cells(struct nswap_row_copy *c, unsigned int nr)
+int nswap_row_copy_cells(struct nswap_row_copy *c, unsigned int nr)
 {
 	return copy_rows(c, nr, false);
 }
 
 /* write them to the visible device; likewise */
-unsigned int nswap_row_copy_outer(struct nswap_row_copy *c, unsigned int nr)
+int nswap_row_copy_outer(struct nswap_row_copy *c, unsigned int nr)
 {
 	return copy_rows(c, nr, true);
 }

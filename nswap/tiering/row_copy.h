@@ -28,8 +28,8 @@ struct nswap_row_copy {
 
 bool nswap_row_copy_init(struct nswap_row_copy *c, struct nswap_parity *p);
 void nswap_row_copy_exit(struct nswap_row_copy *c);
-unsigned int nswap_row_copy_cells(struct nswap_row_copy *c, unsigned int nr);
-unsigned int nswap_row_copy_outer(struct nswap_row_copy *c, unsigned int nr);
+int nswap_row_copy_cells(struct nswap_row_copy *c, unsigned int nr);
+int nswap_row_copy_outer(struct nswap_row_copy *c, unsigned int nr);
 unsigned int nswap_row_copy_in(struct nswap_row_copy *c);
 
 #endif
