@@ -9,7 +9,7 @@ import random
 import threading
 import time
 
-from nswaptest.check import at_least, at_most, equal, hold, true
+from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots
 
@@ -129,6 +129,47 @@ def test_stalls(t):
 def test_parity_stalls(t):
     """With the others of their groups."""
     stalls(t, servers=5, protect="parity:4+1")
+
+
+def readable(slots, slot):
+    """Whether a slot's page can be read; what it is the reader compares."""
+    try:
+        slots.read(slot)
+    except OSError:
+        return False
+    return True
+
+
+def test_parity_beyond(t):
+    """Two peers of five are dead, one more than groups have checks: their pages are
+    lost, and those of the others are waited for when these stall."""
+    cluster, client, dev, slots = filled(t, servers=5, protect="parity:4+1")
+    client.ctl("set", "protect_mib_s", 0)
+    client.ctl("set", "dead_after_ms", 1000)
+    for victim in cluster.nodes[1:3]:
+        cluster.kill(victim)
+    wait_for(lambda: sum(peer["state"] == "dead"
+                         for peer in client.peers().values()) == 2, 30,
+             "two peers are dead")
+    client.ctl("set", "dead_after_ms", 30000)
+    lost = [slot for slot in slots.count if not readable(slots, slot)]
+    for slot in lost:
+        slots.count.pop(slot)
+    at_most(len(lost), SLOTS // 2, "pages lost with two of five peers")
+    errors = client.stat()["client"]["read_errors"]
+    reader = Reader(slots, 1)
+    reader.start()
+    for i in range(12):
+        node = cluster.nodes[3:][i % 3]
+        hold_back(node, 50)
+        hold(0.1)
+        hold_back(node, 0)
+        hold(0.1)
+    reader.end()
+    t.log(f"{len(reader.times)} reads: {shown(reader.times)}; {len(lost)} pages lost")
+    equal(client.stat()["client"]["read_errors"], errors, "read errors")
+    slots.close()
+    client.device_del(dev)
 
 
 def test_frozen(t):
