@@ -101,18 +101,16 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, u32 cell)
 {
 	u32 row = nswap_cell_row(p, cell);
-	unsigned int i, nr, bad = 0;
 	const struct nswap_row *r;
+	bool gone;
 
 	if (row == NSWAP_ROW_NONE || !nswap_cell_bad(p, cell))
 		return false;
 	r = &p->row[row];
-	nr = r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
-	for (i = 0; i < nr; i++)
-		bad += nswap_cell_bad(p, nswap_row_cell(r, i, nswap_cell_lane(cell)));
+	gone = nswap_row_bad(p, r, nswap_cell_lane(cell)) > r->checks;
 	/* what was counted is the slot's group if it still has the cell */
 	smp_rmb();
-	return bad > r->checks && READ_ONCE(p->cell_of[slot]) == cell;
+	return gone && READ_ONCE(p->cell_of[slot]) == cell;
 }
 
 /* one page of a bio; false if it failed */

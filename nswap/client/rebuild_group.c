@@ -168,7 +168,7 @@ bool nswap_cell_rebuildable(const struct nswap_parity *p, u32 cell)
 	if (row == NSWAP_ROW_NONE)
 		return false;
 	r = &p->row[row];
-	nr = r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
+	nr = nswap_row_strips(r);
 	for (i = 0; i < nr; i++) {
 		u32 other = nswap_row_cell(r, i, nswap_cell_lane(cell));
 		struct nswap_slot s = nswap_slot_look(p->cells, other);

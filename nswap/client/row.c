@@ -263,6 +263,17 @@ bool nswap_cell_bad(const struct nswap_parity *p, u32 cell)
 		nswap_peer_hopeless(nswap_peer_state(p->dev->node, s.peer)));
 }
 
+/* how many cells of a group are bad? a snapshot; process */
+unsigned int nswap_row_bad(const struct nswap_parity *p, const struct nswap_row *r,
+			   unsigned int lane)
+{
+	unsigned int i, n = 0, nr = nswap_row_strips(r);
+
+	for (i = 0; i < nr; i++)
+		n += nswap_cell_bad(p, nswap_row_cell(r, i, lane));
+	return n;
+}
+
 static bool row_lane_dead(const struct nswap_parity *p, const struct nswap_row *r,
 			  unsigned int lane)
 {

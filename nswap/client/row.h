@@ -22,6 +22,8 @@ bool nswap_row_move_begin(struct nswap_device *cells, u64 cell, u16 to);
 void nswap_row_move_end(struct nswap_device *cells, u64 cell, u16 to);
 void nswap_row_want(struct nswap_device *cells, u64 cell);
 bool nswap_cell_bad(const struct nswap_parity *p, u32 cell);
+unsigned int nswap_row_bad(const struct nswap_parity *p, const struct nswap_row *r,
+			   unsigned int lane);
 void nswap_row_shape(const struct nswap_parity *p, unsigned int peers,
 		     struct nswap_group_shape *shape);
 unsigned int nswap_row_position(const struct nswap_row *r, u32 cell);

@@ -204,6 +204,12 @@ static inline u32 nswap_cell_row(const struct nswap_parity *p, u32 cell)
 	return READ_ONCE(p->row_of[cell / NSWAP_ROW_LANES]);
 }
 
+/* the strips of a row that are at peers, or are to be: its checks come last */
+static inline unsigned int nswap_row_strips(const struct nswap_row *r)
+{
+	return r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
+}
+
 static inline u32 nswap_row_cell(const struct nswap_row *r, unsigned int position,
 				 unsigned int lane)
 {

@@ -61,18 +61,6 @@ struct nswap_row_clean {
 	struct nswap_row_copy c;
 };
 
-/* how many cells of a group are lost? */
-static unsigned int clean_lost(const struct nswap_parity *p, const struct nswap_row *r,
-			       unsigned int lane)
-{
-	unsigned int i, n = 0;
-	unsigned int nr = r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
-
-	for (i = 0; i < nr; i++)
-		n += nswap_cell_bad(p, nswap_row_cell(r, i, lane));
-	return n;
-}
-
 /*
  * The live cells of a strip that can be brought elsewhere, of these lanes, after those
  * there are, with the dead ones between them, whose slot is 0: a message for all of them is
@@ -121,7 +109,7 @@ static unsigned int clean_collect(struct nswap_row_clean *c, const struct nswap_
 	u32 gone = 0;
 
 	for (lane = 0; lane < NSWAP_ROW_LANES; lane++) {
-		bad = clean_lost(c->parity, r, lane);
+		bad = nswap_row_bad(c->parity, r, lane);
 		lanes |= bad || !lost ? BIT(lane) : 0;
 		gone |= bad > r->checks ? BIT(lane) : 0;
 	}
@@ -159,7 +147,7 @@ static bool clean_row_lost(const struct nswap_parity *p, const struct nswap_row 
 	if (READ_ONCE(r->state) == NSWAP_ROW_FREE || !READ_ONCE(r->live))
 		return false;
 	for (lane = 0; lane < NSWAP_ROW_LANES; lane++)
-		if (clean_lost(p, r, lane))
+		if (nswap_row_bad(p, r, lane))
 			return true;
 	return false;
 }
