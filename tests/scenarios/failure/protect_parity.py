@@ -158,6 +158,16 @@ def test_too_few(t):
     client.device_del(dev)
 
 
+def some_lost(t, client, slots):
+    """Some pages are lost with too many of their group, and all others are right."""
+    right, wrong, unreadable = slots.compare()
+    t.log(f"{right} right, {unreadable} lost")
+    equal(wrong, 0, "wrong pages")
+    equal(right + unreadable, SLOTS, "pages")
+    at_least(unreadable, 1, "pages lost with too many of their group")
+    equal(client.devices()[0]["slots_lost"], unreadable, "lost pages")
+
+
 def test_beyond(t):
     """Two peers die at once: pages of groups that lost two are lost, all others
     are right; and what was lost can be written again."""
@@ -170,12 +180,7 @@ def test_beyond(t):
         wait_for(lambda: sum(p["state"] == "dead"
                              for p in client.peers().values()) == 2, 30,
                  "two peers are dead")
-        right, wrong, unreadable = slots.compare()
-        t.log(f"{right} right, {unreadable} lost")
-        equal(wrong, 0, "wrong pages")
-        equal(right + unreadable, SLOTS, "pages")
-        at_least(unreadable, 1, "pages lost with two of their group")
-        equal(client.devices()[0]["slots_lost"], unreadable, "lost pages")
+        some_lost(t, client, slots)
         client.ctl("set", "protect_mib_s", "64")
         for first in range(1, SLOTS, 32):
             slots.write(first, 32)
@@ -261,12 +266,7 @@ def test_beyond_two(t):
         client.ctl("set", "protect_mib_s", "0")
         die(cluster, cluster.nodes[1:4])
         gone(client, cluster.nodes[1:4])
-        right, wrong, unreadable = slots.compare()
-        t.log(f"{right} right, {unreadable} lost")
-        equal(wrong, 0, "wrong pages")
-        equal(right + unreadable, SLOTS, "pages")
-        at_least(unreadable, 1, "pages lost with three of their group")
-        equal(client.devices()[0]["slots_lost"], unreadable, "lost pages")
+        some_lost(t, client, slots)
     client.device_del(dev)
 
 
