@@ -203,13 +203,14 @@ def _protect(rows):
     once = list({row["protect"]: row for row in rows}.values())
     _print(["protect", "lenders", "RAM at rest", "rewriting", "recovered MiB", "s",
             "MiB/s", "program s", "beside a death", "longer %", "gap ms", "worst",
-            "wrong", "marks"],
+            "not hedged", "worst", "wrong", "marks"],
            [[row["protect"], str(row["lenders"]), _number(row["ram_ratio"], 3),
              _number(row["ram_ratio_rewriting"], 3), _number(row["recovered_mib"]),
              _number(row["recovery_s"], 2), _number(row["recovery_mib_s"]),
              _number(row["seconds"], 2), _number(row["seconds_beside"], 2),
              _number(row["slowdown_pct"]), _number(row["gap_ms"], 0),
-             _number(row["gap_ms_max"], 0), str(row["wrong_pages"]),
+             _number(row["gap_ms_max"], 0), _number(row["gap_unhedged_ms"], 0),
+             _number(row["gap_unhedged_ms_max"], 0), str(row["wrong_pages"]),
              f" {len(row['marks'])}" if row["marks"] else ""] for row in once])
 
 

@@ -6,7 +6,8 @@
 A scheme and round: the lenders come up, and 64 MiB for each lender's share are put on a
 device that stays as it is (ballast). One lender dies: from when it is taken for dead
 until no page is exposed is the recovery. Four readers go on all the time; the longest
-time without any answered read is the gap. WL2 then runs on a swap device, first
+time without any answered read is the gap; where a page has another copy or a group, the
+same once more without hedging. WL2 runs on a swap device before that, first
 undisturbed, then with another lender dying beside it, whose ballast has to be recovered
 while it runs. In the end all of the ballast is compared.
 
@@ -260,8 +261,13 @@ def measured(setting, ballast, swap, number, told):
             setting.protected()
             if not first.alive:
                 setting.back(first)
-        got.update(death(setting, slots, second, number))
+        got.update(death(setting, slots, second, number), gap_unhedged_s=None)
         told("a death")
+        if setting.name not in ("none", "home"):
+            setting.back(second)
+            setting.client.ctl("set", "hedge_pct", 0)
+            got["gap_unhedged_s"] = death(setting, slots, second, number)["gap_s"]
+            told("a death without hedging")
         _, wrong, unreadable = slots.compare()
         got["wrong"] += wrong
         if unreadable and setting.name != "none":
@@ -287,6 +293,7 @@ def row_of(name, runs, about):
     speeds = [r["recovered_mib"] / r["recovery_s"] for r in runs
               if r["recovery_s"] and r["recovered_mib"]]
     gap = spread([1000 * r["gap_s"] for r in runs], 1)
+    bare = spread([r["gap_unhedged_s"] and 1000 * r["gap_unhedged_s"] for r in runs], 1)
     return {"protect": name, "work": None, "instr_per_page": None,
             "ram_ratio": spread([r["ratio"] for r in runs])[0],
             "ram_ratio_rewriting": spread([r["ratio_rewriting"] for r in runs])[0],
@@ -295,6 +302,7 @@ def row_of(name, runs, about):
             "recovered_mib": spread([r["recovered_mib"] for r in runs], 1)[0],
             "recovery_s": spread([r["recovery_s"] for r in runs])[0],
             "gap_ms": gap[0], "gap_ms_max": gap[2],
+            "gap_unhedged_ms": bare[0], "gap_unhedged_ms_max": bare[2],
             "seconds": spread([r["seconds"] for r in runs])[0],
             "seconds_beside": spread([r["seconds_beside"] for r in runs])[0],
             "lenders": SCHEMES[name].lenders, "runs": len(runs),

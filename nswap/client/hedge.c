@@ -7,7 +7,7 @@
  *   LOAD sent -> timer, if it does not run -> work -> timer, while LOADs are out
  *   work: LOAD older than 4 times the peer's usual time, and 2 ms:
  *	its connection is slow: other page-ins go to the other copy, if that is not slow
- *	the other copy is not slow, and no more than 5 % of page-ins were hedged:
+ *	the other copy is not slow, and no more than hedge_pct of page-ins were hedged:
  *	taken back -> placed again (pagein_copy.c), or rebuilt (rebuild.c)
  *   any answer to a LOAD, late or not: its connection is not slow
  *
@@ -21,8 +21,8 @@
  *  - While the timer does not run no LOAD is out, or the task that sends one starts it:
  *    @loads of its peer is raised before it looks at @armed, the work looks at @loads
  *    after it has cleared @armed.
- *  - Credit is used by the work alone. It begins at 0 and a page read earns a twentieth: so
- *    at no moment more than 5 % of the pages read were hedged.
+ *  - Credit is used by the work alone. It begins at 0 and a page read earns hedge_pct
+ *    hundredths of one: so at no moment more than that of the pages read were hedged.
  *  - Nothing here allocates, sleeps, or is waited for by a page-out.
  */
 #include "base/workqueues.h"
@@ -36,7 +36,7 @@
 #define AGAIN_NS	(100 * NSEC_PER_USEC)	/* the work rests for as long */
 #define USUAL_TIMES	4
 #define USUAL_WEIGHT	8	/* the last time to the average before it: 1 to 7 */
-#define SHARE		20	/* one page-in in so many */
+#define PAGE_COST	100	/* credit for a page; one that is read earns hedge_pct */
 #define CREDIT_MOST	1024	/* pages: a burst after a long time without any */
 
 static u64 hedge_patience(const struct nswap_peer *peer)
@@ -83,13 +83,14 @@ static u64 hedge_pages_in(struct nswap_node *node)
 static bool hedge_spend(struct nswap_node *node, struct nswap_hedge *h,
 			unsigned int pages)
 {
-	u64 seen = hedge_pages_in(node), most = CREDIT_MOST * SHARE;
+	u64 seen = hedge_pages_in(node), most = CREDIT_MOST * PAGE_COST;
+	u32 pct = nswap_knob(node, hedge_pct);
 
-	h->credit = min(h->credit + seen - h->seen, most);
+	h->credit = min(h->credit + (seen - h->seen) * pct, most);
 	h->seen = seen;
-	if (h->credit < pages * SHARE)
+	if (!pct || h->credit < pages * PAGE_COST)
 		return false;
-	h->credit -= pages * SHARE;
+	h->credit -= pages * PAGE_COST;
 	return true;
 }
 

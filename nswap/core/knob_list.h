@@ -44,7 +44,9 @@
 	X(fed_swap_outs, 0, U32_MAX, 0, "tests: pages swapped out so far") \
 	X(fed_refaults, 0, U32_MAX, 0, "tests: pages refaulted so far") \
 	X(protect_mib_s, 0, 1 << 20, 64, \
-	  "MiB a second of exposed pages that may be protected, 0 for none")
+	  "MiB a second of exposed pages that may be protected, 0 for none") \
+	X(hedge_pct, 0, 100, 5, \
+	  "percent of page-ins that may be had elsewhere, their peer being late")
 
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */
 struct nswap_knobs {

@@ -90,6 +90,19 @@ def within_budget(client):
     return stat["pages_hedged"]
 
 
+def hedged_beside_stall(client, slots, node, hedge_pct):
+    """How many pages were hedged while a peer stalled once."""
+    client.ctl("set", "hedge_pct", hedge_pct)
+    before = client.stat()["client"]["pages_hedged"]
+    reader = Reader(slots, 3)
+    reader.start()
+    hold_back(node, STALL_MS)
+    hold(STALL_MS / 1000)
+    hold_back(node, 0)
+    reader.end()
+    return client.stat()["client"]["pages_hedged"] - before
+
+
 def stalls(t, **options):
     """One peer after the other holds its replies back for a while: a reader of all
     pages goes on without it. How long reads took is in the output; on a busy machine
@@ -115,6 +128,8 @@ def stalls(t, **options):
     waited = sum(s > WAIT_MS / 1000 for s in reader.times)
     hedged = within_budget(client)
     t.log(f"{hedged} pages hedged, {waited} reads waited")
+    equal(hedged_beside_stall(client, slots, cluster[1], hedge_pct=0), 0,
+          "pages hedged though none may be")
     slots.close()
     client.device_del(dev)
     at_least(hedged, STALLS, "pages hedged, one in each stall at least")
