@@ -11,17 +11,9 @@
  * Messages of page-outs and writes of flash are of similar size, so their numbers
  * are compared; the speed of each shows in how fast its queue shrinks.
  */
-#include "policy.h"
+#include "place_queue.h"
 
 #define LONG	(2 * NSWAP_REQ_SLOTS)	/* pages */
-
-static bool burst_shorter(const struct nswap_place_peer *a,
-			  const struct nswap_place_peer *b)
-{
-	if (a->inflight != b->inflight)
-		return a->inflight < b->inflight;
-	return a->free > b->free;
-}
 
 static int burst_pick(const struct nswap_place_view *view, unsigned int pages)
 {
@@ -32,7 +24,7 @@ static int burst_pick(const struct nswap_place_view *view, unsigned int pages)
 		if (n == view->nr)
 			n = 0;
 		if (nswap_place_usable(&view->peer[n]) &&
-		    (best < 0 || burst_shorter(&view->peer[n], &view->peer[best])))
+		    (best < 0 || nswap_queue_shorter(&view->peer[n], &view->peer[best])))
 			best = n;
 	}
 	if (!view->flash)
@@ -49,4 +41,5 @@ const struct nswap_place_ops nswap_place_burst_ops = {
 	.is = { .name = "burst",
 		.help = "shortest queue; flash as well while the network's is long" },
 	.pick = burst_pick,
+	.as_good = nswap_queue_as_good,
 };

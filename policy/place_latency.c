@@ -22,6 +22,7 @@
 #define MOST_PAGES	(1u << 13)
 #define MOST_NS		(1ull << 33)
 #define UNKNOWN_NS	(1ull << 47)
+#define AS_GOOD_PART	4	/* of the likely time: no difference worth a copy to be freed */
 
 static u64 latency_cost(const struct nswap_place_peer *p, unsigned int pages)
 {
@@ -51,8 +52,17 @@ static int latency_pick(const struct nswap_place_view *view, unsigned int pages)
 	return best;
 }
 
+static bool latency_as_good(const struct nswap_place_peer *old,
+			    const struct nswap_place_peer *picked, unsigned int pages)
+{
+	u64 cost = latency_cost(picked, pages);
+
+	return latency_cost(old, pages) <= cost + cost / AS_GOOD_PART;
+}
+
 const struct nswap_place_ops nswap_place_latency_ops = {
 	.is = { .name = "latency",
 		.help = "the peer likely to answer first, by its last answers and its queue" },
 	.pick = latency_pick,
+	.as_good = latency_as_good,
 };

@@ -13,6 +13,7 @@
 
 #include "policy.h"
 
+#define AS_GOOD_PART	16	/* of what a peer lends: no difference worth a copy to be freed */
 #define FILL_SHIFT	16	/* resolution of the share: 1/65536 */
 
 /* the share that is used, of 1 << FILL_SHIFT; what a peer lends is below 2^48 pages */
@@ -45,8 +46,16 @@ static int least_full_pick(const struct nswap_place_view *view,
 	return best;
 }
 
+static bool least_full_as_good(const struct nswap_place_peer *old,
+			       const struct nswap_place_peer *picked, unsigned int pages)
+{
+	return least_full_share(old) <=
+	       least_full_share(picked) + (1 << FILL_SHIFT) / AS_GOOD_PART;
+}
+
 const struct nswap_place_ops nswap_place_least_full_ops = {
 	.is = { .name = "least-full",
 		.help = "the peer whose lent RAM is the least full; equal peers take turns" },
 	.pick = least_full_pick,
+	.as_good = least_full_as_good,
 };

@@ -14,6 +14,8 @@
  */
 #include "policy.h"
 
+#define AS_GOOD_PART	8	/* of what is free: no difference worth a copy to be freed */
+
 static int most_free_pick(const struct nswap_place_view *view,
 			  unsigned int pages)
 {
@@ -31,8 +33,16 @@ static int most_free_pick(const struct nswap_place_view *view,
 	return best;
 }
 
+/* what is written over takes no room */
+static bool most_free_as_good(const struct nswap_place_peer *old,
+			      const struct nswap_place_peer *picked, unsigned int pages)
+{
+	return old->free >= picked->free - picked->free / AS_GOOD_PART;
+}
+
 const struct nswap_place_ops nswap_place_most_free_ops = {
 	.is = { .name = "most-free",
 		.help = "the peer with the most free lent RAM; equal peers take turns" },
 	.pick = most_free_pick,
+	.as_good = most_free_as_good,
 };

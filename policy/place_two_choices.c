@@ -9,7 +9,7 @@
  * fewer of our pages under way to it, which is known exactly; among equals, more
  * free pages, which is an estimate.
  */
-#include "policy.h"
+#include "place_queue.h"
 
 /* position of the usable candidate that has @n usable ones before it */
 static unsigned int nth_usable(const struct nswap_place_view *view,
@@ -20,14 +20,6 @@ static unsigned int nth_usable(const struct nswap_place_view *view,
 	while (!nswap_place_usable(&view->peer[i]) || n--)
 		i++;
 	return i;
-}
-
-static bool two_choices_better(const struct nswap_place_peer *a,
-			       const struct nswap_place_peer *b)
-{
-	if (a->inflight != b->inflight)
-		return a->inflight < b->inflight;
-	return a->free > b->free;
 }
 
 static int two_choices_pick(const struct nswap_place_view *view,
@@ -47,11 +39,12 @@ static int two_choices_pick(const struct nswap_place_view *view,
 		other++;
 	one = nth_usable(view, one);
 	other = nth_usable(view, other);
-	return two_choices_better(&view->peer[other], &view->peer[one]) ? other : one;
+	return nswap_queue_shorter(&view->peer[other], &view->peer[one]) ? other : one;
 }
 
 const struct nswap_place_ops nswap_place_two_choices_ops = {
 	.is = { .name = "two-choices",
 		.help = "of two random peers the one with fewer pages under way to it" },
 	.pick = two_choices_pick,
+	.as_good = nswap_queue_as_good,
 };

@@ -82,10 +82,14 @@ struct nswap_place_view {
  *	be picked, then it is asked again for the rest; NSWAP_PLACE_FLASH, if the
  *	view allows it, sends them to flash at once (required; may not sleep;
  *	on the reclaim path, called under a spinlock)
+ * @as_good: is @old, usable and with older copies of the pages, which would be written
+ *	over, as good for them as the one that was picked? (as @pick; not set: always)
  */
 struct nswap_place_ops {
 	struct nswap_policy is;
 	int (*pick)(const struct nswap_place_view *view, unsigned int pages);
+	bool (*as_good)(const struct nswap_place_peer *old,
+			const struct nswap_place_peer *picked, unsigned int pages);
 };
 
 /* may this candidate be chosen? */

@@ -2,7 +2,7 @@
 /*
  * Page-out.
  *
- *   claim: slot -> WRITING(no peer, next generation)
+ *   claim: slot -> WRITING(no peer, next generation), pageout_claim.c
  *   place: policy picks a peer, a grant is spent, -> WRITING(peer)
  *   store: message on the peer's store connection
  *   ack:   -> REMOTE(peer), the old copy elsewhere is freed later; on a mirrored device
@@ -17,13 +17,6 @@
  *  - From claim to end only this request changes the slot (a free just sets the
  *    freed bit), and no reader gets the old copy. So all changes but the claim
  *    succeed.
- *  - A claim takes the request's slots in ascending order and stops at the first
- *    that another request has claimed, so two requests never wait for each other.
- *    It also stops where a page that a server brought back is being written to
- *    the slot's place at home, or to flash before that; that write waits for
- *    nothing but these two devices.
- *  - On a device that home protects, a slot is claimed with a page promised for its
- *    copy (follow.c), and not while an older copy of it is on its way home.
  *  - Every message of a slot has its own generation. A copy of a generation
  *    that was given up is an orphan: freed when given up, again when its late
  *    ack comes, and by comparison if the connection is lost in between.
@@ -33,16 +26,15 @@
 #include "base/bits.h"
 #include "base/log.h"
 #include "core/client_state.h"
-#include "core/home_copy.h"
 #include "core/mirror.h"
 #include "core/node.h"
-#include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "follow.h"
 #include "free.h"
 #include "observe/meter.h"
 #include "pageout.h"
 #include "pageout_cell.h"
+#include "pageout_claim.h"
 #include "pageout_second.h"
 #include "peers/place.h"
 #include "request_queue.h"
@@ -52,32 +44,6 @@
 
 /* fail the request after this many store time-outs */
 #define GIVE_UP_AFTER	4
-/* go to a peer without a promised copy after this many: earlier, or home is next */
-#define EXPOSE_AFTER	3
-
-static void store_header(struct nswap_io *io)
-{
-	struct nswap_device *dev = io->dev;
-
-	spin_lock(&dev->header_lock);
-	copy_highpage(dev->header, io->page[0]);
-	spin_unlock(&dev->header_lock);
-}
-
-/* fails if another request has the slot, or a page is being written home for it */
-static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
-				 u64 slot)
-{
-	if (s->state == NSWAP_SLOT_WRITING || nswap_return_under_way(dev, slot) ||
-	    nswap_home_copy_due(dev, slot))
-		return false;
-	*s = (struct nswap_slot){
-		.state = NSWAP_SLOT_WRITING,
-		.gen = nswap_gen_next(s->gen),
-	};
-	return true;
-}
-
 /* WRITING, with a peer it is sent to */
 static bool pageout_slot_placed(struct nswap_slot *s, u16 peer)
 {
@@ -107,108 +73,6 @@ static bool pageout_slot_ended(struct nswap_slot *s, u8 state, u16 peer, u32 fla
 	return true;
 }
 
-static bool pageout_waited(const struct nswap_io *io, u32 ms)
-{
-	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
-}
-
-/* a home that does not keep up makes page-outs wait; one that hangs does not for long */
-static bool pageout_follow(struct nswap_io *io, unsigned int i)
-{
-	struct nswap_device *dev = io->dev;
-
-	/* pairs with nswap_protect_set() */
-	if (smp_load_acquire(&dev->protect) != NSWAP_PROTECT_HOME)
-		return true;
-	if (nswap_follow_reserve(dev)) {
-		set_bit(i, &io->follows);
-		return true;
-	}
-	return pageout_waited(io, EXPOSE_AFTER *
-			      nswap_knob(dev->node, store_timeout_ms));
-}
-
-static void pageout_unfollow(struct nswap_io *io, unsigned int i)
-{
-	if (io->follows && test_and_clear_bit(i, &io->follows))
-		nswap_follow_release(io->dev);
-}
-
-/*
- * With rows, the cell that has the slot's page is dead from now on, before another task
- * can bring the slot's page to a cell (row_copy.c).
- */
-static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
-			       unsigned int i, u64 slot)
-{
-	u32 cell = 0;
-	bool ret;
-
-	spin_lock(&p->switch_lock);
-	ret = nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
-				io->dev, slot);
-	if (ret)
-		cell = xchg(&p->cell_of[slot], 0);
-	spin_unlock(&p->switch_lock);
-	if (cell)
-		nswap_cell_dead(p, cell);
-	return ret;
-}
-
-static bool pageout_claim_word(struct nswap_io *io, unsigned int i, u64 slot)
-{
-	struct nswap_parity *p = nswap_parity_of(io->dev);
-	u32 cell;
-
-	if (p)
-		return pageout_claim_cell(p, io, i, slot);
-	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
-			       io->dev, slot))
-		return false;
-	/* parity may have been turned on, and the page brought to a cell, meanwhile */
-	p = nswap_parity_of(io->dev);
-	cell = p ? xchg(&p->cell_of[slot], 0) : 0;
-	if (cell)
-		nswap_cell_dead(p, cell);
-	return true;
-}
-
-/* false if the slot cannot be claimed now */
-static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
-{
-	u64 slot = io->slot[i];
-
-	if (io->ops)
-		return io->ops->claim(io, i);
-	if (!slot) {
-		store_header(io);
-		return true;
-	}
-	if (!pageout_follow(io, i))
-		return false;
-	if (!pageout_claim_word(io, i, slot)) {
-		pageout_unfollow(io, i);
-		return false;
-	}
-	if (nswap_mirror_wanted(io->dev))
-		io->pairs |= BIT(i);
-	io->todo |= BIT(i);
-	return true;
-}
-
-/* false if some slots still have to be claimed */
-static bool pageout_claim_slots(struct nswap_io *io)
-{
-	while (io->unclaimed) {
-		unsigned int i = __ffs(io->unclaimed);
-
-		if (!pageout_claim_slot(io, i))
-			return false;
-		io->unclaimed &= ~BIT(i);
-	}
-	return true;
-}
-
 /* the copy from before this request is obsolete */
 static void forget_old_copy(struct nswap_io *io, unsigned int i, u16 replaced_at)
 {
@@ -228,7 +92,7 @@ static bool pageout_end_slot(struct nswap_io *io, unsigned int i, u8 state,
 {
 	struct nswap_slot was;
 
-	pageout_unfollow(io, i);
+	nswap_pageout_unfollow(io, i);
 	nswap_slot_update(io->dev, io->slot[i], &was, pageout_slot_ended,
 			  state, peer, flash);
 	forget_old_copy(io, i, peer);
@@ -360,6 +224,25 @@ static int flash_inflight(struct nswap_io *io, unsigned int first)
 	return nswap_flash_inflight(f);
 }
 
+/* the peer that has the old copies of most of these slots, 0 if there is none */
+static u16 pageout_old_peer(const struct nswap_io *io, unsigned int first,
+			    unsigned int nr)
+{
+	unsigned int i, more = 0, with = 0;
+	u16 peer = 0;
+
+	for (i = first; i < first + nr; i++) {
+		u16 old = nswap_slot_at_peer(&io->old[i]) ? io->old[i].peer : 0;
+
+		if (!more)
+			peer = old;
+		more = old == peer ? more + 1 : more - 1;
+	}
+	for (i = first; i < first + nr; i++)
+		with += nswap_slot_at_peer(&io->old[i]) && io->old[i].peer == peer;
+	return 2 * with > nr ? peer : 0;
+}
+
 /**
  * nswap_pageout_to_peers() - bring slots that are to be placed to peers, or to
  *	flash, where the placement policy prefers that
@@ -384,8 +267,9 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 		first = __ffs(may);
 		nr = nswap_io_run(io, may, first);
 		n = nswap_is_cells(io->dev) ? nswap_cell_place(io, first, nr, &index) :
-		    nswap_place_take(io->dev, nr, 0, rather_peers ? -1 :
-				     flash_inflight(io, first), &index);
+		    nswap_place_take_again(io->dev, nr, pageout_old_peer(io, first, nr),
+					   rather_peers ? -1 : flash_inflight(io, first),
+					   &index);
 		if (n == -EXDEV) {
 			/* for lack of grants, perhaps: they are of use */
 			nswap_client_used(node);
@@ -443,7 +327,7 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 		const struct nswap_tier_ops *t = nswap_tiers[i];
 
 		if (nswap_tier_there(io->dev, i) &&
-		    (full || pageout_waited(io, t->patience_ms)))
+		    (full || nswap_pageout_waited(io, t->patience_ms)))
 			ret = t->store(io, pageout_firsts(io));
 	}
 	if (nswap_is_cells(io->dev) && nswap_cell_impatient(io)) {
@@ -467,10 +351,10 @@ void nswap_pageout(struct nswap_io *io)
 	if (io->rest && !io->todo && !io->unclaimed &&
 	    atomic_read_acquire(&io->pending) == 1)
 		nswap_pageout_spilled(io);
-	claimed = pageout_claim_slots(io);
+	claimed = nswap_pageout_claim(io);
 	if (READ_ONCE(io->halves) & io->todo)
 		nswap_pageout_seconds(io);
-	if (!pageout_waited(io, timeout * GIVE_UP_AFTER))
+	if (!nswap_pageout_waited(io, timeout * GIVE_UP_AFTER))
 		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, pageout_firsts(io));
 	if (ret)
 		pageout_overflow(io, ret == -ENOSPC);

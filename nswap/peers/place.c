@@ -104,6 +104,30 @@ static void place_update(struct nswap_node *node,
 				     place_busy(node, &node->cand[i]);
 }
 
+/* a peer that may be chosen, or NULL; @index: 0 for none */
+static struct nswap_place_peer *place_named(struct nswap_node *node, u16 index)
+{
+	unsigned int i;
+
+	for (i = 0; index && i < node->nr_cand; i++)
+		if (node->cand[i].index == index)
+			return nswap_place_usable(&node->cand[i]) ? &node->cand[i] : NULL;
+	return NULL;
+}
+
+/* a page that is written again at its old place leaves no copy to be freed there */
+static struct nswap_place_peer *place_or_old(struct nswap_device *dev,
+					     struct nswap_place_peer *picked, u16 index,
+					     unsigned int pages)
+{
+	const struct nswap_place_ops *policy = nswap_device_place(dev);
+	struct nswap_place_peer *old = place_named(dev->node, index);
+
+	if (!old || (policy->as_good && !policy->as_good(old, picked, pages)))
+		return picked;
+	return old;
+}
+
 /*
  * The policy's choice, NULL if no peer takes even one page. @flash: set if flash is
  * possible and the policy prefers it.
@@ -121,21 +145,22 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
 	};
+	struct nswap_place_peer *c;
 	int pos;
 
 	*flash = false;
 	place_update(node, avoid);
-	for (pos = 0; avoid->prefer && pos < node->nr_cand; pos++)
-		if (node->cand[pos].index == avoid->prefer &&
-		    nswap_place_usable(&node->cand[pos]))
-			return &node->cand[pos];
+	c = place_named(node, avoid->prefer);
+	if (c)
+		return c;
 	pos = nswap_device_place(dev)->pick(&view, pages);
 	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
-	dev->placed_last = node->cand[pos].index;
-	return &node->cand[pos];
+	c = place_or_old(dev, &node->cand[pos], avoid->old, pages);
+	dev->placed_last = c->index;
+	return c;
 }
 
 static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
@@ -192,6 +217,15 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 	struct nswap_place_avoid one = { .nr = !!avoid, .peer = { avoid } };
 
 	return place_take(dev, pages, &one, flash_inflight, index);
+}
+
+/* the same for pages of which a peer, @old, has older copies; it may be as good */
+int nswap_place_take_again(struct nswap_device *dev, unsigned int pages, u16 old,
+			   int flash_inflight, u16 *index)
+{
+	struct nswap_place_avoid any = { .old = old };
+
+	return place_take(dev, pages, &any, flash_inflight, index);
 }
 
 /* the same, without flash, and for more than one peer that is not to be chosen */

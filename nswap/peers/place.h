@@ -28,11 +28,13 @@ enum nswap_place_why {
  * @nr: how many
  * @peer: their indices
  * @prefer: this one is chosen if it can be, whatever the policy; 0 for none
+ * @old: this one has older copies of the pages and is chosen if it is as good; 0 for none
  */
 struct nswap_place_avoid {
 	u8 nr;
 	u16 peer[NSWAP_PLACE_AVOID];
 	u16 prefer;
+	u16 old;
 };
 
 /* one more, unless it is there or @index is 0; false if there is no room */
@@ -58,6 +60,8 @@ void nswap_place_remove(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
+int nswap_place_take_again(struct nswap_device *dev, unsigned int pages, u16 old,
+			   int flash_inflight, u16 *index);
 unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pages,
 				       u16 *index);
 int nswap_place_take_apart(struct nswap_device *dev, unsigned int pages,

@@ -87,7 +87,18 @@ static inline void place_check_row(struct kunit *test,
 			r->want);
 }
 
-/* any view: a usable candidate is chosen, and none only if none is usable */
+/* is a peer with older copies of a page as good as the one that was picked? */
+static inline bool place_as_good(const struct nswap_place_ops *ops,
+				 struct nswap_place_peer old,
+				 struct nswap_place_peer picked)
+{
+	return !ops->as_good || ops->as_good(&old, &picked, 1);
+}
+
+/*
+ * Any view: a usable candidate is chosen, and none only if none is usable; each is as
+ * good as itself.
+ */
 static inline void place_check_contract(struct kunit *test,
 					const struct nswap_place_ops *ops)
 {
@@ -131,6 +142,7 @@ static inline void place_check_contract(struct kunit *test,
 		KUNIT_ASSERT_GE(test, at, 0);
 		KUNIT_ASSERT_LT(test, at, (int)view.nr);
 		KUNIT_ASSERT_TRUE(test, nswap_place_usable(&peer[at]));
+		KUNIT_ASSERT_TRUE(test, place_as_good(ops, peer[at], peer[at]));
 	}
 }
 

@@ -70,9 +70,26 @@ static void shares(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer[1].inflight, 48u);
 }
 
+/* a peer with older copies of a page keeps it unless another one is clearly better */
+static void old_place(struct kunit *test)
+{
+	const struct nswap_place_ops *ops = &nswap_place_latency_ops;
+
+	KUNIT_EXPECT_TRUE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .store_ns = 120 },
+		(struct nswap_place_peer){ .store_ns = 100 }));
+	KUNIT_EXPECT_FALSE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .store_ns = 130 },
+		(struct nswap_place_peer){ .store_ns = 100 }));
+	KUNIT_EXPECT_FALSE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .store_ns = 100 },
+		(struct nswap_place_peer){ .store_ns = 0 }));
+}
+
 static struct kunit_case place_latency_cases[] = {
 	KUNIT_CASE_PARAM(decision, row_gen_params),
 	KUNIT_CASE(shares),
+	KUNIT_CASE(old_place),
 	KUNIT_CASE(contract),
 	{}
 };

@@ -66,9 +66,23 @@ static void fills_evenly(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer[2].free, 750ull);
 }
 
+/* a peer with older copies of a page keeps it unless another one is clearly better */
+static void old_place(struct kunit *test)
+{
+	const struct nswap_place_ops *ops = &nswap_place_least_full_ops;
+
+	KUNIT_EXPECT_TRUE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .free = 90, .lent = 100 },
+		(struct nswap_place_peer){ .free = 95, .lent = 100 }));
+	KUNIT_EXPECT_FALSE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .free = 90, .lent = 100 },
+		(struct nswap_place_peer){ .free = 98, .lent = 100 }));
+}
+
 static struct kunit_case place_least_full_cases[] = {
 	KUNIT_CASE_PARAM(decision, row_gen_params),
 	KUNIT_CASE(fills_evenly),
+	KUNIT_CASE(old_place),
 	KUNIT_CASE(contract),
 	{}
 };

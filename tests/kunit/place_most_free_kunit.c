@@ -83,9 +83,23 @@ static void levels_out(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, peer[i].free, 90ull);
 }
 
+/* a peer with older copies of a page keeps it unless another one is clearly better */
+static void old_place(struct kunit *test)
+{
+	const struct nswap_place_ops *ops = &nswap_place_most_free_ops;
+
+	KUNIT_EXPECT_TRUE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .free = 90 },
+		(struct nswap_place_peer){ .free = 100 }));
+	KUNIT_EXPECT_FALSE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .free = 80 },
+		(struct nswap_place_peer){ .free = 100 }));
+}
+
 static struct kunit_case place_most_free_cases[] = {
 	KUNIT_CASE_PARAM(decision, row_gen_params),
 	KUNIT_CASE(levels_out),
+	KUNIT_CASE(old_place),
 	KUNIT_CASE(contract),
 	{}
 };

@@ -77,9 +77,23 @@ static void levels_out(struct kunit *test)
 	}
 }
 
+/* a peer with older copies of a page keeps it unless another one is clearly better */
+static void old_place(struct kunit *test)
+{
+	const struct nswap_place_ops *ops = &nswap_place_two_choices_ops;
+
+	KUNIT_EXPECT_TRUE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .inflight = 33 },
+		(struct nswap_place_peer){ .inflight = 1 }));
+	KUNIT_EXPECT_FALSE(test, place_as_good(
+		ops, (struct nswap_place_peer){ .inflight = 34 },
+		(struct nswap_place_peer){ .inflight = 1 }));
+}
+
 static struct kunit_case place_two_choices_cases[] = {
 	KUNIT_CASE_PARAM(decision, row_gen_params),
 	KUNIT_CASE(levels_out),
+	KUNIT_CASE(old_place),
 	KUNIT_CASE(contract),
 	{}
 };

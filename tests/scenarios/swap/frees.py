@@ -54,8 +54,8 @@ def apart(slots, first, nr):
 
 
 class Trickle:
-    """Copies become obsolete all the time: with it the timer that batches frees
-    is always armed."""
+    """Second copies of a mirrored device become obsolete all the time: with it the
+    timer that batches frees is always armed."""
 
     def __init__(self, slots, nr):
         self._slots, self._nr = slots, nr
@@ -111,9 +111,9 @@ def test_no_ceiling(t):
         with Slots(dev, t.seed) as slots:
             apart(slots, 1, nr)
     small = client.device_add("4M")
-    client.ctl("policy", "place", "round-robin")
     other.ctl("lend", "16M")
     client.wait_sessions()
+    client.ctl("device", "protect", small, "mirror")
     with Slots(small, t.seed) as slots:
         apart(slots, 1, 63)
         with far(client):
@@ -129,6 +129,29 @@ def test_no_ceiling(t):
     for dev in (*devs, small):
         client.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def test_rewritten(t):
+    """A page that is written again stays at its peer, where it is written over: there
+    is no copy to be freed, whatever runs it is written in."""
+    cluster = t.cluster(4)
+    client = cluster[0]
+    for node in cluster:
+        node.up(lend="0" if node is client else "16M")
+    cluster.wait_connected()
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add("8M")
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, 1025, 8):
+            slots.write(first, 8)
+        held_at = [held(node) for node in cluster.nodes[1:]]
+        for run in (8, 1, 4, 2, 8):
+            for first in range(1, 1025, run):
+                slots.write(first, run)
+        equal([held(node) for node in cluster.nodes[1:]], held_at, "pages at each peer")
+        equal(client.stat()["client"]["freed_slots"], 0, "copies that were freed")
+        equal(slots.compare(), (1024, 0, 0), "right, wrong, unreadable")
+    client.device_del(dev)
 
 
 def test_no_starvation(t):

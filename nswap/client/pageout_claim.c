@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-out, claim: from now on its slots are WRITING, in the next generation, and the
+ * request's alone.
+ *
+ * Invariants:
+ *  - A claim takes the request's slots in ascending order and stops at the first
+ *    that another request has claimed, so two requests never wait for each other.
+ *    It also stops where a page that a server brought back is being written to
+ *    the slot's place at home, or to flash before that; that write waits for
+ *    nothing but these two devices.
+ *  - On a device that home protects, a slot is claimed with a page promised for its
+ *    copy (follow.c), and not while an older copy of it is on its way home.
+ */
+#include "core/client_state.h"
+#include "core/home_copy.h"
+#include "core/mirror.h"
+#include "core/node.h"
+#include "core/return_mark.h"
+#include "core/slot_update.h"
+#include "follow.h"
+#include "pageout_claim.h"
+#include "row.h"
+
+/* go to a peer without a promised copy after this many: earlier, or home is next */
+#define EXPOSE_AFTER	3
+
+static void store_header(struct nswap_io *io)
+{
+	struct nswap_device *dev = io->dev;
+
+	spin_lock(&dev->header_lock);
+	copy_highpage(dev->header, io->page[0]);
+	spin_unlock(&dev->header_lock);
+}
+
+/* fails if another request has the slot, or a page is being written home for it */
+static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
+				 u64 slot)
+{
+	if (s->state == NSWAP_SLOT_WRITING || nswap_return_under_way(dev, slot) ||
+	    nswap_home_copy_due(dev, slot))
+		return false;
+	*s = (struct nswap_slot){
+		.state = NSWAP_SLOT_WRITING,
+		.gen = nswap_gen_next(s->gen),
+	};
+	return true;
+}
+
+/* a home that does not keep up makes page-outs wait; one that hangs does not for long */
+static bool pageout_follow(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_device *dev = io->dev;
+
+	/* pairs with nswap_protect_set() */
+	if (smp_load_acquire(&dev->protect) != NSWAP_PROTECT_HOME)
+		return true;
+	if (nswap_follow_reserve(dev)) {
+		set_bit(i, &io->follows);
+		return true;
+	}
+	return nswap_pageout_waited(io, EXPOSE_AFTER *
+			      nswap_knob(dev->node, store_timeout_ms));
+}
+
+/* the copy promised for a slot's page is not to be made; @io: page-out; any context */
+void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i)
+{
+	if (io->follows && test_and_clear_bit(i, &io->follows))
+		nswap_follow_release(io->dev);
+}
+
+/*
+ * With rows, the cell that has the slot's page is dead from now on, before another task
+ * can bring the slot's page to a cell (row_copy.c).
+ */
+static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
+			       unsigned int i, u64 slot)
+{
+	u32 cell = 0;
+	bool ret;
+
+	spin_lock(&p->switch_lock);
+	ret = nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
+				io->dev, slot);
+	if (ret)
+		cell = xchg(&p->cell_of[slot], 0);
+	spin_unlock(&p->switch_lock);
+	if (cell)
+		nswap_cell_dead(p, cell);
+	return ret;
+}
+
+static bool pageout_claim_word(struct nswap_io *io, unsigned int i, u64 slot)
+{
+	struct nswap_parity *p = nswap_parity_of(io->dev);
+	u32 cell;
+
+	if (p)
+		return pageout_claim_cell(p, io, i, slot);
+	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
+			       io->dev, slot))
+		return false;
+	/* parity may have been turned on, and the page brought to a cell, meanwhile */
+	p = nswap_parity_of(io->dev);
+	cell = p ? xchg(&p->cell_of[slot], 0) : 0;
+	if (cell)
+		nswap_cell_dead(p, cell);
+	return true;
+}
+
+/* false if the slot cannot be claimed now */
+static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
+{
+	u64 slot = io->slot[i];
+
+	if (io->ops)
+		return io->ops->claim(io, i);
+	if (!slot) {
+		store_header(io);
+		return true;
+	}
+	if (!pageout_follow(io, i))
+		return false;
+	if (!pageout_claim_word(io, i, slot)) {
+		nswap_pageout_unfollow(io, i);
+		return false;
+	}
+	if (nswap_mirror_wanted(io->dev))
+		io->pairs |= BIT(i);
+	io->todo |= BIT(i);
+	return true;
+}
+
+/**
+ * nswap_pageout_claim() - claim those slots of a page-out that it has not claimed yet
+ * @io: page-out the caller dispatches
+ *
+ * Context: process, page-out path: does not sleep or allocate.
+ * Return: false if some slots still have to be claimed.
+ */
+bool nswap_pageout_claim(struct nswap_io *io)
+{
+	while (io->unclaimed) {
+		unsigned int i = __ffs(io->unclaimed);
+
+		if (!pageout_claim_slot(io, i))
+			return false;
+		io->unclaimed &= ~BIT(i);
+	}
+	return true;
+}

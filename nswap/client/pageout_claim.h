@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page-out, claim.
+ */
+#ifndef NSWAP_PAGEOUT_CLAIM_H
+#define NSWAP_PAGEOUT_CLAIM_H
+
+#include "core/request.h"
+
+bool nswap_pageout_claim(struct nswap_io *io);
+void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i);
+
+/* has it been under way for so long? any context */
+static inline bool nswap_pageout_waited(const struct nswap_io *io, u32 ms)
+{
+	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
+}
+
+#endif
