@@ -45,14 +45,14 @@ class HostRun:
             if not outcome:
                 continue
             del self.running[child]
-            free += test[1].cpus
+            free += test[1].busy
             if any([self.totals.tell(test[0], r) for r in outcome.results]):
                 self.again.append(test)
         for test in list(self.tests):
-            if test[1].cpus <= free:
+            if test[1].busy <= free:
                 self.tests.remove(test)
                 self.running[self._start(*test)] = test
-                free -= test[1].cpus
+                free -= test[1].busy
 
     def _start(self, suite, case):
         settings = {"flavour": "plain", "seed": self.options.seed,
@@ -62,7 +62,7 @@ class HostRun:
 
     def busy(self):
         """Processors that are in use."""
-        return sum(case.cpus for _, case in self.running.values())
+        return sum(case.busy for _, case in self.running.values())
 
     def over(self):
         """Whether all tests are."""

@@ -46,12 +46,13 @@ class LabTest:
 
 class LabRun:
     """Runs the tests of lab suites on one kernel flavour with so many
-    processors."""
+    processors, a kernel keeping so many of this machine's busy."""
 
-    def __init__(self, tests, flavour, cpus, options, totals):
+    def __init__(self, tests, flavour, cpus, busy, options, totals):
         self.tests = {t.key: t for t in tests}
         self.flavour = flavour
         self.cpus = cpus
+        self.each_busy = busy
         self.options = options
         self.totals = totals
         self.again = []
@@ -82,10 +83,10 @@ class LabRun:
             self._follow(boot)
             if boot.over:
                 self.boots.remove(boot)
-                free += self.cpus
-        while free >= self.cpus and len(self._open()) > self._idle():
+                free += self.each_busy
+        while free >= self.each_busy and len(self._open()) > self._idle():
             self.boots.append(self._boot())
-            free -= self.cpus
+            free -= self.each_busy
 
     def _idle(self):
         """Kernels that have not claimed a test yet."""
@@ -93,7 +94,7 @@ class LabRun:
 
     def busy(self):
         """Processors that are in use."""
-        return len(self.boots) * self.cpus
+        return len(self.boots) * self.each_busy
 
     def over(self):
         """Whether all tests are."""

@@ -46,6 +46,7 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "migration.while_swapping", "home.no_peer",
             "home.errors_while_swapping", "size.pressure", "size.shrinker")
 
+DEBUG_CPUS = (2, 2)     # the debug kernel looks for races; both are kept busy
 # half as many again as there are processors: tests wait a third of their time
 JOBS = max(2, min((os.cpu_count() or 1) * 3 // 2, 8))
 
@@ -89,12 +90,13 @@ def lab_runs(tests, options, totals):
     groups = collections.defaultdict(list)
     for suite, source, case in tests:
         flavour = "debug" if suite == "debug" else "plain"
-        # the debug kernel looks for races and has two
-        cpus = options.cpus or (case.cpus if flavour == "plain" else 2)
-        groups[flavour == "debug", -cpus, flavour].append(
+        cpus, busy = (case.cpus, case.busy) if flavour == "plain" else DEBUG_CPUS
+        if options.cpus:
+            cpus = busy = options.cpus
+        groups[flavour == "debug", -cpus, -busy, flavour].append(
             LabTest(suite, source, case))
-    return [LabRun(group, flavour, -width, options, totals)
-            for (_, width, flavour), group in sorted(groups.items())]
+    return [LabRun(group, flavour, -cpus, -busy, options, totals)
+            for (_, cpus, busy, flavour), group in sorted(groups.items())]
 
 
 def share(runs, processors):
@@ -120,15 +122,16 @@ def run_all(tests, options, totals):
     here.sort(key=lambda test: -test[1].timeout)
     labs = lab_runs(of_lab, options, totals) if of_lab else []
     host = HostRun(here, options, totals)
-    widest = max([run.cpus for run in labs] + [case.cpus for _, case in here])
+    widest = max([run.each_busy for run in labs] + [case.busy for _, case in here])
     share([*labs, host], max(options.jobs, widest))
     totals.last_chance = True
     for run in labs:
         for test in run.again:
             share([LabRun([LabTest(test.suite, test.source, test.case)],
-                          run.flavour, run.cpus, options, totals)], run.cpus)
+                          run.flavour, run.cpus, run.each_busy, options, totals)],
+                  run.each_busy)
     for test in host.again:
-        share([HostRun([test], options, totals)], test[1].cpus)
+        share([HostRun([test], options, totals)], test[1].busy)
     totals.last_chance = False
 
 

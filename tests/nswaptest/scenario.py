@@ -14,6 +14,7 @@ names of tests have no folder in them, so no two files share a name:
     ONLY_FULL = {"x": "why"}     those that run only with NSWAP_FULL=1, since
                                  they take very long
     CPUS = 2                     processors of its lab kernel, 1 if left out
+    BUSY = 1.5                   how many of this machine's it keeps busy, if not CPUS
     NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
 
     def run(t): …                one test named like the file, or
@@ -52,6 +53,7 @@ class Case:
     description: str
     not_in_debug: str
     cpus: int
+    busy: float
     full: str       # why it runs only with NSWAP_FULL, or ""
 
     def load(self):
@@ -135,6 +137,7 @@ def discover(suite, patterns=()):
                 getattr(module, "TIMEOUT", 60), module.DESCRIPTION,
                 getattr(module, "NOT_IN_DEBUG", ""),
                 getattr(module, "CPUS", 1),
+                getattr(module, "BUSY", getattr(module, "CPUS", 1)),
                 getattr(module, "ONLY_FULL", {}).get(
                     function.removeprefix("test_"), "")))
     return cases

@@ -3,7 +3,7 @@
 
         node0 ------ node1 … node4     node0 writes, reads and discards
 
-20 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one something happens to as
+50 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one something happens to as
 many servers as the protection survives, at a random moment or at a named point of the
 code, while another server gives its RAM back and a third lends less; see FAULTS and
 MOMENTS. The next round begins when every page is protected again: so no read and no
@@ -29,7 +29,8 @@ DESCRIPTION = "one death after the other loses no page of a protected device"
 SUITES = ("crash",)
 NEEDS = ("inject", "progs", "dmsetup")
 CPUS = 2
-ROUNDS = int(os.environ.get("NSWAP_CRASH_ROUNDS", "20"))
+BUSY = 1.5      # a round waits half of its time
+ROUNDS = int(os.environ.get("NSWAP_CRASH_ROUNDS", "50"))
 SEED = os.environ.get("NSWAP_CRASH_SEED")
 TIMEOUT = 240 + 30 * ROUNDS
 

@@ -3,7 +3,7 @@
 
         node0 ------ node1 … node4     node0 writes and compares two devices
 
-NSWAP_CRASH_ROUNDS rounds, or 20. In each one a server dies, or is silent until it is
+NSWAP_CRASH_ROUNDS rounds, or 50. In each one a server dies, or is silent until it is
 taken for dead. The slot trace of a whole reading before says which peer each page is
 read from. A second device has a random workload all the time. Seeds: crash.py.
 """
@@ -21,6 +21,7 @@ DESCRIPTION = "a death without protection costs exactly the pages of that peer"
 SUITES = ("crash",)
 NEEDS = ("module", "progs")
 CPUS = 2
+BUSY = crash.BUSY
 ROUNDS = crash.ROUNDS
 TIMEOUT = crash.TIMEOUT
 
