@@ -21,6 +21,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
+#include "peers/attach.h"
 #include "tiering/row_clean.h"
 
 #define STRIPS_MORE	64	/* so that small devices have enough rows */
@@ -169,15 +170,17 @@ int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape)
 	return 0;
 }
 
-/* the disk exists; under the node's control lock */
+/* the disk exists; process, sleeps for peers; under the node's control lock */
 void nswap_parity_start(struct nswap_device *dev)
 {
 	struct nswap_parity *p = dev->parity;
 
 	if (!p)
 		return;
-	/* peers are told of it at the next tick */
-	p->cells->class = dev->class;
+	if (!READ_ONCE(p->cells->attached)) {
+		p->cells->class = dev->class;
+		nswap_attach_device(p->cells);
+	}
 	nswap_row_clean_start(p);
 }
 

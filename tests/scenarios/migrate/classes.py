@@ -167,6 +167,39 @@ def test_critical_first(t):
     other.device_del(crowd)
 
 
+def test_critical_cells(t):
+    """Lenders know the cells of a critical device with parity for critical: one that
+    is full of droppable pages drops some for those that move there."""
+    cluster = start(t, ["32M", "32M", "32M", "8M"], clients=2)
+    client, other, full = cluster[0], cluster[1], cluster[5]
+    lenders = cluster.nodes[2:5]
+    for lender in lenders:
+        lender.ctl("lend", "0")
+    crowd = add(other, "--size", "16M", "--class", "droppable")
+    wait_for(lambda: not any(other.peers()[node.addr]["free_pages"] for node in lenders),
+             20, "only one has room")
+    with Slots(crowd, t.seed) as crowded:
+        fill(crowded, 1792)
+        for lender in lenders:
+            lender.ctl("lend", "32M")
+        full.ctl("lend", str(server(full)["held_pages"] * 4096))
+        wait_for(lambda: client.peers()[full.addr]["free_pages"] == 0 and
+                 all(client.peers()[node.addr]["free_pages"] > 4096 for node in lenders),
+                 20, "one is full, the others have room")
+        dear = add(client, "--size", SIZE, "--class", "critical", "--protect",
+                   "parity:2+1")
+        with Slots(dear, t.seed + 1) as slots:
+            fill(slots, 512)
+            equal(server(full)["pages_dropped"], 0, "dropped before")
+            lenders[0].ctl("lend", "0")
+            wait_for(lambda: server(lenders[0])["held_pages"] == 0, 30,
+                     "all cells have left")
+            at_least(server(full)["pages_dropped"], 1, "dropped for them")
+            equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable")
+        client.device_del(dear)
+    other.device_del(crowd)
+
+
 def test_order(t):
     """With room for some pages only at another peer, those of the critical device are
     there when the lender dies, though they were used last."""
