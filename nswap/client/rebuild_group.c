@@ -73,19 +73,19 @@ static void rebuild_take_checks(struct nswap_batch *b, const struct rebuild_grou
 static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 			   const struct nswap_row *r, u32 cell, struct rebuild_group *g)
 {
-	struct nswap_row_buffer *buf = &p->buffer[r->buffer];
-	unsigned int lane = nswap_cell_lane(cell), i;
+	struct nswap_row_buffer *buf = &p->buffer[READ_ONCE(r->buffer)];
+	unsigned int lane = nswap_cell_lane(cell), nr = READ_ONCE(r->nr), i;
 	int ret = 0;
 
 	*g = (struct rebuild_group){
-		.at = nswap_row_position(r, cell), .checks = r->checks,
+		.at = nswap_row_position(r, cell), .checks = READ_ONCE(r->checks),
 	};
-	if (g->at >= r->nr)
+	if (g->at >= nr)
 		return -ESTALE;
 	spin_lock(&buf->lock);
-	g->second = nswap_row_cell(r, r->nr + g->checks - 1, lane);
-	g->here = r->state != NSWAP_ROW_CLOSED;
-	for (i = 0; i < r->nr; i++) {
+	g->second = nswap_row_cell(r, nr + g->checks - 1, lane);
+	g->here = READ_ONCE(r->state) != NSWAP_ROW_CLOSED;
+	for (i = 0; i < nr; i++) {
 		if (i == g->at || !(r->member[i] & BIT(lane)))
 			continue;
 		g->position[g->nr] = i;
@@ -95,7 +95,7 @@ static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 	if (g->here)
 		rebuild_take_checks(b, g, buf, lane);
 	else
-		b->io.slot[g->nr] = nswap_row_cell(r, r->nr, lane);
+		b->io.slot[g->nr] = nswap_row_cell(r, nr, lane);
 	if (!(r->member[g->at] & BIT(lane)))
 		ret = -EINVAL;
 	spin_unlock(&buf->lock);
@@ -178,7 +178,7 @@ bool nswap_cell_rebuildable(const struct nswap_parity *p, u32 cell)
 			 (nswap_slot_at_peer(&s) &&
 			  nswap_copy_slow(p->dev->node, s.peer)));
 	}
-	return slow < r->checks;
+	return slow < READ_ONCE(r->checks);
 }
 
 /**

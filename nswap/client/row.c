@@ -62,8 +62,8 @@ unsigned int nswap_row_position(const struct nswap_row *r, u32 cell)
 {
 	unsigned int i;
 
-	for (i = 0; i < r->nr + r->checks; i++)
-		if (r->strip[i] == cell / NSWAP_ROW_LANES)
+	for (i = 0; i < READ_ONCE(r->nr) + READ_ONCE(r->checks); i++)
+		if (READ_ONCE(r->strip[i]) == cell / NSWAP_ROW_LANES)
 			break;
 	return i;
 }
@@ -94,6 +94,27 @@ static struct nswap_row *row_find(struct nswap_parity *p)
 	return NULL;
 }
 
+/* a row that is FREE becomes OPEN */
+static void row_begin(struct nswap_row *r, const struct nswap_group_shape *shape,
+		      unsigned int buffer, bool spare)
+{
+	WRITE_ONCE(r->use, r->use + 1);
+	/* pairs with nswap_cell_rebuild(): what it reads of this use comes after */
+	smp_wmb();
+	memset(r->member, 0, sizeof(r->member));
+	memset(r->moving, 0, sizeof(r->moving));
+	r->freed = 0;
+	r->live = 0;
+	r->under_way = 0;
+	r->spare = spare;
+	WRITE_ONCE(r->wanted, false);
+	WRITE_ONCE(r->passed, 0);
+	WRITE_ONCE(r->nr, shape->pages);
+	WRITE_ONCE(r->checks, shape->checks);
+	WRITE_ONCE(r->buffer, buffer);
+	WRITE_ONCE(r->state, NSWAP_ROW_OPEN);
+}
+
 /* @peers: how many have room. Returns 0, or as nswap_row_take() */
 static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 {
@@ -111,12 +132,9 @@ static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 	r = row_find(p);
 	if (!r)
 		return -EAGAIN;
-	*r = (struct nswap_row){
-		.nr = shape.pages, .checks = shape.checks, .use = r->use + 1,
-		.state = NSWAP_ROW_OPEN, .buffer = b - p->buffer, .spare = spare,
-	};
+	row_begin(r, &shape, b - p->buffer, spare);
 	for (i = 0; i < r->nr + r->checks; i++) {
-		r->strip[i] = p->unused[--p->nr_unused];
+		WRITE_ONCE(r->strip[i], p->unused[--p->nr_unused]);
 		WRITE_ONCE(p->row_of[r->strip[i]], r - p->row);
 	}
 	b->used = true;
@@ -129,7 +147,7 @@ static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 
 static void row_store_soon(struct nswap_parity *p, struct nswap_row *r)
 {
-	r->state = NSWAP_ROW_STORING;
+	WRITE_ONCE(r->state, NSWAP_ROW_STORING);
 	queue_delayed_work(nswap_io_wq, &p->buffer[r->buffer].store, 0);
 }
 
@@ -139,13 +157,14 @@ static void row_full(struct nswap_parity *p, struct nswap_row *r)
 	unsigned int used = DIV_ROUND_UP(p->cursor[r->spare], NSWAP_ROW_LANES), i;
 
 	p->open[r->spare] = NSWAP_ROW_NONE;
-	r->state = NSWAP_ROW_FULL;
+	WRITE_ONCE(r->state, NSWAP_ROW_FULL);
 	for (i = used; i < r->nr; i++) {
 		WRITE_ONCE(p->row_of[r->strip[i]], NSWAP_ROW_NONE);
 		p->unused[p->nr_unused++] = r->strip[i];
 	}
-	memmove(&r->strip[used], &r->strip[r->nr], r->checks * sizeof(r->strip[0]));
-	r->nr = used;
+	for (i = 0; i < r->checks; i++)
+		WRITE_ONCE(r->strip[used + i], r->strip[r->nr + i]);
+	WRITE_ONCE(r->nr, used);
 	if (!r->under_way)
 		row_store_soon(p, r);
 }
@@ -178,7 +197,7 @@ int nswap_row_take(struct nswap_parity *p, u32 slot, unsigned int peers, bool sp
 				       p->cursor[spare] % NSWAP_ROW_LANES);
 		p->cursor[spare]++;
 		r->under_way++;
-		r->live++;
+		WRITE_ONCE(r->live, r->live + 1);
 		atomic64_inc(&p->live);
 		WRITE_ONCE(p->slot_of[*cell], slot);
 		if (p->cursor[spare] == r->nr * NSWAP_ROW_LANES)
@@ -289,8 +308,7 @@ static void row_free(struct nswap_parity *p, struct nswap_row *r)
 {
 	unsigned int i;
 
-	r->state = NSWAP_ROW_FREE;
-	r->wanted = false;
+	WRITE_ONCE(r->state, NSWAP_ROW_FREE);
 	for (i = 0; i < r->nr + r->checks; i++) {
 		WRITE_ONCE(p->row_of[r->strip[i]], NSWAP_ROW_NONE);
 		p->unused[p->nr_unused++] = r->strip[i];
@@ -329,7 +347,7 @@ void nswap_row_stored(struct nswap_parity *p, u32 row)
 	spin_lock_irqsave(&p->lock, flags);
 	p->buffer[r->buffer].used = false;
 	p->nr_buffers--;
-	r->state = NSWAP_ROW_CLOSED;
+	WRITE_ONCE(r->state, NSWAP_ROW_CLOSED);
 	row_lanes_free(p, r);
 	spin_unlock_irqrestore(&p->lock, flags);
 }
@@ -371,7 +389,7 @@ void nswap_cell_dead(struct nswap_parity *p, u32 cell)
 	if (p->slot_of[cell]) {
 		WRITE_ONCE(p->slot_of[cell], 0);
 		r = &p->row[nswap_cell_row(p, cell)];
-		r->live--;
+		WRITE_ONCE(r->live, r->live - 1);
 		atomic64_dec(&p->live);
 		if (r->state == NSWAP_ROW_CLOSED)
 			row_lane_free(p, r, nswap_cell_lane(cell));
@@ -400,6 +418,9 @@ void nswap_parity_free(struct nswap_device *dev, u64 slot)
 
 	nswap_free_slot(dev, slot);
 	cell = p ? xchg(&p->cell_of[slot], 0) : 0;
-	if (cell)
-		nswap_cell_dead(p, cell);
+	if (!cell)
+		return;
+	nswap_cell_dead(p, cell);
+	/* it may have been on its way back to the visible device (row_copy.c) */
+	nswap_free_slot(dev, slot);
 }

@@ -25,9 +25,9 @@ static bool row_move_allowed(struct nswap_parity *p, struct nswap_row *r, u32 ce
 {
 	unsigned int lane = nswap_cell_lane(cell), i;
 
-	if (r->state != NSWAP_ROW_CLOSED || r->moving[lane])
+	if (READ_ONCE(r->state) != NSWAP_ROW_CLOSED || r->moving[lane])
 		return false;
-	for (i = 0; i < r->nr + r->checks; i++) {
+	for (i = 0; i < nswap_row_strips(r); i++) {
 		struct nswap_slot s = nswap_slot_look(p->cells,
 						      nswap_row_cell(r, i, lane));
 

@@ -10,7 +10,8 @@
  *  - The buffer is kept until each check is acknowledged: a page that is lost before that
  *    is rebuilt from here (rebuild.c). The one exception is a row that no slot needs.
  *  - The request is a part of the buffer and there is one at a time: the work starts it,
- *    and is queued again when it has ended.
+ *    and is queued again when it has ended. The next one may have begun before that is
+ *    over, so @busy counts.
  *  - On the page-out path, since page-outs wait for buffers: nothing here allocates after
  *    nswap_row_store_init(), nor waits.
  */
@@ -54,8 +55,9 @@ static void row_store_over(struct nswap_io *io)
 	if (io->failed)
 		WRITE_ONCE(b->parity->row[b->row].wanted, true);
 	queue_delayed_work(nswap_io_wq, &b->store, io->failed ? AGAIN : 0);
-	/* pairs with nswap_row_store_stop(): it is queued */
-	smp_store_release(&b->busy, false);
+	/* pairs with nswap_row_store_stop(): it is queued, and @b not touched any more */
+	smp_mb__before_atomic();
+	atomic_dec(&b->busy);
 }
 
 static const struct nswap_io_ops row_store_ops = {
@@ -131,7 +133,7 @@ static void row_store_work(struct work_struct *work)
 	io->ops = &row_store_ops;
 	io->ahead = false;
 	io->resumed = false;
-	WRITE_ONCE(b->busy, true);
+	atomic_inc(&b->busy);
 	nswap_request_submit(io);
 }
 
@@ -185,7 +187,7 @@ void nswap_row_store_stop(struct nswap_parity *p)
 
 		cancel_delayed_work_sync(&b->store);
 		/* pairs with row_store_over() */
-		while (smp_load_acquire(&b->busy))
+		while (atomic_read_acquire(&b->busy))
 			schedule_timeout_uninterruptible(1);
 		cancel_delayed_work_sync(&b->store);
 	}

@@ -69,6 +69,7 @@ enum nswap_row_state {
  * @spare: it is open for recovery and cleaning
  * @pinned: its pages are being brought elsewhere: no group is freed
  * @wanted: a peer wants RAM back: the row is to be written again elsewhere
+ * @passed: in this era of cleaning none of its pages could be read; 0: never
  */
 struct nswap_row {
 	u32 strip[NSWAP_ROW_WIDTH];
@@ -85,6 +86,7 @@ struct nswap_row {
 	bool spare;
 	bool pinned;
 	bool wanted;
+	u8 passed;
 };
 
 /**
@@ -92,7 +94,7 @@ struct nswap_row {
  * @parity: whose
  * @row: the row; under the lock of @parity
  * @used: it has one; likewise
- * @busy: @io is under way
+ * @busy: requests of @io that are under way, or whose end is not over yet
  * @lock: protects @page and the members of the row; process context
  * @page: the first checks by lane, and the second ones, if the device ever wanted them
  * @store: sends them
@@ -103,7 +105,7 @@ struct nswap_row_buffer {
 	struct nswap_parity *parity;
 	u32 row;
 	bool used;
-	bool busy;
+	atomic_t busy;
 	spinlock_t lock;
 	struct page *page[NSWAP_ROW_CHECKS][NSWAP_ROW_LANES];
 	struct delayed_work store;
@@ -207,13 +209,14 @@ static inline u32 nswap_cell_row(const struct nswap_parity *p, u32 cell)
 /* the strips of a row that are at peers, or are to be: its checks come last */
 static inline unsigned int nswap_row_strips(const struct nswap_row *r)
 {
-	return r->nr + (r->state == NSWAP_ROW_CLOSED ? r->checks : 0);
+	return READ_ONCE(r->nr) +
+	       (READ_ONCE(r->state) == NSWAP_ROW_CLOSED ? READ_ONCE(r->checks) : 0);
 }
 
 static inline u32 nswap_row_cell(const struct nswap_row *r, unsigned int position,
 				 unsigned int lane)
 {
-	return r->strip[position] * NSWAP_ROW_LANES + lane;
+	return READ_ONCE(r->strip[position]) * NSWAP_ROW_LANES + lane;
 }
 
 #endif
