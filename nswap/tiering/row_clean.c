@@ -34,6 +34,9 @@
 #define SHORT_PART	8	/* strips are short when fewer than this part is unused */
 #define GAP		3	/* dead cells that are read to read what is beyond them */
 #define FULL_PCT	97	/* a row with more live cells is not worth cleaning */
+#define ERA		(10 * HZ) /* a row that cannot be read is passed over for as long */
+#define TRIES		64	/* rows that may turn out so in one batch */
+#define LOST_AGAIN	(5 * HZ) /* lost groups are searched for again, if there was none */
 
 /**
  * struct nswap_row_clean - recovers and cleans the rows of a device
@@ -46,6 +49,11 @@
  * @owed_us: for nswap_fill_pause()
  * @live: pages in cells when it looked last, and
  * @written: jiffies when that had changed
+ * @era: of rows that are passed over, never 0, and
+ * @begun: jiffies when it began
+ * @lost: what clean_losses() was in the last search for lost groups, and
+ * @searched: jiffies when it found none
+ * @no_room: pages had nowhere to go in this search
  * @c: the batch
  */
 struct nswap_row_clean {
@@ -58,6 +66,11 @@ struct nswap_row_clean {
 	unsigned int owed_us;
 	s64 live;
 	unsigned long written;
+	u8 era;
+	unsigned long begun;
+	u64 lost;
+	unsigned long searched;
+	bool no_room;
 	struct nswap_row_copy c;
 };
 
@@ -173,23 +186,26 @@ static bool clean_row_misfit(const struct nswap_parity *p, const struct nswap_ro
 			     const struct nswap_group_shape *shape)
 {
 	return READ_ONCE(r->live) &&
-	       (r->checks > p->want.checks ||
-		(r->checks < shape->checks && !clean_short(p)));
+	       (READ_ONCE(r->checks) > READ_ONCE(p->want.checks) ||
+		(READ_ONCE(r->checks) < shape->checks && !clean_short(p)));
 }
 
-/* may cells have lost their pages? else no search is worth it */
-static bool clean_any_lost(struct nswap_parity *p)
+/*
+ * From what cells may have lost their pages: 0 if none has. It changes with what is to be
+ * found.
+ */
+static u64 clean_losses(struct nswap_parity *p)
 {
-	bool any = atomic64_read(&p->cells->count[NSWAP_SLOT_LOST]);
+	u64 lost = atomic64_read(&p->cells->count[NSWAP_SLOT_LOST]) * NSWAP_MAX_PEERS;
 	struct nswap_peer *peer;
 	unsigned int i;
 
 	nswap_for_each_peer(p->dev->node, i, peer) {
-		any = any || (nswap_peer_hopeless(READ_ONCE(peer->state)) &&
-			      atomic64_read(&peer->slots));
+		lost += nswap_peer_hopeless(READ_ONCE(peer->state)) &&
+			atomic64_read(&peer->slots);
 		nswap_peer_put(peer);
 	}
-	return any;
+	return lost;
 }
 
 /* what clean_next() looks for */
@@ -229,6 +245,7 @@ static unsigned int clean_next(struct nswap_row_clean *c, enum clean_what what)
 			n = clean_row(c, c->row, what == CLEAN_LOST,
 				      what == CLEAN_BACK);
 		}
+		c->no_room = c->no_room || n == -EAGAIN;
 		/* the rest of the same row, in the next run */
 		if (n <= 0)
 			c->row = (c->row + 1) % p->nr_rows;
@@ -240,10 +257,11 @@ static unsigned int clean_next(struct nswap_row_clean *c, enum clean_what what)
 
 /*
  * The row with the smallest share of live cells, checks included, if that is worth it: of
- * a row that is opened now, it would be so much.
+ * a row that is opened now, it would be so much. Those that are passed over do not count.
  */
-static u32 clean_emptiest(struct nswap_parity *p)
+static u32 clean_emptiest(const struct nswap_row_clean *c)
 {
+	const struct nswap_parity *p = c->parity;
 	u32 i, best = NSWAP_ROW_NONE, least;
 	struct nswap_group_shape shape;
 
@@ -256,7 +274,8 @@ static u32 clean_emptiest(struct nswap_parity *p)
 
 		if (!(i % NSWAP_FILL_BREATHE))
 			cond_resched();
-		if (READ_ONCE(r->state) != NSWAP_ROW_CLOSED || !strips)
+		if (READ_ONCE(r->state) != NSWAP_ROW_CLOSED || !strips ||
+		    READ_ONCE(r->passed) == c->era)
 			continue;
 		share = 100 * READ_ONCE(r->live) / (strips * NSWAP_ROW_LANES);
 		if (share < least) {
@@ -291,22 +310,56 @@ static bool clean_due(struct nswap_row_clean *c, bool *rests)
 	return held * 100 * shape.pages > live * (shape.pages + shape.checks) * pct;
 }
 
-/* a part of the emptiest row; returns how many pages were read */
+/*
+ * A part of the emptiest row; returns how many pages were read. What is left of a row may
+ * be lost, or at peers that are silent: such a row is passed over for an era, or it would
+ * be the emptiest for as long.
+ */
 static unsigned int clean_some(struct nswap_row_clean *c)
 {
-	u32 row = clean_emptiest(c->parity);
+	unsigned int try;
+	int n = 0;
 
-	return row == NSWAP_ROW_NONE ? 0 : max(clean_row(c, row, false, false), 0);
+	if (!c->era || time_after(jiffies, c->begun + ERA)) {
+		c->begun = jiffies;
+		c->era = c->era % U8_MAX + 1;
+	}
+	for (try = 0; try < TRIES && !n && !READ_ONCE(c->stop); try++) {
+		u32 row = clean_emptiest(c);
+
+		if (row == NSWAP_ROW_NONE)
+			break;
+		n = clean_row(c, row, false, false);
+		if (!n)
+			WRITE_ONCE(c->parity->row[row].passed, c->era);
+	}
+	return max(n, 0);
+}
+
+/*
+ * Pages of groups that have lost a cell; likewise. A search of all rows that found none is
+ * not repeated for a while.
+ */
+static unsigned int clean_lost(struct nswap_row_clean *c)
+{
+	u64 lost = clean_losses(c->parity);
+	unsigned int n;
+
+	if (!lost || (lost == c->lost && !time_after(jiffies, c->searched + LOST_AGAIN)))
+		return 0;
+	c->no_room = false;
+	n = clean_next(c, CLEAN_LOST);
+	c->lost = n || c->no_room ? 0 : lost;
+	c->searched = jiffies;
+	return n;
 }
 
 /* what is exposed, or not to stay where it is; likewise */
 static unsigned int clean_exposed(struct nswap_row_clean *c)
 {
 	struct nswap_parity *p = c->parity;
-	unsigned int n = 0;
+	unsigned int n = clean_lost(c);
 
-	if (clean_any_lost(p))
-		n = clean_next(c, CLEAN_LOST);
 	if (!n) {
 		/* rows without their checks may have all other buffers */
 		WRITE_ONCE(p->last_buffer, true);
