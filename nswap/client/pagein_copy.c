@@ -149,13 +149,17 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 	return again;
 }
 
-/* does flash, home, or a peer that answers sooner have every page of it, or its groups? */
+/*
+ * Does flash, home, or a peer that answers sooner have every page of it, or its groups? Or
+ * is it to fail early, for its reader to try something else?
+ */
 bool nswap_copy_dispensable(struct nswap_op *op)
 {
 	unsigned int i;
 
 	if (nswap_pagein_hasty(op->io))
-		return nswap_cell_rebuildable(op->io->dev->parity,
+		return op->io->ahead ||
+		       nswap_cell_rebuildable(op->io->dev->parity,
 					      op->io->slot[op->first]);
 	for (i = op->first; i < op->first + op->nr; i++) {
 		bool copied;

@@ -71,6 +71,9 @@ void nswap_park(struct nswap_io *io)
 	unsigned long failed = 0, mine;
 	struct bio *bio, *next;
 
+	/* what is left of it was read from the visible device (pagein_cell.c) */
+	if (nswap_is_cells(io->dev))
+		io->dev = io->dev->outer;
 	for (bio = rq->bio; bio; bio = next, at += n) {
 		next = bio->bi_next;
 		bio->bi_next = NULL;

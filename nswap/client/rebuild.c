@@ -5,6 +5,7 @@
  *
  *   page-in of a lost cell -> its bios wait here, without a tag -> for each page: read
  *   from its peer if that answers by now, else rebuilt -> the bio ends
+ *                     ^-- to the end of the queue, if neither is possible now --'
  *
  * Invariants:
  *  - What is in a row does not change until the row is freed, and @use tells one use of a
@@ -16,7 +17,9 @@
  *    than that has checks. While
  *    they are only silent it waits, at most for twice as long as it takes to declare one
  *    dead: another one may die meanwhile.
- *  - A peer that is late is not waited for, but for every second try.
+ *  - A peer that is late is not waited for, but by half of the tasks, for page-ins that
+ *    have been here for a while. So page-ins that can be rebuilt do not wait for those
+ *    that cannot.
  *  - Nothing is allocated after nswap_rebuild_init(): page-ins wait for this, and it waits
  *    for peers, on a queue of its own with a rescuer.
  */
@@ -36,25 +39,33 @@
 #include "row.h"
 
 #define REBUILD_TASKS	4
-#define AGAIN		(HZ / 50 ?: 1)	/* when peers do not answer */
+#define PATIENT_TASKS	2	/* of them, which may wait for peers that are late */
+#define AGAIN		(HZ / 50 ?: 1)	/* when none of those that wait can be read */
+#define PATIENT_AFTER	(2 * AGAIN)
 
 /**
  * struct nswap_rebuild_task - rebuilds one page after the other
  * @work: does it
  * @r: whose
+ * @patient: it may wait for peers that are late
  * @b: pages of a group
  */
 struct nswap_rebuild_task {
 	struct work_struct work;
 	struct nswap_rebuilder *r;
+	bool patient;
 	struct nswap_batch b;
 };
 
 /**
  * struct nswap_rebuilder - the page-ins of a device that wait for lost pages
  * @parity: whose
- * @lock: protects @bios
+ * @lock: protects all up to @vain
  * @bios: they, marked with when they came (parked.h)
+ * @nr: how many
+ * @vain: that many were tried one after the other, and none could be read
+ * @came: changes when there is a new one
+ * @wait: for that
  * @stop: those that come fail
  * @wq: where the tasks run
  * @task: the tasks
@@ -63,111 +74,181 @@ struct nswap_rebuilder {
 	struct nswap_parity *parity;
 	spinlock_t lock;
 	struct bio_list bios;
+	unsigned int nr;
+	unsigned int vain;
+	unsigned int came;
+	wait_queue_head_t wait;
 	bool stop;
 	struct workqueue_struct *wq;
 	struct nswap_rebuild_task task[REBUILD_TASKS];
 };
 
-/* is it better not read from its peer? */
-static bool rebuild_at_once(struct nswap_parity *p, const struct nswap_batch *b, u32 cell)
+/* is its peer to be asked for a cell? */
+static bool rebuild_may_read(struct nswap_parity *p, u32 cell)
 {
 	struct nswap_slot s = nswap_slot_look(p->cells, cell);
 
-	return !b->io.patient && nswap_slot_at_peer(&s) &&
-	       nswap_copy_slow(p->dev->node, s.peer);
+	return nswap_slot_at_peer(&s) ? !nswap_copy_slow(p->dev->node, s.peer) :
+					s.state != NSWAP_SLOT_LOST;
 }
 
-/* from its peer, or rebuilt; into the batch's first page. Returns as the latter. */
+/*
+ * From its peer, or rebuilt; into the batch's first page. Returns as nswap_cell_rebuild();
+ * -ESTALE: the slot's page is elsewhere by now.
+ */
 static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
-			u32 cell)
+			bool patient)
 {
+	u32 cell = READ_ONCE(p->cell_of[slot]);
+	bool read = !cell || patient || rebuild_may_read(p, cell), rebuilt = false;
 	int ret = -EAGAIN;
 
+	b->io.patient = patient;
 	b->io.slot[0] = cell ?: slot;
 	b->io.dev = cell ? p->cells : p->dev;
 	b->io.outer[0] = slot;
 	b->io.nr = 1;
-	if ((!cell || !rebuild_at_once(p, b, cell)) && !nswap_cells_read(b))
+	if (read && !nswap_cells_read(b)) {
 		ret = 0;
-	if (ret && cell) {
+	} else if (cell && (read || nswap_cell_rebuildable(p, cell))) {
 		ret = nswap_cell_rebuild(p, b, cell);
-		if (!ret)
-			nswap_stat_inc(p->dev->node, pages_rebuilt);
+		rebuilt = !ret;
 	}
-	return READ_ONCE(p->cell_of[slot]) != cell ? -ESTALE : ret;
+	if (READ_ONCE(p->cell_of[slot]) != cell)
+		return -ESTALE;
+	if (rebuilt)
+		nswap_stat_inc(p->dev->node, pages_rebuilt);
+	return ret;
 }
 
 /* are its peer and others of its group, as many as it has checks, gone for good? */
-static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, u32 cell)
+static bool rebuild_hopeless(struct nswap_parity *p, u32 slot)
 {
-	u32 row = nswap_cell_row(p, cell);
+	u32 cell = READ_ONCE(p->cell_of[slot]);
+	u32 row = cell ? nswap_cell_row(p, cell) : NSWAP_ROW_NONE;
 	const struct nswap_row *r;
 	bool gone;
 
 	if (row == NSWAP_ROW_NONE || !nswap_cell_bad(p, cell))
 		return false;
 	r = &p->row[row];
-	gone = nswap_row_bad(p, r, nswap_cell_lane(cell)) > r->checks;
+	gone = nswap_row_bad(p, r, nswap_cell_lane(cell)) > READ_ONCE(r->checks);
 	/* what was counted is the slot's group if it still has the cell */
 	smp_rmb();
 	return gone && READ_ONCE(p->cell_of[slot]) == cell;
 }
 
-/* one page of a bio; false if it failed */
-static bool rebuild_slot(struct nswap_rebuild_task *t, u32 slot, struct page *to,
-			 unsigned long since)
+/* has a page-in waited for so long, jiffies? */
+static bool rebuild_waited(unsigned long since, unsigned long most)
+{
+	return time_after(jiffies, since + most);
+}
+
+/* one page of a bio, into the batch's first page. Returns 0, -EAGAIN: not now, or -EIO */
+static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long since)
 {
 	struct nswap_parity *p = t->r->parity;
-	struct nswap_node *node = p->dev->node;
-	u32 ms = 2 * (nswap_knob(node, dead_after_ms) + MSEC_PER_SEC), cell;
+	u32 ms = 2 * (nswap_knob(p->dev->node, dead_after_ms) + MSEC_PER_SEC);
+	bool patient = false;
 	int ret;
 
-	t->b.io.patient = false;
 	for (;;) {
-		cell = READ_ONCE(p->cell_of[slot]);
-		ret = rebuild_page(p, &t->b, slot, cell);
+		ret = rebuild_page(p, &t->b, slot, patient);
 		if (!ret)
-			break;
+			return 0;
 		if (READ_ONCE(t->r->stop))
-			break;
-		/* its page is elsewhere by now */
+			return -EIO;
 		if (ret == -ESTALE) {
 			cond_resched();
 			continue;
 		}
-		if ((cell && rebuild_hopeless(p, slot, cell)) ||
-		    (t->b.io.patient &&
-		     time_after(jiffies, since + msecs_to_jiffies(ms))))
-			break;
-		schedule_timeout_uninterruptible(AGAIN);
+		if (rebuild_hopeless(p, slot))
+			return -EIO;
+		if (patient)
+			return rebuild_waited(since, msecs_to_jiffies(ms)) ? -EIO :
+									     -EAGAIN;
 		/* there may be no way but to wait for one that is late */
-		t->b.io.patient = !t->b.io.patient;
+		patient = t->patient && rebuild_waited(since, PATIENT_AFTER);
+		if (!patient)
+			return -EAGAIN;
 	}
-	if (!ret) {
-		copy_highpage(to, t->b.io.page[0]);
-		nswap_stat_inc(node, pages_in);
-		return true;
-	}
-	nswap_stat_inc(node, read_errors);
-	nswap_warn(node, "%s: page-in of slot %u failed: its peer does not answer, nor do enough others of its group",
-		   p->dev->disk->disk_name, slot);
-	return false;
 }
 
-static void rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio)
+/* its pages that are still to come; false: not all of them can be had now */
+static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio,
+			unsigned long since)
 {
-	unsigned long since = nswap_parked_unmark(bio);
-	u32 slot = bio->bi_iter.bi_sector / NSWAP_SECTORS_PER_SLOT;
-	struct bvec_iter iter;
-	struct bio_vec bv;
-	bool good = true;
+	struct nswap_device *dev = t->r->parity->dev;
 
-	bio_for_each_segment(bv, bio, iter)
-		good = rebuild_slot(t, slot++, bv.bv_page, since) && good;
-	if (good)
-		bio_endio(bio);
-	else
-		bio_io_error(bio);
+	while (bio->bi_iter.bi_size) {
+		u32 slot = bio->bi_iter.bi_sector / NSWAP_SECTORS_PER_SLOT;
+		struct bio_vec bv = bio_iovec(bio);
+		int ret = rebuild_slot(t, slot, since);
+
+		if (ret == -EAGAIN)
+			return false;
+		if (!ret) {
+			copy_highpage(bv.bv_page, t->b.io.page[0]);
+			nswap_stat_inc(dev->node, pages_in);
+		} else {
+			bio->bi_status = BLK_STS_IOERR;
+			nswap_stat_inc(dev->node, read_errors);
+			nswap_warn(dev->node, "%s: page-in of slot %u failed: its peer does not answer, nor do enough others of its group",
+				   dev->disk->disk_name, slot);
+		}
+		bio_advance(bio, PAGE_SIZE);
+	}
+	bio_endio(bio);
+	return true;
+}
+
+static void rebuild_put(struct nswap_rebuilder *r, struct bio *bio, unsigned long since)
+{
+	nswap_parked_mark(bio, since);
+	bio_list_add(&r->bios, bio);
+	r->nr++;
+}
+
+static void rebuild_kick(struct nswap_rebuilder *r, unsigned int tasks)
+{
+	unsigned int i;
+
+	for (i = 0; i < tasks; i++)
+		queue_work(r->wq, &r->task[i].work);
+}
+
+/* one that could not be read: the others first; true if none of them could be */
+static bool rebuild_put_back(struct nswap_rebuilder *r, struct bio *bio,
+			     unsigned long since)
+{
+	bool all;
+
+	spin_lock(&r->lock);
+	rebuild_put(r, bio, since);
+	all = ++r->vain >= r->nr;
+	if (all)
+		r->vain = 0;
+	spin_unlock(&r->lock);
+	return all;
+}
+
+static void rebuild_done(struct nswap_rebuilder *r)
+{
+	spin_lock(&r->lock);
+	r->vain = 0;
+	spin_unlock(&r->lock);
+}
+
+static struct bio *rebuild_get(struct nswap_rebuilder *r, unsigned int *came)
+{
+	struct bio *bio;
+
+	spin_lock(&r->lock);
+	bio = bio_list_pop(&r->bios);
+	r->nr -= !!bio;
+	*came = r->came;
+	spin_unlock(&r->lock);
+	return bio;
 }
 
 static void rebuild_work(struct work_struct *work)
@@ -175,15 +256,22 @@ static void rebuild_work(struct work_struct *work)
 	struct nswap_rebuild_task *t = container_of(work, struct nswap_rebuild_task,
 						    work);
 	struct nswap_rebuilder *r = t->r;
+	unsigned long since;
+	unsigned int came;
 	struct bio *bio;
+	bool all;
 
-	for (;;) {
-		spin_lock(&r->lock);
-		bio = bio_list_pop(&r->bios);
-		spin_unlock(&r->lock);
-		if (!bio)
-			break;
-		rebuild_bio(t, bio);
+	while ((bio = rebuild_get(r, &came))) {
+		since = nswap_parked_unmark(bio);
+		if (rebuild_bio(t, bio, since)) {
+			rebuild_done(r);
+			continue;
+		}
+		all = rebuild_put_back(r, bio, since);
+		if (!t->patient)
+			rebuild_kick(r, PATIENT_TASKS);
+		if (all)
+			wait_event_timeout(r->wait, READ_ONCE(r->came) != came, AGAIN);
 	}
 }
 
@@ -198,14 +286,13 @@ static void rebuild_work(struct work_struct *work)
 void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long since)
 {
 	struct nswap_rebuilder *r = p->rebuild;
-	unsigned int i;
 
-	nswap_parked_mark(bio, since);
 	spin_lock(&r->lock);
-	bio_list_add(&r->bios, bio);
+	rebuild_put(r, bio, since);
+	WRITE_ONCE(r->came, r->came + 1);
 	spin_unlock(&r->lock);
-	for (i = 0; i < REBUILD_TASKS; i++)
-		queue_work(r->wq, &r->task[i].work);
+	wake_up(&r->wait);
+	rebuild_kick(r, REBUILD_TASKS);
 }
 
 /* Process, sleeps; allocates 350 KiB. Returns 0, or -ENOMEM, then free with _exit(). */
@@ -220,8 +307,10 @@ int nswap_rebuild_init(struct nswap_parity *p)
 	r->parity = p;
 	spin_lock_init(&r->lock);
 	bio_list_init(&r->bios);
+	init_waitqueue_head(&r->wait);
 	for (i = 0; i < REBUILD_TASKS; i++) {
 		r->task[i].r = r;
+		r->task[i].patient = i < PATIENT_TASKS;
 		INIT_WORK(&r->task[i].work, rebuild_work);
 		INIT_LIST_HEAD(&r->task[i].b.io.link);
 		if (!nswap_batch_init(&r->task[i].b, p->cells, NSWAP_ROW_WIDTH))

@@ -249,8 +249,11 @@ void nswap_peer_answered_late(struct nswap_peer *peer, u8 conn)
  */
 void nswap_peer_answered(struct nswap_peer *peer, u8 conn, unsigned long since)
 {
+	unsigned long taken = READ_ONCE(peer->taken[conn]);
+
 	peer_learn(peer, jiffies - since);
-	if (READ_ONCE(peer->taken[conn]))
+	/* one that was sent after this and taken back is still to be answered */
+	if (taken && !time_after(taken, since))
 		WRITE_ONCE(peer->taken[conn], 0);
 	if (test_bit(conn, &peer->late))
 		clear_bit(conn, &peer->late);

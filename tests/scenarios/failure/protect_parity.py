@@ -7,6 +7,7 @@ one of them may go.
           `--------- node3 ...
 """
 import random
+import threading
 import time
 
 from nswaptest.check import at_least, at_most, equal, hold, wait_for
@@ -14,6 +15,7 @@ from nswaptest.scenario import sibling
 
 mirror = sibling("protect_mirror")
 fill = sibling("failures").fill
+readable = sibling("hedge").readable
 
 DESCRIPTION = "pages of a device with parity outlive one peer after the other"
 SUITES = ("lab",)
@@ -96,6 +98,61 @@ def test_one_after_the_other(t):
             mirror.all_right(client, slots)
         at_least(client.stat()["client"]["pages_rebuilt"], 1,
                  "pages that were rebuilt")
+    client.device_del(dev)
+
+
+def test_two_silent(t):
+    """Two of eight peers are silent, four apart. Page-ins of groups that have both wait; those of
+    all others are rebuilt meanwhile."""
+    cluster, client, dev = start(t, servers=8, dead_after=60)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        for victim in (cluster[1], cluster[5]):
+            cluster.isolate(victim)
+        readers = [threading.Thread(target=slots.read, args=(slot,), daemon=True)
+                   for slot in random.Random(t.seed).sample(range(1, SLOTS), 400)]
+        for reader in readers:
+            reader.start()
+        # groups are at five peers in a row: three of five that have one have not both
+        wait_for(lambda: client.stat()["client"]["pages_rebuilt"] >= 40, 20,
+                 "what can be rebuilt is rebuilt")
+        at_least(sum(reader.is_alive() for reader in readers), 10, "readers that wait")
+        for victim in (cluster[1], cluster[5]):
+            cluster.heal(victim)
+        for reader in readers:
+            reader.join(60)
+        equal(sum(reader.is_alive() for reader in readers), 0, "readers at the end")
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_one_page_lost(t):
+    """Two peers die, and one lost page is not written again for long: its row does not
+    keep others from being cleaned."""
+    cluster, client, dev = start(t, servers=6)
+    rnd = random.Random(t.seed)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        client.ctl("set", "protect_mib_s", "0")
+        die(cluster, cluster.nodes[1:3])
+        gone(client, cluster.nodes[1:3])
+        client.ctl("set", "protect_mib_s", "64")
+        _, wrong, unreadable = slots.compare()
+        equal(wrong, 0, "wrong pages")
+        at_least(unreadable, 1, "pages lost with two of six peers")
+        lost = next(slot for slot in sorted(slots.count) if not readable(slots, slot))
+        for slot in list(slots.count):
+            if slot != lost:
+                slots.write(slot)
+        for _ in range(40):
+            for _ in range(50):
+                first = 1 + 8 * rnd.randrange((SLOTS - 9) // 8)
+                if not first <= lost < first + 8:
+                    slots.write(first, 8)
+            at_most(held(cluster), 2.2 * SLOTS, "pages held")
+        ratio(cluster, SLOTS, 1.45)
+        slots.count.pop(lost)
+        equal(slots.compare()[1:], (0, 0), "wrong and unreadable pages but that one")
     client.device_del(dev)
 
 
