@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Chaos of everything at once: protection, classes, flash, a prefetcher, and deaths.
+
+        node0 ------ node1 … node5     node0 writes, reads and discards on four
+        |   |                          devices: mirror and critical; parity; home
+    flash  home                        with flash; droppable
+
+Servers shrink, drain, fall silent for a moment, die, and come back empty, and what
+prefetches is switched all the time. One server at a time, and the next only when every
+page is protected again: so no page is lost but those that were dropped, and no page is
+wrong. In the end the kernel has no more memory in use than in the beginning.
+"""
+import contextlib
+import json
+import os
+import time
+
+from nswaptest.check import at_least, at_most, equal, hold, wait_for
+from nswaptest.disk import disk
+from nswaptest.scenario import sibling
+
+slots = sibling("chaos_slots")
+prefetch = sibling("prefetch")
+chaos = slots.chaos
+
+DESCRIPTION = "chaos with every protection, class and tier loses no page and leaks nothing"
+SUITES = ("chaos",)
+NEEDS = ("module", "progs", "dmsetup", "blkdiscard")
+CPUS = 2
+SECONDS = float(os.environ.get("NSWAP_CHAOS_SECONDS", "30"))
+TIMEOUT = 400 + 4 * SECONDS
+
+SERVERS = 5
+LENT_MB = 64
+SIZE_MB = 12
+FLASH_MB = 4
+FLASH_AT = 512          # MiB, on the scratch disk
+DEAD_AFTER = 2
+LEAK_KB = 16384         # the kernel's own caches grow by a third of it
+OPEN_ROWS = 2 * 32 * 4  # pages of the rows that a device with parity has open
+KINDS = ("when", "count", "which", "from", "after")
+
+
+class AllChaos(chaos.Chaos):
+    """What goes on beside the workloads."""
+
+    def __init__(self, t, cluster):
+        super().__init__(t, cluster, LENT_MB)
+        self.client = cluster[0]
+        self.actions = ("lend", "lend", "drain", "silence", "kill", "choose")
+        known = self.client.ctl("prefetch")["known"]
+        self.known = {kind: known[kind] for kind in KINDS}
+
+    def protected(self):
+        """Wait until one more death costs nothing."""
+        self.cluster.wait_connected()
+        wait_for(lambda: not any(d["exposed_pages"] or d["lag_pages"]
+                                 for d in self.client.devices()
+                                 if d["protect"] != "none"), 60,
+                 "every page is protected")
+
+    def choose(self):
+        """The prefetcher goes by something else."""
+        prefetch.choose(self.client, **{kind: self.random.choice(names)
+                                        for kind, names in self.known.items()})
+
+    def silence(self):
+        """A server reaches no other node for a while; it may be taken for dead."""
+        self.protected()
+        server = self.random.choice(self.servers)
+        self.cluster.isolate(server)
+        hold(self.random.uniform(0.3, 2 * DEAD_AFTER))
+        self.cluster.heal(server)
+
+    def kill(self):
+        """A server dies, and is back empty."""
+        self.protected()
+        server = self.random.choice(self.servers)
+        self.cluster.kill(server)
+        hold(self.random.uniform(0.1, 2 * DEAD_AFTER))
+        self.cluster.revive(server)
+        come_up(server)
+
+
+def come_up(node, lent_mb=LENT_MB):
+    """A node is up."""
+    node.up(lend=f"{lent_mb}M", dead_after=DEAD_AFTER, reconcile=2)
+
+
+def add(client, *args):
+    """device add with these options; the device's name."""
+    return client.ctl("device", "add", *args)["device"]
+
+
+def start_devices(client, home, flash):
+    """One of each kind: {name: may its reads fail?}"""
+    size = ("--size", f"{SIZE_MB}M")
+    devs = {
+        add(client, *size, "--class", "critical", "--protect", "mirror"): False,
+        add(client, *size, "--protect", "parity:3+1"): False,
+        add(client, "--home", home.path, "--flash", flash.path,
+            "--protect", "home"): False,
+        add(client, *size, "--class", "droppable"): True,
+    }
+    prefetch.setting(client, period_ms=20, pct=50)
+    client.ctl("prefetch", "on")
+    return devs
+
+
+def kernel_kb(cluster, devs):
+    """KiB that the kernel uses itself, but for pages of file systems and those set
+    aside to be lent, when nothing is written to the devices."""
+    client = cluster[0]
+    for dev in devs:
+        client.run(["blkdiscard", f"/dev/{dev}"])
+    wait_for(lambda: cluster.held_pages() <= OPEN_ROWS, 60,
+             "no page is held but in rows that take more")
+
+    def used():
+        client.write("/proc/sys/vm/drop_caches", "3")
+        kb = {line.split(":")[0]: int(line.split()[1])
+              for line in client.read("/proc/meminfo").splitlines()}
+        lent = sum(node.stat()["server"][kind] for node in cluster
+                   for kind in ("set_aside_pages", "held_pages"))
+        return kb["MemTotal"] - 4 * lent - sum(
+            kb[name] for name in ("MemFree", "Cached", "Buffers", "AnonPages"))
+    least = used()
+    for _ in range(10):
+        hold(0.5)
+        least = min(least, used())
+    return least
+
+
+def drive(t, client, devs, beside, seconds):
+    """The workloads and what goes on beside them; their results."""
+    works = {dev: slots.workload(client, dev, t.seed, threads=2, max_kb=64, reads=50,
+                                 discards=10, tolerate_read_errors=True)
+             for dev in devs}
+    until = time.monotonic() + seconds
+    while time.monotonic() < until or len(beside.done) < len(set(beside.actions)):
+        beside.step()
+        for dev, work in works.items():
+            equal(work.poll(), None, f"exit code of the workload on {dev}")
+    beside.protected()
+    results = {dev: slots.stop(work) for dev, work in works.items()}
+    for dev, result in results.items():
+        t.log(f"{dev}: {json.dumps(result)}")
+    return results
+
+
+def test_all(t):
+    """Four devices under random workloads while everything happens around them."""
+    cluster = t.cluster(1 + SERVERS)
+    client = cluster[0]
+    for node in cluster:
+        come_up(node, 0 if node is client else LENT_MB)
+    cluster.wait_connected()
+    with contextlib.ExitStack() as stack:
+        home = stack.enter_context(disk(SIZE_MB))
+        flash = stack.enter_context(disk(FLASH_MB, FLASH_AT))
+        devs = start_devices(client, home, flash)
+        beside = AllChaos(t, cluster)
+        drive(t, client, devs, beside, SECONDS / 6)
+        before = kernel_kb(cluster, devs)
+        results = drive(t, client, devs, beside, SECONDS)
+        after = kernel_kb(cluster, devs)
+        t.log(f"seed {t.seed}: {json.dumps(beside.done)}; the kernel used {before} KiB "
+              f"and then {after} KiB; {json.dumps(client.stat()['client'])}")
+        for dev, may_fail in devs.items():
+            at_least(results[dev]["verified"], 1000, f"pages compared on {dev}")
+            equal(results[dev]["wrong_pages"], 0, f"wrong pages on {dev}")
+            if not may_fail:
+                equal(results[dev]["failed_slots"], 0, f"failed slots on {dev}")
+        at_most(after - before, LEAK_KB, "KiB that the kernel uses more than before")
+        for dev in devs:
+            client.device_del(dev)
+    wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
