@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Memory pressure on both roles at once, with separate kernels.
 
-Two small guests lend each other a little and each runs a program bigger than
-itself; a third, larger guest holds the rest, or is left out. Invariants: the
-guests have no other swap; hung tasks panic the guest, so a hang ends the run
-as a lost guest; pages between the small guests are counted by the one that
-keeps them, and only between two moments at which both programs were eating.
+Small guests lend each other a little and each runs a program bigger than
+itself; larger guests hold the rest, or are left out. A Shape says how many
+there are, and what protects the pages. Invariants: the guests have no other
+swap; hung tasks panic the guest, so a hang ends the run as a lost guest; pages
+between the small guests are counted by the one that keeps them, and only
+between two moments at which all programs were eating.
 """
 import dataclasses
 import json
@@ -19,21 +20,55 @@ from .proc import stats, table
 EAT_SECONDS = 120
 RUN_LIMIT = 250
 LENT = "16M"
-BIG_MB = 512
-BIG_LENT = "340M"
-# Two of these fit into what is lent to both: a kernel that has room on its
-# swap device keeps the slots of what it has paged in, and a device larger than
-# what the others lend is one whose page-outs fail.
+# What the others lend has room for every small guest's: a kernel that has room
+# on its swap device keeps the slots of what it has paged in, and a device larger
+# than what the others lend is one whose page-outs fail.
 DEVICE_MB = 168
 # Without the third guest they are to fail. As long as it has free slots the
 # kernel tries every page again, about 40 times, before it gives up: with 256 MB
 # that is minutes of emulation, so there the slots end soon.
 ALONE_MB = {128: 224, 256: 48}
 EACH_WAY = 2000
+SWAPPED = 10000         # pages of each resting program at peers, if protected
 LOCKED_GAP_S = 5
 ORDINARY_GAP_S = 20
 BEATS = {"locked": (["--mlock"], LOCKED_GAP_S),
          "ordinary": ([], ORDINARY_GAP_S)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """The guests of a run, and what they swap to.
+
+    small, small_mb     guests that eat and lend LENT, and the RAM of each
+    large, large_mb     guests that hold the rest, likewise
+    lent_mb             what each large guest lends
+    device_mb, protect  the device of each small guest
+    seconds, passes     each program eats that much at least, of both
+    """
+    small: int = 2
+    small_mb: int = 128
+    large: int = 1
+    large_mb: int = 512
+    lent_mb: int = 340
+    device_mb: int = DEVICE_MB
+    protect: str = "none"
+    seconds: int = EAT_SECONDS
+    passes: int = 2
+
+    @property
+    def protected(self):
+        """Whether the pages shall survive a peer."""
+        return self.protect != "none"
+
+
+# Two copies of a page, or a page and its check, are at two guests: both large
+# ones are needed, and each has room for one of everything.
+MIRROR = Shape(large=2, lent_mb=350, protect="mirror", seconds=60, passes=1)
+PARITY = Shape(large=2, lent_mb=350, protect="parity:2+1", seconds=60, passes=1)
+THREE = Shape(small=3, large_mb=704, lent_mb=512, seconds=60, passes=1)
+THREE_MIRROR = Shape(small=3, large=2, large_mb=704, lent_mb=512,
+                     protect="mirror", seconds=60, passes=1)
 
 
 def watch_for_hangs(node):
@@ -95,22 +130,29 @@ class Beats:
 
 
 class Eating:
-    """A small guest with its program and its heartbeats."""
+    """A small guest with its program and its heartbeats. Where pages are
+    protected the program rests at the end, with all it has, until rest_over()."""
 
-    def __init__(self, node, seed):
-        self.node = node
+    def __init__(self, node, shape):
+        self.node, self.shape = node, shape
         self.beats = Beats(node)
         mb = node.meminfo_kb("MemTotal") // 1024 + 64
         node.write("/eater.json", json.dumps(
             {"state": "starting", "passes": 0, "verified": 0}))
         self.eater = node.popen([
-            node.prog("eater"), "--mb", str(mb), "--passes", "2",
-            "--seconds", str(EAT_SECONDS), "--seed", str(seed),
-            "--out", "/eater.json"])
+            node.prog("eater"), "--mb", str(mb), "--passes", str(shape.passes),
+            "--seconds", str(shape.seconds), "--seed", str(7 + node.index),
+            "--out", "/eater.json", *["--hold"] * shape.protected])
 
-    def running(self):
+    def state(self):
+        """What the program says of itself; "ended" once it has."""
+        if self.eater.poll() is not None:
+            return "ended"
+        return read_json(self.node, "/eater.json")["state"]
+
+    def eats(self):
         """Whether the program still eats."""
-        return self.eater.poll() is None
+        return self.state() not in ("ended", "holding")
 
     def progress(self):
         """Passes and pages compared so far, for the log."""
@@ -118,99 +160,121 @@ class Eating:
         return f"pass {now['passes']}, {now['verified']} pages right;"
 
     def served(self):
-        """What this node did for the other small guest so far: the only one
-        that swaps to it, and check_owner() says so."""
+        """What this node did for the other small guests so far: the only ones
+        that swap to it, and check_owners() says so."""
         now = stats(self.node)
         return Served(now["pages_stored"], now["pages_loaded"])
 
-    def check_owner(self):
-        """Only the other small guest has pages here."""
-        check.equal(len(table(self.node, "cache")), 1,
+    def check_owners(self):
+        """Only the other small guests have pages here."""
+        check.equal(len(table(self.node, "cache")), self.shape.small - 1,
                     f"{self.node}: owners of the pages it holds")
 
-    def result(self):
-        """The program's JSON result."""
-        done = self.eater.wait(1)
+    def check_protected(self, t):
+        """While the program rests: enough of it is at peers, and no page is
+        exposed in the end, for there is room for all."""
+        def unexposed():
+            device = self.node.devices()[0]
+            t.log(f"{self.node}: {device['exposed_pages']} pages exposed of "
+                  f"{device['slots_remote']} at peers")
+            return device if not device["exposed_pages"] else None
+        device = wait_for(unexposed, 30, f"{self.node}: no page is exposed",
+                          every=1)
+        check.at_least(device["slots_remote"], SWAPPED,
+                       f"{self.node}: pages at peers")
+
+    def rest_over(self):
+        """The program compares every page once more and ends."""
+        self.eater.kill(15)
+
+    def result(self, limit=1):
+        """The program's JSON result, once it has ended."""
+        done = self.eater.wait(limit)
         if done.code != 0:
             raise Failure(f"{self.node}: the program ended with {done.code}: "
                           f"{(done.err or done.out).strip()}")
         return json.loads(done.out)
 
 
-def _start(t, series, small_mb, third):
-    memory = [small_mb, small_mb] + [BIG_MB] * third
+def _start(t, series, shape):
+    memory = [shape.small_mb] * shape.small + [shape.large_mb] * shape.large
     cluster = t.cluster(len(memory), kernel=series, memory_mb=memory)
+    small = cluster.nodes[:shape.small]
     for node in cluster:
         watch_for_hangs(node)
-        node.up(lend=BIG_LENT if node.index == 2 else LENT)
+        node.up(lend=LENT if node in small else f"{shape.lent_mb}M")
     cluster.wait_connected()
-    for node in cluster.nodes[:2]:
+    for node in small:
         node.ctl("policy", "place", "round-robin")
-        node.swapon(node.device_add(
-            f"{DEVICE_MB if third else ALONE_MB[small_mb]}M"))
-    return cluster
+        device = node.device_add(f"{shape.device_mb}M")
+        if shape.protected:
+            node.ctl("device", "protect", device, shape.protect)
+        node.swapon(device)
+    return cluster, small
 
 
-def _end(cluster, devices):
+def _end(cluster, small):
     """Swap off everywhere; then no guest holds a page for another."""
-    for node in cluster.nodes[:2]:
-        node.swapoff(devices)
-        node.device_del(devices)
+    for node in small:
+        node.swapoff("nswap0")
+        node.device_del("nswap0")
     wait_for(lambda: cluster.held_pages() == 0, 20,
              "no node holds a page for another one")
 
 
 def _follow(t, eating):
-    """Wait for the end of both programs; what each guest served while both
-    were eating, and for how long both were."""
-    wait_for(lambda: any(not e.running() for e in eating) or
-             all(read_json(e.node, "/eater.json")["state"] == "running"
-                 for e in eating),
-             RUN_LIMIT, "both programs have filled their memory", every=0.5)
+    """Wait until no program eats any more; what each guest served while all of
+    them did, and for how long they did."""
+    wait_for(lambda: not all(e.eats() for e in eating) or
+             all(e.state() == "running" for e in eating),
+             RUN_LIMIT, "every program has filled its memory", every=0.5)
     first = last = [e.served() for e in eating]
     start = end = time.monotonic()
 
     def over():
         nonlocal last, end
         now, at = [e.served() for e in eating], time.monotonic()
-        if all(e.running() for e in eating):
+        eat = [e.eats() for e in eating]
+        if all(eat):
             last, end = now, at
             t.log(" ".join(f"{e.node}: {e.progress()}" for e in eating))
-        return not any(e.running() for e in eating)
-    wait_for(over, RUN_LIMIT, "the end of both programs", every=2)
-    return [b - a for a, b in zip(first, last)], end - start
+        return not any(eat)
+    wait_for(over, RUN_LIMIT, "the end of every program", every=2)
+    for e, a, b in zip(eating, first, last):
+        served = b - a
+        t.log(f"{e.node}: while all ate, for {end - start:.0f} s, it stored "
+              f"{served.stored} pages of the other small guests and loaded "
+              f"{served.loaded} back")
+        t.log(f"{e.node}: {json.dumps(stats(e.node))}")
+    return [b - a for a, b in zip(first, last)]
 
 
-def _log_end(t, e, served, seconds):
-    t.log(f"{e.node}: while both ate, for {seconds:.0f} s, it stored "
-          f"{served.stored} pages of the other small guest and loaded "
-          f"{served.loaded} back")
-    t.log(f"{e.node}: {json.dumps(stats(e.node))}")
-
-
-def with_third(t, series, small_mb):
-    """Two small guests and a large one: nothing at all may go wrong."""
+def none_lost(t, series, shape):
+    """Small guests and large ones that have room for all: nothing at all may go
+    wrong, and what shall be protected is."""
     t.expect_starved()
-    cluster = _start(t, series, small_mb, True)
-    eating = [Eating(node, seed=7 + node.index) for node in
-              cluster.nodes[:2]]
-    each_way, seconds = _follow(t, eating)
-    for e, served in zip(eating, each_way):
-        _log_end(t, e, served, seconds)
+    cluster, small = _start(t, series, shape)
+    eating = [Eating(node, shape) for node in small]
+    each_way = _follow(t, eating)
+    if shape.protected:
+        for e in eating:
+            e.check_protected(t)
+        for e in eating:
+            e.rest_over()
     for e in eating:
-        result = e.result()
+        result = e.result(RUN_LIMIT)
         t.log(f"{e.node}: {json.dumps(result)}")
         check.equal(result["wrong_pages"], 0, f"{e.node}: wrong pages")
-        check.at_least(result["passes"], 2, f"{e.node}: passes")
+        check.at_least(result["passes"], shape.passes, f"{e.node}: passes")
         check.at_least(result["fill_seconds"] + result["seconds"],
-                       EAT_SECONDS, f"{e.node}: seconds of eating")
+                       shape.seconds, f"{e.node}: seconds of eating")
         e.beats.check(t)
     for e, served in zip(eating, each_way):
-        e.check_owner()
+        e.check_owners()
         check.at_least(served.stored, EACH_WAY,
-                       f"{e.node}: pages stored for the other small guest "
-                       "while both ate")
-    _end(cluster, "nswap0")
+                       f"{e.node}: pages stored for the other small guests "
+                       "while all ate")
+    _end(cluster, small)
 
 
 def without_third(t, series, small_mb):
@@ -218,11 +282,11 @@ def without_third(t, series, small_mb):
     memory, nothing else may happen."""
     t.expect_oom()
     t.expect_starved()
-    cluster = _start(t, series, small_mb, False)
-    eating = [Eating(node, seed=7 + node.index) for node in cluster]
-    each_way, seconds = _follow(t, eating)
-    for e, served in zip(eating, each_way):
-        _log_end(t, e, served, seconds)
+    shape = Shape(small_mb=small_mb, large=0, device_mb=ALONE_MB[small_mb])
+    cluster, small = _start(t, series, shape)
+    eating = [Eating(node, shape) for node in small]
+    _follow(t, eating)
+    for e in eating:
         done = e.eater.wait(1)
         t.log(f"{e.node}: the program ended with {done.code}")
         if done.code not in (0, -9):
@@ -230,4 +294,4 @@ def without_third(t, series, small_mb):
                           f"{(done.err or done.out).strip()}")
         # what waits for the OOM killer waits; hung tasks panic all the same
         e.beats.check(t, bounded=("locked",))
-    _end(cluster, "nswap0")
+    _end(cluster, small)

@@ -1,35 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two starved kernels that hold each other's pages must not wait for each
-other (tests/vm/pressure.py says how)."""
+"""Starved kernels that hold each other's pages must not wait for each other
+(tests/vm/pressure.py says how)."""
 from vm import pressure
 
-DESCRIPTION = "two small guests swap to each other while both are starved"
+DESCRIPTION = "small guests swap to each other while all are starved"
 SUITES = ("pressure",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = 400
 CPUS = 3        # of the host: its guests eat, and are timed
-ONLY_FULL = {"6_1_256": "with 256 MB and a third guest it takes 5 to 10 "
-                        "minutes of emulation"}
+ONLY_FULL = {
+    "6_1_256": "with 256 MB and a third guest it takes 5 to 10 minutes of emulation",
+    **dict.fromkeys(("mirror_6_1", "parity_6_12", "three_6_1"),
+                    "it takes minutes of emulation, and the other kernel shows the same"),
+    **dict.fromkeys(("three_mirror_6_1", "three_mirror_6_12"),
+                    "it takes minutes of emulation, and mirror and three show each half"),
+}
 
 
 def test_6_1_128(t):
     """Stock 6.1, 128 MB."""
-    pressure.with_third(t, "6.1", 128)
+    pressure.none_lost(t, "6.1", pressure.Shape(small_mb=128))
 
 
 def test_6_1_256(t):
     """Stock 6.1, 256 MB."""
-    pressure.with_third(t, "6.1", 256)
+    pressure.none_lost(t, "6.1", pressure.Shape(small_mb=256))
 
 
 def test_6_12_128(t):
     """Stock 6.12, 128 MB."""
-    pressure.with_third(t, "6.12", 128)
+    pressure.none_lost(t, "6.12", pressure.Shape(small_mb=128))
 
 
 def test_6_12_256(t):
     """Stock 6.12, 256 MB."""
-    pressure.with_third(t, "6.12", 256)
+    pressure.none_lost(t, "6.12", pressure.Shape(small_mb=256))
 
 
 def test_alone_6_1_128(t):
@@ -50,3 +55,43 @@ def test_alone_6_12_128(t):
 def test_alone_6_12_256(t):
     """Stock 6.12, 256 MB, no other peer to swap to."""
     pressure.without_third(t, "6.12", 256)
+
+
+def test_mirror_6_1(t):
+    """Stock 6.1, each page at two of the others."""
+    pressure.none_lost(t, "6.1", pressure.MIRROR)
+
+
+def test_mirror_6_12(t):
+    """Stock 6.12, each page at two of the others."""
+    pressure.none_lost(t, "6.12", pressure.MIRROR)
+
+
+def test_parity_6_1(t):
+    """Stock 6.1, groups of two pages and their check at the three others."""
+    pressure.none_lost(t, "6.1", pressure.PARITY)
+
+
+def test_parity_6_12(t):
+    """Stock 6.12, groups of two pages and their check at the three others."""
+    pressure.none_lost(t, "6.12", pressure.PARITY)
+
+
+def test_three_6_1(t):
+    """Stock 6.1, three small guests, each a server of the other two."""
+    pressure.none_lost(t, "6.1", pressure.THREE)
+
+
+def test_three_6_12(t):
+    """Stock 6.12, three small guests, each a server of the other two."""
+    pressure.none_lost(t, "6.12", pressure.THREE)
+
+
+def test_three_mirror_6_1(t):
+    """Stock 6.1, three small guests, each page at two of the others."""
+    pressure.none_lost(t, "6.1", pressure.THREE_MIRROR)
+
+
+def test_three_mirror_6_12(t):
+    """Stock 6.12, three small guests, each page at two of the others."""
+    pressure.none_lost(t, "6.12", pressure.THREE_MIRROR)
