@@ -107,6 +107,10 @@ class VmProcess(api.Process):
     def output(self):
         return self._command.out.decode(errors="replace")
 
+    def errors(self):
+        """Standard error so far."""
+        return self._command.err.decode(errors="replace")
+
     def done(self):
         """The finished command as the API shows it."""
         command = self._command

@@ -53,12 +53,11 @@ class Scheme:
     protect: str
     servers: int = 4
     victims: int = 1
-    home: bool = False
     held: tuple = (1, 1)
     moments: tuple = ("any", "any", "any", "stored", "claimed", "switch")
 
 
-HOME = Scheme("home", home=True)
+HOME = Scheme("home")
 MIRROR = Scheme("mirror", held=(2, 2), moments=(*HOME.moments, "repair"))
 PARITY = Scheme("parity:4+1", servers=6, held=(1, 1.8),
                 moments=(*HOME.moments, "repair"))
@@ -78,24 +77,22 @@ FAULTS = {
     "lost": ("lost", "found", 0.2, 1.5),
     "readdress": ("readdress", "nothing", 0.1, 2),
 }
-# each of these may be lost, with the connection that it travels on
-MESSAGES = {name: getattr(rawwire, name) for name in (
-    "STORE", "STORE_ACK", "LOAD", "LOAD_REPLY", "FREE", "FREE_ACK", "HOLD_ASK",
-    "HOLD_LIST", "GRANT_ASK", "GRANT", "PING", "PONG", "MOVE", "MOVE_ACK", "MOVED",
-    "MOVED_ACK", "CLAIM", "CLAIM_ACK")}
 
 
 class Faults:
     """What can happen to a server: see FAULTS."""
+
+    dead_after = DEAD_AFTER
 
     def __init__(self, cluster, lent_mb=LENT_MB):
         self.cluster, self.client, self.lent_mb = cluster, cluster[0], lent_mb
         self.hosts = 100
         self.random = None
 
-    def up(self, victim):
-        """It lends as before."""
-        victim.up(lend=f"{self.lent_mb}M", dead_after=DEAD_AFTER, reconcile=2)
+    def up(self, node):
+        """A server lends as at first, the client nothing."""
+        node.up(lend="0" if node is self.client else f"{self.lent_mb}M",
+                dead_after=self.dead_after, reconcile=2)
 
     def isolate(self, victim):
         self.cluster.isolate(victim)
@@ -131,8 +128,8 @@ class Faults:
 
     def lost(self, _):
         """The next few messages of a type, whichever node they are for."""
-        what = self.random.choice(sorted(MESSAGES))
-        self.client.inject(type=MESSAGES[what], lose=self.random.randrange(1, 4))
+        what = self.random.choice(sorted(rawwire.LOSABLE))
+        self.client.inject(type=rawwire.LOSABLE[what], lose=self.random.randrange(1, 4))
 
     def found(self, _):
         self.client.inject(lose=0)
@@ -148,9 +145,11 @@ class Faults:
 class Crash(Faults):
     """What happens to the servers of one client, round by round."""
 
-    def __init__(self, t, cluster, dev, scheme):
+    device_mb = DEVICE_MB
+
+    def __init__(self, t, cluster, scheme):
         super().__init__(cluster)
-        self.t, self.dev, self.scheme = t, dev, scheme
+        self.t, self.scheme, self.dev = t, scheme, None
         self.servers = cluster.nodes[1:]
         self.done = collections.Counter()
         self.point = "none"
@@ -163,6 +162,12 @@ class Crash(Faults):
         """No page is exposed, none is owed to home."""
         device = self.device()
         return not device["exposed_pages"] and not device["lag_pages"]
+
+    def as_recorded(self):
+        """Each server holds as many pages as the owner has recorded there."""
+        recorded = self.client.peers()
+        return all(server.stat()["server"]["held_pages"] ==
+                   recorded[server.addr]["slots"] for server in self.servers)
 
     def arm(self, point, node):
         """The next task of the node that comes to a point of the code stops there."""
@@ -268,7 +273,7 @@ class Crash(Faults):
         for server in (mover, resized):
             server.ctl("lend", f"{LENT_MB}M")
         self.cluster.wait_connected()
-        self.client.ctl("set", "dead_after_ms", 1000 * DEAD_AFTER)
+        self.client.ctl("set", "dead_after_ms", 1000 * self.dead_after)
 
     def all_right(self, work):
         """No read or write has failed so far, and no page was wrong."""
@@ -278,6 +283,15 @@ class Crash(Faults):
         wrong = [x for x in work.errors().splitlines() if "wrong page" in x]
         true(not wrong, "; ".join(wrong[:1]))
         true(work.poll() is None, "the workload ended")
+
+    def check_covered(self):
+        """In as many rounds as a run has by itself each moment came, and each fault."""
+        points = {"stored": "stored", "claimed": "claimed", "repair": "repairing",
+                  "switch": "repairing"}
+        moments = self.scheme.moments
+        named = (f"at {points[moment]}" for moment in moments if moment in points)
+        for what in (*FAULTS, *moments, *named):
+            at_least(self.done[what], 1, f"rounds with {what}")
 
     def rounds(self, work):
         """All of them; the sentence of one that fails has its seed."""
@@ -292,18 +306,17 @@ class Crash(Faults):
                 raise type(why)(f"NSWAP_CRASH_SEED={seed}: {why}") from why
 
 
-def start(t, scheme, home=None):
-    """A client with a protected device, and its servers."""
-    cluster = t.cluster(1 + scheme.servers, inject=True)
+def start(t, scheme, home=None, kind=Crash, **options):
+    """A client with a protected device, and its servers; options are the cluster's."""
+    cluster = t.cluster(1 + scheme.servers, **options or {"inject": True})
+    crash = kind(t, cluster, scheme)
     for node in cluster:
-        node.up(lend="0" if node is cluster[0] else f"{LENT_MB}M",
-                dead_after=DEAD_AFTER, reconcile=2)
+        crash.up(node)
     cluster.wait_connected()
-    client = cluster[0]
-    client.ctl("policy", "place", "round-robin")
-    dev = client.device_add(f"{DEVICE_MB}M", home=home.path if home else None)
-    client.ctl("device", "protect", dev, scheme.protect)
-    return Crash(t, cluster, dev, scheme)
+    cluster[0].ctl("policy", "place", "round-robin")
+    crash.dev = cluster[0].device_add(f"{crash.device_mb}M", home=home and home.path)
+    cluster[0].ctl("device", "protect", crash.dev, scheme.protect)
+    return crash
 
 
 def workload(crash, *options):
@@ -321,29 +334,19 @@ def settled(crash):
     least, most = crash.scheme.held
     wait_for(lambda: least * crash.device()["slots_remote"] <=
              crash.cluster.held_pages() <= most * crash.device()["slots_remote"], 60,
-             "the caches hold what the owner records")
+             "the caches hold as many pages as the protection says")
+    wait_for(crash.as_recorded, 60, "each server holds what the owner records")
     crash.client.device_del(crash.dev)
     wait_for(lambda: crash.cluster.held_pages() == 0, 20, "no page is held")
 
 
-def check_covered(crash):
-    """In as many rounds as a run has by itself each moment came, and each fault."""
-    if ROUNDS >= 50 and not SEED:
-        points = {"stored": "at stored", "claimed": "at claimed",
-                  "repair": "at repairing", "switch": "at repairing"}
-        for what in (*FAULTS, *crash.scheme.moments,
-                     *(points[m] for m in crash.scheme.moments if m in points)):
-            at_least(crash.done[what], 1, f"rounds with {what}")
-
-
-def run_scheme(t, scheme, home=None):
+def run_rounds(crash):
     """The rounds beside the workload; no read is wrong, and none has failed."""
-    crash = start(t, scheme, home)
     work = workload(crash)
     crash.rounds(work)
     work.kill(2)
     done = work.wait(120)
-    t.log(f"seed {t.seed}: {json.dumps(crash.done)}; {done.out} {done.err}")
+    crash.t.log(f"seed {crash.t.seed}: {json.dumps(crash.done)}; {done.out} {done.err}")
     result = result_of(done)
     equal((result["wrong_pages"], result["failed_slots"]), (0, 0),
           "wrong and failed pages")
@@ -351,28 +354,29 @@ def run_scheme(t, scheme, home=None):
     at_most(result["slowest_ms"], 1000 * (PATIENCE + 10), "ms of the slowest request")
     wait_for(crash.protected, 60, "every page is protected")
     settled(crash)
-    check_covered(crash)
+    if ROUNDS >= 50 and not SEED:
+        crash.check_covered()
 
 
 def test_home(t):
     """A device that home protects: home has each page that a server holds."""
     with disk(DEVICE_MB) as home:
-        run_scheme(t, HOME, home)
+        run_rounds(start(t, HOME, home))
 
 
 def test_mirror(t):
     """A mirrored device: the servers hold exactly two copies of each page."""
-    run_scheme(t, MIRROR)
+    run_rounds(start(t, MIRROR))
 
 
 def test_parity(t):
     """A device that parity protects: groups of four and their check on six servers."""
-    run_scheme(t, PARITY)
+    run_rounds(start(t, PARITY))
 
 
 def test_parity_two(t):
     """With two checks, two servers at once, of six."""
-    run_scheme(t, PARITY_TWO)
+    run_rounds(start(t, PARITY_TWO))
 
 
 def test_noticed(t):

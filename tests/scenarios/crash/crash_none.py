@@ -38,8 +38,7 @@ class Deaths(crash.Faults):
         super().__init__(cluster)
         self.servers = cluster.nodes[1:]
         for node in cluster:
-            node.up(lend="0" if node is self.client else f"{self.lent_mb}M",
-                    dead_after=crash.DEAD_AFTER, reconcile=2)
+            self.up(node)
         cluster.wait_connected()
         self.client.ctl("policy", "place", "round-robin")
         self.dev = self.client.device_add("4M")
