@@ -165,9 +165,9 @@ class Crash(Faults):
 
     def as_recorded(self):
         """Each server holds as many pages as the owner has recorded there."""
-        recorded = self.client.peers()
-        return all(server.stat()["server"]["held_pages"] ==
-                   recorded[server.addr]["slots"] for server in self.servers)
+        recorded = {addr: p["slots"] for addr, p in self.client.peers().items()}
+        return all(server.stat()["server"]["held_pages"] == recorded.get(server.addr)
+                   for server in self.servers)
 
     def arm(self, point, node):
         """The next task of the node that comes to a point of the code stops there."""

@@ -22,7 +22,7 @@ DESCRIPTION = "one power failure after the other loses no page of a protected de
 SUITES = ("vm",)
 NEEDS = ("module", "progs", "qemu-system-x86_64")
 TIMEOUT = crash.TIMEOUT
-CPUS = 3        # of the host: its guests boot and swap all the time
+CPUS = 2        # of the host: mostly two guests are busy
 ONLY_FULL = dict.fromkeys(
     ("mirror_6_12", "parity_6_1"),
     "it takes minutes of emulation, and the other kernel has the same rounds")
