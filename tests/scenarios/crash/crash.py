@@ -146,6 +146,7 @@ class Crash(Faults):
     """What happens to the servers of one client, round by round."""
 
     device_mb = DEVICE_MB
+    number = ROUNDS
 
     def __init__(self, t, cluster, scheme):
         super().__init__(cluster)
@@ -295,7 +296,7 @@ class Crash(Faults):
 
     def rounds(self, work):
         """All of them; the sentence of one that fails has its seed."""
-        for number in range(ROUNDS):
+        for number in range(self.number):
             seed = SEED or f"{self.t.seed}.{number}"
             self.random = random.Random(seed)
             print(f"round {number}, NSWAP_CRASH_SEED={seed}: ", end="")
