@@ -248,7 +248,8 @@ int nswap_device_add(struct nswap_node *node,
 		ret = -ENOMEM;
 		goto close;
 	}
-	dev->instance = ++node->last_instance;
+	if (!dev->instance)
+		dev->instance = ++node->last_instance;
 	list_add_tail_rcu(&dev->link, &node->devices);
 	WRITE_ONCE(node->client->sessions_wanted, true);
 	nswap_peers_start(node);

@@ -163,6 +163,9 @@ int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape)
 		parity_free(p);
 		return ret;
 	}
+	/* peers are told of devices in this order, of the cells last */
+	if (!dev->instance)
+		dev->instance = ++dev->node->last_instance;
 	p->cells->instance = ++dev->node->last_instance;
 	list_add_tail_rcu(&p->cells->link, &dev->node->devices);
 	/* pairs with nswap_parity_of() */
