@@ -35,8 +35,9 @@
 #define GAP		3	/* dead cells that are read to read what is beyond them */
 #define FULL_PCT	97	/* a row with more live cells is not worth cleaning */
 #define ERA		(10 * HZ) /* a row that cannot be read is passed over for as long */
-#define TRIES		64	/* rows that may turn out so in one batch */
+#define TRIES		16	/* rows that may turn out so in one batch */
 #define LOST_AGAIN	(5 * HZ) /* lost groups are searched for again, if there was none */
+#define UNREAD_AGAIN	HZ	/* the same if there were, and none could be read */
 
 /**
  * struct nswap_row_clean - recovers and cleans the rows of a device
@@ -53,7 +54,8 @@
  * @begun: jiffies when it began
  * @lost: what clean_losses() was in the last search for lost groups, and
  * @searched: jiffies when it found none
- * @no_room: pages had nowhere to go in this search
+ * @no_room: pages had nowhere to go in this search, or were still on their way
+ * @unread: there were groups of which nothing could be read
  * @c: the batch
  */
 struct nswap_row_clean {
@@ -71,6 +73,7 @@ struct nswap_row_clean {
 	u64 lost;
 	unsigned long searched;
 	bool no_room;
+	bool unread;
 	struct nswap_row_copy c;
 };
 
@@ -135,7 +138,7 @@ static unsigned int clean_collect(struct nswap_row_clean *c, const struct nswap_
 
 /*
  * Bring a part of a row elsewhere; returns how many pages were read for it, 0: it has none
- * that can be read now, -EAGAIN: they had nowhere to go.
+ * that can be read now, -EAGAIN: they had nowhere to go, or some are still on their way.
  */
 static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 {
@@ -143,7 +146,7 @@ static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 	int n;
 
 	if (!nswap_row_pin(p, row))
-		return 0;
+		return -EAGAIN;
 	n = clean_collect(c, &p->row[row], lost);
 	if (n)
 		n = back ? nswap_row_copy_outer(&c->c, n) :
@@ -196,13 +199,14 @@ static bool clean_row_misfit(const struct nswap_parity *p, const struct nswap_ro
  */
 static u64 clean_losses(struct nswap_parity *p)
 {
-	u64 lost = atomic64_read(&p->cells->count[NSWAP_SLOT_LOST]) * NSWAP_MAX_PEERS;
+	u64 lost = atomic64_read(&p->cells->count[NSWAP_SLOT_LOST]);
 	struct nswap_peer *peer;
 	unsigned int i;
 
 	nswap_for_each_peer(p->dev->node, i, peer) {
-		lost += nswap_peer_hopeless(READ_ONCE(peer->state)) &&
-			atomic64_read(&peer->slots);
+		if (nswap_peer_hopeless(READ_ONCE(peer->state)) &&
+		    atomic64_read(&peer->slots))
+			lost = 31 * lost + peer->index;
 		nswap_peer_put(peer);
 	}
 	return lost;
@@ -244,6 +248,7 @@ static unsigned int clean_next(struct nswap_row_clean *c, enum clean_what what)
 			nswap_row_close(p, c->row);
 			n = clean_row(c, c->row, what == CLEAN_LOST,
 				      what == CLEAN_BACK);
+			c->unread = c->unread || !n;
 		}
 		c->no_room = c->no_room || n == -EAGAIN;
 		/* the rest of the same row, in the next run */
@@ -255,18 +260,42 @@ static unsigned int clean_next(struct nswap_row_clean *c, enum clean_what what)
 	return max(n, 0);
 }
 
+/* the emptiest rows, in order */
+struct clean_rows {
+	unsigned int nr;
+	u32 row[TRIES];
+	u32 share[TRIES];
+};
+
+static void clean_rows_add(struct clean_rows *rows, u32 row, u32 share)
+{
+	unsigned int i;
+
+	if (rows->nr == TRIES && share >= rows->share[TRIES - 1])
+		return;
+	if (rows->nr < TRIES)
+		rows->nr++;
+	for (i = rows->nr - 1; i && rows->share[i - 1] > share; i--) {
+		rows->row[i] = rows->row[i - 1];
+		rows->share[i] = rows->share[i - 1];
+	}
+	rows->row[i] = row;
+	rows->share[i] = share;
+}
+
 /*
- * The row with the smallest share of live cells, checks included, if that is worth it: of
+ * Those with the smallest share of live cells, checks included, if that is worth it: of
  * a row that is opened now, it would be so much. Those that are passed over do not count.
  */
-static u32 clean_emptiest(const struct nswap_row_clean *c)
+static void clean_emptiest(const struct nswap_row_clean *c, struct clean_rows *rows)
 {
 	const struct nswap_parity *p = c->parity;
-	u32 i, best = NSWAP_ROW_NONE, least;
 	struct nswap_group_shape shape;
+	u32 i, most;
 
+	rows->nr = 0;
 	clean_shape(p, &shape);
-	least = FULL_PCT * shape.pages / (shape.pages + shape.checks);
+	most = FULL_PCT * shape.pages / (shape.pages + shape.checks);
 
 	for (i = 0; i < p->nr_rows; i++) {
 		const struct nswap_row *r = &p->row[i];
@@ -278,12 +307,9 @@ static u32 clean_emptiest(const struct nswap_row_clean *c)
 		    READ_ONCE(r->passed) == c->era)
 			continue;
 		share = 100 * READ_ONCE(r->live) / (strips * NSWAP_ROW_LANES);
-		if (share < least) {
-			least = share;
-			best = i;
-		}
+		if (share < most)
+			clean_rows_add(rows, i, share);
 	}
-	return best;
 }
 
 /*
@@ -313,25 +339,23 @@ static bool clean_due(struct nswap_row_clean *c, bool *rests)
 /*
  * A part of the emptiest row; returns how many pages were read. What is left of a row may
  * be lost, or at peers that are silent: such a row is passed over for an era, or it would
- * be the emptiest for as long.
+ * be the emptiest for as long. An era ends when there is no other row left.
  */
 static unsigned int clean_some(struct nswap_row_clean *c)
 {
+	struct clean_rows rows;
 	unsigned int try;
 	int n = 0;
 
-	if (!c->era || time_after(jiffies, c->begun + ERA)) {
+	clean_emptiest(c, &rows);
+	if (!rows.nr && time_after(jiffies, c->begun + ERA)) {
 		c->begun = jiffies;
 		c->era = c->era % U8_MAX + 1;
 	}
-	for (try = 0; try < TRIES && !n && !READ_ONCE(c->stop); try++) {
-		u32 row = clean_emptiest(c);
-
-		if (row == NSWAP_ROW_NONE)
-			break;
-		n = clean_row(c, row, false, false);
+	for (try = 0; try < rows.nr && !n && !READ_ONCE(c->stop); try++) {
+		n = clean_row(c, rows.row[try], false, false);
 		if (!n)
-			WRITE_ONCE(c->parity->row[row].passed, c->era);
+			WRITE_ONCE(c->parity->row[rows.row[try]].passed, c->era);
 	}
 	return max(n, 0);
 }
@@ -342,12 +366,14 @@ static unsigned int clean_some(struct nswap_row_clean *c)
  */
 static unsigned int clean_lost(struct nswap_row_clean *c)
 {
+	unsigned long rest = c->unread ? UNREAD_AGAIN : LOST_AGAIN;
 	u64 lost = clean_losses(c->parity);
 	unsigned int n;
 
-	if (!lost || (lost == c->lost && !time_after(jiffies, c->searched + LOST_AGAIN)))
+	if (!lost || (lost == c->lost && !time_after(jiffies, c->searched + rest)))
 		return 0;
 	c->no_room = false;
+	c->unread = false;
 	n = clean_next(c, CLEAN_LOST);
 	c->lost = n || c->no_room ? 0 : lost;
 	c->searched = jiffies;
@@ -426,6 +452,7 @@ int nswap_row_clean_init(struct nswap_parity *p)
 		return -ENOMEM;
 	p->clean = c;
 	c->parity = p;
+	c->era = 1;
 	INIT_DELAYED_WORK(&c->work, clean_work);
 	return nswap_row_copy_init(&c->c, p) ? 0 : -ENOMEM;
 }
