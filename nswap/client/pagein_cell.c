@@ -15,9 +15,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "pagein_cell.h"
-#include "pagein_copy.h"
 #include "peers/peer.h"
-#include "rebuild.h"
 
 /*
  * Turn to the slots that are left: those in cells, or those that are not. @io: nothing of
@@ -57,21 +55,13 @@ bool nswap_pagein_current(const struct nswap_io *io, unsigned int i)
 	       (nswap_is_cells(io->dev) ? io->slot[i] : 0);
 }
 
-/* its peer has not answered others for long, and the rest of the group may */
-static bool pagein_rather_rebuilt(struct nswap_io *io, unsigned int i, u16 peer)
-{
-	return !io->ahead && nswap_copy_slow(io->dev->node, peer) &&
-	       nswap_cell_rebuildable(nswap_parity_of(io->dev), io->slot[i]);
-}
-
 static enum nswap_cell_look pagein_look_cell(struct nswap_io *io, unsigned int i,
 					     const struct nswap_slot *s)
 {
 	if (s->state == NSWAP_SLOT_WRITING)
 		return NSWAP_CELL_READ;
 	if (nswap_slot_at_peer(s) &&
-	    nswap_peer_state(io->dev->node, s->peer) == NSWAP_PEER_UP &&
-	    !pagein_rather_rebuilt(io, i, s->peer))
+	    nswap_peer_state(io->dev->node, s->peer) == NSWAP_PEER_UP)
 		return NSWAP_CELL_READ;
 	if (io->ahead)
 		return NSWAP_CELL_FAIL;

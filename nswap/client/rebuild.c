@@ -5,7 +5,7 @@
  *
  *   page-in of a lost cell -> its bios wait here, without a tag -> for each page: read
  *   from its peer if that answers by now, else rebuilt -> the bio ends
- *                     ^-- to the end of the queue, if neither is possible now --'
+ *                     ^-- put aside, if neither is possible now --'
  *
  * Invariants:
  *  - What is in a row does not change until the row is freed, and @use tells one use of a
@@ -60,35 +60,37 @@ struct nswap_rebuild_task {
 /**
  * struct nswap_rebuilder - the page-ins of a device that wait for lost pages
  * @parity: whose
- * @lock: protects all up to @vain
- * @bios: they, marked with when they came (parked.h)
- * @nr: how many
- * @vain: that many were tried one after the other, and none could be read
- * @came: changes when there is a new one
- * @wait: for that
+ * @lock: protects all up to @rest
+ * @fresh: those that were not tried yet, marked with when they came (parked.h)
+ * @stuck: those that could not be read, likewise
+ * @nr_stuck: how many
+ * @tried: of them, by hasty tasks and by patient ones, and
+ * @rest: jiffies; these try none of them before
+ * @wait: for a fresh one
  * @stop: those that come fail
- * @wq: where the tasks run
+ * @wq: where the tasks run, patient ones on a queue of their own
  * @task: the tasks
  */
 struct nswap_rebuilder {
 	struct nswap_parity *parity;
 	spinlock_t lock;
-	struct bio_list bios;
-	unsigned int nr;
-	unsigned int vain;
-	unsigned int came;
+	struct bio_list fresh;
+	struct bio_list stuck;
+	unsigned int nr_stuck;
+	unsigned int tried[2];
+	unsigned long rest[2];
 	wait_queue_head_t wait;
 	bool stop;
-	struct workqueue_struct *wq;
+	struct workqueue_struct *wq[2];
 	struct nswap_rebuild_task task[REBUILD_TASKS];
 };
 
-/* is its peer to be asked for a cell? */
-static bool rebuild_may_read(struct nswap_parity *p, u32 cell)
+/* is its peer to be asked for a slot or cell? */
+static bool rebuild_may_read(const struct nswap_device *dev, u32 slot)
 {
-	struct nswap_slot s = nswap_slot_look(p->cells, cell);
+	struct nswap_slot s = nswap_slot_look(dev, slot);
 
-	return nswap_slot_at_peer(&s) ? !nswap_copy_slow(p->dev->node, s.peer) :
+	return nswap_slot_at_peer(&s) ? !nswap_copy_slow(dev->node, s.peer) :
 					s.state != NSWAP_SLOT_LOST;
 }
 
@@ -100,12 +102,13 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 			bool patient)
 {
 	u32 cell = READ_ONCE(p->cell_of[slot]);
-	bool read = !cell || patient || rebuild_may_read(p, cell), rebuilt = false;
+	struct nswap_device *dev = cell ? p->cells : p->dev;
+	bool read = patient || rebuild_may_read(dev, cell ?: slot), rebuilt = false;
 	int ret = -EAGAIN;
 
 	b->io.patient = patient;
 	b->io.slot[0] = cell ?: slot;
-	b->io.dev = cell ? p->cells : p->dev;
+	b->io.dev = dev;
 	b->io.outer[0] = slot;
 	b->io.nr = 1;
 	if (read && !nswap_cells_read(b)) {
@@ -129,6 +132,8 @@ static bool rebuild_hopeless(struct nswap_parity *p, u32 slot)
 	const struct nswap_row *r;
 	bool gone;
 
+	if (!cell)
+		return nswap_slot_look(p->dev, slot).state == NSWAP_SLOT_LOST;
 	if (row == NSWAP_ROW_NONE || !nswap_cell_bad(p, cell))
 		return false;
 	r = &p->row[row];
@@ -149,6 +154,7 @@ static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long si
 {
 	struct nswap_parity *p = t->r->parity;
 	u32 ms = 2 * (nswap_knob(p->dev->node, dead_after_ms) + MSEC_PER_SEC);
+	unsigned long most = msecs_to_jiffies(ms);
 	bool patient = false;
 	int ret;
 
@@ -164,13 +170,12 @@ static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long si
 		}
 		if (rebuild_hopeless(p, slot))
 			return -EIO;
-		if (patient)
-			return rebuild_waited(since, msecs_to_jiffies(ms)) ? -EIO :
-									     -EAGAIN;
+		if (rebuild_waited(since, patient ? most : 2 * most))
+			return -EIO;
 		/* there may be no way but to wait for one that is late */
-		patient = t->patient && rebuild_waited(since, PATIENT_AFTER);
-		if (!patient)
+		if (patient || !t->patient || !rebuild_waited(since, PATIENT_AFTER))
 			return -EAGAIN;
+		patient = true;
 	}
 }
 
@@ -202,51 +207,46 @@ static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio,
 	return true;
 }
 
-static void rebuild_put(struct nswap_rebuilder *r, struct bio *bio, unsigned long since)
-{
-	nswap_parked_mark(bio, since);
-	bio_list_add(&r->bios, bio);
-	r->nr++;
-}
-
 static void rebuild_kick(struct nswap_rebuilder *r, unsigned int tasks)
 {
 	unsigned int i;
 
 	for (i = 0; i < tasks; i++)
-		queue_work(r->wq, &r->task[i].work);
+		queue_work(r->wq[r->task[i].patient], &r->task[i].work);
 }
 
-/* one that could not be read: the others first; true if none of them could be */
-static bool rebuild_put_back(struct nswap_rebuilder *r, struct bio *bio,
+/* one that could not be read; when all of them were tried, tasks of this kind rest */
+static void rebuild_put_back(struct nswap_rebuild_task *t, struct bio *bio,
 			     unsigned long since)
 {
-	bool all;
+	struct nswap_rebuilder *r = t->r;
 
+	nswap_parked_mark(bio, since);
 	spin_lock(&r->lock);
-	rebuild_put(r, bio, since);
-	all = ++r->vain >= r->nr;
-	if (all)
-		r->vain = 0;
+	bio_list_add(&r->stuck, bio);
+	r->nr_stuck++;
+	if (++r->tried[t->patient] >= r->nr_stuck) {
+		r->tried[t->patient] = 0;
+		r->rest[t->patient] = jiffies + AGAIN;
+	}
 	spin_unlock(&r->lock);
-	return all;
+	if (!t->patient)
+		rebuild_kick(r, PATIENT_TASKS);
 }
 
-static void rebuild_done(struct nswap_rebuilder *r)
+/* the next one, NULL if there is none now; @more: there will be */
+static struct bio *rebuild_get(struct nswap_rebuild_task *t, bool *more)
 {
-	spin_lock(&r->lock);
-	r->vain = 0;
-	spin_unlock(&r->lock);
-}
-
-static struct bio *rebuild_get(struct nswap_rebuilder *r, unsigned int *came)
-{
+	struct nswap_rebuilder *r = t->r;
 	struct bio *bio;
 
 	spin_lock(&r->lock);
-	bio = bio_list_pop(&r->bios);
-	r->nr -= !!bio;
-	*came = r->came;
+	bio = bio_list_pop(&r->fresh);
+	if (!bio && !time_before(jiffies, r->rest[t->patient])) {
+		bio = bio_list_pop(&r->stuck);
+		r->nr_stuck -= !!bio;
+	}
+	*more = !bio && r->nr_stuck;
 	spin_unlock(&r->lock);
 	return bio;
 }
@@ -257,22 +257,22 @@ static void rebuild_work(struct work_struct *work)
 						    work);
 	struct nswap_rebuilder *r = t->r;
 	unsigned long since;
-	unsigned int came;
 	struct bio *bio;
-	bool all;
+	bool more;
 
-	while ((bio = rebuild_get(r, &came))) {
-		since = nswap_parked_unmark(bio);
-		if (rebuild_bio(t, bio, since)) {
-			rebuild_done(r);
+	do {
+		bio = rebuild_get(t, &more);
+		if (!bio) {
+			if (more)
+				wait_event_timeout(r->wait, READ_ONCE(r->fresh.head),
+						   AGAIN);
 			continue;
 		}
-		all = rebuild_put_back(r, bio, since);
-		if (!t->patient)
-			rebuild_kick(r, PATIENT_TASKS);
-		if (all)
-			wait_event_timeout(r->wait, READ_ONCE(r->came) != came, AGAIN);
-	}
+		since = nswap_parked_unmark(bio);
+		if (!rebuild_bio(t, bio, since))
+			rebuild_put_back(t, bio, since);
+		cond_resched();
+	} while (bio || more);
 }
 
 /**
@@ -287,9 +287,9 @@ void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long si
 {
 	struct nswap_rebuilder *r = p->rebuild;
 
+	nswap_parked_mark(bio, since);
 	spin_lock(&r->lock);
-	rebuild_put(r, bio, since);
-	WRITE_ONCE(r->came, r->came + 1);
+	bio_list_add(&r->fresh, bio);
 	spin_unlock(&r->lock);
 	wake_up(&r->wait);
 	rebuild_kick(r, REBUILD_TASKS);
@@ -306,7 +306,10 @@ int nswap_rebuild_init(struct nswap_parity *p)
 	p->rebuild = r;
 	r->parity = p;
 	spin_lock_init(&r->lock);
-	bio_list_init(&r->bios);
+	bio_list_init(&r->fresh);
+	bio_list_init(&r->stuck);
+	r->rest[false] = jiffies;
+	r->rest[true] = jiffies;
 	init_waitqueue_head(&r->wait);
 	for (i = 0; i < REBUILD_TASKS; i++) {
 		r->task[i].r = r;
@@ -316,16 +319,25 @@ int nswap_rebuild_init(struct nswap_parity *p)
 		if (!nswap_batch_init(&r->task[i].b, p->cells, NSWAP_ROW_WIDTH))
 			return -ENOMEM;
 	}
-	r->wq = alloc_workqueue("nswap_rebuild", WQ_MEM_RECLAIM | WQ_UNBOUND,
-				REBUILD_TASKS);
-	return r->wq ? 0 : -ENOMEM;
+	/* one that runs and is queued again counts twice */
+	for (i = 0; i < ARRAY_SIZE(r->wq); i++) {
+		r->wq[i] = alloc_workqueue("nswap_rebuild%u", WQ_MEM_RECLAIM | WQ_UNBOUND,
+					   2 * REBUILD_TASKS, i);
+		if (!r->wq[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* the device is dying, its disk still exists: those that wait fail; process, sleeps */
 void nswap_rebuild_stop(struct nswap_parity *p)
 {
-	WRITE_ONCE(p->rebuild->stop, true);
-	flush_workqueue(p->rebuild->wq);
+	struct nswap_rebuilder *r = p->rebuild;
+
+	WRITE_ONCE(r->stop, true);
+	/* hasty ones may queue patient ones, but then leave nothing behind */
+	flush_workqueue(r->wq[false]);
+	flush_workqueue(r->wq[true]);
 }
 
 /* undo nswap_rebuild_init() */
@@ -335,8 +347,9 @@ void nswap_rebuild_exit(struct nswap_parity *p)
 
 	if (!p->rebuild)
 		return;
-	if (p->rebuild->wq)
-		destroy_workqueue(p->rebuild->wq);
+	for (i = 0; i < ARRAY_SIZE(p->rebuild->wq); i++)
+		if (p->rebuild->wq[i])
+			destroy_workqueue(p->rebuild->wq[i]);
 	for (i = 0; i < REBUILD_TASKS; i++)
 		nswap_batch_exit(&p->rebuild->task[i].b);
 	kvfree(p->rebuild);

@@ -74,17 +74,21 @@ static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 			   const struct nswap_row *r, u32 cell, struct rebuild_group *g)
 {
 	struct nswap_row_buffer *buf = &p->buffer[READ_ONCE(r->buffer)];
-	unsigned int lane = nswap_cell_lane(cell), nr = READ_ONCE(r->nr), i;
+	unsigned int lane = nswap_cell_lane(cell), nr, i;
 	int ret = 0;
 
 	*g = (struct rebuild_group){
 		.at = nswap_row_position(r, cell), .checks = READ_ONCE(r->checks),
 	};
-	if (g->at >= nr)
-		return -ESTALE;
 	spin_lock(&buf->lock);
+	/* pairs with nswap_row_stored(): where the checks are does not change afterwards */
+	g->here = smp_load_acquire(&r->state) != NSWAP_ROW_CLOSED;
+	nr = READ_ONCE(r->nr);
+	if (g->at >= nr) {
+		spin_unlock(&buf->lock);
+		return -ESTALE;
+	}
 	g->second = nswap_row_cell(r, nr + g->checks - 1, lane);
-	g->here = READ_ONCE(r->state) != NSWAP_ROW_CLOSED;
 	for (i = 0; i < nr; i++) {
 		if (i == g->at || !(r->member[i] & BIT(lane)))
 			continue;

@@ -347,7 +347,8 @@ void nswap_row_stored(struct nswap_parity *p, u32 row)
 	spin_lock_irqsave(&p->lock, flags);
 	p->buffer[r->buffer].used = false;
 	p->nr_buffers--;
-	WRITE_ONCE(r->state, NSWAP_ROW_CLOSED);
+	/* pairs with nswap_row_strips() and rebuild_collect() */
+	smp_store_release(&r->state, NSWAP_ROW_CLOSED);
 	row_lanes_free(p, r);
 	spin_unlock_irqrestore(&p->lock, flags);
 }

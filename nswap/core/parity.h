@@ -209,8 +209,10 @@ static inline u32 nswap_cell_row(const struct nswap_parity *p, u32 cell)
 /* the strips of a row that are at peers, or are to be: its checks come last */
 static inline unsigned int nswap_row_strips(const struct nswap_row *r)
 {
-	return READ_ONCE(r->nr) +
-	       (READ_ONCE(r->state) == NSWAP_ROW_CLOSED ? READ_ONCE(r->checks) : 0);
+	/* pairs with nswap_row_stored(): @nr does not change afterwards */
+	bool closed = smp_load_acquire(&r->state) == NSWAP_ROW_CLOSED;
+
+	return READ_ONCE(r->nr) + (closed ? READ_ONCE(r->checks) : 0);
 }
 
 static inline u32 nswap_row_cell(const struct nswap_row *r, unsigned int position,

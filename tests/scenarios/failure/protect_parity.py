@@ -144,7 +144,7 @@ def test_one_page_lost(t):
         for slot in list(slots.count):
             if slot != lost:
                 slots.write(slot)
-        for _ in range(40):
+        for _ in range(20):
             for _ in range(50):
                 first = 1 + 8 * rnd.randrange((SLOTS - 9) // 8)
                 if not first <= lost < first + 8:
