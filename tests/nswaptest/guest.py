@@ -64,9 +64,8 @@ class KernelLog:
                 continue
             head, _, text = record.partition(";")
             stamp = int(head.split(",")[2]) / 1e6
-            for part in text.rstrip("\n").split("\n"):
-                if not part.startswith(" "):
-                    self._lines.append(f"[{stamp:12.6f}] {part}")
+            # what follows the first line names a device
+            self._lines.append(f"[{stamp:12.6f}] {text.partition(chr(10))[0]}")
 
     def mark(self, text):
         """Put a line into the log and return everything before it."""
