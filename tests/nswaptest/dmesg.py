@@ -69,6 +69,45 @@ def _without_starved(lines):
     return kept + (report or [])
 
 
+# Two tasks at one place without a lock or a mark. The kernel has such races of its own:
+# a report is the module's if its head names one of its functions, or if both stacks
+# have one near their top (it called what raced over data of the module).
+RACE = "BUG: KCSAN:"
+RACE_END = "Reported by Kernel Concurrency Sanitizer"
+OURS = "[nswap"
+NEAR = 3
+
+
+def _foreign(report):
+    """Whether a report of a race is about the kernel's own data."""
+    if OURS in report[0]:
+        return False
+    stacks = [[]]
+    for line in report[1:]:
+        if FRAME.search(line):
+            stacks[-1].append(line)
+        elif stacks[-1]:
+            stacks.append([])
+    near = [any(OURS in line for line in stack[:NEAR]) for stack in stacks if stack]
+    return not near or not all(near)
+
+
+def _without_foreign(lines):
+    """The lines, but for the kernel's own races."""
+    kept, report = [], None
+    for line in lines:
+        if report is None and RACE in line:
+            report = []
+        if report is None:
+            kept.append(line)
+            continue
+        report.append(line)
+        if RACE_END in line:
+            kept += [] if _foreign(report) else report
+            report = None
+    return kept + (report or [])
+
+
 FRAME = re.compile(r"^(?:\[ *[\d.]+\])?\s+([a-z_]\w*[\w.]*)\+0x")
 ASKERS = 12         # functions of a stack that are told
 
@@ -94,7 +133,7 @@ def problems(text, allow_oom=False, allow_starved=False):
     allow_starved: it starves machines; reports of allocations that failed in
     a driver's interrupt do not count.
     """
-    lines = text.splitlines()
+    lines = _without_foreign(text.splitlines())
     if allow_starved:
         lines = _without_starved(lines)
     bad = []

@@ -135,6 +135,27 @@ def test_gate(t):
           "one of the module's")
 
 
+def race(first, second):
+    """A race detector's report; each argument is a stack, innermost first."""
+    lines = [f"BUG: KCSAN: data-race in {first[0]} / {second[0]}"]
+    for what, stack in (("write", first), ("read", second)):
+        lines += ["", f"{what} to 0xffff8880 of 8 bytes by task 7 on cpu 1:"]
+        lines += [" " + "+0x10/0x40 ".join(f.partition(" ")[::2]) for f in stack]
+    lines += ["", "Reported by Kernel Concurrency Sanitizer on:"]
+    return "".join(f"[ 1.0] {line}\n" for line in lines)
+
+
+def test_races(t):
+    """Of races those count that are the module's, not the kernel's own."""
+    ours, kernel = "nswap_x [nswap]", "tcp_ack"
+    equal(dmesg.problems(race([kernel], [kernel, "tcp_rcv", "tcp_recv", ours])), [],
+          "a race within TCP")
+    for one, other in (([ours], [kernel]), ([kernel], [ours]),
+                       (["_find_next_bit", ours], ["_find_next_bit", ours])):
+        equal(len(dmesg.problems("[ 1.0] clean\n" + race(one, other))), 1,
+              f"races of {one[-1]} and {other[-1]}")
+
+
 def test_scratch(t):
     """The scratch disk is there and is a disk, not memory."""
     path = pathlib.Path("/dev/ubda")
