@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Boot the lab's user-mode kernel on this machine's own root, read only.
+"""Boot one of the lab's kernels on this machine's own root, read only.
 
-    boot.py [--debug | --vtime] [COMMAND…]      run one command there (default: a
-                                                shell)
+    boot.py [--debug | --vtime | --kcsan] [COMMAND…]    run one command there
+                                                        (default: a shell)
 
-The kernel is an ordinary process; several may run at once: each has its own
-folder for its memory file, console and scratch disk, and none opens a port.
-Its console goes to a file and is only a log.
+The kernel is an ordinary process, in user mode or QEMU (machine.py); several may
+run at once: each has its own folder for its memory file, console and scratch disk,
+and none opens a port. Its console goes to a file and is only a log.
 """
 import argparse
 import json
@@ -22,6 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 
+from lab import machine     # noqa: E402
+
 TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
 SCRATCH_BYTES = 2 << 30
 # Each ready-made disk costs the debug kernel half a second of its boot.
@@ -33,10 +35,12 @@ SCRATCH_BYTES = 2 << 30
 ARGS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
                                "nbd.nbds_max=1"],
         "vtime": ["time-travel=inf-cpu",
-                  f"time-travel-start={1_700_000_000 * 10 ** 9}"]}
+                  f"time-travel-start={1_700_000_000 * 10 ** 9}"],
+        # each of them costs a machine that is emulated half a second as well
+        "kcsan": ["brd.rd_nr=1", "loop.max_loop=1", "nbd.nbds_max=1"]}
 # Both want a stack trace for all that is allocated: half of what it does.
 NO_TRACES = ["kmemleak=off", "no_debug_objects"]
-MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800}
+MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800, "kcsan": 1800}
 
 
 def kernel_folder(flavour):
@@ -90,6 +94,8 @@ class Boot:
         job = dict(job)
         job["readable"] = [str(p) for p in needed if hidden(p)]
         job["writable"] = [str(self.folder), *job.get("writable", [])]
+        if flavour in machine.FLAVOURS:
+            job["shares"] = machine.shares(job)
         (self.folder / "job.json").write_text(json.dumps(job, indent=1))
         init = self.folder / "init"
         init.write_text("#!/bin/sh\n"
@@ -98,26 +104,33 @@ class Boot:
                         f"exec '{python}' -m nswaptest.guest '{self.folder}'\n")
         init.chmod(0o755)
         self.scratch = self.folder / "scratch.img"
-        disk = [] if flavour == "vtime" else [f"ubd0d={self.scratch}"]
-        if disk:
+        if flavour != "vtime":
             with open(self.scratch, "wb") as file:
                 file.truncate(SCRATCH_BYTES)
         self._console = None if terminal else open(self.folder / "console", "wb")
-        argv = [str(kernel / "linux"), f"mem={memory}M", f"ncpus={cpus}",
-                "seccomp=on", "root=/dev/root", "rootfstype=hostfs",
-                "rootflags=/", "ro", f"init={init}", *disk,
-                f"uml_dir={self.folder}/", "umid=uml", "con=null",
-                "con0=fd:0,fd:1" if terminal else "con0=null,fd:1",
-                "log_buf_len=4M", "panic=-1", *ARGS[flavour], *extra]
-        if terminal:
-            argv.append("quiet")
+        extra = [f"init={init}", "log_buf_len=4M", "panic=-1", *ARGS[flavour], *extra,
+                 *["quiet"] * terminal]
         env = dict(os.environ, TMPDIR=memory_folder(self.folder, memory))
+        if flavour in machine.FLAVOURS:
+            argv = machine.argv(kernel, memory, cpus, self.scratch, job["shares"],
+                                extra)
+        else:
+            argv = self._user_mode(kernel, memory, cpus, terminal, extra)
         if flavour == "vtime":
             env.update(LD_PRELOAD=str(seeded()), LAB_SEED=str(seed))
         self.process = subprocess.Popen(
             argv, env=env, stdin=None if terminal else subprocess.DEVNULL,
             stdout=self._console, stderr=self._console,
             start_new_session=not terminal)
+
+    def _user_mode(self, kernel, memory, cpus, terminal, extra):
+        """The command line of a user-mode kernel."""
+        disk = [f"ubd0d={self.scratch}"] if self.scratch.exists() else []
+        return [str(kernel / "linux"), f"mem={memory}M", f"ncpus={cpus}",
+                "seccomp=on", "root=/dev/root", "rootfstype=hostfs",
+                "rootflags=/", "ro", *disk,
+                f"uml_dir={self.folder}/", "umid=uml", "con=null",
+                "con0=fd:0,fd:1" if terminal else "con0=null,fd:1", *extra]
 
     def running(self):
         """Whether the kernel still runs."""
@@ -145,13 +158,15 @@ class Boot:
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Run one command in the lab's user-mode kernel.")
+        description="Run one command in one of the lab's kernels.")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--debug", dest="flavour", action="store_const",
                        const="debug", default="plain", help="the debug kernel")
     which.add_argument("--vtime", dest="flavour", action="store_const",
                        const="vtime", help="the kernel with virtual time, where "
                                            "only waiting takes time")
+    which.add_argument("--kcsan", dest="flavour", action="store_const",
+                       const="kcsan", help="the kernel that looks for data races")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     args = parser.parse_args()
     kernel = kernel_folder(args.flavour)

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Build the lab's user-mode kernel once and keep it in the cache.
+# Build one of the lab's kernels once and keep it in the cache.
 #
-# usage: build_kernel.sh [plain|debug|vtime]     prints the build folder
+# usage: build_kernel.sh [plain|debug|vtime|kcsan]     prints the build folder
 #
 # plain  the everyday lab kernel
 # debug  the same with KASAN, lockdep, fault injection, and kmemleak if wanted
 # vtime  the same for virtual time (UML_TIME_TRAVEL_SUPPORT)
+# kcsan  no user-mode kernel but one for QEMU, with the data race detector
 #
 # The build folder is named after the kernel version and a hash of the
 # configuration, so a changed fragment is built and an unchanged one is not.
@@ -51,17 +52,27 @@ fragments()
 	plain) echo "$here/stock.config" ;;
 	debug) echo "$here/stock.config"; echo "$here/debug.config" ;;
 	vtime) echo "$here/vtime.config" ;;
-	*) die "unknown flavour '$flavour': plain, debug or vtime" ;;
+	kcsan) echo "$here/stock.config"; echo "$here/kcsan.config" ;;
+	*) die "unknown flavour '$flavour': plain, debug, vtime or kcsan" ;;
 	esac
+}
+
+# kbuild ARG…: the kernel's own make. A machine's kernel is started as it is linked.
+kbuild()
+{
+	make -C "$src" O="$out" ARCH="$arch" "$@"
 }
 
 main()
 {
-	local files hash out src
+	local files hash out src arch=um prefix=um targets=all
 	mapfile -t files < <(fragments)
 	[ ${#files[@]} -gt 0 ] || exit 1
 	hash=$(cat "${files[@]}" | sha256sum | cut -c1-12)
-	out="$NSWAP_CACHE/um-$series-$flavour-$hash"
+	if [ "$flavour" = kcsan ]; then
+		arch=x86_64 prefix=lab targets="vmlinux modules"
+	fi
+	out="$NSWAP_CACHE/$prefix-$series-$flavour-$hash"
 	if [ -f "$out/.built" ]; then
 		echo "$out"
 		return
@@ -75,12 +86,13 @@ main()
 		mkdir -p "$out"
 		local log="$out/build.log"
 		{
-			make -C "$src" O="$out" ARCH=um allnoconfig
+			kbuild allnoconfig
 			"$src/scripts/kconfig/merge_config.sh" -m -O "$out" \
 				"$out/.config" "${files[@]}"
-			make -C "$src" O="$out" ARCH=um olddefconfig
+			kbuild olddefconfig
 		} > "$log" 2>&1 || die "configuration failed, see $log"
-		make -C "$src" O="$out" ARCH=um -j"$(nproc)" >> "$log" 2>&1 ||
+		# shellcheck disable=SC2086 # several words
+		kbuild -j"$(nproc)" $targets >> "$log" 2>&1 ||
 			die "the kernel build failed, see $log"
 		touch "$out/.built"
 		say "done: $out"

@@ -16,6 +16,7 @@ import pathlib
 import re
 import select
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -85,6 +86,12 @@ def mount(kind, where, options="", source="none"):
     subprocess.run(argv, check=True)
 
 
+def mount_host(job, folder, readonly=False):
+    """Mount a folder of the host: user mode's own way, or as the job's share."""
+    kind, options, source = job.get("shares", {}).get(folder, ("hostfs", folder, "none"))
+    mount(kind, folder, "ro," * readonly + options, source)
+
+
 def prepare(job):
     """Mount what a system needs, over the host's read-only root."""
     os.environ.update(job.get("environment", {}), PATH=lab.PATH)
@@ -101,9 +108,11 @@ def prepare(job):
     os.symlink("/proc/self/fd", "/dev/fd")
     for folder in job["readable"]:
         if not os.path.isdir(folder):
-            mount("hostfs", folder, f"ro,{folder}")
+            mount_host(job, folder, readonly=True)
     for folder in job["writable"]:
-        mount("hostfs", folder, folder)
+        mount_host(job, folder)
+    if not os.path.exists("/dev/ubda") and os.path.exists("/dev/vda"):
+        os.mknod("/dev/ubda", 0o600 | stat.S_IFBLK, os.stat("/dev/vda").st_rdev)
     mount("cgroup2", "/sys/fs/cgroup")
     mount("debugfs", "/sys/kernel/debug")
     (lab.CGROUPS / "cgroup.subtree_control").write_text("+memory")
@@ -193,11 +202,14 @@ def blind():
     """Why this kernel would not notice a bug.  Its own complaints before the
     first process are in the console and fail nothing: user mode's way to
     start a second processor makes the debug kernel complain once."""
-    stats = pathlib.Path("/proc/lockdep_stats")
-    if stats.exists() and not re.search(r"debug_locks:\s+1",
-                                        stats.read_text()):
-        return ["the lock checker is off"]
-    return []
+    wrong = []
+    for path, wanted, what in (
+            ("/proc/lockdep_stats", r"debug_locks:\s+1", "lock checker"),
+            ("/sys/kernel/debug/kcsan", r"enabled: 1", "race detector")):
+        path = pathlib.Path(path)
+        if path.exists() and not re.search(wanted, path.read_text()):
+            wrong.append(f"the {what} is off")
+    return wrong
 
 
 def spoil(results, problems, left):

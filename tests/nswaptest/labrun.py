@@ -16,8 +16,8 @@ from .builds import built_for, missing_program
 from .scenario import Result
 from .totals import OUT, fresh_folder, in_full
 
-SCALE = {"plain": 1, "debug": 15}
-HUNG_TASK = {"plain": 20, "debug": 120}
+SCALE = {"plain": 1, "debug": 15, "kcsan": 15}
+HUNG_TASK = {"plain": 20, "debug": 120, "kcsan": 120}
 GRACE = 30
 
 
@@ -110,7 +110,7 @@ class LabRun:
         case = test.case
         broken = [builds.failed[n] for n in case.needs if n in builds.failed]
         missing = missing_program(case)
-        if self.flavour == "debug" and case.not_in_debug:
+        if self.flavour != "plain" and case.not_in_debug:
             self._tell(test, Result(case.name, "skip", case.not_in_debug))
         elif broken:
             self._tell(test, Result(case.name, "fail", broken[0]))
@@ -140,8 +140,7 @@ class LabRun:
                "environment": {k: v for k, v in os.environ.items()
                                if k.startswith("NSWAP_")},
                "writable": [str(OUT)]}
-        extra = [] if self.flavour == "plain" or in_full() else \
-            lab.boot.NO_TRACES
+        extra = lab.boot.NO_TRACES if self.flavour == "debug" and not in_full() else []
         boot = lab.boot.Boot(self.kernel, folder, job, self.flavour,
                                      self.cpus, extra=extra)
         boot.offset, boot.current, boot.over = 0, None, False

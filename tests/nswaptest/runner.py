@@ -32,11 +32,11 @@ from .totals import Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
 SUITES = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "pressure", "kernels",
-          "debug")
-# what "make test" runs; debug takes a kernel of its own and an hour
+          "debug", "kcsan")
+# what "make test" runs; debug and kcsan take a kernel of their own and an hour
 DEFAULT = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "kernels",
            "pressure")
-LAB = ("unit", "lab", "long", "chaos", "crash", "debug")
+LAB = ("unit", "lab", "long", "chaos", "crash", "debug", "kcsan")
 # what debug runs unless told otherwise: at least one of everything that has
 # threads, locks and pages on their way, and no test that takes a quarter of an
 # hour there
@@ -45,17 +45,24 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "failures.rebooted_peer", "migration.drains",
             "migration.while_swapping", "home.no_peer",
             "home.errors_while_swapping", "size.pressure", "size.shrinker")
+# and kcsan: everything that has threads, all at once
+IN_KCSAN = ("lifecycle.refused_in_use", "cuts.lost_acks", "chaos.moves", "chaos.home",
+            "chaos_slots.*", "chaos_flash.*", "crash.mirror", "crash.parity",
+            "migration.while_swapping", "protect_parity.killed_while_swapping")
+# the kernel of each of them, what it runs unless told otherwise, and of which suites
+SPECIAL = {"debug": (IN_DEBUG, ("unit", "lab", "long")),
+           "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash"))}
 
-DEBUG_CPUS = (2, 2)     # the debug kernel looks for races; both are kept busy
+SPECIAL_CPUS = (2, 2)   # they look for races; both are kept busy
 # half as many again as there are processors: tests wait a third of their time
 JOBS = max(2, min((os.cpu_count() or 1) * 3 // 2, 8))
 
 
-def debug_cases(options):
-    """The tests of the debug suite, with the suites they come from."""
-    only = options.only or ([] if in_full() else IN_DEBUG)
-    return [(s, c) for s in ("unit", "lab", "long")
-            for c in scenario.discover(s, only)]
+def special_cases(suite, options):
+    """The tests of a suite of SPECIAL, with the suites they come from."""
+    usual, sources = SPECIAL[suite]
+    only = options.only or ([] if in_full() else usual)
+    return [(s, c) for s in (*sources, suite) for c in scenario.discover(s, only)]
 
 
 def select(suite, options):
@@ -70,10 +77,10 @@ def select(suite, options):
 def chosen(options, totals):
     """[(suite, the suite it comes from, case)] to be run, the longest of a
     kind first; what needs NSWAP_FULL is told as skipped."""
-    tests = [(s, s, c) for s in options.suite if s != "debug"
+    tests = [(s, s, c) for s in options.suite if s not in SPECIAL
              for c in select(s, options)]
-    if "debug" in options.suite:
-        tests += [("debug", s, c) for s, c in debug_cases(options)]
+    tests += [(suite, s, c) for suite in options.suite if suite in SPECIAL
+              for s, c in special_cases(suite, options)]
     if in_full():
         return tests
     for suite, _, case in tests:
@@ -85,15 +92,15 @@ def chosen(options, totals):
 
 def lab_runs(tests, options, totals):
     """The runs of tests of LAB: unit, lab, long and chaos on the plain kernel,
-    debug on the other; kernels with several processors first, since later there
-    is hardly ever room for them."""
+    debug and kcsan on their own; kernels with several processors first, since later
+    there is hardly ever room for them."""
     groups = collections.defaultdict(list)
     for suite, source, case in tests:
-        flavour = "debug" if suite == "debug" else "plain"
-        cpus, busy = (case.cpus, case.busy) if flavour == "plain" else DEBUG_CPUS
+        flavour = suite if suite in SPECIAL else "plain"
+        cpus, busy = (case.cpus, case.busy) if flavour == "plain" else SPECIAL_CPUS
         if options.cpus:
             cpus = busy = options.cpus
-        groups[flavour == "debug", -cpus, -busy, flavour].append(
+        groups[flavour != "plain", -cpus, -busy, flavour].append(
             LabTest(suite, source, case))
     return [LabRun(group, flavour, -cpus, -busy, options, totals)
             for (_, cpus, busy, flavour), group in sorted(groups.items())]
@@ -145,13 +152,13 @@ def left_out(options):
     if in_full():
         return
     names = [f"{suite}/{case.name}" for suite in options.suite
-             if suite != "debug" for case in scenario.discover(suite)
+             if suite not in SPECIAL for case in scenario.discover(suite)
              if case.full]
     if names:
         print(f"   left out: NSWAP_FULL=1 make test for {', '.join(names)}")
-    if "debug" in options.suite:
-        print("   left out: NSWAP_FULL=1 make test SUITE=debug for all of unit, "
-              "lab and long on the debug kernel")
+    for suite in set(options.suite).intersection(SPECIAL):
+        print(f"   left out: NSWAP_FULL=1 make test SUITE={suite} for all of "
+              f"{', '.join(SPECIAL[suite][1])} on that kernel")
 
 
 def parse(argv):
@@ -187,7 +194,7 @@ def parse(argv):
 
 def check_patterns(options):
     """Patterns that choose nothing are an error that says where they would."""
-    if not options.only or "debug" in options.suite or \
+    if not options.only or set(options.suite).intersection(SPECIAL) or \
             any(scenario.discover(s, options.only) for s in options.suite):
         return
     where = [s for s in DEFAULT if scenario.discover(s, options.only)]
@@ -204,8 +211,8 @@ def main(argv):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if options.list:
         for suite in options.suite:
-            cases = [c for _, c in debug_cases(options)] \
-                if suite == "debug" else scenario.discover(suite, options.only)
+            cases = [c for _, c in special_cases(suite, options)] \
+                if suite in SPECIAL else scenario.discover(suite, options.only)
             for case in cases:
                 print(f"{suite + '/' + case.name:<40} {case.description}")
         return 0

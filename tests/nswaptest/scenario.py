@@ -15,7 +15,7 @@ names of tests have no folder in them, so no two files share a name:
                                  they take very long
     CPUS = 2                     processors of its lab kernel, 1 if left out
     BUSY = 1.5                   how many of this machine's it keeps busy, if not CPUS
-    NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernel
+    NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernels
 
     def run(t): …                one test named like the file, or
     def test_x(t): …             several, named <file>.x
@@ -147,7 +147,7 @@ class Test:
     """What a scenario's function is handed.
 
     name, dir   the test and the folder for its files
-    flavour     "plain" or "debug": the lab kernel it runs on
+    flavour     "plain", "debug" or "kcsan": the lab kernel it runs on
     seed        for everything random; printed by log()
     """
 
