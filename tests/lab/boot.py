@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boot one of the lab's kernels on this machine's own root, read only.
 
-    boot.py [--debug | --vtime | --kcsan] [COMMAND…]    run one command there
-                                                        (default: a shell)
+    boot.py [--debug | --vtime | --faults | --kcsan] [COMMAND…]
+                                                run one command there (default: a shell)
 
 The kernel is an ordinary process, in user mode or QEMU (machine.py); several may
 run at once: each has its own folder for its memory file, console and scratch disk,
@@ -32,7 +32,7 @@ SCRATCH_BYTES = 2 << 30
 # the same second, with the same random numbers (seeded.c), every time.  There is no
 # scratch disk: the machine reads it, in real time, and while the kernel waits for
 # that its own time flies, by minutes now and then.
-ARGS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
+ARGS = {"plain": [], "faults": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
                                "nbd.nbds_max=1"],
         "vtime": ["time-travel=inf-cpu",
                   f"time-travel-start={1_700_000_000 * 10 ** 9}"],
@@ -40,7 +40,8 @@ ARGS = {"plain": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
         "kcsan": ["brd.rd_nr=1", "loop.max_loop=1", "nbd.nbds_max=1"]}
 # Both want a stack trace for all that is allocated: half of what it does.
 NO_TRACES = ["kmemleak=off", "no_debug_objects"]
-MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800, "kcsan": 1800}
+MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800, "kcsan": 1800,
+             "faults": 1800}
 
 
 def kernel_folder(flavour):
@@ -165,6 +166,8 @@ def main():
     which.add_argument("--vtime", dest="flavour", action="store_const",
                        const="vtime", help="the kernel with virtual time, where "
                                            "only waiting takes time")
+    which.add_argument("--faults", dest="flavour", action="store_const",
+                       const="faults", help="the kernel on which allocations fail")
     which.add_argument("--kcsan", dest="flavour", action="store_const",
                        const="kcsan", help="the kernel that looks for data races")
     parser.add_argument("command", nargs=argparse.REMAINDER)

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Build one of the lab's kernels once and keep it in the cache.
 #
-# usage: build_kernel.sh [plain|debug|vtime|kcsan]     prints the build folder
+# usage: build_kernel.sh [plain|debug|vtime|faults|kcsan]     prints the build folder
 #
 # plain  the everyday lab kernel
 # debug  the same with KASAN, lockdep, fault injection, and kmemleak if wanted
 # vtime  the same for virtual time (UML_TIME_TRAVEL_SUPPORT)
+# faults the same with fault injection that looks who asks
 # kcsan  no user-mode kernel but one for QEMU, with the data race detector
 #
 # The build folder is named after the kernel version and a hash of the
@@ -52,8 +53,9 @@ fragments()
 	plain) echo "$here/stock.config" ;;
 	debug) echo "$here/stock.config"; echo "$here/debug.config" ;;
 	vtime) echo "$here/vtime.config" ;;
+	faults) echo "$here/stock.config"; echo "$here/faults.config" ;;
 	kcsan) echo "$here/stock.config"; echo "$here/kcsan.config" ;;
-	*) die "unknown flavour '$flavour': plain, debug, vtime or kcsan" ;;
+	*) die "unknown flavour '$flavour': plain, debug, vtime, faults or kcsan" ;;
 	esac
 }
 

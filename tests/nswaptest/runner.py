@@ -32,11 +32,11 @@ from .totals import Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
 SUITES = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "pressure", "kernels",
-          "debug", "kcsan")
-# what "make test" runs; debug and kcsan take a kernel of their own and an hour
+          "debug", "kcsan", "faults")
+# what "make test" runs; the others take a kernel of their own, two of them an hour
 DEFAULT = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "kernels",
            "pressure")
-LAB = ("unit", "lab", "long", "chaos", "crash", "debug", "kcsan")
+LAB = ("unit", "lab", "long", "chaos", "crash", "debug", "kcsan", "faults")
 # what debug runs unless told otherwise: at least one of everything that has
 # threads, locks and pages on their way, and no test that takes a quarter of an
 # hour there
@@ -51,9 +51,10 @@ IN_KCSAN = ("lifecycle.refused_in_use", "cuts.lost_acks", "chaos.moves", "chaos.
             "migration.while_swapping", "protect_parity.killed_while_swapping")
 # the kernel of each of them, what it runs unless told otherwise, and of which suites
 SPECIAL = {"debug": (IN_DEBUG, ("unit", "lab", "long")),
-           "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash"))}
+           "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash")),
+           "faults": (("alloc_faults.*",), ())}
 
-SPECIAL_CPUS = (2, 2)   # they look for races; both are kept busy
+RACES = ("debug", "kcsan")      # they look for races: on two processors, both busy
 # half as many again as there are processors: tests wait a third of their time
 JOBS = max(2, min((os.cpu_count() or 1) * 3 // 2, 8))
 
@@ -92,12 +93,12 @@ def chosen(options, totals):
 
 def lab_runs(tests, options, totals):
     """The runs of tests of LAB: unit, lab, long and chaos on the plain kernel,
-    debug and kcsan on their own; kernels with several processors first, since later
+    those of SPECIAL on their own; kernels with several processors first, since later
     there is hardly ever room for them."""
     groups = collections.defaultdict(list)
     for suite, source, case in tests:
         flavour = suite if suite in SPECIAL else "plain"
-        cpus, busy = (case.cpus, case.busy) if flavour == "plain" else SPECIAL_CPUS
+        cpus, busy = (2, 2) if flavour in RACES else (case.cpus, case.busy)
         if options.cpus:
             cpus = busy = options.cpus
         groups[flavour != "plain", -cpus, -busy, flavour].append(
@@ -157,8 +158,9 @@ def left_out(options):
     if names:
         print(f"   left out: NSWAP_FULL=1 make test for {', '.join(names)}")
     for suite in set(options.suite).intersection(SPECIAL):
-        print(f"   left out: NSWAP_FULL=1 make test SUITE={suite} for all of "
-              f"{', '.join(SPECIAL[suite][1])} on that kernel")
+        if SPECIAL[suite][1]:
+            print(f"   left out: NSWAP_FULL=1 make test SUITE={suite} for all of "
+                  f"{', '.join(SPECIAL[suite][1])} on that kernel")
 
 
 def parse(argv):

@@ -147,7 +147,7 @@ class Test:
     """What a scenario's function is handed.
 
     name, dir   the test and the folder for its files
-    flavour     "plain", "debug" or "kcsan": the lab kernel it runs on
+    flavour     "plain", "debug", "kcsan" or "faults": the lab kernel it runs on
     seed        for everything random; printed by log()
     """
 
