@@ -51,10 +51,9 @@ static void wait_for_name(const char *path)
 		   path);
 }
 
-static void warn_if_bigger(const struct view_device *d)
+static void warn_if_bigger(const struct view_device *d, uint64_t bytes)
 {
 	char size[32], lent[32];
-	uint64_t bytes = view_lent_to_us();
 
 	if (*d->home || bytes + d->flash_size >= d->size)
 		return;
@@ -63,9 +62,9 @@ static void warn_if_bigger(const struct view_device *d)
 		 text_size(d->size, size, sizeof(size)));
 }
 
-static void warn_if_alone(const struct view_device *d)
+static void warn_if_alone(const struct view_device *d, unsigned int lenders)
 {
-	unsigned int lenders = view_lenders(), width, checks;
+	unsigned int width, checks;
 
 	if (!strcmp(d->protect, "mirror") && lenders < 2)
 		ctl_warn("%u peers lend RAM, a mirror needs two: its pages are exposed until another one does",
@@ -317,6 +316,8 @@ int cmd_device_add(int argc, char **argv)
 	struct view_device d = { .name = "" };
 	char path[80], size[32], map[32];
 	struct wanted w = { .home = NULL };
+	unsigned int lenders;
+	uint64_t lent;
 	int i;
 
 	parse_add(argc, argv, &w);
@@ -324,6 +325,9 @@ int cmd_device_add(int argc, char **argv)
 		refuse_if_full(w.home);
 	for (i = 0; i < w.nr_flash && !w.force; i++)
 		refuse_if_full(w.flash[i]);
+	/* asked before: once the device is there, nothing is refused any more */
+	lenders = view_lenders();
+	lent = view_lent_to_us();
 	add(&w, &d);
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
@@ -346,8 +350,8 @@ int cmd_device_add(int argc, char **argv)
 	}
 	fflush(stdout);
 	warn_if_loop(&d);
-	warn_if_bigger(&d);
-	warn_if_alone(&d);
+	warn_if_bigger(&d, lent);
+	warn_if_alone(&d, lenders);
 	return 0;
 }
 
