@@ -14,9 +14,9 @@
  *  - The members of a group and its check are taken together, under the buffer's lock
  *    while the check is in the buffer; later they do not change any more.
  *  - A bio fails when its peer is dead, or the page LOST, and with it more of the group
- *    than that has checks. While
- *    they are only silent it waits, at most for twice as long as it takes to declare one
- *    dead: another one may die meanwhile.
+ *    than that has checks. While they are only silent it waits, at most for twice as long
+ *    as it takes to declare one dead, four times if no patient task comes to it: another
+ *    one may die meanwhile.
  *  - A peer that is late is not waited for, but by half of the tasks, for page-ins that
  *    have been here for a while. So page-ins that can be rebuilt do not wait for those
  *    that cannot.
