@@ -66,13 +66,12 @@ static void flash(struct kunit *test)
 static void old_place(struct kunit *test)
 {
 	const struct nswap_place_ops *ops = &nswap_place_burst_ops;
+	struct nswap_place_peer picked = { .inflight = 1 };
+	struct nswap_place_peer old = { .inflight = 33 };
 
-	KUNIT_EXPECT_TRUE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .inflight = 33 },
-		(struct nswap_place_peer){ .inflight = 1 }));
-	KUNIT_EXPECT_FALSE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .inflight = 34 },
-		(struct nswap_place_peer){ .inflight = 1 }));
+	KUNIT_EXPECT_TRUE(test, place_as_good(ops, old, picked));
+	old.inflight = 34;
+	KUNIT_EXPECT_FALSE(test, place_as_good(ops, old, picked));
 }
 
 static struct kunit_case place_burst_cases[] = {

@@ -74,16 +74,15 @@ static void shares(struct kunit *test)
 static void old_place(struct kunit *test)
 {
 	const struct nswap_place_ops *ops = &nswap_place_latency_ops;
+	struct nswap_place_peer picked = { .store_ns = 100 };
+	struct nswap_place_peer old = { .store_ns = 120 };
 
-	KUNIT_EXPECT_TRUE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .store_ns = 120 },
-		(struct nswap_place_peer){ .store_ns = 100 }));
-	KUNIT_EXPECT_FALSE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .store_ns = 130 },
-		(struct nswap_place_peer){ .store_ns = 100 }));
-	KUNIT_EXPECT_FALSE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .store_ns = 100 },
-		(struct nswap_place_peer){ .store_ns = 0 }));
+	KUNIT_EXPECT_TRUE(test, place_as_good(ops, old, picked));
+	old.store_ns = 130;
+	KUNIT_EXPECT_FALSE(test, place_as_good(ops, old, picked));
+	old.store_ns = 100;
+	picked.store_ns = 0;
+	KUNIT_EXPECT_FALSE(test, place_as_good(ops, old, picked));
 }
 
 static struct kunit_case place_latency_cases[] = {

@@ -70,13 +70,12 @@ static void fills_evenly(struct kunit *test)
 static void old_place(struct kunit *test)
 {
 	const struct nswap_place_ops *ops = &nswap_place_least_full_ops;
+	struct nswap_place_peer picked = { .free = 95, .lent = 100 };
+	struct nswap_place_peer old = { .free = 90, .lent = 100 };
 
-	KUNIT_EXPECT_TRUE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .free = 90, .lent = 100 },
-		(struct nswap_place_peer){ .free = 95, .lent = 100 }));
-	KUNIT_EXPECT_FALSE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .free = 90, .lent = 100 },
-		(struct nswap_place_peer){ .free = 98, .lent = 100 }));
+	KUNIT_EXPECT_TRUE(test, place_as_good(ops, old, picked));
+	picked.free = 98;
+	KUNIT_EXPECT_FALSE(test, place_as_good(ops, old, picked));
 }
 
 static struct kunit_case place_least_full_cases[] = {

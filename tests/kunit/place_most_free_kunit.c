@@ -87,13 +87,12 @@ static void levels_out(struct kunit *test)
 static void old_place(struct kunit *test)
 {
 	const struct nswap_place_ops *ops = &nswap_place_most_free_ops;
+	struct nswap_place_peer picked = { .free = 100 };
+	struct nswap_place_peer old = { .free = 90 };
 
-	KUNIT_EXPECT_TRUE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .free = 90 },
-		(struct nswap_place_peer){ .free = 100 }));
-	KUNIT_EXPECT_FALSE(test, place_as_good(
-		ops, (struct nswap_place_peer){ .free = 80 },
-		(struct nswap_place_peer){ .free = 100 }));
+	KUNIT_EXPECT_TRUE(test, place_as_good(ops, old, picked));
+	old.free = 80;
+	KUNIT_EXPECT_FALSE(test, place_as_good(ops, old, picked));
 }
 
 static struct kunit_case place_most_free_cases[] = {
