@@ -277,7 +277,9 @@ static void load_lost(struct nswap_msg *m)
 
 /*
  * May the peer be asked for one more? No number of silent peers may take all tags: each
- * gets at most twice as many as are left. What is parked goes first.
+ * gets at most twice as many as are left. What is parked goes first, but for the few reads
+ * of a device with parity by this module itself: they are never parked, and so would never
+ * have their turn.
  */
 static bool pagein_admitted(struct nswap_io *io, const struct nswap_peer *peer)
 {
@@ -286,7 +288,8 @@ static bool pagein_admitted(struct nswap_io *io, const struct nswap_peer *peer)
 	if (!n)
 		return !nswap_pagein_hasty(io) || !nswap_peer_late(peer);
 	if (nswap_peer_late(peer) ||
-	    (!io->resumed && !bio_list_empty(&peer->parked)))
+	    (!io->resumed && !bio_list_empty(&peer->parked) &&
+	     !(nswap_io_own(io) && nswap_parity_of(io->dev))))
 		return false;
 	return n < NSWAP_LOADS_FEW || n < 2 * nswap_request_free_tags(io);
 }

@@ -157,6 +157,9 @@ bool nswap_copy_dispensable(struct nswap_op *op)
 {
 	unsigned int i;
 
+	if (nswap_io_own(op->io) && op->io->ahead && !op->io->patient &&
+	    nswap_parity_of(op->io->dev))
+		return true;
 	if (nswap_pagein_hasty(op->io))
 		return op->io->ahead ||
 		       nswap_cell_rebuildable(op->io->dev->parity,

@@ -60,12 +60,13 @@ struct nswap_rebuild_task {
 /**
  * struct nswap_rebuilder - the page-ins of a device that wait for lost pages
  * @parity: whose
- * @lock: protects all up to @rest
+ * @lock: protects all up to @turn
  * @fresh: those that were not tried yet, marked with when they came (parked.h)
  * @stuck: those that could not be read, likewise
  * @nr_stuck: how many
  * @tried: of them, by hasty tasks and by patient ones, and
  * @rest: jiffies; these try none of them before
+ * @turn: the next one is a fresh one
  * @wait: for a fresh one
  * @stop: those that come fail
  * @wq: where the tasks run, patient ones on a queue of their own
@@ -79,6 +80,7 @@ struct nswap_rebuilder {
 	unsigned int nr_stuck;
 	unsigned int tried[2];
 	unsigned long rest[2];
+	bool turn;
 	wait_queue_head_t wait;
 	bool stop;
 	struct workqueue_struct *wq[2];
@@ -234,18 +236,24 @@ static void rebuild_put_back(struct nswap_rebuild_task *t, struct bio *bio,
 		rebuild_kick(r, PATIENT_TASKS);
 }
 
-/* the next one, NULL if there is none now; @more: there will be */
+/* the next one, of both kinds in turn, NULL if there is none now; @more: there will be */
 static struct bio *rebuild_get(struct nswap_rebuild_task *t, bool *more)
 {
 	struct nswap_rebuilder *r = t->r;
-	struct bio *bio;
+	struct bio *bio = NULL;
+	bool due;
 
 	spin_lock(&r->lock);
-	bio = bio_list_pop(&r->fresh);
-	if (!bio && !time_before(jiffies, r->rest[t->patient])) {
+	due = !time_before(jiffies, r->rest[t->patient]);
+	r->turn = !r->turn;
+	if (!due || r->turn)
+		bio = bio_list_pop(&r->fresh);
+	if (!bio && due) {
 		bio = bio_list_pop(&r->stuck);
 		r->nr_stuck -= !!bio;
 	}
+	if (!bio)
+		bio = bio_list_pop(&r->fresh);
 	*more = !bio && r->nr_stuck;
 	spin_unlock(&r->lock);
 	return bio;

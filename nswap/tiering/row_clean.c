@@ -148,9 +148,11 @@ static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 	if (!nswap_row_pin(p, row))
 		return -EAGAIN;
 	n = clean_collect(c, &p->row[row], lost);
-	if (n)
+	if (n) {
 		n = back ? nswap_row_copy_outer(&c->c, n) :
 			   nswap_row_copy_cells(&c->c, n);
+		c->unread = c->unread || !n;
+	}
 	nswap_row_unpin(p, row);
 	return n;
 }
@@ -248,7 +250,6 @@ static unsigned int clean_next(struct nswap_row_clean *c, enum clean_what what)
 			nswap_row_close(p, c->row);
 			n = clean_row(c, c->row, what == CLEAN_LOST,
 				      what == CLEAN_BACK);
-			c->unread = c->unread || !n;
 		}
 		c->no_room = c->no_room || n == -EAGAIN;
 		/* the rest of the same row, in the next run */
