@@ -58,7 +58,7 @@ class LabRun:
         self.again = []
         self.boots = []
         what = f"{tests[0].case.name}-again" if totals.last_chance else "boot"
-        self.folder = OUT / "boots" / f"{flavour}{cpus}-{what}-{os.getpid()}"
+        self.folder = OUT / "boots" / f"{flavour}{cpus}-{busy:g}-{what}-{os.getpid()}"
         self.claims = self.folder / "claims"
         self.number = 0
 
