@@ -75,10 +75,11 @@ struct nswap_rebalance {
  *	@peers_lock
  * @peers_lock: serialises adding and removing peers; never held while
  *	waiting for a thread or the network
- * @place_lock: protects @cand, @nr_cand, @place_rnd, and @placed_last of the
+ * @place_lock: protects @cand, @nr_cand, @room_gone, @place_rnd, and @placed_last of the
  *	devices; only counters are changed inside it
  * @cand: candidates for placement in the order of their index
  * @nr_cand: how many
+ * @room_gone: jiffies when the session with one that had room ended
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
@@ -125,6 +126,7 @@ struct nswap_node {
 	spinlock_t place_lock;
 	struct nswap_place_peer *cand;
 	unsigned int nr_cand;
+	unsigned long room_gone;
 	struct rnd_state place_rnd;
 
 	struct list_head devices;

@@ -22,6 +22,7 @@
 #define LATE_MS		250	/* less than this is never late: one lost segment */
 #define LATE_MOST_MS	1000
 #define LATE_TIMES	8	/* the usual time */
+#define BACK		(2 * HZ) /* a session that broke may stand again within */
 
 static const struct nswap_place_avoid place_avoid_none;
 
@@ -30,6 +31,7 @@ int nswap_place_init(struct nswap_node *node)
 {
 	spin_lock_init(&node->place_lock);
 	prandom_seed_state(&node->place_rnd, get_random_u64());
+	node->room_gone = jiffies - BACK - 1;
 	node->cand = kvcalloc(NSWAP_MAX_PEERS, sizeof(*node->cand), GFP_KERNEL);
 	return node->cand ? 0 : -ENOMEM;
 }
@@ -50,7 +52,10 @@ static bool place_avoided(const struct nswap_place_avoid *avoid, u16 index)
 	return false;
 }
 
-/* could waiting help? not for a peer that shrinks, which will not have room soon */
+/*
+ * Could waiting help? Not for a peer that shrinks, which will not have room soon. All
+ * sessions may be broken just now, by a message that was lost, or a peer's restart.
+ */
 static bool room_may_come(const struct nswap_node *node,
 			  const struct nswap_place_avoid *avoid)
 {
@@ -63,7 +68,7 @@ static bool room_may_come(const struct nswap_node *node,
 		    (c->free || c->inflight || c->grants))
 			return true;
 	}
-	return false;
+	return !time_after(jiffies, node->room_gone + BACK);
 }
 
 /*

@@ -101,6 +101,8 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	spin_lock(&node->place_lock);
 	c = place_find(node, index);
 	if (c) {
+		if (!c->shrinking && (c->free || c->inflight || c->grants))
+			node->room_gone = jiffies;
 		node->nr_cand--;
 		memmove(c, c + 1,
 			(node->cand + node->nr_cand - c) * sizeof(*c));
