@@ -206,10 +206,12 @@ class Node(abc.ABC):
         return self.ctl("stat")
 
     def peers(self):
-        """nswapctl peers, by address; of a peer that restarted, what it
-        is now."""
+        """nswapctl peers, by address; of a peer that restarted, perhaps where it
+        had moved to and so as another node, what it is now."""
+        over = ("lost", "dead")
         return {p["addr"]: p for p in
-                sorted(self.ctl("peers"), key=lambda p: p["state"] != "lost")}
+                sorted(self.ctl("peers"), key=lambda p: over.index(p["state"])
+                       if p["state"] in over else len(over))}
 
     def swapon(self, dev, prio=100):
         """mkswap and swapon."""

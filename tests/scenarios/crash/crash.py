@@ -10,7 +10,8 @@ MOMENTS. The next round begins when every page is protected again: so no read an
 write may fail, and no page may be wrong.
 
 Each round draws from a seed of its own, which is printed and is in the sentence of one
-that fails: NSWAP_CRASH_SEED=<seed> repeats that round, NSWAP_CRASH_ROUNDS times.
+that fails: NSWAP_CRASH_SEED=<seed> repeats that round, NSWAP_CRASH_ROUNDS times. Faults
+and moments come in turn, by the number behind the point, so that each comes in 50 rounds.
 """
 import collections
 import dataclasses
@@ -154,6 +155,7 @@ class Crash(Faults):
         self.servers = cluster.nodes[1:]
         self.done = collections.Counter()
         self.point = "none"
+        self.turn = 0
 
     def device(self):
         """The client's device as it is listed."""
@@ -259,8 +261,9 @@ class Crash(Faults):
         wait_for(self.protected, 60, "every page is protected")
         chosen = self.random.sample(self.servers, self.scheme.victims + 2)
         victims, (mover, resized) = chosen[:-2], chosen[-2:]
-        what = self.random.choice(sorted(FAULTS))
-        moment = self.random.choice(self.scheme.moments)
+        what = sorted(FAULTS)[self.turn % len(FAULTS)]
+        moments = self.scheme.moments
+        moment = moments[(self.turn + self.turn // len(FAULTS)) % len(moments)]
         named = moment in ("repair", "switch")
         self.done[moment] += 1
         self.done.update([] if named else [what])
@@ -299,6 +302,7 @@ class Crash(Faults):
         for number in range(self.number):
             seed = SEED or f"{self.t.seed}.{number}"
             self.random = random.Random(seed)
+            self.turn = int(seed.rpartition(".")[2])
             print(f"round {number}, NSWAP_CRASH_SEED={seed}: ", end="")
             try:
                 self.round()

@@ -19,7 +19,7 @@ crash = sibling("crash")
 
 DESCRIPTION = "a death without protection costs exactly the pages of that peer"
 SUITES = ("crash",)
-NEEDS = ("module", "progs")
+NEEDS = ("module", "progs", "blkdiscard")
 CPUS = 2
 BUSY = crash.BUSY
 ROUNDS = crash.ROUNDS
@@ -47,7 +47,8 @@ class Deaths(crash.Faults):
         self.done = collections.Counter()
 
     def write(self):
-        """Each slot once more, in runs of all sizes."""
+        """Each slot anew, in runs of all sizes, so that every server gets some."""
+        self.client.run(["blkdiscard", f"/dev/{self.dev}"])
         first = 1
         while first <= SLOTS:
             count = min(self.random.choice((1, 2, 8, 32)), SLOTS + 1 - first)

@@ -53,6 +53,29 @@ def test_thousand(t):
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
 
+def test_alone(t):
+    """Each session with the only peer breaks: page-outs wait for the next one, and
+    none fails."""
+    cluster = t.cluster(2, inject=True)
+    cluster.up(lend="48M", dead_after=60, reconcile=1)
+    client = cluster[0]
+    dev = client.device_add("32M")
+    client.inject(seed=t.seed, cut_ack=30)
+    sessions = client.stat()["client"]["sessions"]
+    work = client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "600",
+         "--threads", "4", "--max-kb", "64", "--reads", "25", "--seed", str(t.seed)])
+    wait_for(lambda: client.stat()["client"]["sessions"] - sessions >= 30, 120,
+             "30 cuts", every=0.2)
+    client.inject(cut_ack=0)
+    work.kill(15)
+    result = result_of(work.wait(150))
+    t.log(json.dumps(result))
+    equal((result["wrong_pages"], result["failed_writes"], result["failed_slots"]),
+          (0, 0, 0), "wrong pages, failed writes and reads")
+    client.device_del(dev)
+
+
 def test_swap(t):
     """A program swaps through cuts, and not one page is wrong."""
     cluster = t.cluster(3, inject=True)
