@@ -48,7 +48,7 @@ class Deaths(crash.Faults):
 
     def write(self):
         """Each slot anew, in runs of all sizes, so that every server gets some."""
-        self.client.run(["blkdiscard", f"/dev/{self.dev}"])
+        self.client.run(["blkdiscard", "--force", f"/dev/{self.dev}"])
         first = 1
         while first <= SLOTS:
             count = min(self.random.choice((1, 2, 8, 32)), SLOTS + 1 - first)
