@@ -3,11 +3,12 @@
 
         node0 ------ node1 … node4     node0 writes and compares two devices
 
-NSWAP_CRASH_ROUNDS rounds, or 50. In each one a server dies, or is silent until it is
+NSWAP_CRASH_ROUNDS rounds, or 25. In each one a server dies, or is silent until it is
 taken for dead. The slot trace of a whole reading before says which peer each page is
 read from. A second device has a random workload all the time. Seeds: crash.py.
 """
 import collections
+import os
 import random
 import time
 
@@ -22,7 +23,7 @@ SUITES = ("crash",)
 NEEDS = ("module", "progs", "blkdiscard")
 CPUS = 2
 BUSY = crash.BUSY
-ROUNDS = crash.ROUNDS
+ROUNDS = int(os.environ.get("NSWAP_CRASH_ROUNDS", "25"))
 TIMEOUT = crash.TIMEOUT
 
 SERVERS = 4
