@@ -112,12 +112,9 @@ static void place_update(struct nswap_node *node,
 /* a peer that may be chosen, or NULL; @index: 0 for none */
 static struct nswap_place_peer *place_named(struct nswap_node *node, u16 index)
 {
-	unsigned int i;
+	struct nswap_place_peer *c = index ? nswap_place_find(node, index) : NULL;
 
-	for (i = 0; index && i < node->nr_cand; i++)
-		if (node->cand[i].index == index)
-			return nswap_place_usable(&node->cand[i]) ? &node->cand[i] : NULL;
-	return NULL;
+	return c && nswap_place_usable(c) ? c : NULL;
 }
 
 /* a page that is written again at its old place leaves no copy to be freed there */

@@ -8,6 +8,7 @@
 #include "base/types.h"
 
 struct nswap_peer;
+struct nswap_place_peer;
 
 /**
  * enum nswap_place_why - why a candidate is evaluated again
@@ -56,6 +57,7 @@ static inline bool nswap_place_avoid_add(struct nswap_place_avoid *avoid, u16 in
 int nswap_place_init(struct nswap_node *node);
 void nswap_place_exit(struct nswap_node *node);
 void nswap_place_add(struct nswap_peer *peer);
+struct nswap_place_peer *nswap_place_find(struct nswap_node *node, u16 index);
 void nswap_place_remove(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,

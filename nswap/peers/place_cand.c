@@ -31,7 +31,8 @@
 #define STORE_WEIGHT	8	/* weight of the old average, to 1 of a page-out */
 #define STORE_FORGET	8	/* store_ns / 8 decays at a tick without a page-out */
 
-static struct nswap_place_peer *place_find(struct nswap_node *node, u16 index)
+/* the candidate of that index, or NULL; under the place_lock */
+struct nswap_place_peer *nswap_place_find(struct nswap_node *node, u16 index)
 {
 	unsigned int i;
 
@@ -99,7 +100,7 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	if (c) {
 		if (!c->shrinking && (c->free || c->inflight || c->grants))
 			node->room_gone = jiffies;
@@ -134,7 +135,7 @@ void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	if (c) {
 		c->grants += grants;
 		c->free = free;
@@ -168,7 +169,7 @@ void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages, u64 began,
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	if (c) {
 		c->inflight -= min(pages, c->inflight);
 		c->messages -= !!c->messages;
@@ -204,7 +205,7 @@ void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why)
 	if (!e.shrinking)
 		WRITE_ONCE(peer->apart_last, 0);
 	spin_lock(&node->place_lock);
-	c = place_find(node, peer->index);
+	c = nswap_place_find(node, peer->index);
 	if (c) {
 		place_judge(c, peer, &e);
 		if (why == NSWAP_PLACE_ANNOUNCED) {
@@ -229,7 +230,7 @@ void nswap_place_rest(struct nswap_node *node, u16 index)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	if (c)
 		c->resting = true;
 	spin_unlock(&node->place_lock);
@@ -244,7 +245,7 @@ void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages)
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	if (c)
 		c->grants += pages;
 	spin_unlock(&node->place_lock);
@@ -260,7 +261,7 @@ u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 	u32 n = 0;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	if (c && c->shrinking)
 		keep = 0;
 	if (c && !c->inflight && c->grants > keep) {
@@ -278,7 +279,7 @@ bool nswap_place_wants(struct nswap_node *node, u16 index)
 	bool wants;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	wants = c && c->eligible && !c->shrinking && !c->grants && c->free;
 	spin_unlock(&node->place_lock);
 	return wants;
@@ -291,7 +292,7 @@ void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
 	struct nswap_place_peer *c;
 
 	spin_lock(&node->place_lock);
-	c = place_find(node, index);
+	c = nswap_place_find(node, index);
 	*grants = c ? c->grants : 0;
 	*inflight = c ? c->inflight : 0;
 	spin_unlock(&node->place_lock);
