@@ -51,22 +51,29 @@ def _harmless(report):
     return not any("[nswap]" in line for line in asked)
 
 
-def _without_starved(lines):
-    """The lines, but for the stacks of harmless failed allocations."""
+def _judged(lines, begins, end, left_of):
+    """The lines, of each report from one that begins() to one with end in it what
+    left_of(report) leaves."""
     kept, report = [], None
     for line in lines:
-        if report is None and STARVED.search(line):
+        if report is None and begins(line):
             report = []
         if report is None:
             kept.append(line)
             continue
         report.append(line)
-        if STARVED_END in line:
-            harmless = _harmless(report)
-            kept += [line for line in report
-                     if not (harmless and "Call Trace:" in line)]
+        if end in line:
+            kept += left_of(report)
             report = None
     return kept + (report or [])
+
+
+def _without_starved(lines):
+    """The lines, but for the stacks of harmless failed allocations."""
+    def left_of(report):
+        harmless = _harmless(report)
+        return [line for line in report if not (harmless and "Call Trace:" in line)]
+    return _judged(lines, STARVED.search, STARVED_END, left_of)
 
 
 # Two tasks at one place without a lock or a mark. The kernel has such races of its own:
@@ -94,18 +101,8 @@ def _foreign(report):
 
 def _without_foreign(lines):
     """The lines, but for the kernel's own races."""
-    kept, report = [], None
-    for line in lines:
-        if report is None and RACE in line:
-            report = []
-        if report is None:
-            kept.append(line)
-            continue
-        report.append(line)
-        if RACE_END in line:
-            kept += [] if _foreign(report) else report
-            report = None
-    return kept + (report or [])
+    return _judged(lines, lambda line: RACE in line, RACE_END,
+                   lambda report: [] if _foreign(report) else report)
 
 
 FRAME = re.compile(r"^(?:\[ *[\d.]+\])?\s+([a-z_]\w*[\w.]*)\+0x")

@@ -22,6 +22,7 @@ from nswaptest.scenario import sibling
 slots = sibling("chaos_slots")
 prefetch = sibling("prefetch")
 chaos = slots.chaos
+KINDS = sibling("chaos_flash").KINDS
 
 DESCRIPTION = "chaos with every protection, class and tier loses no page and leaks nothing"
 SUITES = ("chaos",)
@@ -38,7 +39,6 @@ FLASH_AT = 512          # MiB, on the scratch disk
 DEAD_AFTER = 2
 LEAK_KB = 16384         # the kernel's own caches grow by a third of it
 OPEN_ROWS = 2 * 32 * 4  # pages of the rows that a device with parity has open
-KINDS = ("when", "count", "which", "from", "after")
 
 
 class AllChaos(chaos.Chaos):

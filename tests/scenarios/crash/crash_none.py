@@ -48,7 +48,7 @@ class Deaths(crash.Faults):
         self.done = collections.Counter()
 
     def write(self):
-        """Each slot anew, in runs of all sizes, so that every server gets some."""
+        """All slots, in runs of all sizes, placed as if for the first time."""
         self.client.run(["blkdiscard", "--force", f"/dev/{self.dev}"])
         first = 1
         while first <= SLOTS:
