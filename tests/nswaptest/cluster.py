@@ -197,6 +197,11 @@ class Node(abc.ABC):
         """nswapctl device del."""
         return self.ctl("device", "del", dev)
 
+    def discard(self, dev, *args):
+        """blkdiscard with these options; by force, or it reads the device's first and
+        last pages before, and gives up if they are lost."""
+        self.run(["blkdiscard", "--force", *args, f"/dev/{dev}"])
+
     def devices(self):
         """nswapctl device list."""
         return self.ctl("device", "list")

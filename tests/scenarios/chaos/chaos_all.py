@@ -112,7 +112,7 @@ def kernel_kb(cluster, devs):
     aside to be lent, when nothing is written to the devices."""
     client = cluster[0]
     for dev in devs:
-        client.run(["blkdiscard", f"/dev/{dev}"])
+        client.discard(dev)
     wait_for(lambda: cluster.held_pages() <= OPEN_ROWS, 60,
              "no page is held but in rows that take more")
 

@@ -188,7 +188,7 @@ def test_flash(t):
         client.ctl("prefetch", "off")
         chaos.settled(cluster, client)
         equal(unreadable(dev), 0, "unreadable slots at the end")
-        client.run(["blkdiscard", f"/dev/{dev}"])
+        client.discard(dev)
         seen = client.devices()[0]
         equal((seen["flash_used_slots"], seen["slots_home"]), (0, 0),
               "flash slots and slots at home after a discard of everything")

@@ -72,7 +72,7 @@ class Restless(chaos.Chaos):
 def workload(client, dev, seed, **options):
     """blkverify on a device that is emptied first: what is left of before
     would be moved first, and is not judged."""
-    client.run(["blkdiscard", "-f", f"/dev/{dev}"])
+    client.discard(dev)
     argv = [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seed",
             str(seed), "--tolerate-write-errors", "--discards", "10"]
     for name, value in options.items():

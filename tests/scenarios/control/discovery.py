@@ -191,7 +191,7 @@ def test_room_again(t):
         while time.monotonic() < end:
             slots.write(8193, 32)
         before = small.stat()["server"]["pages_stored"]
-        client.run(["blkdiscard", "-o", "4096", "-l", "16M", f"/dev/{dev}"])
+        client.discard(dev, "-o", "4096", "-l", "16M")
 
         fresh = iter(range(8225, 12256, 32))
 

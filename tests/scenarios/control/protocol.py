@@ -270,6 +270,6 @@ def test_movers(t):
             true((MOVES, HAS_ALL) in peer.hellos, "a mover's hello")
             at_least(peer.asked.get((MOVE, 0), 0), 8, "moves")
             equal(slots.compare(), (256, 0, 0), "right, wrong, unreadable")
-            owner.run(["blkdiscard", f"/dev/{dev}"])
+            owner.discard(dev)
             wait_for(lambda: not peer.pages, 10, "its pages are freed")
     owner.device_del(dev)

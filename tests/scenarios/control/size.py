@@ -226,7 +226,7 @@ def test_lends_again(t):
     with Slots(dev, t.seed) as slots:
         def write():
             # what was there already would be written over where it is
-            a.run(["blkdiscard", "-o", "4096", "-l", "1M", f"/dev/{dev}"])
+            a.discard(dev, "-o", "4096", "-l", "1M")
             for slot in range(1, 257, 8):
                 slots.write(slot, 8)
 

@@ -49,7 +49,7 @@ class Deaths(crash.Faults):
 
     def write(self):
         """All slots, in runs of all sizes, placed as if for the first time."""
-        self.client.run(["blkdiscard", "--force", f"/dev/{self.dev}"])
+        self.client.discard(self.dev)
         first = 1
         while first <= SLOTS:
             count = min(self.random.choice((1, 2, 8, 32)), SLOTS + 1 - first)

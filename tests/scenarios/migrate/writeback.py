@@ -201,8 +201,7 @@ def test_held_up(t):
                          before - 128, 20, "four batches are on their way")
                 true(all(slots.right(n) for n in range(1, 129)),
                      "pages read meanwhile")
-                client.run(["blkdiscard", "-o", str(4 << 12), "-l",
-                            str(4 << 12), f"/dev/{dev}"])
+                client.discard(dev, "-o", str(4 << 12), "-l", str(4 << 12))
                 rewrite = threading.Thread(target=slots.write, args=(1, 32))
                 rewrite.start()
                 true(all(slots.right(n) for n in range(64, 129)),

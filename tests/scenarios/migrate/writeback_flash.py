@@ -67,7 +67,7 @@ def test_ranked(t):
             equal(client.stat()["client"]["pages_returned"], pages,
                   "pages the owner has taken")
             writeback.all_right(slots)
-        client.run(["blkdiscard", f"/dev/{dev}"])
+        client.discard(dev)
         tight(client, dev, 0)
 
 
@@ -84,8 +84,7 @@ def test_no_home(t):
             tight(client, dev, 4 * MIB)
             writeback.all_right(slots)
             on_flash = 3 * MIB
-            client.run(["blkdiscard", "-l", str(on_flash << 12),
-                        f"/dev/{dev}"])
+            client.discard(dev, "-l", str(on_flash << 12))
             for slot in range(1, on_flash):
                 slots.count.pop(slot, None)
             writeback.all_right(slots)
@@ -151,8 +150,7 @@ def test_held_up(t):
                          "four batches are on their way")
                 true(all(slots.right(n) for n in range(1, 129)),
                      "pages read meanwhile")
-                client.run(["blkdiscard", "-o", str(4 << 12), "-l",
-                            str(4 << 12), f"/dev/{dev}"])
+                client.discard(dev, "-o", str(4 << 12), "-l", str(4 << 12))
                 for slot in range(4, 8):
                     del slots.count[slot]
             wait_for(lambda: writeback.held(server) == 0, 40,

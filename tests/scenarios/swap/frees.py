@@ -174,7 +174,7 @@ def test_no_starvation(t):
             wait_for(lambda: server.stat()["server"]["set_aside_pages"] > 2000,
                      20, "the server has room")
             apart(slots, 1, nr)
-            client.run(["blkdiscard", "-o", "4096", f"/dev/{small}"])
+            client.discard(small, "-o", "4096")
             wait_for(lambda: not of_device(peer, 2), 8,
                      "the peer is told of the freed slots")
             left = of_device(peer, 1)

@@ -119,7 +119,7 @@ def test_slots(t):
             slots.write(first, number)
             equal(slots.compare()[1:], (0, 0), "wrong and unreadable slots")
         at_least(client.stat()["client"]["zero_reads"], 1, "zero reads")
-    client.run(["blkdiscard", f"/dev/{dev}"])
+    client.discard(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10,
              "no page is held after a discard")
     client.device_del(dev)

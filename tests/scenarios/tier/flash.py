@@ -84,7 +84,7 @@ def test_ranked(t):
         seen = node.devices()[0]
         equal(seen["flash_used_slots"], seen["slots_flash"], "flash in use")
         at_most(seen["flash_used_slots"], 16 * MIB, "flash in use")
-        node.run(["blkdiscard", f"/dev/{dev}"])
+        node.discard(dev)
         equal(used(node), 0, "flash in use after a discard of everything")
         node.run(["cmp", "-n", "48M", f"/dev/{dev}", "/dev/zero"])
         node.device_del(dev)
@@ -132,8 +132,7 @@ def test_full(t):
             equal(slots.compare(), (4 * MIB, 0, 0), "right, wrong, unreadable")
             for _ in range(3):
                 for slot in range(1, 4 * MIB, 64):
-                    node.run(["blkdiscard", "-o", str(slot << 12), "-l",
-                              str(32 << 12), f"/dev/{dev}"])
+                    node.discard(dev, "-o", str(slot << 12), "-l", str(32 << 12))
                 for first in range(1, 4 * MIB, 64):
                     slots.write(first, 32)
             equal(slots.compare(), (4 * MIB, 0, 0), "right, wrong, unreadable")

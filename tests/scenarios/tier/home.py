@@ -136,7 +136,7 @@ def test_any_request(t):
         for key in ("pages_out", "pages_in", "pages_home_out",
                     "pages_home_in"):
             at_least(stat[key], 1000, key)
-        node.run(["blkdiscard", f"/dev/{dev}"])
+        node.discard(dev)
         equal(node.devices()[0]["slots_home"], 0, "slots at home")
         node.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
