@@ -7,9 +7,11 @@
  * is about messages of one type, inject_type.
  */
 #include <linux/atomic.h>
+#include <linux/highmem.h>
 #include <linux/moduleparam.h>
 #include <linux/prandom.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "inject.h"
 
@@ -82,6 +84,20 @@ MODULE_PARM_DESC(inject_type, "type of the messages that inject_lose is about");
 static int inject_lose;
 module_param(inject_lose, int, 0644);
 MODULE_PARM_DESC(inject_lose, "lose the next N messages of inject_type, each with its connection");
+
+static ulong inject_uncleared;
+module_param(inject_uncleared, ulong, 0644);
+MODULE_PARM_DESC(inject_uncleared, "lent pages that went back to the system with something in them");
+
+/* a lent page goes back to the system; process, does not sleep */
+void nswap_inject_freed(struct page *page)
+{
+	const void *at = kmap_local_page(page);
+
+	if (memchr_inv(at, 0, PAGE_SIZE))
+		WRITE_ONCE(inject_uncleared, READ_ONCE(inject_uncleared) + 1);
+	kunmap_local(at);
+}
 
 /*
  * Is a message to be lost? A connection loses nothing but by ending. A question has had

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+struct page;
+
 /**
  * enum nswap_met - what can happen to a slot that is MOVING
  * @NSWAP_MET_PAGE_IN: it is read
@@ -56,6 +58,7 @@ enum nswap_point {
 	X(NEXT, refuse, "refuse the next N stores") \
 	X(NEXT, miss, "say of the next N pages asked for that they are not held") \
 	X(NEXT, no_threads, "the next N sessions get no threads") \
+	X(NEXT, slow_link, "rest while the next N connections are given to threads") \
 	X(CHANCE, cut_ack, \
 	  "close the connection before 1 in N acks of stores, frees and returns") \
 	X(WHILE, keep, "keep previous generations for inject_stale") \
@@ -71,6 +74,7 @@ void nswap_inject_count(u8 from, u8 to);
 void nswap_inject_met(enum nswap_met what, u32 n);
 bool nswap_inject_lost(u8 type);
 void nswap_inject_point(u64 id, enum nswap_point at);
+void nswap_inject_freed(struct page *page);
 #else
 #define NSWAP_INJECT_ASK(kind, name, text) \
 	static inline bool nswap_inject_##name(void) { return false; }
@@ -89,6 +93,10 @@ static inline bool nswap_inject_lost(u8 type)
 }
 
 static inline void nswap_inject_point(u64 id, enum nswap_point at)
+{
+}
+
+static inline void nswap_inject_freed(struct page *page)
 {
 }
 #endif

@@ -20,6 +20,7 @@
  */
 #include <linux/slab.h>
 
+#include "core/node.h"
 #include "attached.h"
 #include "cache.h"
 
@@ -36,6 +37,20 @@ static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 	return n;
 }
 
+/* take pages that are set aside, to fill them; cache's lock held by the caller */
+static void pool_take(struct nswap_cache *c, u32 n, struct list_head *taken)
+{
+	bool clear = nswap_knob(c->node, clear_freed);
+	struct nswap_entry *e;
+
+	c->set_aside -= n;
+	while (n--) {
+		e = list_first_entry(&c->pool, struct nswap_entry, link);
+		e->clear |= clear;
+		list_move_tail(&e->link, taken);
+	}
+}
+
 /*
  * Take granted pages, to fill them. Returns false if fewer than @n were granted; then
  * nothing is taken.
@@ -44,7 +59,6 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken)
 {
 	bool ok;
-	u32 i;
 
 	spin_lock(&c->lock);
 	if (o->granted < n && !nswap_cache_holding(c) &&
@@ -52,11 +66,9 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		cache_renew(c, o, n - o->granted);
 	ok = o->granted >= n;
 	if (ok) {
-		for (i = 0; i < n; i++)
-			list_move_tail(c->pool.next, taken);
+		pool_take(c, n, taken);
 		o->granted -= n;
 		c->granted -= n;
-		c->set_aside -= n;
 	}
 	spin_unlock(&c->lock);
 	return ok;
@@ -70,14 +82,11 @@ bool nswap_cache_take_reserved(struct nswap_cache *c, u32 n,
 			       struct list_head *taken)
 {
 	bool ok;
-	u32 i;
 
 	spin_lock(&c->lock);
 	ok = c->set_aside - c->granted >= n;
-	for (i = 0; ok && i < n; i++)
-		list_move_tail(c->pool.next, taken);
 	if (ok)
-		c->set_aside -= n;
+		pool_take(c, n, taken);
 	spin_unlock(&c->lock);
 	return ok;
 }
@@ -125,7 +134,6 @@ bool nswap_cache_take_free(struct nswap_cache *c, u32 n, bool critical,
 {
 	bool ok, lacks;
 	u64 room;
-	u32 i;
 
 	spin_lock(&c->lock);
 	room = nswap_cache_room(c);
@@ -134,10 +142,8 @@ bool nswap_cache_take_free(struct nswap_cache *c, u32 n, bool critical,
 		nswap_cache_revoke(c, n - room);
 	ok = critical ? !nswap_cache_above(c) && nswap_cache_room(c) >= n :
 	      !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
-	for (i = 0; ok && i < n; i++)
-		list_move_tail(c->pool.next, taken);
 	if (ok)
-		c->set_aside -= n;
+		pool_take(c, n, taken);
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
 	if (lacks)

@@ -29,6 +29,7 @@ struct nswap_srv_conn;
  * @instance: of the owner's device
  * @gen: generation
  * @class: enum nswap_device_class: on which of its owner's @lru it is; owner's lock
+ * @clear: @page has had something of an owner: clear it before it goes back to the system
  * @moving: number of the attempt to move it, 0 for none; owner's lock
  * @seq: when it was stored or claimed, in the owner's count; owner's lock
  * @since: jiffies of its arrival, while pending
@@ -43,6 +44,7 @@ struct nswap_entry {
 	u32 instance;
 	u32 gen;
 	u8 class;
+	bool clear;
 	u32 moving;
 	u64 seq;
 	unsigned long since;
@@ -55,14 +57,17 @@ struct nswap_entry {
  * struct nswap_owner - a node that stores pages here
  * @link: in the cache's list
  * @id: node id; write-once
- * @lock: protects @epoch, @session, @tree, @lru, @pending, @attached, @seq; outside
+ * @lock: protects @epoch, @session, @tree, @lru, @pending,
+ *	@pending_tree, @attached, @seq; outside
  *	the cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
  * @ticket: of the connection that opened the session; used at hello only
  * @tree: its pages
  * @lru: those that are not being moved, by class, least recently used first
- * @pending: pages that another server moved here, not yet claimed by the owner
+ * @pending: pages that another server moved here, not yet claimed by the owner, oldest
+ *	first
+ * @pending_tree: the same by device instance and slot
  * @attached: what it said of its devices, see attached.c
  * @reserves: number of those with a reserve, likewise
  * @seq: counts stores and claims
@@ -89,6 +94,7 @@ struct nswap_owner {
 	struct rb_root tree;
 	struct list_head lru[NSWAP_DEV_CLASSES];
 	struct list_head pending;
+	struct rb_root pending_tree;
 	struct list_head attached;
 	u32 reserves;
 	u64 seq;

@@ -10,9 +10,11 @@
  *    machine is counted: the OOM notifier measures progress by it.
  */
 #include <linux/atomic.h>
+#include <linux/highmem.h>
 #include <linux/slab.h>
 
 #include "cache.h"
+#include "core/inject.h"
 #include "core/meminfo.h"
 #include "core/node.h"
 
@@ -50,6 +52,10 @@ void nswap_cache_exit(void)
 
 static void free_entry(struct nswap_entry *e)
 {
+	/* what an owner had there is not for those who get it next */
+	if (e->clear && !want_init_on_free())
+		clear_highpage(e->page);
+	nswap_inject_freed(e->page);
 	__free_page(e->page);
 	kmem_cache_free(entries, e);
 }
@@ -62,6 +68,7 @@ static struct nswap_entry *alloc_entry(void)
 			     GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_NOWARN);
 	if (!e)
 		return NULL;
+	e->clear = false;
 	e->page = alloc_page(FILL_GFP);
 	if (!e->page) {
 		kmem_cache_free(entries, e);

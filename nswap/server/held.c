@@ -32,7 +32,8 @@ bool nswap_held_fenced(const struct nswap_srv_conn *conn)
 	return o->session != conn->session || o->epoch != conn->epoch;
 }
 
-static int held_compare(u32 instance, u64 slot, const struct nswap_entry *e)
+/* the order of trees: negative if this name comes before the entry's */
+int nswap_held_compare(u32 instance, u64 slot, const struct nswap_entry *e)
 {
 	if (instance != e->instance)
 		return instance < e->instance ? -1 : 1;
@@ -53,21 +54,27 @@ bool nswap_held_same(u32 held, u32 gen)
 	return nswap_inject_no_gen_check() || held == gen;
 }
 
-/* the entry held for a slot, if any; @o: owner, its lock held */
-struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
-				      u64 slot)
+/* the entry of a tree for a slot, if any; its owner's lock held */
+struct nswap_entry *nswap_held_in(const struct rb_root *tree, u32 instance, u64 slot)
 {
-	struct rb_node *n = o->tree.rb_node;
+	struct rb_node *n = tree->rb_node;
 
 	while (n) {
 		struct nswap_entry *e = rb_entry(n, struct nswap_entry, rb);
-		int d = held_compare(instance, slot, e);
+		int d = nswap_held_compare(instance, slot, e);
 
 		if (!d)
 			return e;
 		n = d < 0 ? n->rb_left : n->rb_right;
 	}
 	return NULL;
+}
+
+/* the entry held for a slot, if any; @o: owner, its lock held */
+struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
+				      u64 slot)
+{
+	return nswap_held_in(&o->tree, instance, slot);
 }
 
 /* the first entry at or after this instance and slot; @o: owner, its lock held */
@@ -79,7 +86,7 @@ struct nswap_entry *nswap_held_from(struct nswap_owner *o, u32 instance, u64 slo
 	while (n) {
 		struct nswap_entry *e = rb_entry(n, struct nswap_entry, rb);
 
-		if (held_compare(instance, slot, e) <= 0) {
+		if (nswap_held_compare(instance, slot, e) <= 0) {
 			best = e;
 			n = n->rb_left;
 		} else {
@@ -120,7 +127,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 
 		parent = *at;
 		old = rb_entry(parent, struct nswap_entry, rb);
-		d = held_compare(e->instance, e->slot, old);
+		d = nswap_held_compare(e->instance, e->slot, old);
 		if (!d) {
 			if (nswap_held_newer(old->gen, e->gen))
 				return ERR_PTR(-ESTALE);

@@ -31,6 +31,8 @@ u32 nswap_held_list(struct nswap_srv_conn *conn, u32 instance, u64 slot,
 struct nswap_entry *nswap_held_pop(struct rb_root *tree);
 bool nswap_held_newer(u32 held, u32 gen);
 bool nswap_held_same(u32 held, u32 gen);
+int nswap_held_compare(u32 instance, u64 slot, const struct nswap_entry *e);
+struct nswap_entry *nswap_held_in(const struct rb_root *tree, u32 instance, u64 slot);
 struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 				      u64 slot);
 struct nswap_entry *nswap_held_link(struct nswap_owner *o,

@@ -56,6 +56,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	for (class = 0; class < NSWAP_DEV_CLASSES; class++)
 		INIT_LIST_HEAD(&o->lru[class]);
 	INIT_LIST_HEAD(&o->pending);
+	o->pending_tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->attached);
 	o->rest = jiffies;
 	o->gone = jiffies;
@@ -122,6 +123,7 @@ static void take_all(struct nswap_cache *c, struct nswap_owner *o,
 	for (class = 0; class < NSWAP_DEV_CLASSES; class++)
 		list_splice_init(&o->lru[class], &t->lru);
 	list_splice_init(&o->pending, &t->pending);
+	o->pending_tree = RB_ROOT;
 	nswap_cache_forget(c, o);
 	list_splice_init(&o->attached, &t->attached);
 }
@@ -173,7 +175,7 @@ static unsigned int nr_conns(const struct nswap_owner *o)
 	unsigned int n = 0;
 
 	list_for_each_entry(conn, &o->conns, of_owner)
-		n += conn->session == o->session;
+		n += conn->session == o->session && conn->epoch == o->epoch;
 	return n;
 }
 
@@ -270,13 +272,14 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return status;
 }
 
-/* a session ends with its control connection */
-static void end_session(struct nswap_owner *o, u64 session)
+/* a session ends with its control connection; another epoch counts its own sessions */
+static void end_session(struct nswap_owner *o, const struct nswap_srv_conn *control)
 {
 	struct nswap_srv_conn *conn;
 
 	list_for_each_entry(conn, &o->conns, of_owner)
-		if (conn->session == session)
+		if (conn->session == control->session &&
+		    conn->epoch == control->epoch)
 			conn->t->shutdown(conn->l);
 }
 
@@ -291,7 +294,7 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	list_del(&conn->of_owner);
 	o->gone = jiffies;
 	if (conn->class == NSWAP_CLASS_CONTROL)
-		end_session(o, conn->session);
+		end_session(o, conn);
 	if (conn->session == o->session && conn->epoch == o->epoch)
 		nswap_cache_ungrant(c, o, U32_MAX);
 	nswap_owner_forget_if_idle(c, o);

@@ -9,6 +9,7 @@
  * Invariants:
  *  - Until it is claimed a page is valid where it came from, so it may be
  *    dropped here at any moment; no LOAD, FREE or list finds it.
+ *  - Whatever is in the list is in the tree and the other way round; at most one of a slot.
  *  - A claim makes it held and gives it a number in one critical section: a
  *    drop that answers an older list spares it.
  *
@@ -25,12 +26,35 @@
 
 static struct nswap_entry *pending_find(struct nswap_owner *o, u32 instance, u64 slot)
 {
-	struct nswap_entry *e;
+	return nswap_held_in(&o->pending_tree, instance, slot);
+}
 
-	list_for_each_entry(e, &o->pending, link)
-		if (e->slot == slot && e->instance == instance)
-			return e;
-	return NULL;
+static int pending_order(struct rb_node *new, const struct rb_node *e)
+{
+	const struct nswap_entry *n = rb_entry(new, struct nswap_entry, rb);
+
+	return nswap_held_compare(n->instance, n->slot,
+				  rb_entry(e, struct nswap_entry, rb));
+}
+
+/* as the youngest, in place of @old if there is one; owner's lock held by the caller */
+static void pending_link(struct nswap_owner *o, struct nswap_entry *e,
+			 struct nswap_entry *old)
+{
+	list_add_tail(&e->link, &o->pending);
+	if (old) {
+		list_del_init(&old->link);
+		rb_replace_node(&old->rb, &e->rb, &o->pending_tree);
+	} else {
+		rb_find_add(&e->rb, &o->pending_tree, pending_order);
+	}
+}
+
+/* owner's lock held by the caller */
+static void pending_unlink(struct nswap_owner *o, struct nswap_entry *e)
+{
+	list_del_init(&e->link);
+	rb_erase(&e->rb, &o->pending_tree);
 }
 
 /* compare with what is held or pending; 0 if @e is to be added */
@@ -75,10 +99,8 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 	if (o->epoch == epoch)
 		ret = pending_compare(o, e, &old);
 	if (!ret) {
-		list_add_tail(&e->link, &o->pending);
+		pending_link(o, e, old);
 		nswap_cache_count(c, o, e->instance, old ? 0 : 1);
-		if (old)
-			list_del_init(&old->link);
 		drop = old;
 	}
 	spin_unlock(&o->lock);
@@ -116,7 +138,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	} else {
 		e = pending_find(o, instance, slot);
 		if (e && nswap_held_same(e->gen, gen)) {
-			list_del_init(&e->link);
+			pending_unlink(o, e);
 			old = nswap_held_link(o, e);
 			status = NSWAP_ST_OK;
 		}
@@ -146,7 +168,8 @@ static void pending_drop(struct nswap_cache *c, struct nswap_owner *o,
 	list_for_each_entry_safe(e, next, &o->pending, link) {
 		if (!time_before(e->since, since))
 			break;
-		list_move_tail(&e->link, &late);
+		pending_unlink(o, e);
+		list_add_tail(&e->link, &late);
 		nswap_cache_count(c, o, e->instance, -1);
 	}
 	spin_unlock(&o->lock);

@@ -10,16 +10,19 @@
  *    others may shut it down while it is in its owner's list or the acceptor's
  *    (each under its mutex).
  *  - A connection that has ended stays in the acceptor's list, done, until it
- *    is reaped: no thread of this module outlives it.
+ *    is reaped: no thread of this module outlives it. It is listed and no longer done
+ *    in one critical section, so what is done there has ended.
  *  - Only peers of the list or the subnet are greeted, and an address may have
  *    only a few connections that have not said HELLO.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
 #include "base/log.h"
 #include "server.h"
+#include "core/inject.h"
 #include "core/node.h"
 #include "core/subnet.h"
 #include "held.h"
@@ -28,6 +31,7 @@
 #include "transport/rx_affinity.h"
 
 #define HELLO_MS	5000
+#define INJECT_MS	6000	/* longer than between two sweeps */
 #define SILENT_S	60u
 #define MAX_STRANGERS	128
 #define MAX_STRANGERS_EACH	(2 * NSWAP_MAX_CONNS)
@@ -136,12 +140,12 @@ static int take_hello(struct nswap_srv_conn *conn)
 		ret = nswap_recv_buf(conn->t, conn->l, &hello, sizeof(hello));
 	if (ret)
 		return ret;
-	/* now, while the owner waits for the answer and nothing is under way */
-	if (hello.class == NSWAP_CLASS_STORE ||
-	    hello.class == NSWAP_CLASS_MOVE)
-		conn->t->no_reserves(conn->l);
 	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
 		 nswap_owner_hello(c, conn, &hello);
+	/* now, while the owner waits for the answer and nothing is under way */
+	if (status == NSWAP_ST_OK && (hello.class == NSWAP_CLASS_STORE ||
+				      hello.class == NSWAP_CLASS_MOVE))
+		conn->t->no_reserves(conn->l);
 	ret = send_welcome(conn, status);
 	if (!ret && status != NSWAP_ST_OK)
 		ret = -EACCES;
@@ -238,9 +242,11 @@ static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
 	list_add_tail(&conn->link, &a->conns);
 	a->nr_conns++;
 	atomic_inc(&a->strangers);
-	mutex_unlock(&a->lock);
-	/* pairs with serve_conn(): all of the above is there */
+	if (nswap_inject_slow_link())
+		msleep(INJECT_MS);
+	/* listed, it is not done; pairs with serve_conn(): all of the above is there */
 	smp_store_release(&conn->done, false);
+	mutex_unlock(&a->lock);
 	wake_up_process(conn->thread);
 }
 
