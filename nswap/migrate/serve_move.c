@@ -9,6 +9,8 @@
  *    connection that receives without memory reserves: a node short of memory
  *    refuses them and spends none of its own.
  *  - A node that is going down accepts no pages.
+ *  - A message is here soon after its header, or its connection ends: a sender that stops
+ *    in the middle, or dribbles, holds neither pages set aside nor an owner's buffers.
  *  - The client role gets the names of a MOVED, and the pages of a RETURN in its own
  *    memory; it decides for each page whether the mover may drop its copy.
  */
@@ -23,7 +25,7 @@
 #include "server/owner.h"
 #include "server/held.h"
 
-#define PAGES_MS	4000	/* receive timeout within the pages of a RETURN */
+#define MESSAGE_MS	4000	/* for all of a message to come, once its header has */
 
 static void answer_all(struct nswap_srv_conn *conn, u32 nr, u16 status)
 {
@@ -188,21 +190,16 @@ static int serve_dropped(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/* with a timeout: a sender that stops in the middle must not hold the buffers */
 static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 			 u32 nr)
 {
 	struct iov_iter it;
-	int ret;
 	u32 i;
 
 	for (i = 0; i < nr; i++)
 		bvec_set_page(&conn->bv[i], r->b.io.page[i], PAGE_SIZE, 0);
 	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
-	conn->t->recv_timeout(conn->l, PAGES_MS);
-	ret = conn->t->recv(conn->l, &it);
-	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
-	return ret;
+	return conn->t->recv(conn->l, &it);
 }
 
 /* RETURN: a server sends pages of this node back */
@@ -246,13 +243,7 @@ static int serve_return(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/*
- * Serve a message of a move. @conn: connection of a class that may carry it; the
- * header is in @conn->rx. Context: process, the connection's thread; sleeps, for a
- * RETURN until home or flash has its pages. Returns 0 to go on, an error to close the
- * connection.
- */
-int nswap_serve_moves(struct nswap_srv_conn *conn)
+static int serve_move_message(struct nswap_srv_conn *conn)
 {
 	switch (conn->rx.type) {
 	case NSWAP_MOVE:
@@ -268,4 +259,20 @@ int nswap_serve_moves(struct nswap_srv_conn *conn)
 	default:
 		return -EPROTO;
 	}
+}
+
+/*
+ * Serve a message of a move. @conn: connection of a class that may carry it; the
+ * header is in @conn->rx. Context: process, the connection's thread; sleeps, for a
+ * RETURN until home or flash has its pages. Returns 0 to go on, an error to close the
+ * connection.
+ */
+int nswap_serve_moves(struct nswap_srv_conn *conn)
+{
+	int ret;
+
+	conn->t->recv_timeout(conn->l, MESSAGE_MS);
+	ret = serve_move_message(conn);
+	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
+	return ret;
 }

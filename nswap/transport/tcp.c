@@ -336,13 +336,21 @@ static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from,
 	return done;
 }
 
+/* the timeout is for all of it: a sender that dribbles has no more time than a silent one */
 static int tcp_recv_iter(struct nswap_link *l, struct iov_iter *to)
 {
+	long timeout = READ_ONCE(l->sock->sk->sk_rcvtimeo);
+	unsigned long until = jiffies + timeout;
 	unsigned int scope = memalloc_noreclaim_save();
 	struct msghdr msg = {};
 	int ret = 0;
 
 	while (iov_iter_count(to)) {
+		if (ret && timeout != MAX_SCHEDULE_TIMEOUT &&
+		    time_after_eq(jiffies, until)) {
+			ret = -EAGAIN;
+			break;
+		}
 		msg.msg_iter = *to;
 		ret = sock_recvmsg(l->sock, &msg, MSG_WAITALL | MSG_NOSIGNAL);
 		if (ret <= 0) {
@@ -350,10 +358,9 @@ static int tcp_recv_iter(struct nswap_link *l, struct iov_iter *to)
 			break;
 		}
 		iov_iter_advance(to, ret);
-		ret = 0;
 	}
 	memalloc_noreclaim_restore(scope);
-	return ret;
+	return min(ret, 0);
 }
 
 static int tcp_cpu(struct nswap_link *l)

@@ -34,7 +34,8 @@ struct nswap_link;
  *	Page-out path; one caller at a time.
  * @recv: fill @to completely or fail. One caller at a time.
  * @cpu: where the last packet of the link was received, negative if unknown.
- * @recv_timeout: let @recv fail with -EAGAIN after that many ms, 0 for never.
+ * @recv_timeout: let @recv fail with -EAGAIN if not all has come after that many ms,
+ *	or twice as many if part of it has; 0 for never.
  * @shutdown: both directions; wakes every waiter with an error. Any process
  *	context, as long as the link is not closed.
  * @close: free the link; no other user may be left.
