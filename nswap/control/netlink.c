@@ -5,7 +5,9 @@
  * Invariants: a request is checked as a whole before anything is done, so one
  * that is refused has changed nothing; every refusal carries one sentence.
  * Permissions are checked by the genetlink core: requests that change something are
- * marked admin-perm in the spec, that is CAP_NET_ADMIN in the initial user namespace.
+ * marked admin-perm in the spec, that is CAP_NET_ADMIN in the initial user namespace;
+ * those that may set RAM aside ask for CAP_SYS_ADMIN there as well (nswap_nl_may()): a
+ * container may have the first one for its interfaces.
  * A node is found by the caller's network namespace, or by its number: the initial
  * namespace may name any node, others only their own.
  *
@@ -61,6 +63,22 @@ struct nswap_node *nswap_nl_find_node(struct net *net,
 		nswap_node_put(node);
 	NL_SET_ERR_MSG(ext, "no node of that number can be seen from here");
 	return ERR_PTR(-ENODEV);
+}
+
+/**
+ * nswap_nl_may() - may the sender set RAM of the machine aside?
+ * @skb: its request
+ * @info: the same, parsed
+ *
+ * Context: process context, a handler.
+ * Return: 0, or -EPERM, with a sentence.
+ */
+int nswap_nl_may(struct sk_buff *skb, struct genl_info *info)
+{
+	if (netlink_capable(skb, CAP_SYS_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(info->extack, "this needs CAP_SYS_ADMIN in the initial user namespace (run it as root of the host)");
+	return -EPERM;
 }
 
 struct nswap_node *nswap_nl_node_of(struct genl_info *info)
@@ -184,8 +202,8 @@ static int alloc_listed(struct genl_info *info, struct nswap_node_config *cfg)
 }
 
 /*
- * NSWAP_CMD_NODE_UP. Context: process context. Returns 0; -EINVAL, -E2BIG, -ENOENT or
- * -ERANGE for a bad request; what nswap_node_up() returns.
+ * NSWAP_CMD_NODE_UP. Context: process context. Returns 0; -EPERM; -EINVAL, -E2BIG,
+ * -ENOENT or -ERANGE for a bad request; what nswap_node_up() returns.
  */
 int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -193,8 +211,10 @@ int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
 	struct nswap_node_config cfg = {
 		.broadcast = !tb[NSWAP_A_NO_BROADCAST],
 	};
-	int err;
+	int err = nswap_nl_may(skb, info);
 
+	if (err)
+		return err;
 	if (!tb[NSWAP_A_ADDR]) {
 		NL_SET_ERR_MSG(info->extack, "a node needs an address");
 		return -EINVAL;
@@ -295,16 +315,18 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 
 /*
  * NSWAP_CMD_NODE_SET. One thing at a time, so that a refusal leaves nothing half done.
- * Context: process context. Returns 0; -ENODEV if there is no such node; -EINVAL if
+ * Context: process context. Returns 0; -EPERM; -ENODEV if there is no such node; -EINVAL if
  * not exactly one thing is to be changed; what the function of that thing returns.
  */
 int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nswap_node *node;
 	const struct nlattr *a;
+	int rem, err = nswap_nl_may(skb, info);
 	unsigned int nr = 0;
-	int rem, err;
 
+	if (err)
+		return err;
 	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem)
 		nr += nla_type(a) == NSWAP_A_LEND_PAGES ||
 		      nla_type(a) == NSWAP_A_PLACE ||

@@ -19,6 +19,7 @@ extern struct genl_family nswap_nl_family;
 
 struct genl_info;
 
+int nswap_nl_may(struct sk_buff *skb, struct genl_info *info);
 struct nswap_node *nswap_nl_node_of(struct genl_info *info);
 struct nswap_node *nswap_nl_find_node(struct net *net,
 				      const struct nlattr *number,

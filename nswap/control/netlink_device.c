@@ -57,7 +57,7 @@ static int device_reply(struct genl_info *info, u8 cmd, struct sk_buff *reply,
 
 /*
  * NSWAP_CMD_DEVICE_ADD. The reply is allocated first: once there is a device the
- * caller is told. Context: process context. Returns 0; -ENODEV if there is no such
+ * caller is told. Context: process context. Returns 0; -EPERM; -ENODEV if there is no such
  * node; -EINVAL with neither a size nor a home; -ENOMEM; what nswap_device_add()
  * returns.
  */
@@ -75,10 +75,12 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.reserve = tb[NSWAP_A_RESERVE] ? nla_get_u64(tb[NSWAP_A_RESERVE]) : 0,
 	};
 	struct nswap_device_view v = {};
+	int err = nswap_nl_may(skb, info);
 	struct nswap_node *node;
 	struct sk_buff *reply;
-	int err;
 
+	if (err)
+		return err;
 	if (!cfg.sized && !cfg.home) {
 		NL_SET_ERR_MSG(info->extack, "a device needs a size or a home");
 		return -EINVAL;
@@ -110,17 +112,19 @@ free:
  * @info: request, parsed
  *
  * Context: process context.
- * Return: 0; -ENODEV if there is no such node; -EINVAL without a name or something to
+ * Return: 0; -EPERM; -ENODEV if there is no such node; -EINVAL without a name or something to
  * set; -ENOMEM; what nswap_device_protect() returns.
  */
 int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
 	struct nswap_device_view v = {};
+	int err = nswap_nl_may(skb, info);
 	struct nswap_node *node;
 	struct sk_buff *reply;
-	int err;
 
+	if (err)
+		return err;
 	if (!tb[NSWAP_A_DEVICE_NAME] || !tb[NSWAP_A_PROTECT]) {
 		NL_SET_ERR_MSG(info->extack, "name the device and its protection");
 		return -EINVAL;

@@ -11,7 +11,6 @@
  *    the home.
  */
 #include <linux/blkdev.h>
-#include <linux/capability.h>
 #include <linux/err.h>
 
 #include "class.h"
@@ -92,7 +91,7 @@ void nswap_device_close_backing(struct nswap_device_backing *b)
 
 /*
  * Open the home and flash of a device to be. @b: result; belongs to the caller until a
- * device takes it. Context: process, sleeps. Returns 0, -EINVAL, -EPERM, what
+ * device takes it. Context: process, sleeps. Returns 0, -EINVAL, what
  * nswap_home_open() or nswap_flash_open() returns.
  */
 int nswap_device_open_backing(const struct nswap_device_config *cfg,
@@ -102,10 +101,6 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 	int ret = 0;
 
 	*b = (struct nswap_device_backing){ .bytes = cfg->bytes };
-	if ((cfg->home || cfg->nr_flash) && !capable(CAP_SYS_ADMIN)) {
-		NL_SET_ERR_MSG(ext, "a home or flash needs CAP_SYS_ADMIN as well");
-		return -EPERM;
-	}
 	if (cfg->home)
 		ret = open_home(cfg->home, &b->home, ext);
 	if (!ret && cfg->nr_flash)

@@ -19,8 +19,8 @@
 #include <linux/bitops.h>
 #include <linux/bug.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
+#include "charged.h"
 #include "side_table.h"
 
 static u64 side_size(u64 slots, unsigned int bits)
@@ -52,7 +52,7 @@ struct nswap_side_table *nswap_side_add(struct nswap_side_tables *ts,
 	if (WARN_ON_ONCE(ts->nr == NSWAP_SIDE_TABLES || !bits ||
 			 (bits > 1 && bits % 8)))
 		return NULL;
-	t->at = vzalloc(side_size(ts->slots, bits));
+	t->at = nswap_charged_zalloc(side_size(ts->slots, bits));
 	if (!t->at)
 		return NULL;
 	t->name = name;

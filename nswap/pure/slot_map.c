@@ -35,8 +35,8 @@
  */
 #include <linux/bits.h>
 #include <linux/bug.h>
-#include <linux/vmalloc.h>
 
+#include "charged.h"
 #include "slot_map.h"
 
 #define STATE_BITS	4
@@ -87,7 +87,7 @@ u64 nswap_slot_map_bytes(u64 nr)
 /* All slots EMPTY; process, sleeps; never on the reclaim path. 0, or -ENOMEM. */
 int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
 {
-	map->word = vzalloc(nswap_slot_map_bytes(nr));
+	map->word = nswap_charged_zalloc(nswap_slot_map_bytes(nr));
 	if (!map->word)
 		return -ENOMEM;
 	map->nr = nr;
