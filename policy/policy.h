@@ -32,6 +32,7 @@
  * @messages: page-outs under way to it
  * @asked: jiffies of its last answer to one, or when the first of @messages was sent
  * @heard: jiffies when anything was heard of it, at the last evaluation
+ * @leaving: it has announced that it leaves
  * @missed: one was given up unanswered, and none answered since
  * @missed_at: jiffies of that
  */
@@ -47,6 +48,7 @@ struct nswap_place_peer {
 	u32 inflight;
 	u64 store_ns;
 	bool measured;
+	bool leaving;
 	u32 messages;
 	unsigned long asked;
 	unsigned long heard;

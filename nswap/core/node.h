@@ -79,7 +79,7 @@ struct nswap_rebalance {
  *	devices; only counters are changed inside it
  * @cand: candidates for placement in the order of their index
  * @nr_cand: how many
- * @room_gone: jiffies when the session with one that had room ended
+ * @room_gone: jiffies when one that had room fell silent, or its session ended
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control

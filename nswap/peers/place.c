@@ -54,7 +54,8 @@ static bool place_avoided(const struct nswap_place_avoid *avoid, u16 index)
 
 /*
  * Could waiting help? Not for a peer that shrinks, which will not have room soon. All
- * sessions may be broken just now, by a message that was lost, or a peer's restart.
+ * sessions may be broken just now, by a message that was lost, or a peer's restart: the
+ * only copy of a page waits for them, another one need not.
  */
 static bool room_may_come(const struct nswap_node *node,
 			  const struct nswap_place_avoid *avoid)
@@ -68,7 +69,7 @@ static bool room_may_come(const struct nswap_node *node,
 		    (c->free || c->inflight || c->grants))
 			return true;
 	}
-	return !time_after(jiffies, node->room_gone + BACK);
+	return !avoid->nr && !time_after(jiffies, node->room_gone + BACK);
 }
 
 /*
@@ -160,9 +161,8 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
-	c = place_or_old(dev, &node->cand[pos], avoid->old, pages);
-	dev->placed_last = c->index;
-	return c;
+	dev->placed_last = node->cand[pos].index;
+	return place_or_old(dev, &node->cand[pos], avoid->old, pages);
 }
 
 static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)

@@ -54,6 +54,13 @@ static struct nswap_ipt_entry place_entry(struct nswap_peer *peer)
 	return e;
 }
 
+/* it cannot be chosen any more, but it may soon have room again; place_lock held */
+static void place_room_gone(struct nswap_node *node, const struct nswap_place_peer *c)
+{
+	if (!c->shrinking && !c->leaving && (c->free || c->inflight || c->grants))
+		node->room_gone = jiffies;
+}
+
 /* the one place that decides whether a candidate may be chosen */
 static void place_judge(struct nswap_place_peer *c,
 			const struct nswap_peer *peer,
@@ -62,15 +69,19 @@ static void place_judge(struct nswap_place_peer *c,
 	u32 silent_ms = nswap_knob(peer->node, silent_ms);
 	unsigned long silent = READ_ONCE(peer->heard) +
 			       msecs_to_jiffies(silent_ms);
+	bool was = c->eligible;
 
 	lockdep_assert_held(&peer->node->place_lock);
+	c->shrinking = e->shrinking;
+	c->leaving = !nswap_ipt_stays(e);
 	c->eligible = READ_ONCE(peer->state) == NSWAP_PEER_UP &&
-		      nswap_ipt_stays(e) &&
+		      !c->leaving &&
 		      (nswap_ipt_fresh(e, nswap_now_ms(), silent_ms) ||
 		       !time_after(jiffies, silent));
 	c->resting = time_before(jiffies, READ_ONCE(peer->refraction));
-	c->shrinking = e->shrinking;
 	c->heard = READ_ONCE(peer->heard);
+	if (was && !c->eligible)
+		place_room_gone(peer->node, c);
 }
 
 /* a session is established: the peer may be chosen */
@@ -102,8 +113,7 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	spin_lock(&node->place_lock);
 	c = nswap_place_find(node, index);
 	if (c) {
-		if (!c->shrinking && (c->free || c->inflight || c->grants))
-			node->room_gone = jiffies;
+		place_room_gone(node, c);
 		node->nr_cand--;
 		memmove(c, c + 1,
 			(node->cand + node->nr_cand - c) * sizeof(*c));

@@ -6,7 +6,7 @@
 """
 import json
 
-from nswaptest.check import at_least, equal, wait_for
+from nswaptest.check import at_least, equal, hold, wait_for
 from nswaptest.work import Slots, eater, result_of
 
 DESCRIPTION = "after seeded cuts and lost acks the caches hold what is recorded"
@@ -68,6 +68,33 @@ def test_alone(t):
     wait_for(lambda: client.stat()["client"]["sessions"] - sessions >= 30, 120,
              "30 cuts", every=0.2)
     client.inject(cut_ack=0)
+    work.kill(15)
+    result = result_of(work.wait(150))
+    t.log(json.dumps(result))
+    equal((result["wrong_pages"], result["failed_writes"], result["failed_slots"]),
+          (0, 0, 0), "wrong pages, failed writes and reads")
+    client.device_del(dev)
+
+
+def test_alone_silent(t):
+    """The only peer falls silent for longer than one is chosen that is not heard of:
+    page-outs wait until it is back, and none fails."""
+    cluster = t.cluster(2)
+    cluster.up(lend="48M", dead_after=60)
+    client, server = cluster
+    client.ctl("set", "silent_ms", 500)
+    client.ctl("set", "store_timeout_ms", 4000)
+    dev = client.device_add("32M")
+    work = client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "600",
+         "--threads", "4", "--max-kb", "64", "--reads", "25", "--seed", str(t.seed)])
+    for _ in range(5):
+        hold(2)
+        cluster.isolate(server)
+        hold(1)
+        cluster.heal(server)
+        cluster.wait_connected()
+    hold(2)
     work.kill(15)
     result = result_of(work.wait(150))
     t.log(json.dumps(result))

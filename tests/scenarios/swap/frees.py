@@ -10,7 +10,7 @@ import struct
 import threading
 import time
 
-from nswaptest.check import at_most, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.cluster import PAGE
 from nswaptest.rawwire import FREE, HOLD_ASK, Peer
 from nswaptest.work import Slots
@@ -151,6 +151,12 @@ def test_rewritten(t):
         equal([held(node) for node in cluster.nodes[1:]], held_at, "pages at each peer")
         equal(client.stat()["client"]["freed_slots"], 0, "copies that were freed")
         equal(slots.compare(), (1024, 0, 0), "right, wrong, unreadable")
+        for slot in range(1025, 1025 + 96):
+            slots.write(slot)
+            slots.write(1)
+        for node, before in zip(cluster.nodes[1:], held_at):
+            at_least(held(node) - before, 24,
+                     f"new pages at {node}, a page being rewritten between them")
     client.device_del(dev)
 
 
