@@ -65,8 +65,8 @@ struct nswap_rebuild_task {
  * @stuck: those that could not be read, likewise
  * @nr_stuck: how many
  * @tried: of them, by hasty tasks and by patient ones, and
- * @rest: jiffies; these try none of them before
- * @turn: the next one is a fresh one
+ * @rest: jiffies; these try none of them before; and
+ * @turn: the next one that such a task takes is a fresh one
  * @wait: for a fresh one
  * @stop: those that come fail
  * @wq: where the tasks run, patient ones on a queue of their own
@@ -80,7 +80,7 @@ struct nswap_rebuilder {
 	unsigned int nr_stuck;
 	unsigned int tried[2];
 	unsigned long rest[2];
-	bool turn;
+	bool turn[2];
 	wait_queue_head_t wait;
 	bool stop;
 	struct workqueue_struct *wq[2];
@@ -245,8 +245,8 @@ static struct bio *rebuild_get(struct nswap_rebuild_task *t, bool *more)
 
 	spin_lock(&r->lock);
 	due = !time_before(jiffies, r->rest[t->patient]);
-	r->turn = !r->turn;
-	if (!due || r->turn)
+	r->turn[t->patient] ^= due;
+	if (!due || r->turn[t->patient])
 		bio = bio_list_pop(&r->fresh);
 	if (!bio && due) {
 		bio = bio_list_pop(&r->stuck);

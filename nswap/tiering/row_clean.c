@@ -151,7 +151,7 @@ static int clean_row(struct nswap_row_clean *c, u32 row, bool lost, bool back)
 	if (n) {
 		n = back ? nswap_row_copy_outer(&c->c, n) :
 			   nswap_row_copy_cells(&c->c, n);
-		c->unread = c->unread || !n;
+		c->unread = c->unread || (lost && !n);
 	}
 	nswap_row_unpin(p, row);
 	return n;
