@@ -161,8 +161,11 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
-	dev->placed_last = node->cand[pos].index;
-	return place_or_old(dev, &node->cand[pos], avoid->old, pages);
+	c = place_or_old(dev, &node->cand[pos], avoid->old, pages);
+	/* a page that stays where it is takes no turn of another peer */
+	if (c->index != avoid->old)
+		dev->placed_last = c->index;
+	return c;
 }
 
 static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
