@@ -28,6 +28,7 @@
 #include <linux/vmalloc.h>
 
 #include "flash.h"
+#include "pure/charged.h"
 
 #define FAILED_AT	16
 #define RETRY		HZ
@@ -126,7 +127,7 @@ struct nswap_flash *nswap_flash_open(const char *const *path, unsigned int nr,
 	for (ret = 0; nr-- && !ret; path++)
 		ret = open_one(f, *path, ext);
 	if (!ret) {
-		f->tag = vzalloc(nswap_flash_total(f) + 1);
+		f->tag = nswap_charged_zalloc(nswap_flash_total(f) + 1);
 		ret = f->tag ? 0 : -ENOMEM;
 	}
 	if (!ret)

@@ -21,6 +21,7 @@
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
+#include "pure/charged.h"
 #include "peers/attach.h"
 #include "tiering/row_clean.h"
 
@@ -77,9 +78,9 @@ static int parity_make_rows(struct nswap_parity *p)
 	u32 i;
 
 	p->nr_rows = p->nr_strips / 2;
-	p->row = kvcalloc(p->nr_rows, sizeof(*p->row), GFP_KERNEL);
-	p->row_of = kvmalloc_array(p->nr_strips, sizeof(u32), GFP_KERNEL);
-	p->unused = kvmalloc_array(p->nr_strips, sizeof(u32), GFP_KERNEL);
+	p->row = nswap_charged_zalloc(array_size(p->nr_rows, sizeof(*p->row)));
+	p->row_of = nswap_charged_zalloc(array_size(p->nr_strips, sizeof(u32)));
+	p->unused = nswap_charged_zalloc(array_size(p->nr_strips, sizeof(u32)));
 	if (!p->row || !p->row_of || !p->unused)
 		return -ENOMEM;
 	/* cell 0 means none: strip 0 is not used */
@@ -99,9 +100,9 @@ static void parity_free(struct nswap_parity *p)
 	nswap_row_clean_exit(p);
 	nswap_row_store_exit(p);
 	nswap_raid6_put(&p->raid6);
-	kvfree(p->row);
-	kvfree(p->row_of);
-	kvfree(p->unused);
+	vfree(p->row);
+	vfree(p->row_of);
+	vfree(p->unused);
 	parity_free_cells(p->cells);
 	kfree(p);
 }

@@ -23,6 +23,7 @@
 #include <linux/errno.h>
 #include <linux/vmalloc.h>
 
+#include "charged.h"
 #include "flash_map.h"
 
 static u32 flash_map_chunks(const struct nswap_flash_map *m)
@@ -32,7 +33,7 @@ static u32 flash_map_chunks(const struct nswap_flash_map *m)
 
 static unsigned long *flash_map_bits(u32 nr)
 {
-	return vzalloc(BITS_TO_LONGS(nr) * sizeof(long));
+	return nswap_charged_zalloc(BITS_TO_LONGS(nr) * sizeof(long));
 }
 
 /**
@@ -48,7 +49,8 @@ int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
 	spin_lock_init(&m->lock);
 	m->nr = nr - nr % NSWAP_FLASH_CHUNK;
 	m->map = flash_map_bits(m->nr);
-	m->count = vcalloc(flash_map_chunks(m), sizeof(*m->count));
+	m->count = nswap_charged_zalloc(array_size(flash_map_chunks(m),
+						  sizeof(*m->count)));
 	m->room = flash_map_bits(flash_map_chunks(m));
 	m->empty = flash_map_bits(flash_map_chunks(m));
 	m->trim = flash_map_bits(flash_map_chunks(m));
