@@ -187,10 +187,10 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 	return add;
 }
 
-/* an owner returns grants, or its session is over */
-void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
+/* an owner returns grants; @surplus: what is to be freed, outside of every lock */
+void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			   struct list_head *surplus)
 {
-	LIST_HEAD(surplus);
 	u32 revoked;
 
 	spin_lock(&c->lock);
@@ -201,8 +201,16 @@ void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 	o->granted -= n;
 	c->granted -= n;
 	o->window = WINDOW_FIRST;
-	nswap_cache_trim(c, &surplus);
+	nswap_cache_trim(c, surplus);
 	spin_unlock(&c->lock);
+}
+
+/* an owner's session is over */
+void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o)
+{
+	LIST_HEAD(surplus);
+
+	nswap_cache_take_back(c, o, U32_MAX, &surplus);
 	nswap_cache_free(&surplus);
 }
 

@@ -193,7 +193,9 @@ void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted);
-void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o, u32 n);
+void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			   struct list_head *surplus);
+void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_promisable(const struct nswap_cache *c);
 u64 nswap_cache_free_pages(struct nswap_cache *c);
 u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,

@@ -198,16 +198,18 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return n;
 }
 
-/* nswap_cache_ungrant() for a connection that is not fenced */
+/* nswap_cache_take_back() for a connection that is not fenced */
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			u32 n)
 {
 	struct nswap_owner *o = conn->owner;
+	LIST_HEAD(surplus);
 
 	spin_lock(&o->lock);
 	if (!nswap_held_fenced(conn))
-		nswap_cache_ungrant(c, o, n);
+		nswap_cache_take_back(c, o, n, &surplus);
 	spin_unlock(&o->lock);
+	nswap_cache_free(&surplus);
 }
 
 /*

@@ -82,7 +82,7 @@ void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	spin_unlock(&c->lock);
 	if (!idle)
 		return;
-	nswap_cache_ungrant(c, o, U32_MAX);
+	nswap_cache_ungrant(c, o);
 	nswap_attached_free(&o->attached);
 	kfree(o);
 }
@@ -166,7 +166,7 @@ static void owner_fence(struct nswap_cache *c, struct nswap_owner *o)
 		conn->t->shutdown(conn->l);
 		nswap_stat_inc(c->node, fenced);
 	}
-	nswap_cache_ungrant(c, o, U32_MAX);
+	nswap_cache_ungrant(c, o);
 }
 
 static unsigned int nr_conns(const struct nswap_owner *o)
@@ -296,7 +296,7 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	if (conn->class == NSWAP_CLASS_CONTROL)
 		end_session(o, conn);
 	if (conn->session == o->session && conn->epoch == o->epoch)
-		nswap_cache_ungrant(c, o, U32_MAX);
+		nswap_cache_ungrant(c, o);
 	nswap_owner_forget_if_idle(c, o);
 	conn->owner = NULL;
 	mutex_unlock(&c->hello);

@@ -246,8 +246,8 @@ static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
 		msleep(INJECT_MS);
 	/* listed, it is not done; pairs with serve_conn(): all of the above is there */
 	smp_store_release(&conn->done, false);
-	mutex_unlock(&a->lock);
 	wake_up_process(conn->thread);
+	mutex_unlock(&a->lock);
 }
 
 /* on failure the caller keeps the link */
