@@ -49,8 +49,8 @@ int nswap_flash_map_init(struct nswap_flash_map *m, u32 nr)
 	spin_lock_init(&m->lock);
 	m->nr = nr - nr % NSWAP_FLASH_CHUNK;
 	m->map = flash_map_bits(m->nr);
-	m->count = nswap_charged_zalloc(array_size(flash_map_chunks(m),
-						  sizeof(*m->count)));
+	m->count = nswap_charged_zalloc(array_size(sizeof(*m->count),
+						   flash_map_chunks(m)));
 	m->room = flash_map_bits(flash_map_chunks(m));
 	m->empty = flash_map_bits(flash_map_chunks(m));
 	m->trim = flash_map_bits(flash_map_chunks(m));
