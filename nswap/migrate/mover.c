@@ -194,7 +194,8 @@ int nswap_mover_start(struct nswap_node *node)
 	for (i = 0; i <= NSWAP_MAX_PEERS; i++)
 		m->rest[i] = jiffies;
 	m->took = jiffies - MOVER_HOME_AFTER;
-	node->mover = m;
+	/* the server is up already; pairs with nswap_mover_kick() */
+	smp_store_release(&node->mover, m);
 	for (i = 0; i < NSWAP_MOVERS; i++) {
 		init_thread(m, &m->thread[i]);
 		t = kthread_run(mover_loop, &m->thread[i], "nswap/%u-move%u",
@@ -241,6 +242,9 @@ void nswap_mover_free(struct nswap_node *node)
 /* wake the mover: there may be a surplus */
 void nswap_mover_kick(struct nswap_node *node)
 {
-	if (node->mover)
-		wake_up_all(&node->mover->wait);
+	/* pairs with nswap_mover_start() */
+	struct nswap_mover *m = smp_load_acquire(&node->mover);
+
+	if (m)
+		wake_up_all(&m->wait);
 }
