@@ -148,6 +148,7 @@ static struct nswap_link *open_link(struct net *net,
 static void tcp_close_link(struct nswap_link *l)
 {
 	struct sock *sk = l->sock->sk;
+	unsigned int scope;
 
 	if (l->saved_write_space) {
 		write_lock_bh(&sk->sk_callback_lock);
@@ -157,7 +158,10 @@ static void tcp_close_link(struct nswap_link *l)
 	}
 	/* the flag is cleared last: packets that passed the filter may be queued */
 	sock_hold(sk);
+	/* the reset that is sent is allocated as any task would: no reclaim, no OOM kill */
+	scope = memalloc_noreclaim_save();
 	sock_release(l->sock);
+	memalloc_noreclaim_restore(scope);
 	if (l->reserves)
 		sk_clear_memalloc(sk);
 	sock_put(sk);
