@@ -24,7 +24,7 @@
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */
 
-/* has a newer session replaced the connection's? @conn: its owner's lock held */
+/* has a newer session replaced the connection's? @conn: its owner's lock, or hello, held */
 bool nswap_held_fenced(const struct nswap_srv_conn *conn)
 {
 	const struct nswap_owner *o = conn->owner;

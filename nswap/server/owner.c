@@ -175,7 +175,7 @@ static unsigned int nr_conns(const struct nswap_owner *o)
 	unsigned int n = 0;
 
 	list_for_each_entry(conn, &o->conns, of_owner)
-		n += conn->session == o->session && conn->epoch == o->epoch;
+		n += !nswap_held_fenced(conn);
 	return n;
 }
 
@@ -295,7 +295,7 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	o->gone = jiffies;
 	if (conn->class == NSWAP_CLASS_CONTROL)
 		end_session(o, conn);
-	if (conn->session == o->session && conn->epoch == o->epoch)
+	if (!nswap_held_fenced(conn))
 		nswap_cache_ungrant(c, o);
 	nswap_owner_forget_if_idle(c, o);
 	conn->owner = NULL;

@@ -125,7 +125,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	u16 status = NSWAP_ST_NOT_HELD;
 
 	spin_lock(&o->lock);
-	if (o->session != conn->session || o->epoch != conn->epoch) {
+	if (nswap_held_fenced(conn)) {
 		spin_unlock(&o->lock);
 		return NSWAP_ST_STALE;
 	}

@@ -53,6 +53,22 @@ def test_thousand(t):
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
 
 
+def written_to(t, client, dev):
+    """A workload that goes on until unharmed() ends it."""
+    return client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "600",
+         "--threads", "4", "--max-kb", "64", "--reads", "25", "--seed", str(t.seed)])
+
+
+def unharmed(t, work):
+    """End it: no page is wrong, no write or read has failed."""
+    work.kill(15)
+    result = result_of(work.wait(150))
+    t.log(json.dumps(result))
+    equal((result["wrong_pages"], result["failed_writes"], result["failed_slots"]),
+          (0, 0, 0), "wrong pages, failed writes and reads")
+
+
 def test_alone(t):
     """Each session with the only peer breaks: page-outs wait for the next one, and
     none fails."""
@@ -62,17 +78,11 @@ def test_alone(t):
     dev = client.device_add("32M")
     client.inject(seed=t.seed, cut_ack=30)
     sessions = client.stat()["client"]["sessions"]
-    work = client.popen(
-        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "600",
-         "--threads", "4", "--max-kb", "64", "--reads", "25", "--seed", str(t.seed)])
+    work = written_to(t, client, dev)
     wait_for(lambda: client.stat()["client"]["sessions"] - sessions >= 30, 120,
              "30 cuts", every=0.2)
     client.inject(cut_ack=0)
-    work.kill(15)
-    result = result_of(work.wait(150))
-    t.log(json.dumps(result))
-    equal((result["wrong_pages"], result["failed_writes"], result["failed_slots"]),
-          (0, 0, 0), "wrong pages, failed writes and reads")
+    unharmed(t, work)
     client.device_del(dev)
 
 
@@ -85,9 +95,7 @@ def test_alone_silent(t):
     client.ctl("set", "silent_ms", 500)
     client.ctl("set", "store_timeout_ms", 4000)
     dev = client.device_add("32M")
-    work = client.popen(
-        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "600",
-         "--threads", "4", "--max-kb", "64", "--reads", "25", "--seed", str(t.seed)])
+    work = written_to(t, client, dev)
     for _ in range(5):
         hold(2)
         cluster.isolate(server)
@@ -95,11 +103,7 @@ def test_alone_silent(t):
         cluster.heal(server)
         cluster.wait_connected()
     hold(2)
-    work.kill(15)
-    result = result_of(work.wait(150))
-    t.log(json.dumps(result))
-    equal((result["wrong_pages"], result["failed_writes"], result["failed_slots"]),
-          (0, 0, 0), "wrong pages, failed writes and reads")
+    unharmed(t, work)
     client.device_del(dev)
 
 
