@@ -28,6 +28,7 @@
 #include "peers/peer.h"
 #include "pagein_cell.h"
 #include "pageout_cell.h"
+#include "pageout_limit.h"
 #include "request_queue.h"
 
 static void request_dispatch(struct nswap_io *io)
@@ -215,6 +216,8 @@ void nswap_request_end(struct nswap_io *io)
 		blk_update_request(rq, failed ? BLK_STS_IOERR : BLK_STS_OK,
 				   (end - i) * PAGE_SIZE);
 	}
+	if (write)
+		nswap_pageout_limit_give(io->dev, io->nr);
 	if (io->failed)
 		__blk_mq_end_request(rq, BLK_STS_OK);
 	else

@@ -76,6 +76,8 @@ struct nswap_returns;
  * @written: pages the kernel wrote, with a prefetcher only
  * @read: pages it read, likewise
  * @flow: pages in flight
+ * @out: pages of block requests on their way out, see pageout_limit.c
+ * @out_wait: tasks that wait until they are fewer
  * @degree: samples of @flow; under degree_lock of the node's meter
  * @policy: what is set on the device itself of each kind, NULL where it follows
  *	its node; read with READ_ONCE, written under the node's @control
@@ -125,6 +127,8 @@ struct nswap_device {
 	atomic64_t written;
 	atomic64_t read;
 	struct nswap_flow __percpu *flow;
+	atomic_t out;
+	wait_queue_head_t out_wait;
 	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	u16 placed_last;

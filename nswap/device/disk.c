@@ -20,6 +20,7 @@
 #include "client/free.h"
 #include "client/pagein.h"
 #include "client/pageout.h"
+#include "client/pageout_limit.h"
 #include "client/park.h"
 #include "client/request_queue.h"
 #include "client/row.h"
@@ -65,6 +66,15 @@ static void disk_discard(struct nswap_device *dev, struct request *rq)
 		nswap_parity_free(dev, slot);
 }
 
+/* a task that writes waits when it has nothing else to submit, if too much is written */
+static void disk_write(struct nswap_device *dev, struct nswap_io *io, bool last)
+{
+	nswap_pageout_limit_take(dev, io->nr);
+	nswap_request_submit(io);
+	if (last)
+		nswap_pageout_limit_wait(dev);
+}
+
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 			     const struct blk_mq_queue_data *bd)
 {
@@ -95,7 +105,10 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 			rq->rq_flags |= RQF_QUIET;
 		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
 			WRITE_ONCE(dev->used, jiffies);
-		nswap_request_submit(io);
+		if (io->write)
+			disk_write(dev, io, bd->last);
+		else
+			nswap_request_submit(io);
 		return BLK_STS_OK;
 	case REQ_OP_DISCARD:
 		disk_discard(dev, rq);
@@ -175,6 +188,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	struct gendisk *disk;
 	int ret;
 
+	nswap_pageout_limit_init(dev);
 	dev->tags.ops = &mq_ops;
 	dev->tags.nr_hw_queues = 2;
 	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
@@ -217,6 +231,9 @@ int nswap_device_make_disk(struct nswap_device *dev)
 void nswap_device_end_disk(struct nswap_device *dev)
 {
 	nswap_parked_forget(dev);
+	/* a task whose request has ended may still be in queue_rq(), and wait there */
+	blk_mq_quiesce_queue(dev->disk->queue);
+	blk_mq_unquiesce_queue(dev->disk->queue);
 	flush_work(&dev->node->client->unpark);
 	del_gendisk(dev->disk);
 	put_disk(dev->disk);

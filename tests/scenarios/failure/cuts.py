@@ -107,6 +107,32 @@ def test_alone_silent(t):
     client.device_del(dev)
 
 
+def test_starved(t):
+    """All peers fall silent while programs fill memory that is larger than their limit,
+    less than a device can have on its way out: none is killed, no page is wrong."""
+    cluster = t.cluster(3)
+    cluster.up(lend="64M", dead_after=60)
+    client = cluster[0]
+    client.ctl("policy", "place", "round-robin")
+    with cluster.swap(client, "128M"):
+        for turn in range(4):
+            programs = [client.popen(eater(client, 20, passes=1), memory_max="8M")
+                        for _ in range(2)]
+            hold(0.08 * turn)
+            for peer in cluster.nodes[1:]:
+                cluster.isolate(peer)
+            hold(3)
+            for peer in cluster.nodes[1:]:
+                cluster.heal(peer)
+            cluster.wait_connected()
+            for program in programs:
+                result = result_of(program.wait(150))
+                t.log(json.dumps(result))
+                equal((result["wrong_pages"], result.get("failed_reads", 0)), (0, 0),
+                      "wrong pages, failed reads")
+        equal(client.stat()["client"]["write_errors"], 0, "write errors")
+
+
 def test_swap(t):
     """A program swaps through cuts, and not one page is wrong."""
     cluster = t.cluster(3, inject=True)
