@@ -240,6 +240,16 @@ static inline int nswap_compat_alloc_tag_set(struct blk_mq_tag_set *set)
 #endif
 
 /*
+ * struct rq_list of a plug's requests: new in 6.13 (a3396b99990d "block: add a rq_list
+ * type"); before, a pointer to the first. Goes with 6.12.
+ */
+#ifdef NSWAP_HAS_RQ_LIST
+#define nswap_compat_plug_empty(plug) rq_list_empty(&(plug)->mq_list)
+#else
+#define nswap_compat_plug_empty(plug) (!(plug)->mq_list)
+#endif
+
+/*
  * QUEUE_FLAG_DISABLE_WBT_DEF: a flag of the queue since 7.x, before that the I/O
  * scheduler's alone. What stands for it is set on every blk-mq queue anyway;
  * nswapctl turns throttling off by its attribute. Goes with 6.12.

@@ -105,6 +105,10 @@ bool (*probe)(void) = raid6_can_xor_syndrome;
 #include <linux/blkdev.h>
 unsigned int probe = QUEUE_FLAG_DISABLE_WBT_DEF;
 
+#elif defined(NSWAP_PROBE_RQ_LIST)
+#include <linux/blkdev.h>
+struct rq_list probe;
+
 #elif defined(NSWAP_PROBE_TASK_FRAG)
 #include <net/sock.h>
 void probe(struct sock *sk);

@@ -9,17 +9,20 @@
  * sleeps instead of being killed.
  *
  * Invariants:
- *  - A task waits after its last request has been dispatched, and no page that is counted
- *    needs it any more: what it waits for ends by answers and by store_timeout_ms.
- *  - Page-ins are never behind it: they have been dispatched too.
- *  - Kernel threads do not wait: kblockd and the module's own bring page-outs to an end,
- *    and kswapd works for all.
- *  - A request that waits for the task's next step, in its plug or on its list of bios,
- *    is not counted yet.
+ *  - A task waits once all requests of its plug have been dispatched, of whatever queue:
+ *    nothing that is under way needs it, and page-ins are never behind it. What it waits
+ *    for ends by answers and time-outs.
+ *  - It leaves after store_timeout_ms in any case, when it is killed and when the device
+ *    goes: the limit is to slow it down, nothing depends on it.
+ *  - What kernel threads submit is not counted, and they do not wait: kblockd and the
+ *    module's own bring page-outs to an end, kswapd works for all and must not be what
+ *    others wait for.
  */
+#include <linux/blk-mq.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
 
+#include "core/node.h"
 #include "pageout_limit.h"
 
 /*
@@ -35,16 +38,24 @@ void nswap_pageout_limit_init(struct nswap_device *dev)
 	init_waitqueue_head(&dev->out_wait);
 }
 
-/* a page-out of @nr pages begins; any context, page-out path */
-void nswap_pageout_limit_take(struct nswap_device *dev, unsigned int nr)
+/*
+ * A page-out begins. @io: of a block request of this task's, its number of slots is
+ * final. Context: queue_rq(), page-out path.
+ */
+void nswap_pageout_limit_take(struct nswap_io *io)
 {
-	atomic_add(nr, &dev->out);
+	io->limited = !(current->flags & PF_KTHREAD);
+	if (io->limited)
+		atomic_add(io->nr, &io->dev->out);
 }
 
-/* it has ended; any context, perhaps a hard interrupt, page-out path */
-void nswap_pageout_limit_give(struct nswap_device *dev, unsigned int nr)
+/* It has ended; any context, perhaps a hard interrupt, page-out path. */
+void nswap_pageout_limit_give(struct nswap_io *io)
 {
-	if (atomic_sub_return(nr, &dev->out) > PAGEOUT_LIMIT)
+	/* not io->dev, which is the one of its cells by now if it has gone there */
+	struct nswap_device *dev = blk_mq_rq_from_pdu(io)->q->queuedata;
+
+	if (!io->limited || atomic_sub_return(io->nr, &dev->out) > PAGEOUT_LIMIT)
 		return;
 	/* after a full barrier, which pairs with the one of prepare_to_wait() */
 	if (waitqueue_active(&dev->out_wait))
@@ -55,12 +66,30 @@ void nswap_pageout_limit_give(struct nswap_device *dev, unsigned int nr)
  * nswap_pageout_limit_wait() - wait until few enough pages are on their way out
  * @dev: device
  *
- * Context: in queue_rq() of its disk, for the last request that the caller has: may
- * sleep, for no longer than a page-out may last. Page-out path.
+ * Context: in queue_rq() of its disk, for the last request of this dispatch: may sleep
+ * for store_timeout_ms at most. Page-out path.
  */
 void nswap_pageout_limit_wait(struct nswap_device *dev)
 {
+	u32 patience = nswap_knob(dev->node, store_timeout_ms);
+
 	if (atomic_read(&dev->out) <= PAGEOUT_LIMIT || current->flags & PF_KTHREAD)
 		return;
-	io_wait_event(dev->out_wait, atomic_read(&dev->out) <= PAGEOUT_LIMIT);
+	if (current->plug && !nswap_compat_plug_empty(current->plug))
+		return;
+	wait_event_killable_timeout(dev->out_wait,
+				    atomic_read(&dev->out) <= PAGEOUT_LIMIT ||
+				    READ_ONCE(dev->dying),
+				    msecs_to_jiffies(patience));
+}
+
+/*
+ * No task waits here any more, or will. @dev: dying, with its disk; process, sleeps until
+ * all who are in queue_rq() have left it.
+ */
+void nswap_pageout_limit_end(struct nswap_device *dev)
+{
+	wake_up_all(&dev->out_wait);
+	blk_mq_quiesce_queue(dev->disk->queue);
+	blk_mq_unquiesce_queue(dev->disk->queue);
 }

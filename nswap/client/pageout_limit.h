@@ -6,10 +6,12 @@
 #define NSWAP_PAGEOUT_LIMIT_H
 
 #include "core/device.h"
+#include "core/request.h"
 
 void nswap_pageout_limit_init(struct nswap_device *dev);
-void nswap_pageout_limit_take(struct nswap_device *dev, unsigned int nr);
-void nswap_pageout_limit_give(struct nswap_device *dev, unsigned int nr);
+void nswap_pageout_limit_take(struct nswap_io *io);
+void nswap_pageout_limit_give(struct nswap_io *io);
 void nswap_pageout_limit_wait(struct nswap_device *dev);
+void nswap_pageout_limit_end(struct nswap_device *dev);
 
 #endif

@@ -217,7 +217,7 @@ void nswap_request_end(struct nswap_io *io)
 				   (end - i) * PAGE_SIZE);
 	}
 	if (write)
-		nswap_pageout_limit_give(io->dev, io->nr);
+		nswap_pageout_limit_give(io);
 	if (io->failed)
 		__blk_mq_end_request(rq, BLK_STS_OK);
 	else

@@ -76,6 +76,7 @@ struct nswap_io_ops {
  * @write: page-out
  * @step: brings it as far as possible now; of page-outs or of page-ins
  * @ops: page-out of cells, or a request of this module's own; else NULL
+ * @limited: page-out that counts for its device's limit, see pageout_limit.c
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @patient: page-in of cells: rather wait for a peer that is late than fail
  * @waited: it has waited before
@@ -126,6 +127,7 @@ struct nswap_io {
 	void (*step)(struct nswap_io *io);
 	const struct nswap_io_ops *ops;
 	bool ahead;
+	bool limited;
 	bool patient;
 	bool waited;
 	bool resumed;

@@ -66,10 +66,14 @@ static void disk_discard(struct nswap_device *dev, struct request *rq)
 		nswap_parity_free(dev, slot);
 }
 
-/* a task that writes waits when it has nothing else to submit, if too much is written */
+/*
+ * An I/O scheduler may have any task dispatch any other's requests: then none waits.
+ * @last: the dispatcher has no other request of this queue.
+ */
 static void disk_write(struct nswap_device *dev, struct nswap_io *io, bool last)
 {
-	nswap_pageout_limit_take(dev, io->nr);
+	last = last && !dev->disk->queue->elevator;
+	nswap_pageout_limit_take(io);
 	nswap_request_submit(io);
 	if (last)
 		nswap_pageout_limit_wait(dev);
@@ -231,9 +235,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 void nswap_device_end_disk(struct nswap_device *dev)
 {
 	nswap_parked_forget(dev);
-	/* a task whose request has ended may still be in queue_rq(), and wait there */
-	blk_mq_quiesce_queue(dev->disk->queue);
-	blk_mq_unquiesce_queue(dev->disk->queue);
+	nswap_pageout_limit_end(dev);
 	flush_work(&dev->node->client->unpark);
 	del_gendisk(dev->disk);
 	put_disk(dev->disk);
