@@ -63,6 +63,13 @@
 #endif
 
 /*
+ * struct blake2s_ctx: struct blake2s_state before 6.19. May go when 6.12 goes.
+ */
+#ifndef NSWAP_HAS_BLAKE2S_CTX
+#define blake2s_ctx blake2s_state
+#endif
+
+/*
  * hrtimer_setup(): new in 6.13 (908a1d775422 "hrtimers: Introduce hrtimer_setup() to
  * replace hrtimer_init()"). May go when 6.12 goes.
  */

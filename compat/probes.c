@@ -12,6 +12,10 @@ struct gendisk *probe(struct blk_mq_tag_set *set, struct queue_limits *lim)
 	return blk_mq_alloc_disk(set, lim, set);
 }
 
+#elif defined(NSWAP_PROBE_BLAKE2S_CTX)
+#include <crypto/blake2s.h>
+struct blake2s_ctx probe;
+
 #elif defined(NSWAP_PROBE_SHOULD_MERGE)
 #include <linux/blk-mq.h>
 unsigned int probe = BLK_MQ_F_SHOULD_MERGE;

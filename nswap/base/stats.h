@@ -66,12 +66,14 @@
 	X(shrinker_calls, SHRINKER_CALLS) /* times reclaim took pages back */ \
 	X(grants_revoked, GRANTS_REVOKED) /* grants taken back */ \
 	X(pages_rebalanced, PAGES_REBALANCED) /* of pages_moved_out: moved to emptier peers */ \
-	X(pages_dropped, PAGES_DROPPED) /* droppable pages dropped to give RAM back */
+	X(pages_dropped, PAGES_DROPPED) /* droppable pages dropped to give RAM back */ \
+	X(keys_refused, KEYS_REFUSED) /* connections ended: no member's, or a forged message */
 
 #define NSWAP_ANNOUNCE_STATS(X) \
 	X(announced, SENT) /* announcements sent */ \
 	X(heard, HEARD) /* announcements accepted */ \
-	X(announce_rejected, REJECTED) /* malformed, or from outside subnet and list */
+	X(announce_rejected, REJECTED) /* malformed, or from outside subnet and list */ \
+	X(announce_forged, FORGED) /* of no member */
 
 #define NSWAP_STATS(X) \
 	NSWAP_CLIENT_STATS(X) \

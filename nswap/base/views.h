@@ -40,6 +40,9 @@ enum nswap_peer_state {
  * @NSWAP_REASON_OTHER_VERSION: it speaks another version of the protocol
  * @NSWAP_REASON_TURNED_AWAY: it wants no session now
  * @NSWAP_REASON_FAILED: this node could not try, for want of memory for instance
+ * @NSWAP_REASON_KEYS: it is no member, or has not the key that it names
+ * @NSWAP_REASON_NO_KEYS: it has no keys, and this node has; or the other way round
+ * @NSWAP_REASON_FORGED: a message over the connection was not from it
  * @NSWAP_REASONS: number of reasons
  */
 enum nswap_peer_reason {
@@ -52,6 +55,9 @@ enum nswap_peer_reason {
 	NSWAP_REASON_OTHER_VERSION,
 	NSWAP_REASON_TURNED_AWAY,
 	NSWAP_REASON_FAILED,
+	NSWAP_REASON_KEYS,
+	NSWAP_REASON_NO_KEYS,
+	NSWAP_REASON_FORGED,
 	NSWAP_REASONS,
 };
 

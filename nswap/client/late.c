@@ -20,7 +20,7 @@ static int late_store(struct nswap_conn *c)
 	struct nswap_device *dev;
 	int ret;
 
-	ret = nswap_recv_buf(c->t, c->l, r, nr * sizeof(*r));
+	ret = nswap_conn_plain(c, r, nr * sizeof(*r));
 	if (ret)
 		return ret;
 	nswap_peer_granted(c->peer, le32_to_cpu(c->rx.grants),

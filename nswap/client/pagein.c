@@ -154,7 +154,7 @@ static int recv_results(struct nswap_op *op, struct nswap_conn *c,
 
 	if (c->rx.type != NSWAP_LOAD_REPLY || le32_to_cpu(c->rx.nr) != op->nr)
 		return -EPROTO;
-	ret = nswap_recv_buf(c->t, c->l, result, op->nr * sizeof(*result));
+	ret = nswap_conn_plain(c, result, op->nr * sizeof(*result));
 	if (ret)
 		return ret;
 	*held = 0;
@@ -311,6 +311,7 @@ static void pagein_send(struct nswap_op *op)
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));
 	bvec_set_page(&bv[1], virt_to_page(&io->gen[op->first]), bytes,
 		      offset_in_page(&io->gen[op->first]));
+	m->plain = &io->gen[op->first];
 	iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 2, sizeof(*h) + bytes);
 	nswap_stat_inc(peer->node, load_msgs);
 	atomic_inc(&peer->loads);

@@ -65,7 +65,7 @@ static int store_answered(struct nswap_msg *m)
 	ret = c->rx.type == NSWAP_STORE_ACK &&
 	      le32_to_cpu(c->rx.nr) == op->nr ? 0 : -EPROTO;
 	if (!ret)
-		ret = nswap_recv_buf(c->t, c->l, r, op->nr * sizeof(*r));
+		ret = nswap_conn_plain(c, r, op->nr * sizeof(*r));
 	if (ret) {
 		m->lost(m);
 		return ret;
@@ -139,6 +139,7 @@ static void store_build(struct nswap_op *op)
 		      offset_in_page(&io->gen[op->first]));
 	for (i = 0; i < op->nr; i++)
 		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
+	op->m.plain = &io->gen[op->first];
 	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
 		      sizeof(*h) + bytes);
 }

@@ -32,6 +32,7 @@
 #include <net/sock.h>
 
 #include "announce.h"
+#include "announce_keys.h"
 #include "base/clock.h"
 #include "core/node.h"
 #include "core/subnet.h"
@@ -63,6 +64,8 @@
  * @asking: rounds left that ask all nodes for an answer
  * @telling: rounds left that go to all known peers
  * @answers: answers left until the next round
+ * @sent: number of the last announcement of a node with keys: it began with the time in ns,
+ *	so it rises over reboots
  * @me: the announcement to send
  * @out: a datagram to send
  * @in: a datagram received
@@ -80,6 +83,7 @@ struct nswap_announcer {
 	unsigned int asking;
 	unsigned int telling;
 	unsigned int answers;
+	u64 sent;
 	struct nswap_announcement me;
 	struct nswap_wire_announce out;
 	struct nswap_wire_announce in;
@@ -163,7 +167,10 @@ static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 	msg.msg_namelen = len;
 	msg.msg_controllen = put_source(&control.head, &a->node->addr);
 	a->me.answer = ask && !a->me.leaving;
+	if (a->node->identity)
+		a->me.counter = ++a->sent;
 	nswap_wire_put_announce(&a->out, &a->me);
+	nswap_announce_sign(a->node, &a->out);
 	if (kernel_sendmsg(a->sock, &msg, &vec, 1, sizeof(a->out)) ==
 	    sizeof(a->out))
 		nswap_stat_inc(a->node, announced);
@@ -233,6 +240,8 @@ static void take_in(struct nswap_announcer *a, int len,
 		nswap_stat_inc(node, announce_rejected);
 		return;
 	}
+	if (nswap_announce_forged(node, &a->in, len))
+		return;
 	if (nswap_wire_get_announce(&a->in, len, &heard)) {
 		nswap_stat_inc(node, announce_rejected);
 		if (nswap_wire_other_version(&a->in.hdr, len) &&
@@ -240,7 +249,7 @@ static void take_in(struct nswap_announcer *a, int len,
 			nswap_version_heard(node, &from, a->in.hdr.version);
 		return;
 	}
-	if (heard.id == node->id)
+	if (heard.id == node->id || nswap_announce_again(node, &heard))
 		return;
 	if (nswap_addr_link_local(&heard.addr))
 		heard.addr.scope = from.scope;
@@ -427,6 +436,7 @@ int nswap_announce_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	a->node = node;
 	a->asking = FIRST_ROUNDS;
 	a->wanted = BIT(SEND_NOW);
+	a->sent = ktime_get_real_ns();
 	init_waitqueue_head(&a->wait);
 	init_completion(&a->started);
 	a->thread = kthread_run(announce_announcer, a, "nswap-ann/%u", node->number);

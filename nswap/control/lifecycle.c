@@ -28,6 +28,7 @@
 #include "core/meminfo.h"
 #include "core/nodes.h"
 #include "core/subnet.h"
+#include "keys/identity.h"
 #include "knobs.h"
 #include "lifecycle.h"
 #include "migrate/mover.h"
@@ -51,6 +52,8 @@ static void node_sweep(struct work_struct *work)
 	struct nswap_node *node = container_of(to_delayed_work(work),
 					       struct nswap_node, sweeper);
 
+	if (node->identity)
+		nswap_identity_age(node->identity);
 	nswap_server_sweep(node);
 	nswap_pending_sweep(node->cache);
 	nswap_owner_sweep(node->cache);
@@ -68,6 +71,7 @@ static void free_node(struct nswap_node *node)
 	nswap_place_exit(node);
 	nswap_ipt_exit(&node->ipt);
 	free_percpu(node->stats);
+	nswap_identity_free(node->identity);
 	put_net(node->net);
 	kfree(node);
 	module_put(THIS_MODULE);
@@ -116,6 +120,26 @@ static struct nswap_node *alloc_node(struct net *net,
 		return NULL;
 	}
 	return node;
+}
+
+/* with keys it is named by them; its address is part of those that are made */
+static int node_identify(struct nswap_node *node, const struct nswap_identity_config *keys,
+			 struct netlink_ext_ack *ext)
+{
+	struct nswap_identity *id;
+
+	if (!keys)
+		return 0;
+	id = nswap_identity_make(keys, node->id);
+	if (PTR_ERR(id) == -EKEYREJECTED)
+		NL_SET_ERR_MSG(ext, "this node's own key is not among those of the members");
+	else if (PTR_ERR(id) == -EINVAL)
+		NL_SET_ERR_MSG(ext, "these keys cannot be used, make others with: nswapctl key generate");
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	node->identity = id;
+	node->id = nswap_identity_name(id->public);
+	return 0;
 }
 
 static int check_config(const struct nswap_node_config *cfg,
@@ -189,8 +213,9 @@ static void take_down(struct nswap_node *node)
 }
 
 /*
- * Bring up the node of a namespace. Context: process, sleeps. Returns 0, -EEXIST,
- * -EINVAL, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
+ * Bring up the node of a namespace. Context: process, sleeps, with keys until the kernel
+ * has random numbers: exchanges do not wait for them later. Returns 0, -EEXIST,
+ * -EINVAL, -EKEYREJECTED, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
  */
 int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		  struct netlink_ext_ack *ext)
@@ -198,13 +223,16 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 	struct nswap_node *node;
 	int ret = check_config(cfg, ext);
 
+	if (!ret && cfg->keys)
+		ret = wait_for_random_bytes();
 	if (ret)
 		return ret;
 	node = alloc_node(net, cfg);
 	if (!node)
 		return -ENOMEM;
 	mutex_lock(&node->control);
-	ret = check_lend(node, cfg->lend_pages, ext) ?: nswap_meter_apply(node);
+	ret = check_lend(node, cfg->lend_pages, ext) ?: nswap_meter_apply(node) ?:
+	      node_identify(node, cfg->keys, ext);
 	if (!ret)
 		ret = nswap_nodes_enter(node);
 	if (ret == -EEXIST)

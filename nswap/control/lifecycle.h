@@ -19,6 +19,7 @@ struct netlink_ext_ack;
  * @peers: listed peers
  * @nr_peers: number of listed peers
  * @size: name of the size policy, NULL for the default
+ * @keys: its keys, NULL if it is open to everybody
  * @knobs: initial values, 0 for the default
  */
 struct nswap_node_config {
@@ -29,6 +30,7 @@ struct nswap_node_config {
 	struct nswap_addr *peers;
 	unsigned int nr_peers;
 	const char *size;
+	const struct nswap_identity_config *keys;
 	struct nswap_knobs knobs;
 };
 

@@ -22,6 +22,7 @@
 #include "lifecycle.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "netlink_keys.h"
 #include "policy_select.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
@@ -201,16 +202,25 @@ static int alloc_listed(struct genl_info *info, struct nswap_node_config *cfg)
 	return cfg->peers ? 0 : -ENOMEM;
 }
 
-/*
- * NSWAP_CMD_NODE_UP. Context: process context. Returns 0; -EPERM; -EINVAL, -E2BIG,
- * -ENOENT or -ERANGE for a bad request; what nswap_node_up() returns.
- */
-int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
+/* a request stays in memory after it has been answered, and a refusal repeats it */
+static void forget_keys(struct genl_info *info)
+{
+	static const int secret[] = { NSWAP_A_CLUSTER_KEY, NSWAP_A_NODE_KEY };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(secret); i++)
+		if (info->attrs[secret[i]])
+			memzero_explicit(nla_data(info->attrs[secret[i]]),
+					 nla_len(info->attrs[secret[i]]));
+}
+
+static int node_up(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
 	struct nswap_node_config cfg = {
 		.broadcast = !tb[NSWAP_A_NO_BROADCAST],
 	};
+	struct nswap_identity_config keys = {};
 	int err = nswap_nl_may(skb, info);
 
 	if (err)
@@ -233,8 +243,25 @@ int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	err = parse_lists(info, &cfg);
 	if (!err)
+		err = nswap_nl_keys_parse(info, &keys);
+	if (err > 0)
+		cfg.keys = &keys;
+	if (err >= 0)
 		err = nswap_node_up(genl_info_net(info), &cfg, info->extack);
+	memzero_explicit(&keys, sizeof(keys));
 	kvfree(cfg.peers);
+	return err;
+}
+
+/*
+ * NSWAP_CMD_NODE_UP. Context: process context. Returns 0; -EPERM; -EINVAL, -E2BIG,
+ * -ENOENT or -ERANGE for a bad request; what nswap_node_up() returns.
+ */
+int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = node_up(skb, info);
+
+	forget_keys(info);
 	return err;
 }
 
@@ -307,6 +334,8 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 	if (tb[NSWAP_A_POLICY])
 		return set_policy(node, device, tb[NSWAP_A_POLICY],
 				  info->extack);
+	if (tb[NSWAP_A_MEMBERS])
+		return nswap_nl_keys_trust(node, tb[NSWAP_A_MEMBERS], info->extack);
 	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);
 	if (err)
 		return err;
@@ -333,6 +362,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 		      nla_type(a) == NSWAP_A_SIZE_POLICY ||
 		      nla_type(a) == NSWAP_A_PROFILE_RESET ||
 		      nla_type(a) == NSWAP_A_POLICY ||
+		      nla_type(a) == NSWAP_A_MEMBERS ||
 		      nla_type(a) == NSWAP_A_KNOB;
 	if (nr != 1) {
 		NL_SET_ERR_MSG(info->extack, "one request changes exactly one thing");

@@ -37,7 +37,7 @@ const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_RESERVE + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_MEMBERS + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -58,6 +58,9 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_RESERVE + 1] = {
 	[NSWAP_A_PROTECT] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_A_CLASS] = { .type = NLA_NUL_STRING, .len = 255, },
 	[NSWAP_A_RESERVE] = { .type = NLA_U64, },
+	[NSWAP_A_CLUSTER_KEY] = NLA_POLICY_EXACT_LEN(32),
+	[NSWAP_A_NODE_KEY] = NLA_POLICY_EXACT_LEN(32),
+	[NSWAP_A_MEMBERS] = { .type = NLA_BINARY, },
 };
 
 /* Ops table for nswap */

@@ -9,6 +9,7 @@
 #include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "netlink_keys.h"
 
 /* a counter: its attribute and its offset in struct nswap_stats */
 struct stat_attr {
@@ -85,7 +86,8 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    put_u64(skb, NSWAP_NODE_INFO_A_TARGET_PAGES, c.target) ||
 	    put_u64(skb, NSWAP_NODE_INFO_A_SURPLUS_PAGES, c.surplus) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_TREND,
-			   nswap_trend_name(c.trend)))
+			   nswap_trend_name(c.trend)) ||
+	    nswap_nl_keys_put(skb, node))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

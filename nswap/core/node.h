@@ -28,6 +28,7 @@ struct nswap_acceptor;
 struct nswap_announcer;
 struct nswap_cache;
 struct nswap_client;
+struct nswap_identity;
 struct nswap_meter;
 struct nswap_mover;
 struct nswap_sizing;
@@ -50,6 +51,7 @@ struct nswap_rebalance {
  * @number: for logs and users, unique among the nodes of this kernel; write-once
  * @id: made from address, port and interface at "up"; write-once
  * @epoch: random, not 0; write-once
+ * @identity: its keys, NULL if it is open to everybody; write-once
  * @addr_seq: protects @addr
  * @addr: where it listens; the announcer's thread changes it when the interface has
  *	lost it, so others read it with nswap_node_addr()
@@ -101,6 +103,7 @@ struct nswap_node {
 	u32 number;
 	u64 id;
 	u64 epoch;
+	struct nswap_identity *identity;
 	seqlock_t addr_seq;
 	struct nswap_addr addr;
 	char iface[IFNAMSIZ];

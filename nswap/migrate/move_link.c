@@ -10,6 +10,7 @@
  */
 #include <linux/err.h>
 
+#include "core/node.h"
 #include "move_link.h"
 #include "peers/handshake.h"
 
@@ -20,6 +21,8 @@ static int recv_head(struct nswap_move_link *ml, u8 type, u32 bytes)
 {
 	int ret = nswap_recv_buf(ml->t, ml->l, &ml->hdr, sizeof(ml->hdr));
 
+	if (!ret)
+		ret = nswap_tags_take(&ml->tags, &ml->hdr);
 	if (!ret)
 		ret = nswap_wire_check(&ml->hdr);
 	if (!ret && (ml->hdr.type != type ||
@@ -39,6 +42,7 @@ static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
 	ml->epoch = hs->epoch;
 	ret = nswap_handshake_hello(hs, ml->l);
 	ml->features = hs->features;
+	ml->tags = hs->tags;
 	return ret;
 }
 
@@ -52,12 +56,16 @@ int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 	struct nswap_handshake hs = {
 		.node = ml->node, .t = ml->t, .addr = addr, .class = ml->class,
 	};
+	const struct nswap_identity *me = ml->node->identity;
+	/* before anything is proved; pairs with nswap_identity_trust() */
+	u32 lists = me ? smp_load_acquire(&me->lists) : 0;
 	struct nswap_link *l;
 	int ret;
 
-	if (ml->l && ml->id == id)
+	if (ml->l && ml->id == id && ml->lists == lists)
 		return 0;
 	nswap_move_link_close(ml);
+	ml->lists = lists;
 	l = nswap_handshake_connect(&hs);
 	if (IS_ERR(l))
 		return PTR_ERR(l);
@@ -74,6 +82,7 @@ void nswap_move_link_close(struct nswap_move_link *ml)
 {
 	if (ml->l)
 		ml->t->close(ml->l);
+	memzero_explicit(&ml->tags, sizeof(ml->tags));
 	ml->l = NULL;
 }
 
@@ -82,6 +91,7 @@ void nswap_move_link_close(struct nswap_move_link *ml)
  * @ml: open link; closed if this fails
  * @bv: the message; the header is @ml->hdr
  * @nr_bv: entries of @bv
+ * @plain: its payload but for pages
  * @answer: expected type of the answer
  * @result: payload of the answer, one entry for each page of the message
  *
@@ -89,7 +99,7 @@ void nswap_move_link_close(struct nswap_move_link *ml)
  * Return: 0, or an error.
  */
 int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
-			unsigned int nr_bv, u8 answer,
+			unsigned int nr_bv, const void *plain, u8 answer,
 			struct nswap_wire_result *result)
 {
 	u32 len = sizeof(ml->hdr) + le32_to_cpu(ml->hdr.bytes);
@@ -99,12 +109,15 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	int ret;
 
 	ml->t->recv_timeout(ml->l, answer == NSWAP_MOVE_ACK ? MOVE_MS : TELL_MS);
+	nswap_tags_put(&ml->tags, &ml->hdr, plain);
+	nswap_tags_sent(&ml->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, bv, nr_bv, len);
 	sent = ml->t->send(ml->l, &it, true);
 	ret = sent < 0 ? sent : sent == len ? 0 : -EPIPE;
 	if (!ret)
 		ret = recv_head(ml, answer, back) ?:
-		      nswap_recv_buf(ml->t, ml->l, result, back);
+		      nswap_recv_buf(ml->t, ml->l, result, back) ?:
+		      nswap_tags_plain(&ml->tags, result, back);
 	if (ret)
 		nswap_move_link_close(ml);
 	return ret;

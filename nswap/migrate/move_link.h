@@ -7,6 +7,7 @@
 
 #include <linux/bvec.h>
 
+#include "keys/tags.h"
 #include "pure/wire.h"
 #include "transport/transport.h"
 
@@ -19,6 +20,8 @@
  * @id: node it leads to
  * @epoch: its epoch, from GREET
  * @features: NSWAP_HAS_* that both sides have
+ * @lists: nswap_identity @lists when it was opened
+ * @tags: of its messages
  * @hdr: header being sent or received
  */
 struct nswap_move_link {
@@ -29,6 +32,8 @@ struct nswap_move_link {
 	u64 id;
 	u64 epoch;
 	u64 features;
+	u32 lists;
+	struct nswap_tags tags;
 	struct nswap_wire_hdr hdr;
 };
 
@@ -36,7 +41,7 @@ int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 			 const struct nswap_addr *addr);
 void nswap_move_link_close(struct nswap_move_link *ml);
 int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
-			unsigned int nr_bv, u8 answer,
+			unsigned int nr_bv, const void *plain, u8 answer,
 			struct nswap_wire_result *result);
 
 #endif

@@ -63,8 +63,8 @@ static int claim_answered(struct nswap_msg *m)
 	ret = conn->rx.type == NSWAP_CLAIM_ACK &&
 	      conn->rx.nr == m->hdr.nr ? 0 : -EPROTO;
 	if (!ret)
-		ret = nswap_recv_buf(conn->t, conn->l, r,
-				     le32_to_cpu(conn->rx.nr) * sizeof(*r));
+		ret = nswap_conn_plain(conn, r,
+				       le32_to_cpu(conn->rx.nr) * sizeof(*r));
 	if (ret) {
 		m->lost(m);
 		return ret;

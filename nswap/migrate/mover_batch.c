@@ -46,15 +46,14 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
 static unsigned int mover_build(struct mover_thread *w, struct nswap_move_link *ml,
 				u8 type, u32 nr, bool pages)
 {
-	u32 each = sizeof(w->page[0]) + (pages ? PAGE_SIZE : 0), i;
+	u32 named = offsetof(struct nswap_wire_names, page[nr]), i;
 
-	nswap_wire_init(&ml->hdr, type, nr, sizeof(w->who) + nr * each);
+	nswap_wire_init(&ml->hdr, type, nr, named + (pages ? nr * PAGE_SIZE : 0));
 	set_bv(&w->bv[0], &ml->hdr, sizeof(ml->hdr));
-	set_bv(&w->bv[1], &w->who, sizeof(w->who));
-	set_bv(&w->bv[2], w->page, nr * sizeof(w->page[0]));
+	set_bv(&w->bv[1], &w->names, named);
 	for (i = 0; pages && i < nr; i++)
-		bvec_set_page(&w->bv[3 + i], w->entry[i]->page, PAGE_SIZE, 0);
-	return 3 + (pages ? nr : 0);
+		bvec_set_page(&w->bv[2 + i], w->entry[i]->page, PAGE_SIZE, 0);
+	return 2 + (pages ? nr : 0);
 }
 
 static void name_pages(struct mover_thread *w, u32 nr)
@@ -62,7 +61,7 @@ static void name_pages(struct mover_thread *w, u32 nr)
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		w->page[i] = (struct nswap_wire_page){
+		w->names.page[i] = (struct nswap_wire_page){
 			.slot = cpu_to_le64(w->entry[i]->slot),
 			.instance = cpu_to_le32(w->entry[i]->instance),
 			.gen = cpu_to_le32(w->entry[i]->gen),
@@ -84,11 +83,11 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 		nswap_move_link_close(&w->to);
 		return false;
 	}
-	w->who.id = cpu_to_le64(owner);
-	w->who.epoch = cpu_to_le64(epoch);
+	w->names.who.id = cpu_to_le64(owner);
+	w->names.who.epoch = cpu_to_le64(epoch);
 	name_pages(w, nr);
 	n = mover_build(w, &w->to, type, nr, true);
-	return !nswap_move_link_ask(&w->to, w->bv, n, type == NSWAP_MOVE ?
+	return !nswap_move_link_ask(&w->to, w->bv, n, &w->names, type == NSWAP_MOVE ?
 				    NSWAP_MOVE_ACK : NSWAP_RETURN_ACK,
 				    w->result);
 }
@@ -148,12 +147,12 @@ static unsigned long mover_tell(struct mover_thread *w, const struct nswap_targe
 		nswap_move_link_close(&w->tell);
 		return 0;
 	}
-	w->who.id = cpu_to_le64(to->id);
-	w->who.epoch = cpu_to_le64(to->epoch);
+	w->names.who.id = cpu_to_le64(to->id);
+	w->names.who.epoch = cpu_to_le64(to->epoch);
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
-		w->page[n++] = w->page[i];
+		w->names.page[n++] = w->names.page[i];
 	n = mover_build(w, &w->tell, NSWAP_MOVED, nr, false);
-	if (nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_MOVED_ACK,
+	if (nswap_move_link_ask(&w->tell, w->bv, n, &w->names, NSWAP_MOVED_ACK,
 				w->result)) {
 		nswap_inject_met(NSWAP_MET_CUT, nr);
 		return 0;
@@ -300,14 +299,14 @@ int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
 
 	if (told < 0)
 		return told;
-	nr = nswap_held_drop_some(w->m->node->cache, o, room, w->page, &epoch);
+	nr = nswap_held_drop_some(w->m->node->cache, o, room, w->names.page, &epoch);
 	if (!nr || !told || w->tell.epoch != epoch ||
 	    !(w->tell.features & NSWAP_HAS_CLASSES))
 		return nr;
-	w->who.id = cpu_to_le64(o->id);
-	w->who.epoch = cpu_to_le64(epoch);
+	w->names.who.id = cpu_to_le64(o->id);
+	w->names.who.epoch = cpu_to_le64(epoch);
 	n = mover_build(w, &w->tell, NSWAP_DROPPED, nr, false);
-	nswap_move_link_ask(&w->tell, w->bv, n, NSWAP_DROPPED_ACK, w->result);
+	nswap_move_link_ask(&w->tell, w->bv, n, &w->names, NSWAP_DROPPED_ACK, w->result);
 	return nr;
 }
 

@@ -22,8 +22,7 @@ struct task_struct;
  * @task: the thread
  * @to: link to the peer that takes pages
  * @tell: link to the owner
- * @who: the owner, or the peer, as the message names it
- * @page: names of the pages
+ * @names: the owner, or the peer, and the pages, as the message names them
  * @entry: the pages
  * @result: answers
  * @bv: the message
@@ -35,11 +34,10 @@ struct mover_thread {
 	struct task_struct *task;
 	struct nswap_move_link to;
 	struct nswap_move_link tell;
-	struct nswap_wire_node who;
-	struct nswap_wire_page page[NSWAP_REQ_SLOTS];
+	struct nswap_wire_names names;
 	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
-	struct bio_vec bv[NSWAP_REQ_SLOTS + 3];
+	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
 	bool hand_on;
 	unsigned long used;
 };

@@ -25,7 +25,7 @@
 #include "server/owner.h"
 #include "server/held.h"
 
-#define MESSAGE_MS	4000	/* for all of a message to come, once its header has */
+#define MESSAGE_MS	4000	/* for each part of a message to come, once its header has */
 
 static void answer_all(struct nswap_srv_conn *conn, u32 nr, u16 status)
 {
@@ -78,33 +78,42 @@ static struct nswap_owner *move_take(struct nswap_srv_conn *conn,
 	return NULL;
 }
 
+/* receive whom and which pages the message names, and begin the results with them */
+static int recv_names(struct nswap_srv_conn *conn)
+{
+	struct nswap_wire_names *names = (void *)conn->run;
+	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	int ret;
+
+	ret = nswap_serve_plain(conn, names, offsetof(struct nswap_wire_names, page[nr]));
+	for (i = 0; !ret && i < nr; i++)
+		conn->result[i].gen = names->page[i].gen;
+	return ret;
+}
+
 /* MOVE: another server sends pages of an owner */
 static int serve_move_pages(struct nswap_srv_conn *conn)
 {
-	struct nswap_wire_page *page = (void *)conn->run;
+	struct nswap_wire_names *names = (void *)conn->run;
 	struct nswap_cache *c = conn->node->cache;
-	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	u32 nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
-	struct nswap_wire_node owner;
 	struct nswap_owner *o;
 	LIST_HEAD(entries);
 	u16 status;
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, &owner, sizeof(owner)) ?:
-	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	ret = recv_names(conn);
 	if (ret)
 		return ret;
-	for (i = 0; i < nr; i++)
-		conn->result[i].gen = page[i].gen;
-	o = move_take(conn, &owner, page, nr, &entries, &status);
+	o = move_take(conn, &names->who, names->page, nr, &entries, &status);
 	if (o) {
 		ret = nswap_serve_pages(conn, &entries);
 		if (!ret)
 			nswap_stat_add(conn->node, pages_moved_in,
 				       add_all(conn, o,
-					       le64_to_cpu(owner.epoch),
-					       page, &entries));
+					       le64_to_cpu(names->who.epoch),
+					       names->page, &entries));
 		nswap_owner_leave(c, o);
 	} else {
 		answer_all(conn, nr, status);
@@ -126,7 +135,7 @@ static int serve_claim(struct nswap_srv_conn *conn)
 	u32 bytes = nr * sizeof(conn->result[0]);
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	ret = nswap_serve_plain(conn, page, nr * sizeof(*page));
 	if (ret)
 		return ret;
 	for (i = 0; i < nr; i++) {
@@ -144,24 +153,20 @@ static int serve_claim(struct nswap_srv_conn *conn)
 /* MOVED: a server reports that it moved pages of this node */
 static int serve_moved(struct nswap_srv_conn *conn)
 {
-	struct nswap_wire_page *page = (void *)conn->run;
+	struct nswap_wire_names *names = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
-	struct nswap_wire_node to;
 	unsigned long drop;
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, &to, sizeof(to)) ?:
-	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	ret = recv_names(conn);
 	if (ret)
 		return ret;
-	drop = nswap_moved(conn->node, conn->mover, conn->epoch, &to, page, nr);
+	drop = nswap_moved(conn->node, conn->mover, conn->epoch, &names->who, names->page, nr);
 	nswap_inject_point(conn->node->id, NSWAP_POINT_CLAIMED);
-	for (i = 0; i < nr; i++) {
-		conn->result[i].gen = page[i].gen;
+	for (i = 0; i < nr; i++)
 		conn->result[i].status = cpu_to_le32(drop & BIT(i) ?
 						NSWAP_ST_OK : NSWAP_ST_KEEP);
-	}
 	nswap_serve_head(conn, NSWAP_MOVED_ACK, nr, bytes);
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
@@ -169,23 +174,19 @@ static int serve_moved(struct nswap_srv_conn *conn)
 /* DROPPED: a server reports that it dropped droppable pages of this node */
 static int serve_dropped(struct nswap_srv_conn *conn)
 {
-	struct nswap_wire_page *page = (void *)conn->run;
-	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	struct nswap_wire_names *names = (void *)conn->run;
+	u32 nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
 	struct nswap_node *node = conn->node;
-	struct nswap_wire_node owner;
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, &owner, sizeof(owner)) ?:
-	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	ret = recv_names(conn);
 	if (ret)
 		return ret;
-	for (i = 0; i < nr; i++)
-		conn->result[i].gen = page[i].gen;
 	answer_all(conn, nr, NSWAP_ST_OK);
-	if (le64_to_cpu(owner.id) == node->id &&
-	    le64_to_cpu(owner.epoch) == node->epoch)
-		nswap_dropped(node, conn->mover, conn->epoch, page, nr);
+	if (le64_to_cpu(names->who.id) == node->id &&
+	    le64_to_cpu(names->who.epoch) == node->epoch)
+		nswap_dropped(node, conn->mover, conn->epoch, names->page, nr);
 	nswap_serve_head(conn, NSWAP_DROPPED_ACK, nr, bytes);
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
@@ -205,34 +206,30 @@ static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 /* RETURN: a server sends pages of this node back */
 static int serve_return(struct nswap_srv_conn *conn)
 {
-	struct nswap_wire_page *page = (void *)conn->run;
-	u32 i, nr = le32_to_cpu(conn->rx.nr);
+	struct nswap_wire_names *names = (void *)conn->run;
+	u32 nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
 	struct nswap_node *node = conn->node;
 	struct nswap_return *r = NULL;
 	u16 status = NSWAP_ST_KEEP;
-	struct nswap_wire_node to;
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, &to, sizeof(to)) ?:
-	      nswap_recv_buf(conn->t, conn->l, page, nr * sizeof(*page));
+	ret = recv_names(conn);
 	if (ret)
 		return ret;
-	for (i = 0; i < nr; i++)
-		conn->result[i].gen = page[i].gen;
-	if (le64_to_cpu(to.id) == node->id &&
-	    le64_to_cpu(to.epoch) == node->epoch)
-		status = nswap_return_take(node, le32_to_cpu(page[0].instance),
+	if (le64_to_cpu(names->who.id) == node->id &&
+	    le64_to_cpu(names->who.epoch) == node->epoch)
+		status = nswap_return_take(node, le32_to_cpu(names->page[0].instance),
 					   &r);
 	if (r) {
 		ret = recv_returned(conn, r, nr);
 		if (!ret)
-			nswap_returned(conn->mover, conn->epoch, r, page, nr,
+			nswap_returned(conn->mover, conn->epoch, r, names->page, nr,
 				       conn->result);
 		nswap_return_give(r);
 	} else {
 		if (status == NSWAP_ST_NO_HOME)
-			nswap_moved_want(node, page, nr);
+			nswap_moved_want(node, names->page, nr);
 		answer_all(conn, nr, status);
 		ret = nswap_drain(conn->t, conn->l, conn->scratch,
 				  nr * PAGE_SIZE);

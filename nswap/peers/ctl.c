@@ -83,6 +83,7 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 	c->vec[0].iov_len = sizeof(c->m.hdr);
 	c->vec[1].iov_base = c->run;
 	c->vec[1].iov_len = bytes;
+	c->m.plain = c->run;
 	iov_iter_kvec(&c->m.iter, ITER_SOURCE, c->vec, bytes ? 2 : 1,
 		      sizeof(c->m.hdr) + bytes);
 	ret = nswap_conn_send(&c->peer->conn[0], &c->m);

@@ -6,6 +6,7 @@
 #ifndef NSWAP_HANDSHAKE_H
 #define NSWAP_HANDSHAKE_H
 
+#include "keys/exchange.h"
 #include "transport/transport.h"
 #include "pure/wire.h"
 
@@ -18,8 +19,9 @@
  * @session: number of the session, 0 for a link outside of one
  * @id: of the node that answered, from GREET
  * @epoch: its epoch, from GREET
- * @ticket: from GREET, echoed in HELLO
- * @features: what both sides have, from HELLO_ACK like the rest
+ * @greet: GREET; its ticket is echoed in HELLO
+ * @tags: of the messages that follow, from HELLO_ACK like the rest
+ * @features: what both sides have
  * @grants: first grants
  * @free: pages it lends that are free
  * @held: pages it holds for @node
@@ -32,7 +34,8 @@ struct nswap_handshake {
 	u64 session;
 	u64 id;
 	u64 epoch;
-	__le64 ticket;
+	struct nswap_wire_greet greet;
+	struct nswap_tags tags;
 	u64 features;
 	u32 grants;
 	u64 free;

@@ -257,7 +257,7 @@ void nswap_peers_start(struct nswap_node *node)
 	mutex_unlock(&node->peers_lock);
 }
 
-/* This node's address has changed: connect to every peer from the new one. */
+/* This node's address, or whom it believes, has changed: connect to every peer again. */
 void nswap_peers_rebind(struct nswap_node *node)
 {
 	struct nswap_peer *peer;

@@ -124,8 +124,7 @@ static int list_answered(struct nswap_msg *m)
 
 	ret = conn->rx.type == NSWAP_HOLD_LIST ? 0 : -EPROTO;
 	if (!ret)
-		ret = nswap_recv_buf(conn->t, conn->l, c->run,
-				     nr * sizeof(*c->run));
+		ret = nswap_conn_plain(conn, c->run, nr * sizeof(*c->run));
 	last = le16_to_cpu(conn->rx.flags) & NSWAP_F_LAST;
 	if (!ret && !reconcile_sane(rec, c->run, nr, last))
 		ret = -EPROTO;

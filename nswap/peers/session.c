@@ -61,19 +61,44 @@ static bool goes_on(struct nswap_peer *peer)
 	       READ_ONCE(peer->state) != NSWAP_PEER_LOST;
 }
 
+/*
+ * It says that it is another node, or in another epoch. That may cost pages, so with keys
+ * it has to be proved, by a HELLO that begins no session: a healthy one that the node
+ * has with that other node goes on. Returns an error in any case, -ERESTART to try again
+ * at once.
+ */
+static int prove_other(struct nswap_conn *c, struct nswap_handshake *hs,
+		       struct nswap_link *l)
+{
+	int ret;
+
+	hs->class = NSWAP_CLASS_TELL;
+	hs->session = 0;
+	ret = nswap_handshake_hello(hs, l);
+	if (!ret)
+		ret = nswap_peer_greeted(c->peer, hs->id, hs->epoch);
+	return ret ?: -ERESTART;
+}
+
 static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
 		       struct nswap_link *l)
 {
 	struct nswap_peer *peer = c->peer;
+	bool keys = peer->node->identity;
 	int ret;
 
 	ret = nswap_handshake_greet(hs, l);
-	if (!ret)
+	if (!ret && keys && (peer->id != hs->id || peer->epoch != hs->epoch))
+		return prove_other(c, hs, l);
+	if (!ret && !keys)
 		ret = nswap_peer_greeted(peer, hs->id, hs->epoch);
 	if (!ret)
 		ret = nswap_handshake_hello(hs, l);
+	if (!ret && keys)
+		ret = nswap_peer_greeted(peer, hs->id, hs->epoch);
 	if (ret)
 		return ret;
+	c->tags = hs->tags;
 	c->t->recv_timeout(l, 0);
 	if (c->number)
 		/* one epoch is one module: its features do not change */
@@ -247,6 +272,8 @@ static unsigned int session_pause(int ret)
 {
 	if (ret == -EPROTONOSUPPORT || ret == -ESTALE || ret == -EADDRINUSE)
 		return OTHER_MS;
+	if (ret == -ERESTART)
+		return AGAIN_MS;
 	return ret ? RETRY_MS : AGAIN_MS;
 }
 
@@ -271,13 +298,14 @@ static bool session_left(struct nswap_peer *peer)
 
 /*
  * An attempt has failed. Another version where the peer was is another epoch, whose number
- * is unknown. A refusal alone may be a firewall's.
+ * is unknown; with keys it is not proved. A refusal alone may be a firewall's.
  */
 static void attempt_failed(struct nswap_peer *peer, int ret)
 {
 	nswap_suspicion_failed(peer, ret);
 	if ((ret == -ECONNREFUSED && session_left(peer)) ||
-	    (ret == -EPROTONOSUPPORT && !nswap_address_hinted(peer)))
+	    (ret == -EPROTONOSUPPORT && !nswap_address_hinted(peer) &&
+	     !peer->node->identity))
 		nswap_peer_become(peer, BIT(NSWAP_PEER_CONNECTING) |
 				  BIT(NSWAP_PEER_SUSPECTED), NSWAP_PEER_DEAD);
 }
@@ -291,7 +319,7 @@ static int session_leader(void *data)
 	while (goes_on(peer)) {
 		since = jiffies;
 		ret = session_open(peer);
-		if (ret)
+		if (ret && ret != -ERESTART)
 			attempt_failed(peer, ret);
 		if (!ret && !peer->held_there)
 			nswap_loss_forgotten(peer);

@@ -45,6 +45,8 @@ static const siphash_key_t id_key = {
 	.key = { 0x6e73776170206964ull, 0x7632303236313131ull },
 };
 
+#define REPLAY_MS	600000
+
 static size_t ip_bytes(const struct nswap_addr *a)
 {
 	return a->family == AF_INET ? 4 : sizeof(a->ip);
@@ -246,6 +248,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	if (!h.index)
 		return h;
 	e = &t->entry[h.index];
+	e->counter = a->counter;
 	h.elsewhere = !nswap_addr_equal(&e->addr, &a->addr);
 	e->lent = a->lent;
 	e->free = min(a->free, a->lent);
@@ -254,6 +257,26 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	/* one that is still at its address has not left another */
 	e->leaving = a->leaving && !h.elsewhere;
 	return h;
+}
+
+/*
+ * Has this announcement of a node with keys been heard before? Its counter is not higher
+ * than that of the last one of the same id, in whatever epoch; but after REPLAY_MS without
+ * any, its clock may have gone back. Any context; the table's lock is held.
+ */
+bool nswap_ipt_replay(const struct nswap_ipt *t, const struct nswap_announcement *a,
+		      u64 now_ms)
+{
+	unsigned int i;
+
+	for (i = 1; i <= t->top; i++) {
+		const struct nswap_ipt_entry *e = &t->entry[i];
+
+		if (e->id == a->id && e->counter >= a->counter &&
+		    now_ms <= e->heard_ms + REPLAY_MS)
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -276,10 +299,16 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 					 const struct nswap_addr *at, u64 id,
 					 u64 epoch, u64 now_ms)
 {
+	struct nswap_ipt_heard h;
+
 	if (!index || index > t->top ||
 	    !nswap_ipt_used(&t->entry[index]))
 		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
-	return ipt_learn(t, id, epoch, at, now_ms);
+	h = ipt_learn(t, id, epoch, at, now_ms);
+	/* it is proved: whatever its clock says now is new */
+	t->entry[h.index].counter = 0;
+	t->entry[h.was].counter = 0;
+	return h;
 }
 
 /* A node is at another address; any context; the table's lock is held. */

@@ -26,6 +26,7 @@
  * @lent: pages it lends
  * @free: pages of these that it announced as free
  * @used: pages it holds for others
+ * @counter: of its last announcement, with keys
  * @heard_ms: when it was last heard of, ms of a monotonic clock
  */
 struct nswap_ipt_entry {
@@ -41,6 +42,7 @@ struct nswap_ipt_entry {
 	u64 lent;
 	u64 free;
 	u64 used;
+	u64 counter;
 	u64 heard_ms;
 };
 
@@ -113,6 +115,8 @@ static inline bool nswap_ipt_stays(const struct nswap_ipt_entry *e)
 
 int nswap_ipt_init(struct nswap_ipt *t);
 void nswap_ipt_exit(struct nswap_ipt *t);
+bool nswap_ipt_replay(const struct nswap_ipt *t, const struct nswap_announcement *a,
+		      u64 now_ms);
 struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 				      const struct nswap_announcement *a,
 				      u64 now_ms);

@@ -60,6 +60,9 @@ static const char *const reasons[NSWAP_REASONS] = {
 	[NSWAP_REASON_OTHER_VERSION] = "another version",
 	[NSWAP_REASON_TURNED_AWAY] = "turned away",
 	[NSWAP_REASON_FAILED] = "cannot connect",
+	[NSWAP_REASON_KEYS] = "no member of this cluster",
+	[NSWAP_REASON_FORGED] = "forged or changed on the way",
+	[NSWAP_REASON_NO_KEYS] = "one side has keys, the other is open",
 };
 
 static_assert(BITS_PER_TYPE(legal[0]) >= NSWAP_PEER_STATES);
@@ -103,6 +106,12 @@ u8 nswap_peer_reason_of(int error)
 		return NSWAP_REASON_OTHER_VERSION;
 	case -EACCES:
 		return NSWAP_REASON_TURNED_AWAY;
+	case -EKEYREJECTED:
+		return NSWAP_REASON_KEYS;
+	case -EBADMSG:
+		return NSWAP_REASON_FORGED;
+	case -ENOKEY:
+		return NSWAP_REASON_NO_KEYS;
 	default:
 		return NSWAP_REASON_FAILED;
 	}

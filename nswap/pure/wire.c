@@ -148,6 +148,17 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	return 0;
 }
 
+/* bytes of a message's payload that come before its pages, if it has any; @h: valid */
+size_t nswap_wire_plain(const struct nswap_wire_hdr *h)
+{
+	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes);
+	u32 each = shapes[h->type].each;
+
+	if (h->type == NSWAP_LOAD_REPLY)
+		return nr * sizeof(__le32);
+	return each > PAGE_SIZE ? bytes - nr * PAGE_SIZE : bytes;
+}
+
 /*
  * Is this message ours but for its version? Every version begins with magic and
  * version; nothing else in @h is trusted. Returns true if it is of another version of
@@ -169,6 +180,7 @@ void nswap_wire_put_announce(struct nswap_wire_announce *w,
 	w->hdr.flags = cpu_to_le16((a->leaving ? NSWAP_F_LEAVING : 0) |
 				   (a->answer ? NSWAP_F_ANSWER : 0) |
 				   (a->shrinking ? NSWAP_F_SHRINKING : 0));
+	w->hdr.id = cpu_to_le64(a->counter);
 	w->id = cpu_to_le64(a->id);
 	w->epoch = cpu_to_le64(a->epoch);
 	w->family = cpu_to_le16(a->addr.family);
@@ -211,6 +223,7 @@ int nswap_wire_get_announce(const struct nswap_wire_announce *w, size_t len,
 	a->leaving = flags & NSWAP_F_LEAVING;
 	a->answer = flags & NSWAP_F_ANSWER;
 	a->shrinking = flags & NSWAP_F_SHRINKING;
+	a->counter = le64_to_cpu(w->hdr.id);
 	return 0;
 }
 

@@ -13,8 +13,7 @@
 
 #define NSWAP_WIRE_MAGIC	0x5057534eu	/* "NSWP" on the wire */
 #define NSWAP_WIRE_VERSION	2
-#define NSWAP_WIRE_AUTH		16		/* room for a message tag */
-#define NSWAP_WIRE_KEYS		96		/* room for an exchange of keys */
+#define NSWAP_WIRE_AUTH		16		/* a message tag */
 
 /*
  * Features: what a peer may lack and still be a peer. Both sides of a
@@ -174,7 +173,7 @@ enum nswap_wire_status {
  * @took: [server] STORE_ACK, LOAD_REPLY: ns from the last byte of the question
  *	to the answer, if requested; else zero
  * @free: [server] pages lent that are neither filled nor granted
- * @auth: zero; room for a message tag
+ * @auth: tag of the message (keys/tags.c), zero between nodes without keys
  */
 struct nswap_wire_hdr {
 	__le32 magic;
@@ -196,17 +195,32 @@ struct nswap_wire_hdr {
 static_assert(sizeof(struct nswap_wire_hdr) == 72);
 
 /**
+ * struct nswap_wire_keys - a part of an exchange of keys, see docs/protocol.md
+ * @once: Curve25519, for this exchange or a while; HELLO_ACK: zero
+ * @own: Curve25519, the sender's own; HELLO_ACK: zero
+ * @tag: of the exchange; GREET: zero
+ * @mac: HELLO: the sender knows the cluster's secret; else zero
+ */
+struct nswap_wire_keys {
+	u8 once[32];
+	u8 own[32];
+	u8 tag[16];
+	u8 mac[16];
+} __packed;
+static_assert(sizeof(struct nswap_wire_keys) == 96);
+
+/**
  * struct nswap_wire_greet - payload of GREET
  * @id: the server's node id
  * @epoch: its boot epoch
  * @ticket: increases with every connection; says which session is newer
- * @keys: zero; room for an exchange of keys
+ * @keys: exchange of keys, zeros between nodes without
  */
 struct nswap_wire_greet {
 	__le64 id;
 	__le64 epoch;
 	__le64 ticket;
-	u8 keys[NSWAP_WIRE_KEYS];
+	struct nswap_wire_keys keys;
 } __packed;
 static_assert(sizeof(struct nswap_wire_greet) == 120);
 
@@ -219,7 +233,7 @@ static_assert(sizeof(struct nswap_wire_greet) == 120);
  * @features: what the owner has, NSWAP_HAS_* and bits not known here
  * @class: enum nswap_conn_class
  * @reserved: zero
- * @keys: zero; room for an exchange of keys
+ * @keys: exchange of keys, zeros between nodes without
  */
 struct nswap_wire_hello {
 	__le64 id;
@@ -229,18 +243,18 @@ struct nswap_wire_hello {
 	__le64 features;
 	u8 class;
 	u8 reserved[7];
-	u8 keys[NSWAP_WIRE_KEYS];
+	struct nswap_wire_keys keys;
 } __packed;
 static_assert(sizeof(struct nswap_wire_hello) == 144);
 
 /**
  * struct nswap_wire_welcome - payload of HELLO_ACK
  * @features: what the server has, as in HELLO
- * @keys: zero; room for an exchange of keys
+ * @keys: exchange of keys, zeros between nodes without
  */
 struct nswap_wire_welcome {
 	__le64 features;
-	u8 keys[NSWAP_WIRE_KEYS];
+	struct nswap_wire_keys keys;
 } __packed;
 static_assert(sizeof(struct nswap_wire_welcome) == 104);
 
@@ -300,6 +314,16 @@ struct nswap_wire_node {
 static_assert(sizeof(struct nswap_wire_node) == 16);
 
 /**
+ * struct nswap_wire_names - what MOVE, MOVED, RETURN and DROPPED begin with
+ * @who: the owner, or the peer, see above
+ * @page: @nr of them
+ */
+struct nswap_wire_names {
+	struct nswap_wire_node who;
+	struct nswap_wire_page page[NSWAP_REQ_SLOTS];
+} __packed;
+
+/**
  * struct nswap_wire_announce - an announcement, one UDP datagram
  * @hdr: type ANNOUNCE, @hdr.bytes counts what follows
  * @id: node id
@@ -337,6 +361,7 @@ static_assert(sizeof(struct nswap_wire_announce) == 136);
  * @leaving: the node is going down
  * @answer: it asks for an announcement in return
  * @shrinking: it is reclaiming lent RAM: place nothing there
+ * @counter: with keys: rises with each of an epoch; else 0
  */
 struct nswap_announcement {
 	u64 id;
@@ -348,10 +373,12 @@ struct nswap_announcement {
 	bool leaving;
 	bool answer;
 	bool shrinking;
+	u64 counter;
 };
 
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes);
 int nswap_wire_check(const struct nswap_wire_hdr *h);
+size_t nswap_wire_plain(const struct nswap_wire_hdr *h);
 bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len);
 void nswap_wire_put_announce(struct nswap_wire_announce *w,
 			     const struct nswap_announcement *a);

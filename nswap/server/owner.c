@@ -235,7 +235,7 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	    (!session && h->class <= NSWAP_CLASS_STORE) ||
 	    le64_to_cpu(h->ticket) != conn->ticket ||
 	    memchr_inv(h->reserved, 0, sizeof(h->reserved)) ||
-	    memchr_inv(h->keys, 0, sizeof(h->keys)))
+	    (!c->node->identity && memchr_inv(&h->keys, 0, sizeof(h->keys))))
 		return NSWAP_ST_BAD;
 	conn->features = le64_to_cpu(h->features) & NSWAP_HAS_ALL;
 	if (h->class == NSWAP_CLASS_MOVE || h->class == NSWAP_CLASS_TELL) {

@@ -59,13 +59,24 @@ static __le32 serve_time_taken(struct nswap_srv_conn *conn)
 				  0);
 }
 
-static int send_iov(struct nswap_srv_conn *conn, unsigned int nr_bv, size_t len)
+/* receive the payload of the message being handled, but for its pages; process, sleeps */
+int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes)
+{
+	return nswap_recv_buf(conn->t, conn->l, buf, bytes) ?:
+	       nswap_tags_plain(&conn->tags, buf, bytes);
+}
+
+/* send the header, @plain and pages: @nr_bv segments, @len bytes */
+static int send_iov(struct nswap_srv_conn *conn, const void *plain,
+		    unsigned int nr_bv, size_t len)
 {
 	struct iov_iter it;
 	ssize_t ret;
 
 	if (nswap_inject_lost(conn->tx.type))
 		return -ECONNABORTED;
+	nswap_tags_put(&conn->tags, &conn->tx, plain);
+	nswap_tags_sent(&conn->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, conn->bv, nr_bv, len);
 	ret = conn->t->send(conn->l, &it, true);
 	if (ret < 0)
@@ -96,7 +107,7 @@ int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	if (bytes)
 		set_bv(&conn->bv[1], payload, bytes);
-	return send_iov(conn, bytes ? 2 : 1, sizeof(conn->tx) + bytes);
+	return send_iov(conn, payload, bytes ? 2 : 1, sizeof(conn->tx) + bytes);
 }
 
 /*
@@ -217,8 +228,7 @@ static int serve_store(struct nswap_srv_conn *conn)
 	LIST_HEAD(entries);
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, conn->gen,
-			     nr * sizeof(conn->gen[0]));
+	ret = nswap_serve_plain(conn, conn->gen, nr * sizeof(conn->gen[0]));
 	if (ret)
 		return ret;
 	if (store_take(conn, nr, &entries))
@@ -235,8 +245,7 @@ static int serve_load(struct nswap_srv_conn *conn)
 	u32 bytes = nr * sizeof(conn->status[0]);
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, conn->gen,
-			     nr * sizeof(conn->gen[0]));
+	ret = nswap_serve_plain(conn, conn->gen, nr * sizeof(conn->gen[0]));
 	if (ret)
 		return ret;
 	question_here(conn);
@@ -259,7 +268,7 @@ static int serve_load(struct nswap_srv_conn *conn)
 	conn->tx.took = serve_time_taken(conn);
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	set_bv(&conn->bv[1], conn->status, bytes);
-	ret = send_iov(conn, 2 + held,
+	ret = send_iov(conn, conn->status, 2 + held,
 		       sizeof(conn->tx) + bytes + held * PAGE_SIZE);
 	for (i = 0; i < held; i++)
 		nswap_cache_put(c, conn->entry[i]);
@@ -283,8 +292,7 @@ static int serve_free(struct nswap_srv_conn *conn)
 	u64 dropped = 0;
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, conn->run,
-			     nr * sizeof(*conn->run));
+	ret = nswap_serve_plain(conn, conn->run, nr * sizeof(*conn->run));
 	if (ret)
 		return ret;
 	for (i = 0; i < nr; i++) {
@@ -405,6 +413,8 @@ int nswap_serve(struct nswap_srv_conn *conn)
 	int ret;
 
 	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
+	if (!ret)
+		ret = nswap_tags_take(&conn->tags, &conn->rx);
 	if (!ret)
 		ret = nswap_wire_check(&conn->rx);
 	if (!ret && !(serve_allowed(conn) && serve_agreed(conn)))

@@ -26,9 +26,11 @@
 #include "core/node.h"
 #include "core/subnet.h"
 #include "held.h"
+#include "keys/exchange.h"
 #include "owner.h"
 #include "peers/version.h"
 #include "transport/rx_affinity.h"
+#include "transport/sockaddr.h"
 
 #define HELLO_MS	5000
 #define INJECT_MS	6000	/* longer than between two sweeps */
@@ -71,8 +73,9 @@ struct nswap_acceptor {
 	int error;
 };
 
-static int server_greet(struct nswap_srv_conn *conn)
+static int server_greet(struct nswap_srv_conn *conn, struct nswap_exchange *x)
 {
+	struct nswap_identity *me = conn->node->identity;
 	struct {
 		struct nswap_wire_hdr hdr;
 		struct nswap_wire_greet greet;
@@ -82,6 +85,8 @@ static int server_greet(struct nswap_srv_conn *conn)
 	m.greet.id = cpu_to_le64(conn->node->id);
 	m.greet.epoch = cpu_to_le64(conn->node->epoch);
 	m.greet.ticket = cpu_to_le64(conn->ticket);
+	if (me && nswap_exchange_greet(x, me, &m.greet))
+		return -EAGAIN;
 	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
 }
 
@@ -99,7 +104,8 @@ unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn)
 	return min(lease, SILENT_S) * MSEC_PER_SEC;
 }
 
-static int send_welcome(struct nswap_srv_conn *conn, u16 status)
+static int send_welcome(struct nswap_srv_conn *conn, u16 status,
+			struct nswap_exchange *x)
 {
 	struct nswap_cache *c = conn->node->cache;
 	struct {
@@ -115,11 +121,16 @@ static int send_welcome(struct nswap_srv_conn *conn, u16 status)
 	m.hdr.slot = cpu_to_le64(nswap_owner_held(c, conn));
 	m.hdr.free = cpu_to_le64(nswap_cache_free_pages(c));
 	m.welcome.features = cpu_to_le64(NSWAP_HAS_ALL);
+	if (conn->node->identity) {
+		nswap_exchange_welcome(x, &m.hdr, &m.welcome);
+		nswap_exchange_tags(x, &conn->tags, true);
+	}
 	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
 }
 
-static int take_hello(struct nswap_srv_conn *conn)
+static int take_hello(struct nswap_srv_conn *conn, struct nswap_exchange *x)
 {
+	struct nswap_identity *me = conn->node->identity;
 	struct nswap_cache *c = conn->node->cache;
 	struct nswap_wire_hello hello;
 	u16 status;
@@ -131,13 +142,16 @@ static int take_hello(struct nswap_srv_conn *conn)
 		ret = nswap_wire_check(&conn->rx);
 	if (ret == -EPROTONOSUPPORT) {
 		/* it may not understand an answer of ours: send none */
-		nswap_version_client(conn->node, &conn->from, conn->rx.version);
+		if (!me)
+			nswap_version_client(conn->node, &conn->from, conn->rx.version);
 		return -EACCES;
 	}
 	if (!ret && conn->rx.type != NSWAP_HELLO)
 		ret = -EPROTO;
 	if (!ret)
 		ret = nswap_recv_buf(conn->t, conn->l, &hello, sizeof(hello));
+	if (!ret && me)
+		ret = nswap_exchange_heard(x, me, &hello);
 	if (ret)
 		return ret;
 	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
@@ -146,7 +160,7 @@ static int take_hello(struct nswap_srv_conn *conn)
 	if (status == NSWAP_ST_OK && (hello.class == NSWAP_CLASS_STORE ||
 				      hello.class == NSWAP_CLASS_MOVE))
 		conn->t->no_reserves(conn->l);
-	ret = send_welcome(conn, status);
+	ret = send_welcome(conn, status, x);
 	if (!ret && status != NSWAP_ST_OK)
 		ret = -EACCES;
 	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
@@ -168,23 +182,43 @@ static void close_conn(struct nswap_srv_conn *conn)
 	mutex_lock(&a->lock);
 	conn->l = NULL;
 	mutex_unlock(&a->lock);
+	memzero_explicit(&conn->tags, sizeof(conn->tags));
 	conn->t->close(l);
+}
+
+/* count and tell why a connection of a node with keys has ended, if they were why */
+static void server_refused(struct nswap_srv_conn *conn, int ret)
+{
+	struct sockaddr_storage ss;
+	const char *why = ret == -ENOKEY ? "it has no keys" :
+			  ret == -EKEYREJECTED ? "it is no member" :
+			  ret == -EBADMSG ? "it is not who it says, or a message was forged" :
+					    NULL;
+
+	if (!why)
+		return;
+	nswap_stat_inc(conn->node, keys_refused);
+	if (nswap_to_sockaddr(&conn->from, &ss) > 0)
+		nswap_warn(conn->node, "refused a connection from %pISpc: %s", &ss, why);
 }
 
 static void serve_link(struct nswap_srv_conn *conn)
 {
+	struct nswap_exchange x = {};
 	struct nswap_rx_affinity f;
 	int ret;
 
 	nswap_rx_affinity_start(&f);
-	ret = server_greet(conn);
+	ret = server_greet(conn, &x);
 	if (!ret)
-		ret = take_hello(conn);
+		ret = take_hello(conn, &x);
+	nswap_exchange_end(&x);
 	is_known(conn);
 	while (!ret && !kthread_should_stop()) {
 		ret = nswap_serve(conn);
 		nswap_rx_affinity(&f, conn->t->cpu(conn->l));
 	}
+	server_refused(conn, ret);
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",
 			   nswap_wire_name(conn->rx.type));
@@ -351,15 +385,26 @@ static void end_all(struct nswap_acceptor *a)
 	struct nswap_srv_conn *conn, *next;
 	LIST_HEAD(all);
 
+	nswap_server_again(a->node);
 	mutex_lock(&a->lock);
-	list_for_each_entry(conn, &a->conns, link)
-		if (conn->l)
-			conn->t->shutdown(conn->l);
 	list_splice_init(&a->conns, &all);
 	mutex_unlock(&a->lock);
 	list_for_each_entry_safe(conn, next, &all, link)
 		nswap_conn_pool_end(conn);
 	nswap_conn_pool_stop(a->spares);
+}
+
+/* End all connections there are: they have to say HELLO again; process, sleeps for a lock. */
+void nswap_server_again(struct nswap_node *node)
+{
+	struct nswap_acceptor *a = node->acceptor;
+	struct nswap_srv_conn *conn;
+
+	mutex_lock(&a->lock);
+	list_for_each_entry(conn, &a->conns, link)
+		if (conn->l)
+			conn->t->shutdown(conn->l);
+	mutex_unlock(&a->lock);
 }
 
 /* reap connections that have ended, make spare ones */

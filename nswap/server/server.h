@@ -7,6 +7,7 @@
 
 #include <linux/bvec.h>
 
+#include "keys/tags.h"
 #include "cache.h"
 #include "transport/transport.h"
 
@@ -33,6 +34,7 @@ struct task_struct;
  * @session: of the owner, at hello
  * @features: NSWAP_HAS_* that both sides have, at hello
  * @class: enum nswap_conn_class
+ * @tags: of its messages
  * @rx: message being handled
  * @tx: its answer
  * @here_ns: when all of a STORE or LOAD was received, 0 if its owner did not ask
@@ -64,6 +66,7 @@ struct nswap_srv_conn {
 	u64 session;
 	u64 features;
 	u8 class;
+	struct nswap_tags tags;
 	struct nswap_wire_hdr rx;
 	struct nswap_wire_hdr tx;
 	u64 here_ns;
@@ -81,11 +84,13 @@ struct nswap_srv_conn {
 int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext);
 void nswap_server_stop(struct nswap_node *node);
 void nswap_server_rebind(struct nswap_node *node);
+void nswap_server_again(struct nswap_node *node);
 void nswap_server_sweep(struct nswap_node *node);
 unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn);
 
 /* serve.c */
 int nswap_serve(struct nswap_srv_conn *conn);
+int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes);
 void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
 int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);

@@ -23,6 +23,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "base/timestamp.h"
 #include "base/workqueues.h"
@@ -82,6 +83,8 @@ static int send_queue(struct nswap_conn *c, unsigned int *budget)
 
 	while (*budget && (m = next_to_send(c))) {
 		left = iov_iter_count(&m->iter);
+		if (!m->begun)
+			nswap_tags_put(&c->tags, &m->hdr, m->plain);
 		ret = c->t->send(c->l, &m->iter, false);
 		if (ret < 0 && ret != -EAGAIN) {
 			c->t->shutdown(c->l);
@@ -91,6 +94,8 @@ static int send_queue(struct nswap_conn *c, unsigned int *budget)
 			not_begun(c, m);
 		if (ret == -EAGAIN)
 			return ret;
+		if (!m->begun)
+			nswap_tags_sent(&c->tags);
 		m->begun = true;
 		if (ret < left)
 			return -EAGAIN;
@@ -222,6 +227,7 @@ void nswap_conn_close(struct nswap_conn *c, struct list_head *lost)
 	spin_unlock(&c->lock);
 	if (l)
 		c->t->close(l);
+	memzero_explicit(&c->tags, sizeof(c->tags));
 	mutex_unlock(&c->tx);
 }
 
@@ -314,6 +320,8 @@ int nswap_conn_receive(struct nswap_conn *c)
 	ret = nswap_recv_buf(c->t, c->l, &c->rx, sizeof(c->rx));
 	now = nswap_stamp();
 	if (!ret)
+		ret = nswap_tags_take(&c->tags, &c->rx);
+	if (!ret)
 		ret = nswap_wire_check(&c->rx);
 	if (ret)
 		return ret;
@@ -325,6 +333,16 @@ int nswap_conn_receive(struct nswap_conn *c)
 	m->answered_ns = now;
 	m->took = le32_to_cpu(c->rx.took);
 	return m->answer(m);
+}
+
+/*
+ * Receive the payload of an answer but for its pages. Context: process, the connection's
+ * receiver; sleeps. Returns 0, an error to break the session.
+ */
+int nswap_conn_plain(struct nswap_conn *c, void *buf, size_t bytes)
+{
+	return nswap_recv_buf(c->t, c->l, buf, bytes) ?:
+	       nswap_tags_plain(&c->tags, buf, bytes);
 }
 
 /* the oldest message of a type, if it was given to the connection before @since */

@@ -10,6 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "keys/tags.h"
 #include "pure/wire.h"
 #include "transport.h"
 
@@ -36,6 +37,7 @@ enum nswap_msg_at {
  * @at: enum nswap_msg_at
  * @begun: part of it was sent; private to the sender
  * @hdr: its header
+ * @plain: its payload but for pages; it does not change once it is given to the connection
  * @iter: what is left to send, header included
  * @since: jiffies when it was given to the connection
  * @sent_ns: when the socket had its last byte, see nswap_stamp()
@@ -56,6 +58,7 @@ struct nswap_msg {
 	u8 at;
 	bool begun;
 	struct nswap_wire_hdr hdr;
+	const void *plain;
 	struct iov_iter iter;
 	unsigned long since;
 	u64 sent_ns;
@@ -82,6 +85,7 @@ struct nswap_msg {
  * @cur: being sent
  * @asked: jiffies since when a message waits and nothing has come, 0 if none does;
  *	written under @lock
+ * @tags: of its messages; changed by the leader while it is not up
  * @tx: held while sending
  * @tx_work: continues sending when the link had no room
  * @rx: header being handled by the receiver
@@ -100,6 +104,7 @@ struct nswap_conn {
 	struct list_head sent;
 	struct nswap_msg *cur;
 	unsigned long asked;
+	struct nswap_tags tags;
 	struct mutex tx;
 	struct delayed_work tx_work;
 	struct nswap_wire_hdr rx;
@@ -115,6 +120,7 @@ void nswap_conn_close(struct nswap_conn *c, struct list_head *lost);
 void nswap_conn_shutdown(struct nswap_conn *c);
 int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m);
 int nswap_conn_receive(struct nswap_conn *c);
+int nswap_conn_plain(struct nswap_conn *c, void *buf, size_t bytes);
 struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, u8 type,
 				     unsigned long since, bool *unsent);
 bool nswap_conn_late(struct nswap_conn *c, u8 type, unsigned long since);

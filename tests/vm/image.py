@@ -28,9 +28,9 @@ TOOLS = ["swapon"]
 PATH = "/sbin:/usr/sbin:/bin:/usr/bin"
 
 # Loaded by the agent at boot, with what they depend on; nswap itself needs
-# dm_mod.
+# dm_mod and curve25519-x86_64.
 MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net",
-           "virtio_blk", "dm_mod"]
+           "virtio_blk", "dm_mod", "curve25519-x86_64"]
 
 
 class SetupError(Exception):

@@ -25,7 +25,7 @@ import sys
 import tree
 
 # Lowest rank first. A room that is not in the tree is no error.
-ROOMS = ("base", "pure", "transport", "backing", "core", "peers", "observe",
+ROOMS = ("base", "pure", "keys", "transport", "backing", "core", "peers", "observe",
          "client", "server", "migrate", "tiering", "device", "control")
 TOP = "nswap/main.c"
 
@@ -56,6 +56,7 @@ SEES = {
     "tests/vm/": ("tests/vm/*.h",),
     # a unit test includes the one unit that it tests
     "tests/kunit/": ("tests/kunit/*.h", "nswap/base/*", "nswap/pure/*",
+                     "nswap/keys/*",
                      "nswap/transport/conn.c", "nswap/transport/sockaddr.c",
                      "policy/*", "prefetch/*"),
 }
