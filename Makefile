@@ -82,16 +82,16 @@ nswapctl: build/nswapctl
 CTL_SOURCES := $(wildcard tools/nswapctl/*.c)
 build/nswapctl: $(CTL_SOURCES) $(wildcard tools/nswapctl/*.h) \
 		include/uapi/linux/nswap.h Kbuild
-	@pkg-config --exists libnl-genl-3.0 blkid || { \
-		echo "error: libnl or libblkid is missing: apt-get install libnl-genl-3-dev libblkid-dev pkg-config" >&2; \
+	@pkg-config --exists libnl-genl-3.0 blkid libsodium || { \
+		echo "error: libnl, libblkid or libsodium is missing: apt-get install libnl-genl-3-dev libblkid-dev libsodium-dev pkg-config" >&2; \
 		exit 1; \
 	}
 	@mkdir -p build
 	@echo "  CC      $@"
 	@$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
 		-D_GNU_SOURCE -DNSWAP_VERSION='"$(VERSION)"' -Iinclude/uapi \
-		-Itools/nswapctl $$(pkg-config --cflags libnl-genl-3.0 blkid) \
-		-o $@ $(CTL_SOURCES) $$(pkg-config --libs libnl-genl-3.0 blkid)
+		-Itools/nswapctl $$(pkg-config --cflags libnl-genl-3.0 blkid libsodium) \
+		-o $@ $(CTL_SOURCES) $$(pkg-config --libs libnl-genl-3.0 blkid libsodium)
 
 all-kernels:
 	@tools/build_all.sh

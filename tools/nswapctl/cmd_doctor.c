@@ -395,9 +395,14 @@ static void examine(void)
 	check_priority(&p);
 	check_reserve(&p);
 	check_exposed(&p);
-	finding(false, "privacy",
-		"until keys exist anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust",
-		NULL);
+	if (p.node.public[0])
+		finding(false, "privacy",
+			"only members take part, but pages travel and are held as they are: members, and machines on the way between them, can read them",
+			NULL);
+	else
+		finding(false, "privacy",
+			"this node is open: anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust, or keys",
+			"nswapctl key generate --help");
 	free(p.peers);
 	free(p.devices);
 }

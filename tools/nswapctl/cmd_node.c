@@ -10,6 +10,7 @@
 #include "ctl.h"
 #include "drain.h"
 #include "json.h"
+#include "keys.h"
 #include "nl.h"
 #include "view.h"
 
@@ -37,6 +38,9 @@ static const struct option up_options[] = {
 	{ "announce-ms", required_argument, NULL, 'm' },
 	{ "reconcile", required_argument, NULL, 'r' },
 	{ "size-policy", required_argument, NULL, 's' },
+	{ "key", required_argument, NULL, 'k' },
+	{ "members", required_argument, NULL, 'M' },
+	{ "secret", required_argument, NULL, 'S' },
 	{ }
 };
 
@@ -49,6 +53,9 @@ struct up_request {
 	bool no_broadcast;
 	char *size_policy;
 	char *peers;
+	const char *key;
+	const char *members;
+	const char *secret;
 	bool has_knob[NR_UP_KNOBS];
 	uint32_t knob[NR_UP_KNOBS];
 };
@@ -87,6 +94,15 @@ static void take_up_option(struct up_request *up, int option)
 		break;
 	case 's':
 		up->size_policy = optarg;
+		break;
+	case 'k':
+		up->key = optarg;
+		break;
+	case 'M':
+		up->members = optarg;
+		break;
+	case 'S':
+		up->secret = optarg;
 		break;
 	case 'c':
 		up->conns = arg_number(optarg, "number of connections",
@@ -156,6 +172,7 @@ static struct nl_msg *up_message(const struct up_request *up)
 	for (i = 0; i < NR_UP_KNOBS; i++)
 		if (up->has_knob[i])
 			ctl_put_knob(msg, up_knobs[i].name, up->knob[i]);
+	keys_put_up(msg, up->key, up->members, up->secret);
 	free(peers);
 	return msg;
 }

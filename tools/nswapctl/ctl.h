@@ -56,5 +56,11 @@ int cmd_trace(int argc, char **argv);
 int cmd_prefetch(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_key_generate(int argc, char **argv);
+int cmd_key_show(int argc, char **argv);
+int cmd_key_trust(int argc, char **argv);
+int cmd_key_revoke(int argc, char **argv);
+int cmd_key_list(int argc, char **argv);
+int cmd_key_apply(int argc, char **argv);
 
 #endif

@@ -271,6 +271,11 @@ void ctl_put_text(struct nl_msg *msg, int type, const char *text)
 	must_fit(nla_put_string(msg, type, text));
 }
 
+void ctl_put_bytes(struct nl_msg *msg, int type, const void *at, size_t bytes)
+{
+	must_fit(nla_put(msg, type, bytes, at));
+}
+
 void ctl_put_on(struct nl_msg *msg, int type)
 {
 	must_fit(nla_put_flag(msg, type));

@@ -27,6 +27,7 @@ void ctl_put_addr(struct nl_msg *msg, int type, const struct ctl_addr *addr);
 void ctl_put_number(struct nl_msg *msg, int type, uint32_t value);
 void ctl_put_wide(struct nl_msg *msg, int type, uint64_t value);
 void ctl_put_text(struct nl_msg *msg, int type, const char *text);
+void ctl_put_bytes(struct nl_msg *msg, int type, const void *at, size_t bytes);
 void ctl_put_on(struct nl_msg *msg, int type);
 void ctl_put_policy(struct nl_msg *msg, const char *kind, const char *name);
 void ctl_put_knob(struct nl_msg *msg, const char *name, uint32_t value);

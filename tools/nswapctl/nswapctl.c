@@ -16,7 +16,8 @@
 static const struct ctl_command commands[] = {
 	{ "up", "[--addr A] [--port N] [--lend SIZE] [--peers A[:PORT],…]\n"
 	  "                   [--no-broadcast] [--conns N] [--dead-after SEC]\n"
-	  "                   [--announce-ms N] [--reconcile SEC] [--size-policy NAME]",
+	  "                   [--announce-ms N] [--reconcile SEC] [--size-policy NAME]\n"
+	  "                   [--key FILE --members FILE | --secret FILE]",
 	  "bring up the node of this network namespace",
 	  "  --addr A          address to listen on; default: the first global IPv4 address;\n"
 	  "                    A, A:PORT, [A]:PORT, and A%IFACE for a link-local one\n"
@@ -32,9 +33,13 @@ static const struct ctl_command commands[] = {
 	  "  --size-policy NAME\n"
 	  "                    what decides how much of --lend is lent now (default fixed:\n"
 	  "                    all of it), see 'nswapctl policy'\n"
+	  "  --key FILE        this node's own key, see 'nswapctl key generate'\n"
+	  "  --members FILE    whom it believes, see 'nswapctl key trust'\n"
+	  "  --secret FILE     instead of both: every node that has it is a member\n"
 	  "\n"
-	  "Until keys exist anyone on the subnet can read and replace pages that travel or\n"
-	  "are held there: use nswap on networks you trust.\n",
+	  "Without keys anyone on the subnet can read and replace pages that travel or are\n"
+	  "held there: use that on networks you trust. With them only members take part;\n"
+	  "pages themselves still travel and are held as they are.\n",
 	  cmd_up },
 	{ "down", "[--netns-id ID] [--now]",
 	  "take a node down",
@@ -140,6 +145,23 @@ static const struct ctl_command commands[] = {
 	  "  --every SEC       again and again, until interrupted; then the knob is 0\n",
 	  cmd_psi },
 	{ "set", "[KNOB VALUE]", "list the knobs, or set one", "", cmd_set },
+	{ "key generate", "FILE [--secret]", "make a key, and print what others may know of it",
+	  "Writes this node's key to FILE, which others cannot read, and prints its public\n"
+	  "half, for 'nswapctl key trust' on the other nodes.\n"
+	  "  --secret          make a secret for 'nswapctl up --secret FILE' instead\n",
+	  cmd_key_generate },
+	{ "key show", "FILE", "print the public half of a key", "", cmd_key_show },
+	{ "key trust", "FILE NAME PUBLIC", "add a member to a file of members",
+	  "A file that is not there is made, with a fresh secret of the cluster. Copy it to\n"
+	  "every node; those that are up take it with 'nswapctl key apply FILE'.\n",
+	  cmd_key_trust },
+	{ "key revoke", "FILE NAME|PUBLIC", "take a member out of a file of members",
+	  "Then 'nswapctl key apply FILE' on every node that is up.\n",
+	  cmd_key_revoke },
+	{ "key list", "FILE", "list the members in a file", "", cmd_key_list },
+	{ "key apply", "FILE", "believe exactly these members from now on",
+	  "Connections begin again; those of members are back at once.\n",
+	  cmd_key_apply },
 	{ "doctor", "", "look for what is wrong and say what mends it",
 	  "Waits up to 3 seconds for announcements. Exit code 1 if something is wrong.\n",
 	  cmd_doctor },

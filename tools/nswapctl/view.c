@@ -73,9 +73,11 @@ const struct view_counter view_counters[] = {
 	SERVER("grants_revoked", GRANTS_REVOKED),
 	SERVER("pages_rebalanced", PAGES_REBALANCED),
 	SERVER("pages_dropped", PAGES_DROPPED),
+	SERVER("keys_refused", KEYS_REFUSED),
 	ANNOUNCE("sent", SENT),
 	ANNOUNCE("heard", HEARD),
 	ANNOUNCE("rejected", REJECTED),
+	ANNOUNCE("forged", FORGED),
 };
 
 const unsigned int view_nr_counters =
@@ -122,6 +124,11 @@ static void take_node(struct nlattr **attrs, void *arg)
 	n->target = u64_of(tb[NSWAP_NODE_INFO_A_TARGET_PAGES]);
 	n->surplus = u64_of(tb[NSWAP_NODE_INFO_A_SURPLUS_PAGES]);
 	text_of(tb[NSWAP_NODE_INFO_A_TREND], n->trend, sizeof(n->trend));
+	n->members = u32_of(tb[NSWAP_NODE_INFO_A_MEMBERS]);
+	n->public[0] = 0;
+	if (tb[NSWAP_NODE_INFO_A_PUBLIC_KEY] &&
+	    nla_len(tb[NSWAP_NODE_INFO_A_PUBLIC_KEY]) == KEY_BYTES)
+		keyfile_text(nla_data(tb[NSWAP_NODE_INFO_A_PUBLIC_KEY]), n->public);
 }
 
 static void take_tier(struct nlattr *nest, struct view_tier *t)
@@ -407,6 +414,8 @@ void view_json_node(const char *key, const struct view_node *n)
 	json_number("set_aside_pages", n->set_aside);
 	json_number("granted_pages", n->granted);
 	json_number("owners", n->owners);
+	json_string("public", n->public);
+	json_number("members", n->members);
 	json_end();
 }
 

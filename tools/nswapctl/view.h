@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "keyfile.h"
 #include "parse.h"
 
 struct view_node {
@@ -29,6 +30,8 @@ struct view_node {
 	uint64_t target;
 	uint64_t surplus;
 	char trend[32];
+	char public[KEY_TEXT];	/* "" if it is open */
+	uint32_t members;	/* 0: all that know the secret */
 };
 
 #define VIEW_TIERS	4
