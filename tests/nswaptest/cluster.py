@@ -19,14 +19,17 @@ What holds in both:
 * Sizes are what nswapctl takes ("64M") or a number of bytes.
 """
 import abc
+import base64
 import contextlib
 import dataclasses
 import json
+import os
 import shlex
 
 from .check import Failure, Unmet, wait_for
 
 PAGE = 4096
+SECRET = bytes(range(1, 33))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,6 +147,8 @@ class Node(abc.ABC):
         args = ["up"]
         if lend is not None:
             options["lend"] = lend
+        if os.environ.get("NSWAP_KEYS") and not {"secret", "key"} & options.keys():
+            options["secret"] = self.secret()
         for key, value in options.items():
             if value is None or value is False:
                 continue
@@ -155,6 +160,14 @@ class Node(abc.ABC):
             args.append(",".join(v.addr if isinstance(v, Node) else str(v)
                                  for v in value))
         return self.ctl(*args)
+
+    def secret(self):
+        """A file with the secret of the cluster that all nodes of a run with
+        NSWAP_KEYS=1 are in."""
+        path = f"/tmp/nswap-secret-{self.name}"
+        self.write(path, f"cluster {base64.b64encode(SECRET).decode()}\n")
+        self.run(["chmod", "600", path])
+        return path
 
     def down(self):
         """nswapctl down."""

@@ -36,14 +36,12 @@ HAS_TIMED, HAS_CLASSES = 1, 2
 HAS_ALL = HAS_TIMED | HAS_CLASSES   # what the module has
 
 
-def node_id(ip, port=PORT, hardware=0):
-    """The id of a node at an IPv4 address, on an interface with this hardware
-    address: SipHash-2-4 of both."""
+def siphash(key, data):
+    """SipHash-2-4 of bytes, the key as 16 bytes."""
     mask = (1 << 64) - 1
-    address = int.from_bytes(socket.inet_aton(ip) + bytes(4), "big")
-    key = (0x6e73776170206964, 0x7632303236313131)
-    v = [0x736f6d6570736575 ^ key[0], 0x646f72616e646f6d ^ key[1],
-         0x6c7967656e657261 ^ key[0], 0x7465646279746573 ^ key[1]]
+    low, high = struct.unpack("<QQ", key)
+    v = [0x736f6d6570736575 ^ low, 0x646f72616e646f6d ^ high,
+         0x6c7967656e657261 ^ low, 0x7465646279746573 ^ high]
 
     def rotated(value, by):
         return (value << by | value >> (64 - by)) & mask
@@ -60,13 +58,24 @@ def node_id(ip, port=PORT, hardware=0):
             v[2] = (v[2] + v[1]) & mask
             v[1] = rotated(v[1], 17) ^ v[2]
             v[2] = rotated(v[2], 32)
-    for word in (address, 0, socket.AF_INET << 16 | port, hardware, 32 << 56):
+    tail = len(data) % 8
+    padded = data + bytes(7 - tail) + bytes([len(data) & 0xff])
+    for word in struct.unpack(f"<{len(padded) // 8}Q", padded):
         v[3] ^= word
         rounds(2)
         v[0] ^= word
     v[2] ^= 0xff
     rounds(4)
     return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def node_id(ip, port=PORT, hardware=0):
+    """The id of a node at an IPv4 address, on an interface with this hardware
+    address."""
+    address = int.from_bytes(socket.inet_aton(ip) + bytes(4), "big")
+    key = struct.pack("<QQ", 0x6e73776170206964, 0x7632303236313131)
+    return siphash(key, struct.pack("<QQQQ", address, 0, socket.AF_INET << 16 | port,
+                                    hardware))
 
 
 @dataclasses.dataclass
@@ -84,13 +93,14 @@ class Message:
     took: int = 0
     free: int = 0
     version: int = 2
+    auth: bytes = bytes(16)
 
     def packed(self):
         """As it goes over the wire."""
         return HEADER.pack(
             MAGIC, self.version, self.kind, self.flags, len(self.payload),
             self.nr, self.ident, self.slot, self.instance, self.grants,
-            self.status, PAGE, self.took, self.free, bytes(16)) + self.payload
+            self.status, PAGE, self.took, self.free, self.auth) + self.payload
 
 
 def receive(sock, size):
@@ -107,11 +117,11 @@ def receive(sock, size):
 def take(sock):
     """One message from a connection; EOFError at its end."""
     (magic, version, kind, flags, size, nr, ident, slot, instance, grants,
-     status, _, took, free, _) = HEADER.unpack(receive(sock, HEADER.size))
+     status, _, took, free, auth) = HEADER.unpack(receive(sock, HEADER.size))
     if magic != MAGIC:
         raise Failure(f"a message begins with {magic:x}")
     return Message(kind, receive(sock, size), nr, flags, ident, slot,
-                   instance, grants, status, took, free, version)
+                   instance, grants, status, took, free, version, auth)
 
 
 def hello(who, epoch, session, ticket, kind=CONTROL, features=HAS_TIMED,
@@ -135,7 +145,7 @@ class Link:
         self.sock.settimeout(timeout)
         self.sock.connect((to, PORT))
         self.who = node_id(node.addr)
-        greet = take(self.sock)
+        self.greet = greet = take(self.sock)
         if greet.kind != GREET or len(greet.payload) != 120:
             raise Failure(f"a server begins with type {greet.kind} and "
                           f"{len(greet.payload)} bytes")
