@@ -215,7 +215,7 @@ static void take_down(struct nswap_node *node)
 /*
  * Bring up the node of a namespace. Context: process, sleeps, with keys until the kernel
  * has random numbers: exchanges do not wait for them later. Returns 0, -EEXIST,
- * -EINVAL, -EKEYREJECTED, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
+ * -EINTR, -EINVAL, -EKEYREJECTED, -E2BIG, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
  */
 int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		  struct netlink_ext_ack *ext)
@@ -224,7 +224,7 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 	int ret = check_config(cfg, ext);
 
 	if (!ret && cfg->keys)
-		ret = wait_for_random_bytes();
+		ret = wait_for_random_bytes() ? -EINTR : 0;
 	if (ret)
 		return ret;
 	node = alloc_node(net, cfg);

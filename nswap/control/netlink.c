@@ -205,13 +205,13 @@ static int alloc_listed(struct genl_info *info, struct nswap_node_config *cfg)
 /* a request stays in memory after it has been answered, and a refusal repeats it */
 static void forget_keys(struct genl_info *info)
 {
-	static const int secret[] = { NSWAP_A_CLUSTER_KEY, NSWAP_A_NODE_KEY };
-	unsigned int i;
+	struct nlattr *a;
+	int rem;
 
-	for (i = 0; i < ARRAY_SIZE(secret); i++)
-		if (info->attrs[secret[i]])
-			memzero_explicit(nla_data(info->attrs[secret[i]]),
-					 nla_len(info->attrs[secret[i]]));
+	nlmsg_for_each_attr(a, info->nlhdr, GENL_HDRLEN, rem)
+		if (nla_type(a) == NSWAP_A_CLUSTER_KEY ||
+		    nla_type(a) == NSWAP_A_NODE_KEY)
+			memzero_explicit(nla_data(a), nla_len(a));
 }
 
 static int node_up(struct sk_buff *skb, struct genl_info *info)

@@ -191,8 +191,10 @@ bool nswap_identity_knows(const struct nswap_identity *id, u64 name)
 void nswap_identity_age(struct nswap_identity *id)
 {
 	spin_lock(&id->lock);
-	if (!time_before(jiffies, id->once_until))
+	if (!time_before(jiffies, id->once_until)) {
 		memzero_explicit(id->once_secret, sizeof(id->once_secret));
+		id->once_until = jiffies - 1;
+	}
 	spin_unlock(&id->lock);
 }
 

@@ -46,6 +46,20 @@ static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
 	return ret;
 }
 
+static u32 move_link_lists(const struct nswap_move_link *ml)
+{
+	const struct nswap_identity *me = ml->node->identity;
+
+	/* read before anything is proved; pairs with nswap_identity_trust() */
+	return me ? smp_load_acquire(&me->lists) : 0;
+}
+
+/* is it open to this node, and was that proved under the present list of members? */
+bool nswap_move_link_leads(const struct nswap_move_link *ml, u64 id)
+{
+	return ml->l && ml->id == id && ml->lists == move_link_lists(ml);
+}
+
 /*
  * Connect to a node, unless already connected to it. Context: process, the mover's
  * thread; sleeps, at most some seconds. Returns 0, or the transport's error.
@@ -56,22 +70,20 @@ int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 	struct nswap_handshake hs = {
 		.node = ml->node, .t = ml->t, .addr = addr, .class = ml->class,
 	};
-	const struct nswap_identity *me = ml->node->identity;
-	/* before anything is proved; pairs with nswap_identity_trust() */
-	u32 lists = me ? smp_load_acquire(&me->lists) : 0;
 	struct nswap_link *l;
 	int ret;
 
-	if (ml->l && ml->id == id && ml->lists == lists)
+	if (nswap_move_link_leads(ml, id))
 		return 0;
 	nswap_move_link_close(ml);
-	ml->lists = lists;
+	ml->lists = move_link_lists(ml);
 	l = nswap_handshake_connect(&hs);
 	if (IS_ERR(l))
 		return PTR_ERR(l);
 	ml->l = l;
 	ml->id = id;
 	ret = shake_hands(ml, &hs);
+	memzero_explicit(&hs.tags, sizeof(hs.tags));
 	if (ret)
 		nswap_move_link_close(ml);
 	return ret;

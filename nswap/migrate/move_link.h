@@ -37,6 +37,7 @@ struct nswap_move_link {
 	struct nswap_wire_hdr hdr;
 };
 
+bool nswap_move_link_leads(const struct nswap_move_link *ml, u64 id);
 int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 			 const struct nswap_addr *addr);
 void nswap_move_link_close(struct nswap_move_link *ml);

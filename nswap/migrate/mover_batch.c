@@ -123,7 +123,7 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 	/* a link to another epoch of the owner would only find that out later */
 	if (w->tell.l && w->tell.epoch != READ_ONCE(o->epoch))
 		nswap_move_link_close(&w->tell);
-	if (w->tell.l && w->tell.id == o->id)
+	if (nswap_move_link_leads(&w->tell, o->id))
 		return true;
 	/* if connecting takes long, it delays only this thread: others skip the owner */
 	WRITE_ONCE(o->rest, jiffies + REST);
@@ -272,7 +272,7 @@ static u32 mover_no_target(struct mover_thread *w, struct nswap_owner *o, u32 ro
  */
 static int mover_may_tell(struct mover_thread *w, struct nswap_owner *o)
 {
-	bool linked = w->tell.l && w->tell.id == o->id;
+	bool linked = nswap_move_link_leads(&w->tell, o->id);
 
 	if (!linked && time_before(jiffies, READ_ONCE(o->rest)))
 		return READ_ONCE(o->unreached) ? 0 : -EAGAIN;

@@ -117,12 +117,15 @@ static int open_conn(struct nswap_conn *c)
 		.class = c->class, .session = c->peer->session,
 	};
 	struct nswap_link *l = nswap_handshake_connect(&hs);
+	int ret;
 
 	if (IS_ERR(l))
 		return PTR_ERR(l);
 	/* known to nswap_session_break() from now on */
 	nswap_conn_open(c, l);
-	return goes_on(c->peer) ? shake_hands(c, &hs, l) : -ESHUTDOWN;
+	ret = goes_on(c->peer) ? shake_hands(c, &hs, l) : -ESHUTDOWN;
+	memzero_explicit(&hs.tags, sizeof(hs.tags));
+	return ret;
 }
 
 static void session_close(struct nswap_peer *peer)
@@ -270,7 +273,8 @@ static void session_down(struct nswap_peer *peer)
 /* pause after an attempt that ended with @ret */
 static unsigned int session_pause(int ret)
 {
-	if (ret == -EPROTONOSUPPORT || ret == -ESTALE || ret == -EADDRINUSE)
+	if (ret == -EPROTONOSUPPORT || ret == -ESTALE || ret == -EADDRINUSE ||
+	    ret == -EKEYREJECTED || ret == -ENOKEY || ret == -EBADMSG)
 		return OTHER_MS;
 	if (ret == -ERESTART)
 		return AGAIN_MS;
@@ -284,11 +288,14 @@ static void pause_ms(struct nswap_peer *peer, unsigned int ms)
 					 msecs_to_jiffies(ms));
 }
 
-/* did it announce that it leaves? */
+/* did it announce that it leaves? Where members cannot be each other, one could say it. */
 static bool session_left(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 	bool left;
+
+	if (node->identity && node->identity->own)
+		return false;
 
 	spin_lock_irq(&node->ipt_lock);
 	left = node->ipt.entry[peer->index].leaving;

@@ -2,6 +2,7 @@
 /*
  * Commands about keys: key generate, show, trust, revoke, list, apply.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,12 +77,14 @@ int cmd_key_trust(int argc, char **argv)
 {
 	uint8_t key[KEY_BYTES];
 	struct keyfile f = { 0 };
+	bool fresh;
 	const char *c;
 
 	if (argc < 4)
 		ctl_usage("name the file, the member and its public key");
 	arg_no_more(argc, argv, 4);
-	if (!access(argv[1], F_OK)) {
+	fresh = access(argv[1], F_OK) && errno == ENOENT;
+	if (!fresh) {
 		keyfile_read(argv[1], &f);
 	} else {
 		f.has_cluster = true;
@@ -97,7 +100,7 @@ int cmd_key_trust(int argc, char **argv)
 	if (keyfile_find(&f, argv[2]) || keyfile_find(&f, argv[3]))
 		ctl_refuse("%s has this name or key already", argv[1]);
 	keyfile_add(&f, argv[2], key);
-	keyfile_write(argv[1], &f, false);
+	keyfile_write(argv[1], &f, fresh);
 	keyfile_free(&f);
 	return 0;
 }
