@@ -17,6 +17,8 @@
  * @then: for the log: what a failure at home means for the page; NULL: failed
  *	writes are not reported
  * @over: completed when all that was started since nswap_batch_begin() has ended
+ *
+ * In linear memory, never from vmalloc(), if it is used for messages: they are sent from it.
  */
 struct nswap_batch {
 	struct nswap_io io;

@@ -84,7 +84,7 @@ struct nswap_rebuilder {
 	wait_queue_head_t wait;
 	bool stop;
 	struct workqueue_struct *wq[2];
-	struct nswap_rebuild_task task[REBUILD_TASKS];
+	struct nswap_rebuild_task *task[REBUILD_TASKS];
 };
 
 /* is its peer to be asked for a slot or cell? */
@@ -214,7 +214,7 @@ static void rebuild_kick(struct nswap_rebuilder *r, unsigned int tasks)
 	unsigned int i;
 
 	for (i = 0; i < tasks; i++)
-		queue_work(r->wq[r->task[i].patient], &r->task[i].work);
+		queue_work(r->wq[r->task[i]->patient], &r->task[i]->work);
 }
 
 /* one that could not be read; when all of them were tried, tasks of this kind rest */
@@ -303,10 +303,28 @@ void nswap_rebuild_add(struct nswap_parity *p, struct bio *bio, unsigned long si
 	rebuild_kick(r, REBUILD_TASKS);
 }
 
+/* NULL without memory; messages are sent from it, so it is linear */
+static struct nswap_rebuild_task *rebuild_task_init(struct nswap_rebuilder *r,
+						    bool patient)
+{
+	struct nswap_rebuild_task *t = kzalloc_obj(*t);
+
+	if (!t)
+		return NULL;
+	t->r = r;
+	t->patient = patient;
+	INIT_WORK(&t->work, rebuild_work);
+	INIT_LIST_HEAD(&t->b.io.link);
+	if (nswap_batch_init(&t->b, r->parity->cells, NSWAP_ROW_WIDTH))
+		return t;
+	kfree(t);
+	return NULL;
+}
+
 /* Process, sleeps; allocates 350 KiB. Returns 0, or -ENOMEM, then free with _exit(). */
 int nswap_rebuild_init(struct nswap_parity *p)
 {
-	struct nswap_rebuilder *r = kvzalloc_objs(*r, 1);
+	struct nswap_rebuilder *r = kzalloc_obj(*r);
 	unsigned int i;
 
 	if (!r)
@@ -320,11 +338,8 @@ int nswap_rebuild_init(struct nswap_parity *p)
 	r->rest[true] = jiffies;
 	init_waitqueue_head(&r->wait);
 	for (i = 0; i < REBUILD_TASKS; i++) {
-		r->task[i].r = r;
-		r->task[i].patient = i < PATIENT_TASKS;
-		INIT_WORK(&r->task[i].work, rebuild_work);
-		INIT_LIST_HEAD(&r->task[i].b.io.link);
-		if (!nswap_batch_init(&r->task[i].b, p->cells, NSWAP_ROW_WIDTH))
+		r->task[i] = rebuild_task_init(r, i < PATIENT_TASKS);
+		if (!r->task[i])
 			return -ENOMEM;
 	}
 	/* one that runs and is queued again counts twice */
@@ -358,7 +373,9 @@ void nswap_rebuild_exit(struct nswap_parity *p)
 	for (i = 0; i < ARRAY_SIZE(p->rebuild->wq); i++)
 		if (p->rebuild->wq[i])
 			destroy_workqueue(p->rebuild->wq[i]);
-	for (i = 0; i < REBUILD_TASKS; i++)
-		nswap_batch_exit(&p->rebuild->task[i].b);
-	kvfree(p->rebuild);
+	for (i = 0; i < REBUILD_TASKS && p->rebuild->task[i]; i++) {
+		nswap_batch_exit(&p->rebuild->task[i]->b);
+		kfree(p->rebuild->task[i]);
+	}
+	kfree(p->rebuild);
 }

@@ -431,7 +431,7 @@ int nswap_mirror_fill_init(struct nswap_device *dev)
 
 	if (f)
 		return 0;
-	f = kvzalloc_objs(*f, 1);
+	f = kzalloc_obj(*f);
 	if (!f)
 		return -ENOMEM;
 	INIT_DELAYED_WORK(&f->work, repair_work);
@@ -443,7 +443,7 @@ int nswap_mirror_fill_init(struct nswap_device *dev)
 	}
 	nswap_batch_exit(&f->b);
 	kfree(f->read);
-	kvfree(f);
+	kfree(f);
 	return -ENOMEM;
 }
 
@@ -474,6 +474,6 @@ void nswap_mirror_fill_exit(struct nswap_device *dev)
 		return;
 	nswap_batch_exit(&f->b);
 	kfree(f->read);
-	kvfree(f);
+	kfree(f);
 	dev->repair = NULL;
 }

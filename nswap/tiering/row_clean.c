@@ -447,7 +447,7 @@ static void clean_work(struct work_struct *work)
 /* Process, sleeps; allocates 200 KiB. Returns 0, or -ENOMEM, then free with _exit(). */
 int nswap_row_clean_init(struct nswap_parity *p)
 {
-	struct nswap_row_clean *c = kvzalloc_objs(*c, 1);
+	struct nswap_row_clean *c = kzalloc_obj(*c);
 
 	if (!c)
 		return -ENOMEM;
@@ -477,5 +477,5 @@ void nswap_row_clean_exit(struct nswap_parity *p)
 	if (!p->clean)
 		return;
 	nswap_row_copy_exit(&p->clean->c);
-	kvfree(p->clean);
+	kfree(p->clean);
 }
