@@ -71,8 +71,6 @@ void nswap_pageout_limit_give(struct nswap_io *io)
  */
 void nswap_pageout_limit_wait(struct nswap_device *dev)
 {
-	u32 patience = nswap_knob(dev->node, store_timeout_ms);
-
 	if (atomic_read(&dev->out) <= PAGEOUT_LIMIT || current->flags & PF_KTHREAD)
 		return;
 	if (current->plug && !nswap_compat_plug_empty(current->plug))
@@ -80,7 +78,8 @@ void nswap_pageout_limit_wait(struct nswap_device *dev)
 	wait_event_killable_timeout(dev->out_wait,
 				    atomic_read(&dev->out) <= PAGEOUT_LIMIT ||
 				    READ_ONCE(dev->dying),
-				    msecs_to_jiffies(patience));
+				    msecs_to_jiffies(nswap_knob(dev->node,
+								store_timeout_ms)));
 }
 
 /*

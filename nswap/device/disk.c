@@ -72,10 +72,9 @@ static void disk_discard(struct nswap_device *dev, struct request *rq)
  */
 static void disk_write(struct nswap_device *dev, struct nswap_io *io, bool last)
 {
-	last = last && !dev->disk->queue->elevator;
 	nswap_pageout_limit_take(io);
 	nswap_request_submit(io);
-	if (last)
+	if (last && !dev->disk->queue->elevator)
 		nswap_pageout_limit_wait(dev);
 }
 

@@ -102,7 +102,7 @@ int nswap_exchange_greet(struct nswap_exchange *x, struct nswap_identity *me,
 static int exchange_believe(const struct nswap_identity *me,
 			    const struct nswap_wire_keys *keys, __le64 id)
 {
-	if (!memcmp(keys->own, no_key, sizeof(no_key)))
+	if (!memchr_inv(keys->own, 0, sizeof(keys->own)))
 		return -ENOKEY;
 	if (nswap_identity_name(keys->own) != le64_to_cpu(id) ||
 	    !nswap_identity_believes(me, keys->own))
@@ -215,7 +215,6 @@ static void exchange_direction(const struct nswap_exchange *x, const char *label
 			       struct nswap_tag_keys *keys)
 {
 	u8 out[NSWAP_KEY_BYTES];
-
 	unsigned int i;
 
 	nswap_derive(out, x->key, label, NULL, 0);

@@ -22,8 +22,6 @@
 
 #define ONCE_FOR	(60 * HZ)
 
-static const u8 no_key[NSWAP_KEY_BYTES];
-
 static int member_order(const void *a, const void *b)
 {
 	return memcmp(a, b, NSWAP_KEY_BYTES);
@@ -86,7 +84,7 @@ struct nswap_identity *nswap_identity_make(const struct nswap_identity_config *c
 		nswap_derive(id->secret, id->cluster, "nswap node", &text, 1);
 	curve25519_clamp_secret(id->secret);
 	nswap_derive(id->announce, id->cluster, "nswap announce", NULL, 0);
-	if (!memcmp(id->cluster, no_key, sizeof(no_key)) ||
+	if (!memchr_inv(id->cluster, 0, sizeof(id->cluster)) ||
 	    !curve25519_generate_public(id->public, id->secret))
 		goto fail;
 	ret = cfg->member ? nswap_identity_trust(id, cfg->member, cfg->nr) : 0;

@@ -276,9 +276,7 @@ static unsigned int session_pause(int ret)
 	if (ret == -EPROTONOSUPPORT || ret == -ESTALE || ret == -EADDRINUSE ||
 	    ret == -EKEYREJECTED || ret == -ENOKEY || ret == -EBADMSG)
 		return OTHER_MS;
-	if (ret == -ERESTART)
-		return AGAIN_MS;
-	return ret ? RETRY_MS : AGAIN_MS;
+	return ret && ret != -ERESTART ? RETRY_MS : AGAIN_MS;
 }
 
 static void pause_ms(struct nswap_peer *peer, unsigned int ms)

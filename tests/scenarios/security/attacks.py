@@ -221,7 +221,7 @@ def test_announcements(t):
     wait_for(lambda: v.owner.stat()["announce"]["forged"] >= forged + sent + 1, 5,
              "they are counted")
     equal(v.owner.peers()[v.lender.addr]["lent_pages"], 2048, "pages the lender lends")
-    # a member says that it is here, once, and somebody repeats it when it has left
+    # a member says that it is here, once, and an outsider repeats it when it has left
     body = struct.pack("<QQHHI16sQQQ", v.member.id, 5, socket.AF_INET, PORT, 0,
                        socket.inet_aton(v.host.addr) + bytes(12), 64, 64, 0)
     said = {}

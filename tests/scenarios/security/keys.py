@@ -49,7 +49,7 @@ def why(node, peer):
 
 
 def test_secret(t):
-    """Whoever has the secret is a member: pages are stored, read, moved and freed."""
+    """A node that has the secret is a member: pages are stored, read, moved and freed."""
     cluster = t.cluster(3)
     client, one, two = cluster
     cluster.up(secret=secret(cluster))
