@@ -18,6 +18,7 @@
 	X(zero_reads, ZERO_READS) /* pages read that were never written */ \
 	X(write_errors, WRITE_ERRORS) /* pages whose page-out failed */ \
 	X(read_errors, READ_ERRORS) /* pages whose page-in failed */ \
+	X(seals_broken, SEALS_BROKEN) /* pages that did not open, each time */ \
 	X(refused, REFUSED) /* pages a peer refused to store */ \
 	X(timeouts, TIMEOUTS) /* page-outs that were not answered in time */ \
 	X(moved, MOVED) /* pages placed a second time */ \

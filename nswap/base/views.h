@@ -217,6 +217,7 @@ struct nswap_side_view {
  * @class: what lenders that shrink do with its pages
  * @reserve: pages that peers are to keep for it
  * @reserved: pages that peers which are up do keep
+ * @sealed: its pages leave the node sealed
  * @tier: its tiers, including those it does not have
  * @in_use: opened or swapped on
  * @policy: what is set on the device itself, NULL where it follows its node
@@ -236,6 +237,7 @@ struct nswap_device_view {
 	const char *class;
 	u32 reserve;
 	u64 reserved;
+	bool sealed;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
@@ -252,6 +254,7 @@ struct nswap_device_view {
  * @class: what lenders do with its pages; NULL for normal
  * @reserve: bytes that peers are to keep for it
  * @reserves: @reserve is set
+ * @seal: its pages leave the node sealed
  */
 struct nswap_device_config {
 	u64 bytes;
@@ -263,6 +266,7 @@ struct nswap_device_config {
 	const char *class;
 	u64 reserve;
 	bool reserves;
+	bool seal;
 };
 
 /**

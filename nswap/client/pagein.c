@@ -41,6 +41,7 @@
 #include "hedge.h"
 #include "observe/meter.h"
 #include "pagein.h"
+#include "pagein_open.h"
 #include "pagein_cell.h"
 #include "pagein_copy.h"
 #include "park.h"
@@ -182,7 +183,7 @@ static int load_answered(struct nswap_msg *m)
 	struct nswap_op *op = container_of(m, struct nswap_op, m);
 	struct nswap_conn *c = m->conn;
 	struct nswap_io *io = op->io;
-	unsigned long held, again = 0;
+	unsigned long held, again;
 	unsigned int i;
 	int ret;
 
@@ -197,6 +198,7 @@ static int load_answered(struct nswap_msg *m)
 	nswap_peer_answered(op->peer, c->number, m->since);
 	nswap_hedge_answered(op);
 	pagein_timed(op, held);
+	again = nswap_pagein_open(op, held);
 	for (i = 0; i < op->nr; i++) {
 		unsigned int at = op->first + i;
 
@@ -355,6 +357,7 @@ static void read_zeros(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_device *dev = io->dev;
 
+	set_bit(i, &io->opened);
 	if (io->slot[i]) {
 		clear_highpage(io->page[i]);
 		nswap_stat_inc(dev->node, zero_reads);
@@ -483,7 +486,8 @@ void nswap_pagein(struct nswap_io *io)
 		io->todo &= ~GENMASK(first + nr - 1, first);
 	}
 	/* only if no part is under way; else the one that ends last has it done */
-	if (atomic_read_acquire(&io->pending) > 1 || READ_ONCE(io->retry))
+	if (atomic_read_acquire(&io->pending) > 1 || READ_ONCE(io->retry) ||
+	    nswap_pagein_closed(io))
 		nswap_request_put(io);
 	else if (nswap_pagein_next(io))
 		nswap_pagein(io);

@@ -47,11 +47,22 @@ static struct nswap_slot copy_look(struct nswap_io *io, unsigned int i, bool *co
 	return s;
 }
 
+/* is it on flash or at home as well, and has not failed there? any context; a snapshot */
+bool nswap_copy_besides(struct nswap_io *io, unsigned int i)
+{
+	bool copied;
+
+	copy_look(io, i, &copied);
+	return copied;
+}
+
+#define RANK_SILENT	3	/* and worse: it is not to answer at all, for now */
+
 /* how soon a peer is to answer, the less the better; 1: a connection is slow, 2: late */
 static unsigned int peer_rank(struct nswap_node *node, u16 index)
 {
 	struct nswap_peer *peer;
-	unsigned int rank = 4;
+	unsigned int rank = RANK_SILENT + 1;
 	u8 state;
 
 	rcu_read_lock();
@@ -60,7 +71,7 @@ static unsigned int peer_rank(struct nswap_node *node, u16 index)
 	if (state == NSWAP_PEER_UP)
 		rank = READ_ONCE(peer->late) ? 2 : !!READ_ONCE(peer->slow);
 	else if (!nswap_peer_hopeless(state))
-		rank = 3;
+		rank = RANK_SILENT;
 	rcu_read_unlock();
 	return rank;
 }
@@ -82,6 +93,18 @@ static u16 copy_pick(struct nswap_node *node, u16 first, u16 second)
 	return rank && peer_rank(node, second) < rank ? second : first;
 }
 
+/* likewise for a page of a request; what came from a peer may not have opened */
+static u16 copy_choose(const struct nswap_io *io, unsigned int i, u16 first, u16 second)
+{
+	struct nswap_node *node = io->dev->node;
+	u16 other;
+
+	if (!second || !test_bit(i, &io->doubted))
+		return copy_pick(node, first, second);
+	other = io->doubted_at[i] == second ? first : second;
+	return peer_rank(node, other) < RANK_SILENT ? other : io->doubted_at[i];
+}
+
 /**
  * nswap_copy_place() - which of the peers that hold a page to ask for it
  * @io: page-in
@@ -95,8 +118,7 @@ static u16 copy_pick(struct nswap_node *node, u16 first, u16 second)
 u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
 		     const struct nswap_slot *s)
 {
-	return copy_pick(io->dev->node, s->peer,
-			 nswap_mirror_of(io->dev, io->slot[i], s));
+	return copy_choose(io, i, s->peer, nswap_mirror_of(io->dev, io->slot[i], s));
 }
 
 /* does a page with these places, in this generation, have one at a peer, and rest there? */
@@ -139,7 +161,7 @@ unsigned long nswap_copy_elsewhere(struct nswap_op *op)
 		second = nswap_mirror_second(&m, &s);
 		if (!nswap_copy_rests(&s, second, op->peer->index,
 				      le32_to_cpu(io->gen[i])) ||
-		    copy_pick(io->dev->node, s.peer, second) != op->peer->index) {
+		    copy_choose(io, i, s.peer, second) != op->peer->index) {
 			again |= BIT(i);
 		} else if (copied) {
 			set_bit(i, &io->no_peer);

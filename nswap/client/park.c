@@ -68,7 +68,7 @@ void nswap_park(struct nswap_io *io)
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct bio_list kept = BIO_EMPTY_LIST;
 	unsigned int at = 0, nr = 0, n;
-	unsigned long failed = 0, mine;
+	unsigned long failed = 0, opened = 0, mine;
 	struct bio *bio, *next;
 
 	/* what is left of it was read from the visible device (pagein_cell.c) */
@@ -88,6 +88,7 @@ void nswap_park(struct nswap_io *io)
 			continue;
 		}
 		failed |= (io->failed & mine) >> at << nr;
+		opened |= (io->opened & mine) >> at << nr;
 		nr += n;
 		bio_list_add(&kept, bio);
 	}
@@ -95,6 +96,9 @@ void nswap_park(struct nswap_io *io)
 	rq->biotail = kept.tail;
 	rq->__data_len = nr * PAGE_SIZE;
 	io->failed = failed;
+	io->opened = opened;
+	io->parked = 0;
+	io->lost = 0;
 	io->nr = nr;
 	nswap_request_end(io);
 }

@@ -36,6 +36,7 @@
 #include "peers/peer.h"
 #include "rebuild.h"
 #include "request_queue.h"
+#include "seal.h"
 #include "row.h"
 
 #define REBUILD_TASKS	4
@@ -97,11 +98,99 @@ static bool rebuild_may_read(const struct nswap_device *dev, u32 slot)
 }
 
 /*
+ * Is what came what the slot's program wrote? It is open then, or as it came, to @keep.
+ * Returns 0; -ESTALE: the slot has another page by now; -EBADMSG: it does not open.
+ */
+static int rebuild_open(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
+			bool keep)
+{
+	struct nswap_seal *seal = b->io.seal;
+	struct page *page = b->io.page[0];
+	u32 slot = b->io.outer[0];
+
+	if (!p->dev->sealer || !slot)
+		return 0;
+	if (keep ? nswap_seal_check(p->dev, slot, page, seal) :
+		   nswap_seal_open(p->dev, slot, page, seal))
+		return 0;
+	return READ_ONCE(p->cell_of[slot]) == cell ? -EBADMSG : -ESTALE;
+}
+
+/**
+ * nswap_cell_recover() - the page of a cell from the others of its group, as its program
+ *	wrote it
+ * @p: rows
+ * @b: as for nswap_cell_rebuild(); its io's first @outer is the slot
+ * @cell: cell that the slot names, or did
+ * @keep: of a sealed device: leave it sealed
+ *
+ * With two checks one of the others may lie: each is left out in turn then.
+ *
+ * Context: process, sleeps for peers.
+ * Return: as nswap_cell_rebuild(), -EBADMSG: it does not open.
+ */
+int nswap_cell_recover(struct nswap_parity *p, struct nswap_batch *b, u32 cell, bool keep)
+{
+	int ret = nswap_cell_rebuild(p, b, cell, NSWAP_CELL_ALL);
+	bool later = false;
+	unsigned int i;
+
+	ret = ret ?: rebuild_open(p, b, cell, keep);
+	if (ret != -EBADMSG)
+		return ret;
+	for (i = 0; i < NSWAP_ROW_WIDTH; i++) {
+		ret = nswap_cell_rebuild(p, b, cell, i);
+		if (ret == -ENOENT)
+			break;
+		/* the one that is late may be what the right page takes */
+		later = later || ret == -EAGAIN;
+		ret = ret ?: rebuild_open(p, b, cell, keep);
+		if (ret == -ESTALE)
+			return ret;
+		if (!ret) {
+			struct nswap_slot at = nswap_slot_look(p->cells, b->io.slot[i]);
+
+			nswap_seal_broken_at(p->dev, b->io.outer[0], &at);
+			return 0;
+		}
+	}
+	return later ? -EAGAIN : -EBADMSG;
+}
+
+/*
+ * What its peer, or the visible device, has of a slot. @lied: set if that does not open.
+ * Returns as rebuild_open(), -EAGAIN.
+ */
+static int rebuild_read(struct nswap_parity *p, struct nswap_batch *b, u32 cell, bool *lied)
+{
+	u32 slot = b->io.outer[0], at = cell ?: slot;
+	struct nswap_slot was = nswap_slot_look(b->io.dev, at), is;
+	int ret;
+
+	if (nswap_cells_read(b))
+		return -EAGAIN;
+	ret = rebuild_open(p, b, cell, false);
+	if (ret != -EBADMSG)
+		return ret;
+	is = nswap_slot_look(b->io.dev, at);
+	/* nothing is there, or it was written meanwhile */
+	if (is.state == NSWAP_SLOT_EMPTY || is.state == NSWAP_SLOT_FREEING)
+		return cell ? -ESTALE : 0;
+	if (!nswap_slot_same(&was, &is))
+		return -ESTALE;
+	if (!*lied)
+		nswap_seal_broken_at(p->dev, slot, &was);
+	*lied = true;
+	return ret;
+}
+
+/*
  * From its peer, or rebuilt; into the batch's first page. Returns as nswap_cell_rebuild();
- * -ESTALE: the slot's page is elsewhere by now.
+ * -ESTALE: the slot's page is elsewhere by now; -EBADMSG: neither of them opens, and its peer
+ * has been asked, or is gone. @lied: as for rebuild_read().
  */
 static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
-			bool patient)
+			bool patient, bool *lied)
 {
 	u32 cell = READ_ONCE(p->cell_of[slot]);
 	struct nswap_device *dev = cell ? p->cells : p->dev;
@@ -113,33 +202,45 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 	b->io.dev = dev;
 	b->io.outer[0] = slot;
 	b->io.nr = 1;
-	if (read && !nswap_cells_read(b)) {
-		ret = 0;
-	} else if (cell && (read || nswap_cell_rebuildable(p, cell))) {
-		ret = nswap_cell_rebuild(p, b, cell);
+	if (read)
+		ret = rebuild_read(p, b, cell, lied);
+	if ((ret == -EAGAIN || ret == -EBADMSG) && cell &&
+	    (read || nswap_cell_rebuildable(p, cell))) {
+		ret = nswap_cell_recover(p, b, cell, false);
 		rebuilt = !ret;
+		if (ret == -EBADMSG && !*lied && !nswap_cell_bad(p, cell))
+			ret = -EAGAIN;
 	}
-	if (READ_ONCE(p->cell_of[slot]) != cell)
+	/* the cell's entry was read before */
+	smp_rmb();
+	if (READ_ONCE(p->cell_of[slot]) != cell) {
+		if (p->dev->sealer)
+			clear_highpage(b->io.page[0]);
 		return -ESTALE;
+	}
 	if (rebuilt)
 		nswap_stat_inc(p->dev->node, pages_rebuilt);
 	return ret;
 }
 
-/* are its peer and others of its group, as many as it has checks, gone for good? */
-static bool rebuild_hopeless(struct nswap_parity *p, u32 slot)
+/*
+ * Are its peer and others of its group, as many as it has checks, gone for good, or the peer
+ * @lied?
+ */
+static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, bool lied)
 {
 	u32 cell = READ_ONCE(p->cell_of[slot]);
 	u32 row = cell ? nswap_cell_row(p, cell) : NSWAP_ROW_NONE;
 	const struct nswap_row *r;
-	bool gone;
+	bool bad, gone;
 
 	if (!cell)
 		return nswap_slot_look(p->dev, slot).state == NSWAP_SLOT_LOST;
-	if (row == NSWAP_ROW_NONE || !nswap_cell_bad(p, cell))
+	bad = row != NSWAP_ROW_NONE && nswap_cell_bad(p, cell);
+	if (row == NSWAP_ROW_NONE || !(bad || lied))
 		return false;
 	r = &p->row[row];
-	gone = nswap_row_bad(p, r, nswap_cell_lane(cell)) > READ_ONCE(r->checks);
+	gone = nswap_row_bad(p, r, nswap_cell_lane(cell)) + !bad > READ_ONCE(r->checks);
 	/* what was counted is the slot's group if it still has the cell */
 	smp_rmb();
 	return gone && READ_ONCE(p->cell_of[slot]) == cell;
@@ -151,26 +252,29 @@ static bool rebuild_waited(unsigned long since, unsigned long most)
 	return time_after(jiffies, since + most);
 }
 
-/* one page of a bio, into the batch's first page. Returns 0, -EAGAIN: not now, or -EIO */
+/* one page of a bio, into the batch's first page. Returns 0, -EAGAIN: not now, -EBADMSG or -EIO */
 static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long since)
 {
 	struct nswap_parity *p = t->r->parity;
 	u32 ms = 2 * (nswap_knob(p->dev->node, dead_after_ms) + MSEC_PER_SEC);
 	unsigned long most = msecs_to_jiffies(ms);
-	bool patient = false;
+	bool patient = false, bad = false, lied = false;
 	int ret;
 
 	for (;;) {
-		ret = rebuild_page(p, &t->b, slot, patient);
+		ret = rebuild_page(p, &t->b, slot, patient, &lied);
 		if (!ret)
 			return 0;
 		if (READ_ONCE(t->r->stop))
 			return -EIO;
-		if (ret == -ESTALE) {
+		if (ret == -EBADMSG && bad)
+			return ret;
+		bad = bad || ret == -EBADMSG;
+		if (ret == -ESTALE || ret == -EBADMSG) {
 			cond_resched();
 			continue;
 		}
-		if (rebuild_hopeless(p, slot))
+		if (rebuild_hopeless(p, slot, lied))
 			return -EIO;
 		if (rebuild_waited(since, patient ? most : 2 * most))
 			return -EIO;
@@ -196,12 +300,16 @@ static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio,
 			return false;
 		if (!ret) {
 			copy_highpage(bv.bv_page, t->b.io.page[0]);
+			if (dev->sealer)
+				clear_highpage(t->b.io.page[0]);
 			nswap_stat_inc(dev->node, pages_in);
 		} else {
 			bio->bi_status = BLK_STS_IOERR;
 			nswap_stat_inc(dev->node, read_errors);
-			nswap_warn(dev->node, "%s: page-in of slot %u failed: its peer does not answer, nor do enough others of its group",
-				   dev->disk->disk_name, slot);
+			nswap_warn(dev->node, "%s: page-in of slot %u failed: %s",
+				   dev->disk->disk_name, slot, ret == -EBADMSG ?
+				   "neither its peer nor its group has what was written" :
+				   "its peer does not answer, nor do enough others of its group");
 		}
 		bio_advance(bio, PAGE_SIZE);
 	}

@@ -112,6 +112,7 @@ static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 static bool rebuild_second(struct nswap_parity *p, struct nswap_batch *b,
 			   const struct rebuild_group *g)
 {
+	u32 first = b->io.slot[0];
 	bool good;
 
 	if (g->here)
@@ -120,6 +121,7 @@ static bool rebuild_second(struct nswap_parity *p, struct nswap_batch *b,
 	b->io.slot[0] = g->second;
 	b->io.nr = 1;
 	good = !nswap_cells_read(b);
+	b->io.slot[0] = first;
 	swap(b->io.page[0], b->io.page[g->nr]);
 	return good;
 }
@@ -139,17 +141,21 @@ static void rebuild_solve(struct nswap_parity *p, struct nswap_batch *b,
 	swap(b->io.page[0], b->io.page[g->nr + 1]);
 }
 
-/* Returns 0 or -EAGAIN */
+/* @without: the page that is left out. Returns 0, -EAGAIN; -ENOENT: that cannot be */
 static int rebuild_compute(struct nswap_parity *p, struct nswap_batch *b,
-			   const struct rebuild_group *g)
+			   const struct rebuild_group *g, unsigned int without)
 {
 	unsigned long failed = 0;
 	unsigned int i;
 
+	if (without != NSWAP_CELL_ALL && (g->checks < 2 || without >= g->to_read))
+		return -ENOENT;
 	b->io.dev = p->cells;
 	b->io.nr = g->to_read;
 	if (g->to_read)
 		failed = nswap_cells_read(b);
+	if (without != NSWAP_CELL_ALL)
+		failed |= BIT(without);
 	if (failed) {
 		i = __ffs(failed);
 		if (failed != BIT(i) || g->checks < 2 || !rebuild_second(p, b, g))
@@ -191,12 +197,14 @@ bool nswap_cell_rebuildable(const struct nswap_parity *p, u32 cell)
  * @b: batch with NSWAP_ROW_WIDTH pages, its io's @patient is set; the result is in its
  *	first one
  * @cell: cell that a slot names, or did
+ * @without: do without this one of the others, counted from 0; NSWAP_CELL_ALL
  *
  * Context: process, sleeps until peers have answered, are known not to, or are late.
  * Return: 0; -EAGAIN: not now; -ESTALE: its row has been freed; -EINVAL: its page is in
- * no check.
+ * no check; -ENOENT: there are not as many others, or no second check to do without one.
  */
-int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell)
+int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
+		       unsigned int without)
 {
 	u32 row = nswap_cell_row(p, cell), use;
 	struct rebuild_group g;
@@ -207,7 +215,8 @@ int nswap_cell_rebuild(struct nswap_parity *p, struct nswap_batch *b, u32 cell)
 	use = READ_ONCE(p->row[row].use);
 	/* what is read of the row belongs to this use of it, or one that comes later */
 	smp_rmb();
-	ret = rebuild_collect(p, b, &p->row[row], cell, &g) ?: rebuild_compute(p, b, &g);
+	ret = rebuild_collect(p, b, &p->row[row], cell, &g) ?:
+	      rebuild_compute(p, b, &g, without);
 	if (ret)
 		return ret;
 	/* likewise */

@@ -15,7 +15,8 @@
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry and @parked.
  *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
- *    for memory waits here forever.
+ *    for memory waits here forever; but one that waits for pages to be sealed into
+ *    (client/seal.c) waits until others have ended.
  */
 #include <linux/slab.h>
 
@@ -24,12 +25,15 @@
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
+#include "core/parity.h"
 #include "observe/meter.h"
 #include "peers/peer.h"
 #include "pagein_cell.h"
+#include "pagein_open.h"
 #include "pageout_cell.h"
 #include "pageout_limit.h"
 #include "request_queue.h"
+#include "seal.h"
 
 static void request_dispatch(struct nswap_io *io)
 {
@@ -78,6 +82,9 @@ void nswap_request_submit(struct nswap_io *io)
 	io->halves = 0;
 	io->rest = 0;
 	io->lost = 0;
+	io->opened = 0;
+	io->from_home = 0;
+	io->doubted = 0;
 	io->todo = io->write ? 0 : all;
 	io->unclaimed = io->write ? all : 0;
 	if (!io->ops && nswap_parity_of(dev))
@@ -189,25 +196,14 @@ void nswap_request_fail(struct nswap_io *io, unsigned int first, unsigned int nr
 		set_bit(first++, &io->failed);
 }
 
-/**
- * nswap_request_end() - end the block request, each merged bio with its own status
- * @io: request, no part of it is under way; not to be touched afterwards
- *
- * Context: any; does not sleep, on the page-out path.
- */
-void nswap_request_end(struct nswap_io *io)
+/* end its bios, each with its own status */
+static void request_over(struct nswap_io *io)
 {
 	struct request *rq = blk_mq_rq_from_pdu(io);
 	struct nswap_node *node = io->dev->node;
 	bool write = io->write;
 	unsigned int i, end;
 
-	if (nswap_io_own(io)) {
-		io->ops->over(io);
-		if (write)
-			nswap_client_kick(node);
-		return;
-	}
 	for (i = 0; io->failed && i < io->nr; i = end) {
 		bool failed = io->failed & BIT(i);
 
@@ -226,6 +222,30 @@ void nswap_request_end(struct nswap_io *io)
 		nswap_client_kick(node);
 	else if (!bio_list_empty(&node->client->ready))
 		nswap_client_unpark(node);
+}
+
+/**
+ * nswap_request_end() - end the block request, each merged bio with its own status
+ * @io: request, no part of it is under way; not to be touched afterwards
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_request_end(struct nswap_io *io)
+{
+	if (nswap_io_own(io)) {
+		struct nswap_node *node = io->dev->node;
+		bool write = io->write;
+
+		io->ops->over(io);
+		if (write)
+			nswap_client_kick(node);
+		return;
+	}
+	if (io->bounced)
+		nswap_seal_sent(nswap_visible_device(io->dev), io);
+	/* none is left: never would one that is not open reach a program */
+	io->failed |= nswap_pagein_closed(io);
+	request_over(io);
 }
 
 /* how many requests of its direction the device can take besides those it has */
@@ -316,6 +336,10 @@ void nswap_request_block(struct nswap_io *io, unsigned int first,
 {
 	struct nswap_op *op = nswap_op_block(io, first, nr, flash, end);
 
+	if (flash)
+		io->from_home &= ~nswap_op_slots(op);
+	else
+		io->from_home |= nswap_op_slots(op);
 	op->h.own = request_own(io);
 	op->h.anywhere = true;
 	nswap_meter_begin(op);
@@ -353,18 +377,11 @@ void nswap_request_store(struct nswap_io *io, unsigned long slots, bool to_flash
 	}
 }
 
-/**
- * nswap_request_put() - drop one share of @pending
- * @io: request; not to be touched afterwards
- *
- * Context: any; does not sleep, on the page-out path.
- */
-void nswap_request_put(struct nswap_io *io)
+/* no part of it is under way: it ends, or goes on */
+static void request_settled(struct nswap_io *io)
 {
 	struct nswap_node *node = io->dev->node;
 
-	if (!atomic_dec_and_test(&io->pending))
-		return;
 	if (READ_ONCE(io->retry) || READ_ONCE(io->parked) || io->rest ||
 	    READ_ONCE(io->lost)) {
 		atomic_set(&io->pending, 1);
@@ -373,6 +390,37 @@ void nswap_request_put(struct nswap_io *io)
 		return;
 	}
 	nswap_request_end(io);
+}
+
+static void request_open_work(struct work_struct *work)
+{
+	struct nswap_io *io = container_of(work, struct nswap_io, open);
+
+	nswap_pagein_open_rest(io, nswap_pagein_closed(io));
+	request_settled(io);
+}
+
+/**
+ * nswap_request_put() - drop one share of @pending
+ * @io: request; not to be touched afterwards
+ *
+ * Context: any; does not sleep, on the page-out path.
+ */
+void nswap_request_put(struct nswap_io *io)
+{
+	unsigned long closed;
+
+	if (!atomic_dec_and_test(&io->pending))
+		return;
+	closed = nswap_pagein_closed(io);
+	if (closed && (in_hardirq() || irqs_disabled())) {
+		INIT_WORK(&io->open, request_open_work);
+		queue_work(nswap_io_wq, &io->open);
+		return;
+	}
+	if (closed)
+		nswap_pagein_open_rest(io, closed);
+	request_settled(io);
 }
 
 /* @again are to be done again: each is added to @to */

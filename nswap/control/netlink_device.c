@@ -73,6 +73,7 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.class = tb[NSWAP_A_CLASS] ? nla_data(tb[NSWAP_A_CLASS]) : NULL,
 		.reserves = tb[NSWAP_A_RESERVE],
 		.reserve = tb[NSWAP_A_RESERVE] ? nla_get_u64(tb[NSWAP_A_RESERVE]) : 0,
+		.seal = tb[NSWAP_A_SEAL] && nla_get_u8(tb[NSWAP_A_SEAL]),
 	};
 	struct nswap_device_view v = {};
 	int err = nswap_nl_may(skb, info);
@@ -96,6 +97,8 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		err = PTR_ERR(node);
 		goto free;
 	}
+	if (!tb[NSWAP_A_SEAL])
+		cfg.seal = node->identity;
 	err = nswap_device_add(node, &cfg, &v, info->extack);
 	nswap_node_put(node);
 	if (err)

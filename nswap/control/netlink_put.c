@@ -174,6 +174,7 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    put_u64(skb, NSWAP_DEVICE_A_RESERVE, (u64)v->reserve << NSWAP_SLOT_SHIFT) ||
 	    put_u64(skb, NSWAP_DEVICE_A_RESERVED, v->reserved << NSWAP_SLOT_SHIFT) ||
 	    put_flag(skb, NSWAP_DEVICE_A_IN_USE, v->in_use) ||
+	    put_flag(skb, NSWAP_DEVICE_A_SEALED, v->sealed) ||
 	    put_u64(skb, NSWAP_DEVICE_A_SLOTS_HOME, home->pages) ||
 	    (*home->names &&
 	     nla_put_string(skb, NSWAP_DEVICE_A_HOME, home->names)) ||

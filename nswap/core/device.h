@@ -24,6 +24,7 @@ struct nswap_promote;
 struct nswap_prefetcher;
 struct nswap_reserve;
 struct nswap_returns;
+struct nswap_sealer;
 
 /* flags of a read by the prefetcher, see @ahead of struct nswap_io */
 #define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
@@ -54,6 +55,7 @@ struct nswap_returns;
  * @repair: makes missing second copies; likewise
  * @parity: its rows, see parity.h; NULL until protection by parity is turned on
  * @outer: of a device of cells: the visible one; else NULL
+ * @sealer: seals its pages, NULL if they are not sealed; write-once
  * @protect: what is to survive the death of a peer; read with READ_ONCE, written
  *	under the node's @control
  * @class: enum nswap_device_class; write-once
@@ -109,6 +111,7 @@ struct nswap_device {
 	struct nswap_mirror_fill *repair;
 	struct nswap_parity *parity;
 	struct nswap_device *outer;
+	struct nswap_sealer *sealer;
 	enum nswap_protect protect;
 	enum nswap_device_class class;
 	bool attached;

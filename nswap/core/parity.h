@@ -188,6 +188,12 @@ static inline bool nswap_is_cells(const struct nswap_device *dev)
 	return dev->outer;
 }
 
+/* the device that programs see: of a block request that may have come to its cells */
+static inline struct nswap_device *nswap_visible_device(struct nswap_device *dev)
+{
+	return dev->outer ?: dev;
+}
+
 /* are pages to be written to cells? */
 static inline bool nswap_parity_wanted(const struct nswap_device *dev)
 {

@@ -8,6 +8,7 @@
 #include <linux/bits.h>
 #include <linux/bvec.h>
 
+#include "keys/seal_page.h"
 #include "backing/home.h"
 #include "base/bits.h"
 #include "pure/slot_map.h"
@@ -112,6 +113,15 @@ struct nswap_io_ops {
  * @outer: of a block request, and of one that writes to cells: the slots of the visible
  *	device
  * @page: memory of each slot
+ * @bounce: page-out of a sealed device: pages of the pool, in place of the program's
+ * @bounced: how many; the last ones of @nr
+ * @seal: of each slot, to be kept; of a page-in, to open it
+ * @sealed: page-out: pages that are sealed
+ * @opened: page-in of a sealed device: pages that are open
+ * @from_home: page-in: pages that home was asked for last, and not flash
+ * @doubted: likewise: pages that did not open when they came from
+ * @doubted_at: index of this peer
+ * @open: page-in of a sealed device: opens its pages where that may be done
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
  * @bv: vectors of the messages; the one from slot i starts at 3 * i
@@ -155,6 +165,15 @@ struct nswap_io {
 	u32 slot[NSWAP_REQ_SLOTS];
 	u32 outer[NSWAP_REQ_SLOTS];
 	struct page *page[NSWAP_REQ_SLOTS];
+	struct page *bounce[NSWAP_REQ_SLOTS];
+	u16 bounced;
+	struct nswap_seal seal[NSWAP_REQ_SLOTS];
+	unsigned long sealed;
+	unsigned long opened;
+	unsigned long from_home;
+	unsigned long doubted;
+	u16 doubted_at[NSWAP_REQ_SLOTS];
+	struct work_struct open;
 	struct nswap_slot old[NSWAP_REQ_SLOTS];
 	__le32 gen[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[3 * NSWAP_REQ_SLOTS];

@@ -12,6 +12,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/err.h>
+#include <linux/random.h>
 
 #include "class.h"
 #include "config.h"
@@ -91,7 +92,7 @@ void nswap_device_close_backing(struct nswap_device_backing *b)
 
 /*
  * Open the home and flash of a device to be. @b: result; belongs to the caller until a
- * device takes it. Context: process, sleeps. Returns 0, -EINVAL, what
+ * device takes it. Context: process, sleeps. Returns 0, -EINVAL, -EINTR, what
  * nswap_home_open() or nswap_flash_open() returns.
  */
 int nswap_device_open_backing(const struct nswap_device_config *cfg,
@@ -100,7 +101,7 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 {
 	int ret = 0;
 
-	*b = (struct nswap_device_backing){ .bytes = cfg->bytes };
+	*b = (struct nswap_device_backing){ .bytes = cfg->bytes, .seal = cfg->seal };
 	if (cfg->home)
 		ret = open_home(cfg->home, &b->home, ext);
 	if (!ret && cfg->nr_flash)
@@ -118,6 +119,9 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 					  &b->shape, ext);
 	if (!ret)
 		ret = nswap_class_parse(cfg, b, ext);
+	/* there is to be a key that cannot be guessed */
+	if (!ret && cfg->seal && wait_for_random_bytes())
+		ret = -EINTR;
 	if (ret)
 		nswap_device_close_backing(b);
 	return ret;

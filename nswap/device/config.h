@@ -22,6 +22,7 @@ struct nswap_home;
  * @protect: what protects it
  * @class: what lenders do with its pages
  * @reserve: pages that peers are to keep for it
+ * @seal: its pages leave the node sealed
  * @shape: with parity, what its groups have
  */
 struct nswap_device_backing {
@@ -31,6 +32,7 @@ struct nswap_device_backing {
 	enum nswap_protect protect;
 	enum nswap_device_class class;
 	u32 reserve;
+	bool seal;
 	struct nswap_group_shape shape;
 };
 

@@ -108,6 +108,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 			rq->rq_flags |= RQF_QUIET;
 		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
 			WRITE_ONCE(dev->used, jiffies);
+		io->bounced = 0;
 		if (io->write)
 			disk_write(dev, io, bd->last);
 		else

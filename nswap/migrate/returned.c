@@ -19,6 +19,7 @@
  *  - A flash slot belongs to this file from its allocation until it is in the slot
  *    map, and is put back if it never gets there. So without a home no mark is
  *    needed: the write cannot hit another page.
+ *  - Of a sealed device only what opens is written: the rest stays with its server.
  *  - A mark is held by one RETURN at a time, or by the removal of a flash device.
  *    A RETURN needs REMOTE(from, g): one that is repeated, late or obsolete writes
  *    nothing.
@@ -34,10 +35,12 @@
  */
 #include <linux/slab.h>
 
+#include "client/seal.h"
 #include "core/client_state.h"
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/return_mark.h"
+#include "core/slot_update.h"
 #include "moved.h"
 #include "peers/peer.h"
 #include "returned.h"
@@ -64,8 +67,10 @@ static void returns_free(struct nswap_returns *rs)
 {
 	unsigned int i;
 
-	for (i = 0; i < ROOMS; i++)
+	for (i = 0; i < ROOMS; i++) {
 		nswap_batch_exit(&rs->all[i].b);
+		kfree(rs->all[i].seal);
+	}
 	kvfree(rs);
 }
 
@@ -82,7 +87,8 @@ int nswap_return_init(struct nswap_device *dev)
 	for (r = rs->all; r < rs->all + ROOMS; r++) {
 		r->b.then = "the page stays at its peer";
 		list_add(&r->link, &rs->unused);
-		if (!nswap_batch_init(&r->b, dev, NSWAP_REQ_SLOTS)) {
+		r->seal = kzalloc_obj(*r->seal);
+		if (!r->seal || !nswap_batch_init(&r->b, dev, NSWAP_REQ_SLOTS)) {
 			returns_free(rs);
 			return -ENOMEM;
 		}
@@ -216,8 +222,9 @@ static u16 return_judge(struct nswap_device *dev, const struct nswap_wire_page *
 	if (!nswap_moved_counts(dev, p, from))
 		return NSWAP_ST_OK;
 	nswap_moved_swap(dev, p, from);
-	if (nswap_moved_to_flash(dev, p, NSWAP_SLOT_REMOTE, from,
-				 NSWAP_FLASH_NONE)) {
+	/* what was not checked takes the place of a sealed page only if nothing else can */
+	if (!(dev->sealer && has_place(dev)) &&
+	    nswap_moved_to_flash(dev, p, NSWAP_SLOT_REMOTE, from, NSWAP_FLASH_NONE)) {
 		count_returned(dev->node, from);
 		return NSWAP_ST_OK;
 	}
@@ -250,6 +257,33 @@ static unsigned long return_begin(u16 from, struct nswap_return *r,
 			writing |= BIT(i);
 	}
 	return writing;
+}
+
+/*
+ * Which of the pages are what their slots' programs wrote? All, of a device that is not
+ * sealed. What a server made up must not take the place of other copies.
+ */
+static unsigned long return_sound(struct nswap_return *r, const struct nswap_peer *from,
+				  const struct nswap_wire_page *page,
+				  unsigned long writing)
+{
+	struct nswap_device *dev = r->b.io.dev;
+	unsigned long sound = writing;
+	unsigned int i;
+
+	for_each_set_bit(i, &writing, dev->sealer ? NSWAP_REQ_SLOTS : 0) {
+		u32 slot = r->b.io.slot[i];
+		struct nswap_slot s;
+
+		if (nswap_seal_check(dev, slot, r->b.io.page[i], r->seal))
+			continue;
+		s = nswap_slot_look(dev, slot);
+		if (nswap_slot_is(&s, NSWAP_SLOT_MOVING, from->index,
+				  le32_to_cpu(page[i].gen)))
+			nswap_seal_broken(dev, slot, from->name);
+		sound &= ~BIT(i);
+	}
+	return sound;
 }
 
 /* write to flash, else home; returns the pages that neither took */
@@ -311,7 +345,7 @@ void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 {
 	struct nswap_node *node = r->b.io.dev->node;
 	struct nswap_peer *from = nswap_moved_peer(node, mover, mover_epoch);
-	unsigned long writing, failed;
+	unsigned long writing, sound, failed;
 	unsigned int i;
 
 	for (i = 0; !from && i < nr; i++)
@@ -319,7 +353,10 @@ void nswap_returned(u64 mover, u64 mover_epoch, struct nswap_return *r,
 	if (!from)
 		return;
 	writing = return_begin(from->index, r, page, nr, result);
-	failed = writing ? return_write(&r->b, writing) : 0;
+	sound = return_sound(r, from, page, writing);
+	failed = writing & ~sound;
+	if (sound)
+		failed |= return_write(&r->b, sound);
 	for_each_set_bit(i, &writing, NSWAP_REQ_SLOTS)
 		result[i].status = cpu_to_le32(return_end(r, i, &page[i], from->index,
 							  failed & BIT(i)));

@@ -22,6 +22,7 @@
 #include "client/rebuild.h"
 #include "client/request_queue.h"
 #include "client/row.h"
+#include "client/seal.h"
 #include "core/client_state.h"
 #include "core/home_copy.h"
 #include "core/inject.h"
@@ -137,6 +138,48 @@ static void copy_shift(struct nswap_row_copy *c, unsigned int to, unsigned int i
 	c->held[to] = c->held[i];
 }
 
+/* is a page still where it was read? what is kept of its slot has been read before */
+static bool copy_same(struct nswap_row_copy *c, unsigned int i)
+{
+	struct nswap_parity *p = c->parity;
+	u32 slot = c->b.io.outer[i];
+
+	return READ_ONCE(p->cell_of[slot]) == c->old[i] &&
+	       (c->old[i] || nswap_slot_held(p->dev, slot, &c->held[i]));
+}
+
+/*
+ * May page @i be written elsewhere? On a sealed device only if it is what the slot's program
+ * wrote: else a peer could have others take what it made up.
+ */
+static bool copy_sound(struct nswap_row_copy *c, unsigned int i)
+{
+	struct nswap_parity *p = c->parity;
+	u32 slot = c->b.io.outer[i];
+	struct nswap_slot at;
+
+	if (!p->dev->sealer ||
+	    nswap_seal_check(p->dev, slot, c->b.io.page[i], c->one.io.seal))
+		return true;
+	at = nswap_slot_look(c->old[i] ? p->cells : p->dev, c->old[i] ?: slot);
+	if (copy_same(c, i))
+		nswap_seal_broken_at(p->dev, slot, &at);
+	return false;
+}
+
+/* the page of a cell that could not be read, or was not what it should be */
+static bool copy_rebuilt(struct nswap_row_copy *c, unsigned int i)
+{
+	struct nswap_io *io = &c->b.io;
+
+	c->one.io.outer[0] = io->outer[i];
+	if (nswap_cell_recover(c->parity, &c->one, c->old[i], true))
+		return false;
+	copy_highpage(io->page[i], c->one.io.page[0]);
+	nswap_stat_inc(c->parity->dev->node, pages_rebuilt);
+	return true;
+}
+
 /*
  * Read what was collected, rebuild what cannot be read, and leave out what no slot needs;
  * returns how many there are.
@@ -154,12 +197,9 @@ static unsigned int copy_read(struct nswap_row_copy *c, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		if (!io->outer[i])
 			continue;
-		if (failed & BIT(i)) {
-			if (nswap_cell_rebuild(p, &c->one, c->old[i]))
-				continue;
-			copy_highpage(io->page[i], c->one.io.page[0]);
-			nswap_stat_inc(p->dev->node, pages_rebuilt);
-		}
+		if ((failed & BIT(i) || !copy_sound(c, i)) &&
+		    !(copy_same(c, i) && copy_rebuilt(c, i)))
+			continue;
 		copy_shift(c, n++, i);
 	}
 	return n;
@@ -287,7 +327,7 @@ unsigned int nswap_row_copy_in(struct nswap_row_copy *c)
 	io->nr = nr;
 	failed = nswap_cells_read(&c->b);
 	for (i = 0; i < nr; i++) {
-		if (failed & BIT(i))
+		if (failed & BIT(i) || !copy_sound(c, i))
 			nswap_slot_release(p->dev, io->outer[i], &c->held[i],
 					   c->held[i].peer);
 		else

@@ -28,6 +28,8 @@ static const struct option add_options[] = {
 	{ "protect", required_argument, NULL, 'p' },
 	{ "class", required_argument, NULL, 'c' },
 	{ "reserve", required_argument, NULL, 'r' },
+	{ "seal", no_argument, NULL, 'e' },
+	{ "no-seal", no_argument, NULL, 'E' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -152,6 +154,7 @@ static void print_device(const struct view_device *d)
 	json_number("slots_remote", d->remote);
 	json_number("slots_lost", d->lost);
 	json_string("protect", d->protect);
+	json_bool("sealed", d->sealed);
 	json_number("exposed_pages", d->exposed);
 	json_number("lag_pages", d->lag);
 	json_string("class", d->class);
@@ -183,6 +186,7 @@ struct wanted {
 	const char *class;
 	uint64_t reserve;
 	bool reserves;
+	int seal;		/* -1: as the node has keys or not */
 	bool force;
 };
 
@@ -243,6 +247,12 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 			w->reserve = arg_size(optarg);
 			w->reserves = true;
 			break;
+		case 'e':
+			w->seal = 1;
+			break;
+		case 'E':
+			w->seal = 0;
+			break;
 		case 'f':
 			w->force = true;
 			break;
@@ -296,6 +306,8 @@ static void add(const struct wanted *w, struct view_device *d)
 		ctl_put_text(msg, NSWAP_A_PROTECT, w->protect);
 	if (w->class)
 		ctl_put_text(msg, NSWAP_A_CLASS, w->class);
+	if (w->seal >= 0)
+		ctl_put_byte(msg, NSWAP_A_SEAL, w->seal);
 	if (w->reserves)
 		ctl_put_wide(msg, NSWAP_A_RESERVE, w->reserve);
 	why = ctl_try_call(msg, view_take_device, d);
@@ -315,7 +327,7 @@ int cmd_device_add(int argc, char **argv)
 {
 	struct view_device d = { .name = "" };
 	char path[80], size[32], map[32];
-	struct wanted w = { .home = NULL };
+	struct wanted w = { .seal = -1 };
 	unsigned int lenders;
 	uint64_t lent;
 	int i;

@@ -373,6 +373,18 @@ static void check_exposed(const struct patient *p)
 			NULL);
 }
 
+/* on a node with keys: are all devices sealed? */
+static void check_sealed(const struct patient *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_devices; i++)
+		if (!p->devices[i].sealed)
+			finding(false, "privacy",
+				"only members take part, but a device is not sealed: members, and machines on the way between them, can read its pages",
+				NULL);
+}
+
 static void examine(void)
 {
 	struct patient p = {};
@@ -396,9 +408,7 @@ static void examine(void)
 	check_reserve(&p);
 	check_exposed(&p);
 	if (p.node.public[0])
-		finding(false, "privacy",
-			"only members take part, but pages travel and are held as they are: members, and machines on the way between them, can read them",
-			NULL);
+		check_sealed(&p);
 	else
 		finding(false, "privacy",
 			"this node is open: anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust, or keys",

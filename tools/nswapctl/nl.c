@@ -256,6 +256,11 @@ void ctl_put_addr(struct nl_msg *msg, int type, const struct ctl_addr *addr)
 	nla_nest_end(msg, nest);
 }
 
+void ctl_put_byte(struct nl_msg *msg, int type, uint8_t value)
+{
+	must_fit(nla_put_u8(msg, type, value));
+}
+
 void ctl_put_number(struct nl_msg *msg, int type, uint32_t value)
 {
 	must_fit(nla_put_u32(msg, type, value));

@@ -24,6 +24,7 @@ void ctl_dump(struct nl_msg *msg, ctl_reply_fn reply, void *arg);
 const char *ctl_try_call(struct nl_msg *msg, ctl_reply_fn reply, void *arg);
 
 void ctl_put_addr(struct nl_msg *msg, int type, const struct ctl_addr *addr);
+void ctl_put_byte(struct nl_msg *msg, int type, uint8_t value);
 void ctl_put_number(struct nl_msg *msg, int type, uint32_t value);
 void ctl_put_wide(struct nl_msg *msg, int type, uint64_t value);
 void ctl_put_text(struct nl_msg *msg, int type, const char *text);

@@ -54,7 +54,8 @@ static const struct ctl_command commands[] = {
 	  cmd_nodes },
 	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]...\n"
 	  "                   [--tier DEVICE,rank=N]... [--protect KIND]\n"
-	  "                   [--class CLASS] [--reserve SIZE] [--force]",
+	  "                   [--class CLASS] [--reserve SIZE] [--seal | --no-seal]\n"
+	  "                   [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
@@ -69,6 +70,8 @@ static const struct ctl_command commands[] = {
 	  "  --class CLASS     what peers that give RAM back do with its pages: critical:\n"
 	  "                    move them first; normal: move them; droppable: drop them\n"
 	  "  --reserve SIZE    RAM that peers set aside for this device alone\n"
+	  "  --seal, --no-seal whether its pages leave this node encrypted, so that no peer can\n"
+	  "                    read or change one; by default if the node has keys\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"

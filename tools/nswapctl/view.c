@@ -22,6 +22,7 @@ const struct view_counter view_counters[] = {
 	CLIENT("zero_reads", ZERO_READS),
 	CLIENT("write_errors", WRITE_ERRORS),
 	CLIENT("read_errors", READ_ERRORS),
+	CLIENT("seals_broken", SEALS_BROKEN),
 	CLIENT("refused", REFUSED),
 	CLIENT("timeouts", TIMEOUTS),
 	CLIENT("moved", MOVED),
@@ -217,6 +218,7 @@ void view_take_device(struct nlattr **attrs, void *device)
 	d->reserve = u64_of(tb[NSWAP_DEVICE_A_RESERVE]);
 	d->reserved = u64_of(tb[NSWAP_DEVICE_A_RESERVED]);
 	d->exposed = u64_of(tb[NSWAP_DEVICE_A_EXPOSED]);
+	d->sealed = tb[NSWAP_DEVICE_A_SEALED];
 	d->lag = u32_of(tb[NSWAP_DEVICE_A_LAG]);
 	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];
 	d->at_home = u64_of(tb[NSWAP_DEVICE_A_SLOTS_HOME]);

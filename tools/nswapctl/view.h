@@ -73,6 +73,7 @@ struct view_device {
 	uint64_t reserve;
 	uint64_t reserved;
 	uint64_t exposed;
+	bool sealed;
 	uint32_t lag;
 	uint64_t at_home;
 	char home[64];		/* "" without one */

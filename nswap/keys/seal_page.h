@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sealing of a page: encrypted, and bound to its slot.
+ */
+#ifndef NSWAP_SEAL_PAGE_H
+#define NSWAP_SEAL_PAGE_H
+
+#include "derive.h"
+
+struct page;
+
+#define NSWAP_SEAL_TAG	16
+
+/**
+ * struct nswap_seal - what its owner keeps of a sealed page, 24 bytes a slot
+ * @nonce: never used twice with a key; 0: nothing is sealed there
+ * @tag: of the page, and of where it belongs
+ */
+struct nswap_seal {
+	u64 nonce;
+	u8 tag[NSWAP_SEAL_TAG];
+};
+
+static_assert(sizeof(struct nswap_seal) == 24);
+
+/**
+ * struct nswap_seal_name - where a page belongs
+ * @owner: node id
+ * @epoch: its boot epoch
+ * @slot: slot
+ * @instance: of the device
+ * @zero: zero
+ */
+struct nswap_seal_name {
+	__le64 owner;
+	__le64 epoch;
+	__le64 slot;
+	__le32 instance;
+	__le32 zero;
+};
+
+void nswap_seal_page(struct page *page, const u8 key[NSWAP_KEY_BYTES],
+		     const struct nswap_seal_name *name, struct nswap_seal *seal);
+bool nswap_open_page(struct page *page, const u8 key[NSWAP_KEY_BYTES],
+		     const struct nswap_seal_name *name, struct nswap_seal *seal);
+
+#endif
