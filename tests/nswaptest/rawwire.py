@@ -187,8 +187,9 @@ class Peer:
 
     version, features and greets (version of the GREET, if another) may be
     changed at any time; hellos are those heard, asked counts (type, flags).
-    full: it takes no page; free_ack: seconds until a FREE is answered; held_up,
-    if it is an event: a HOLD_ASK that goes on with an earlier one waits for it.
+    full: it takes no page; free_ack, load_reply: seconds until a FREE or a LOAD is
+    answered; held_up, if it is an event: a HOLD_ASK that goes on with an earlier one
+    waits for it.
     """
 
     def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
@@ -200,6 +201,7 @@ class Peer:
         self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
         self.refused = 0
         self.full, self.free_ack, self.held_up = False, 0, None
+        self.load_reply = 0
         self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
@@ -303,9 +305,9 @@ class Peer:
                 answer.slot = answer.slot or question.slot
                 answer.instance = question.instance
                 answer.free = 0 if self.full else 2048
-                if question.kind == FREE and self.free_ack:
-                    threading.Timer(self.free_ack, self._answer,
-                                    (sock, answer)).start()
+                later = {FREE: self.free_ack, LOAD: self.load_reply}.get(question.kind)
+                if later:
+                    threading.Timer(later, self._answer, (sock, answer)).start()
                 else:
                     self._answer(sock, answer)
 

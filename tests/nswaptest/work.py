@@ -88,6 +88,26 @@ class Slots:
             check.equal(got, PAGE, f"bytes read at slot {slot}")
             return bytes(buffer)
 
+    def read_run(self, first, count):
+        """Adjacent slots in one call: the contents, or OSError."""
+        with mmap.mmap(-1, count * PAGE) as buffer:
+            got = os.preadv(self._file, [buffer], first * PAGE)
+            check.equal(got, count * PAGE, f"bytes read from slot {first} on")
+            return [buffer[i * PAGE:(i + 1) * PAGE] for i in range(count)]
+
+    def compare_runs(self, count):
+        """Read all slots, adjacent ones together: slots in calls that succeeded, and
+        those of them that are not right."""
+        read = wrong = 0
+        for first in range(min(self.count), max(self.count) + 1, count):
+            try:
+                pages = self.read_run(first, count)
+            except OSError:
+                continue
+            read += count
+            wrong += sum(page != self.page(first + i) for i, page in enumerate(pages))
+        return read, wrong
+
     def right(self, slot):
         """Whether a slot holds what was written last."""
         return self.read(slot) == self.page(slot)
