@@ -126,15 +126,20 @@ peer_is_up()
 	nswapctl --json peers | tr -d ' \n' | grep -q '"state":"up"'
 }
 
+# nswap OPTION...: a device of a node with a peer; both have a key if there is /secret
 nswap()
 {
 	load nswap
-	in_b nswapctl up --lend $((COST_MB + 16))M --peers $here --no-broadcast ||
+	with=
+	[ ! -e /secret ] || with="--secret /secret"
+	# shellcheck disable=SC2086  # two words or none
+	in_b nswapctl up --lend $((COST_MB + 16))M --peers $here --no-broadcast $with ||
 		end "failed: node b is not up"
-	nswapctl up --lend 0 --peers $there --no-broadcast ||
+	# shellcheck disable=SC2086
+	nswapctl up --lend 0 --peers $there --no-broadcast $with ||
 		end "failed: node a is not up"
 	wait_until 30 "the peer offers its room" peer_lends
-	nswapctl device add --size "${COST_MB}M" || end "failed: no nswap device"
+	nswapctl device add --size "${COST_MB}M" "$@" || end "failed: no nswap device"
 	wait_until 30 "the peer is connected" peer_is_up
 	device=/dev/nswap0
 }
@@ -187,6 +192,21 @@ several()
 	nswapctl device add "$@" || end "failed: no nswap device"
 	wait_until 30 "all peers are connected" all_are_up
 	device=/dev/nswap0
+}
+
+# nodes with keys, and a device that is not sealed
+keys()
+{
+	load curve25519-x86_64
+	nswapctl key generate --secret /secret > /dev/null || end "failed: no secret"
+	nswap --no-seal
+}
+
+sealed()
+{
+	load curve25519-x86_64
+	nswapctl key generate --secret /secret > /dev/null || end "failed: no secret"
+	nswap --seal
 }
 
 pair()
@@ -333,7 +353,7 @@ case $COST_DEVICE in
 nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
 parity:*) parity ;;
-brd | nswap | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
+brd | nswap | keys | sealed | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works
 end "done"

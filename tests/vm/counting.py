@@ -27,9 +27,10 @@ DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
 # without peers on such disks. Those of SEVERAL have two peers, and home too, and are
-# protected as they are called, or as many as a group has.
+# protected as they are called, or as many as a group has. keys is nswap between nodes
+# with keys, sealed the same with a sealed device.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
-OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
+OTHERS = ["nbd", "disk", "home", "flash", "keys", "sealed", *SEVERAL]
 KERNELS = ["6.1", "6.12"]
 DEVICE_MB = 48
 MEMORY_MB = 512
