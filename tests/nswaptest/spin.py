@@ -44,23 +44,27 @@ def _check(t, model, name, options, optimise):
     return int(errors[1]), int(states[1]), text
 
 
-def search(t, model, configurations, states_at_least=1000):
-    """Every configuration, every state, no error."""
+def search(t, model, configurations, states_at_least=1000, optimise="-O1"):
+    """Every configuration, every state, no error; optimise: pays off for many states."""
     for name, options in configurations.items():
-        errors, states, text = _check(t, model, name, options, "-O1")
+        errors, states, text = _check(t, model, name, options, optimise)
         wrong = re.search(r"pan:1: (.*)", text)
         at_least(states, states_at_least, f"{name}: states")
         t.sub(name, not errors, wrong[1] if wrong else "")
 
 
-def mutate(t, model, mutations):
-    """Each rule taken away is noticed, by an assertion of the model."""
-    for name, options in mutations.items():
-        errors, _, text = _check(t, model, name, f"{options} MUT_{name}",
-                                 "-O0")
+def noticed(t, model, configurations):
+    """Every configuration fails, by an assertion of the model."""
+    for name, options in configurations.items():
+        errors, _, text = _check(t, model, name, options, "-O0")
         wrong = re.search(r"pan:1: (.*)", text)
-        noticed = bool(errors) and "assertion violated" in wrong[1] and \
+        fails = bool(errors) and "assertion violated" in wrong[1] and \
             "invalid array index" not in wrong[1]
-        t.sub(f"without_{name.lower()}", noticed,
-              "" if noticed else f"the model does not notice: "
+        t.sub(name, fails, "" if fails else f"the model does not notice: "
               f"{wrong[1] if wrong else 'no error'}")
+
+
+def mutate(t, model, mutations):
+    """Each rule taken away is noticed."""
+    noticed(t, model, {f"without_{name.lower()}": f"{options} MUT_{name}"
+                       for name, options in mutations.items()})
