@@ -14,8 +14,9 @@
  * the client, that of HELLO_ACK the server; all that was said before is in both.
  *
  * Invariants:
- *  - Nothing is multiplied for a key that is no member's, an id that is not its, or a
- *    host that does not know the cluster's secret.
+ *  - Nothing is multiplied for a key that is no member's or an id that is not its, and by
+ *    a server for a host that does not know the cluster's secret. A client that is made to
+ *    connect to a stranger multiplies four times an attempt.
  *  - A server does nothing for a client before nswap_exchange_heard(), a client believes
  *    nothing of a server before nswap_exchange_welcomed().
  *  - No memory is allocated and no program is asked: a node short of memory comes back
