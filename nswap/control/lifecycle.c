@@ -254,7 +254,8 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		goto down;
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
 	nswap_nodes_publish(node);
-	nswap_info(node, "up, lends %llu pages", cfg->lend_pages);
+	nswap_info(node, "up, lends %llu pages%s", cfg->lend_pages, node->identity ? "" :
+		   "; open: without keys anyone on its subnet can take part");
 	mutex_unlock(&node->control);
 	return 0;
 

@@ -41,6 +41,7 @@ static const struct option up_options[] = {
 	{ "key", required_argument, NULL, 'k' },
 	{ "members", required_argument, NULL, 'M' },
 	{ "secret", required_argument, NULL, 'S' },
+	{ "open", no_argument, NULL, 'o' },
 	{ }
 };
 
@@ -51,6 +52,7 @@ struct up_request {
 	uint64_t lend_pages;
 	uint32_t conns;
 	bool no_broadcast;
+	bool open;
 	char *size_policy;
 	char *peers;
 	const char *key;
@@ -104,6 +106,9 @@ static void take_up_option(struct up_request *up, int option)
 	case 'S':
 		up->secret = optarg;
 		break;
+	case 'o':
+		up->open = true;
+		break;
 	case 'c':
 		up->conns = arg_number(optarg, "number of connections",
 				       UINT32_MAX);
@@ -150,6 +155,16 @@ static size_t parse_peers(const struct up_request *up, struct ctl_addr **list)
 	return nr;
 }
 
+/* is anyone on the subnet let in? */
+static bool up_is_open(const struct up_request *up)
+{
+	bool keys = up->key || up->members || up->secret;
+
+	if (keys && up->open)
+		ctl_usage("--open is for a node without keys");
+	return !keys;
+}
+
 static struct nl_msg *up_message(const struct up_request *up)
 {
 	struct ctl_addr *peers = NULL;
@@ -183,12 +198,14 @@ int cmd_up(int argc, char **argv)
 	char addr[ADDR_TEXT], lent[32];
 	struct view_node n;
 	int option;
+	bool open;
 
 	while ((option = arg_option(argc, argv, up_options)) != -1)
 		take_up_option(&up, option);
 	arg_no_more(argc, argv, optind);
 	if (ctl_node)
 		ctl_usage("a node comes up in the network namespace this is run in, not by number");
+	open = up_is_open(&up);
 	settle_addr(&up);
 	ctl_call(up_message(&up), NULL, NULL);
 	view_get_node(&n);
@@ -198,6 +215,9 @@ int cmd_up(int argc, char **argv)
 		printf("node %u is up at %s and lends %s\n", n.number,
 		       text_addr(&n.addr, addr),
 		       text_size(n.lent * PAGE_BYTES, lent, sizeof(lent)));
+	if (open && !up.open && !ctl_json)
+		fputs("it is open: anyone on its subnet can take part, see 'Keys' in nswapctl(8), or say --open\n",
+		      stderr);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ static const struct ctl_command commands[] = {
 	{ "up", "[--addr A] [--port N] [--lend SIZE] [--peers A[:PORT],…]\n"
 	  "                   [--no-broadcast] [--conns N] [--dead-after SEC]\n"
 	  "                   [--announce-ms N] [--reconcile SEC] [--size-policy NAME]\n"
-	  "                   [--key FILE --members FILE | --secret FILE]",
+	  "                   [--key FILE --members FILE | --secret FILE | --open]",
 	  "bring up the node of this network namespace",
 	  "  --addr A          address to listen on; default: the first global IPv4 address;\n"
 	  "                    A, A:PORT, [A]:PORT, and A%IFACE for a link-local one\n"
@@ -36,10 +36,11 @@ static const struct ctl_command commands[] = {
 	  "  --key FILE        this node's own key, see 'nswapctl key generate'\n"
 	  "  --members FILE    whom it believes, see 'nswapctl key trust'\n"
 	  "  --secret FILE     instead of both: every node that has it is a member\n"
+	  "  --open            none of these, and that is meant\n"
 	  "\n"
 	  "Without keys anyone on the subnet can read and replace pages that travel or are\n"
-	  "held there: use that on networks you trust. With them only members take part;\n"
-	  "pages themselves still travel and are held as they are.\n",
+	  "held there: use that on networks you trust. With them only members take part,\n"
+	  "and devices are sealed.\n",
 	  cmd_up },
 	{ "down", "[--netns-id ID] [--now]",
 	  "take a node down",

@@ -120,6 +120,20 @@ def test_addresses(t):
     equal(node.ctl("nodes"), [], "nodes")
 
 
+def test_open(t):
+    """A node without keys says that it is open, unless that is meant."""
+    node = t.cluster(1)[0]
+    for args, said in (((), "it is open: "), (("--open",), ""),
+                       (("--secret", node.secret()), "")):
+        done = node.run([node.prog("nswapctl"), "up", *args]).check()
+        equal(done.err[:len("it is open: ")], said, f"what up {' '.join(args)} says")
+        logged = "; open: " in node.run("dmesg | grep 'nswap.* up, lends' | tail -1").out
+        equal(logged, "--secret" not in args, "the log says so")
+        node.down()
+    node.refused("up", "--open", "--secret", node.secret(), code=2)
+    equal(node.ctl("nodes"), [], "nodes")
+
+
 def test_device_add(t):
     """It prints the name and the map's memory, warns when the peers lend too
     little, and the name is there when it returns."""
