@@ -16,7 +16,8 @@ STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
            "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8",
-           "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d"}
+           "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d",
+           "keys": "#5f8fbf", "sealed": "#204060"}
 POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
                   "#3a9fbf", "#a08040")
 POLICY_TITLES = {"place": "placement: where page-outs go",

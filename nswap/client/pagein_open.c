@@ -146,7 +146,7 @@ static bool pagein_elsewhere(struct nswap_io *io, unsigned int at)
 
 /*
  * Open them, or have them asked for again, or fail. @io: as above; @closed: from
- * nswap_pagein_closed(). Context: no hard interrupt, interrupts on; does not sleep.
+ * nswap_pagein_closed(). Context: task, interrupts on; does not sleep.
  */
 void nswap_pagein_open_rest(struct nswap_io *io, unsigned long closed)
 {

@@ -413,7 +413,7 @@ void nswap_request_put(struct nswap_io *io)
 	if (!atomic_dec_and_test(&io->pending))
 		return;
 	closed = nswap_pagein_closed(io);
-	if (closed && (in_hardirq() || irqs_disabled())) {
+	if (closed && (!in_task() || irqs_disabled())) {
 		INIT_WORK(&io->open, request_open_work);
 		queue_work(nswap_io_wq, &io->open);
 		return;

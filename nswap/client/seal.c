@@ -26,7 +26,6 @@
  *    copied into the socket (tcp.c), never sent from the page itself.
  */
 #include <linux/highmem.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "base/log.h"
@@ -46,7 +45,7 @@
 
 /**
  * struct nswap_sealer - of a sealed device
- * @key: random; write-once
+ * @cipher: with the device's key; write-once
  * @table: side table of struct nswap_seal
  * @nonce: the last one used
  * @lock: protects all below
@@ -56,7 +55,7 @@
  * @wanted: how many it needs
  */
 struct nswap_sealer {
-	u8 key[NSWAP_KEY_BYTES];
+	struct nswap_cipher cipher;
 	struct nswap_side_table *table;
 	atomic64_t nonce;
 	spinlock_t lock;
@@ -86,10 +85,9 @@ int nswap_sealer_init(struct nswap_device *dev)
 		return -ENOMEM;
 	dev->sealer = s;
 	s->page = kvzalloc_objs(*s->page, POOL_PAGES);
-	if (!s->page)
+	if (!s->page || nswap_cipher_init(&s->cipher))
 		return -ENOMEM;
 	spin_lock_init(&s->lock);
-	get_random_bytes(s->key, sizeof(s->key));
 	s->table = nswap_side_add(&dev->side, "seals", 8 * sizeof(struct nswap_seal));
 	for (; s->table && s->nr < pages; s->nr++) {
 		s->page[s->nr] = alloc_page(GFP_KERNEL_ACCOUNT);
@@ -109,8 +107,9 @@ void nswap_sealer_exit(struct nswap_device *dev)
 	while (s->nr)
 		__free_page(s->page[--s->nr]);
 	kvfree(s->page);
+	nswap_cipher_exit(&s->cipher);
 	dev->sealer = NULL;
-	kfree_sensitive(s);
+	kfree(s);
 }
 
 /* the first request that finds too few gets the next ones; others leave it as many */
@@ -205,7 +204,7 @@ void nswap_seal_slot(struct nswap_io *io, unsigned int i)
 		copy_highpage(io->bounce[i], io->page[i]);
 		io->page[i] = io->bounce[i];
 		io->seal[i].nonce = atomic64_inc_return(&s->nonce);
-		nswap_seal_page(io->page[i], s->key, &name, &io->seal[i]);
+		nswap_seal_page(&s->cipher, io->page[i], &name, &io->seal[i]);
 	}
 	seal_keep(io, i);
 }
@@ -234,11 +233,8 @@ static bool seal_open(struct nswap_device *dev, u64 slot, struct page *page,
 	data_race(memcpy(seal, nswap_side_entry(s->table, slot), sizeof(*seal)));
 	/* what is kept is read before the slot's word, or cell, is looked at again */
 	smp_rmb();
-	if (seal->nonce && nswap_open_page(page, s->key, &name, seal)) {
-		if (keep)
-			nswap_seal_page(page, s->key, &name, seal);
-		return true;
-	}
+	if (seal->nonce && nswap_open_page(&s->cipher, page, &name, seal))
+		return !keep || nswap_seal_page(&s->cipher, page, &name, seal);
 	clear_highpage(page);
 	return !seal->nonce && !keep;
 }
@@ -248,9 +244,9 @@ static bool seal_open(struct nswap_device *dev, u64 slot, struct page *page,
  * @dev: sealed device
  * @slot: of the page, not 0
  * @page: as it came; as it was, or zeros
- * @seal: linear memory to work in
+ * @seal: memory to work in
  *
- * Context: any but hard interrupts, interrupts on; does not sleep.
+ * Context: task, interrupts on; does not sleep.
  * Return: false if it is not what was written last: then nothing of it is left.
  */
 bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page,

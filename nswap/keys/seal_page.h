@@ -7,6 +7,8 @@
 
 #include "derive.h"
 
+struct crypto_aead;
+struct nswap_seal_work;
 struct page;
 
 #define NSWAP_SEAL_TAG	16
@@ -39,9 +41,23 @@ struct nswap_seal_name {
 	__le32 zero;
 };
 
-void nswap_seal_page(struct page *page, const u8 key[NSWAP_KEY_BYTES],
+/**
+ * struct nswap_cipher - how pages are sealed, and the key; write-once
+ * @aes: AES-256-GCM, NULL: ChaCha20-Poly1305
+ * @work: of each processor
+ * @key: of either
+ */
+struct nswap_cipher {
+	struct crypto_aead *aes;
+	struct nswap_seal_work *__percpu *work;
+	u8 key[NSWAP_KEY_BYTES];
+};
+
+int nswap_cipher_init(struct nswap_cipher *c);
+void nswap_cipher_exit(struct nswap_cipher *c);
+bool nswap_seal_page(const struct nswap_cipher *c, struct page *page,
 		     const struct nswap_seal_name *name, struct nswap_seal *seal);
-bool nswap_open_page(struct page *page, const u8 key[NSWAP_KEY_BYTES],
-		     const struct nswap_seal_name *name, struct nswap_seal *seal);
+bool nswap_open_page(const struct nswap_cipher *c, struct page *page,
+		     const struct nswap_seal_name *name, const struct nswap_seal *seal);
 
 #endif

@@ -205,6 +205,7 @@ keys()
 sealed()
 {
 	load curve25519-x86_64
+	load aesni-intel
 	nswapctl key generate --secret /secret > /dev/null || end "failed: no secret"
 	nswap --seal
 }

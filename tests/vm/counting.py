@@ -47,7 +47,7 @@ SAID = ("rows", "console.log")
 # Carried if they are installed: only one device needs them.
 PROGRAMS = ("nbd-server", "nbd-client")
 LOADED = ("veth", "brd", "nvmet-tcp", "nvme-tcp", "nbd", "sd_mod", "scsi_debug",
-          "raid6_pq", "curve25519-x86_64", "nswap")
+          "raid6_pq", "curve25519-x86_64", "aesni-intel", "nswap")
 
 CMDLINE = ("console=ttyS0 loglevel=5 panic=-1 rootfstype=ramfs rdinit=/cost.sh "
            "clocksource=tsc tsc=reliable mitigations=off nokaslr norandmaps "
