@@ -26,6 +26,7 @@
  *    copied into the socket (tcp.c), never sent from the page itself.
  */
 #include <linux/highmem.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "base/log.h"
@@ -38,10 +39,13 @@
 
 /*
  * Pages of the pool: one for each page that all tags can have on the way, so that a peer
- * that is slow takes no other peer's; a device below 256 MiB has a 16th of its own size.
+ * that is slow takes no other peer's; but no more than a 16th of the device, and a 64th of
+ * the machine's memory. A few requests have room in any.
  */
 #define POOL_PAGES	(NSWAP_TAGS * NSWAP_REQ_SLOTS)
+#define POOL_LEAST	(8 * NSWAP_REQ_SLOTS)
 #define POOL_SHARE	16
+#define POOL_RAM_SHARE	64
 
 /**
  * struct nswap_sealer - of a sealed device
@@ -78,7 +82,8 @@ static struct nswap_seal_name seal_name(const struct nswap_device *dev, u64 slot
 /* Returns 0, or -ENOMEM; nswap_sealer_exit() either way. Process, sleeps. */
 int nswap_sealer_init(struct nswap_device *dev)
 {
-	u32 pages = min_t(u64, POOL_PAGES, dev->map.nr / POOL_SHARE + NSWAP_REQ_SLOTS);
+	unsigned long pages = min_t(unsigned long, dev->map.nr / POOL_SHARE,
+				    totalram_pages() / POOL_RAM_SHARE);
 	struct nswap_sealer *s = kzalloc_obj(*s);
 
 	if (!s)
@@ -89,6 +94,7 @@ int nswap_sealer_init(struct nswap_device *dev)
 		return -ENOMEM;
 	spin_lock_init(&s->lock);
 	s->table = nswap_side_add(&dev->side, "seals", 8 * sizeof(struct nswap_seal));
+	pages = clamp_t(unsigned long, pages, POOL_LEAST, POOL_PAGES);
 	for (; s->table && s->nr < pages; s->nr++) {
 		s->page[s->nr] = alloc_page(GFP_KERNEL_ACCOUNT);
 		if (!s->page[s->nr])
