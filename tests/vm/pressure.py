@@ -27,6 +27,7 @@ DEVICE_MB = 168
 # Without the third guest they are to fail. As long as it has free slots the
 # kernel tries every page again, about 40 times, before it gives up: with 256 MB
 # that is minutes of emulation, so there the slots end soon.
+CUT_SECONDS = 6         # more than it takes to give up a connection
 ALONE_MB = {128: 224, 256: 48}
 EACH_WAY = 2000
 SWAPPED = 10000         # pages of each resting program at peers, if protected
@@ -45,6 +46,8 @@ class Shape:
     lent_mb             what each large guest lends
     device_mb, protect  the device of each small guest
     seconds, passes     each program eats that much at least, of both
+    keys                the guests have keys, so devices are sealed, and two small
+                        ones are cut from each other for CUT_SECONDS meanwhile
     """
     small: int = 2
     small_mb: int = 128
@@ -55,6 +58,7 @@ class Shape:
     protect: str = "none"
     seconds: int = EAT_SECONDS
     passes: int = 2
+    keys: bool = False
 
     @property
     def protected(self):
@@ -65,6 +69,7 @@ class Shape:
 # Two copies of a page, or a page and its check, are at two guests: both large
 # ones are needed, and each has room for one of everything.
 MIRROR = Shape(large=2, lent_mb=350, protect="mirror", seconds=60, passes=1)
+SEALED = dataclasses.replace(MIRROR, keys=True)
 PARITY = Shape(large=2, lent_mb=350, protect="parity:2+1", seconds=60, passes=1)
 THREE = Shape(small=3, large_mb=704, lent_mb=512, seconds=60, passes=1)
 THREE_MIRROR = Shape(small=3, large=2, large_mb=704, lent_mb=512,
@@ -202,13 +207,15 @@ def _start(t, series, shape):
     small = cluster.nodes[:shape.small]
     for node in cluster:
         watch_for_hangs(node)
-        node.up(lend=LENT if node in small else f"{shape.lent_mb}M")
+        node.up(lend=LENT if node in small else f"{shape.lent_mb}M",
+                **({"secret": node.secret()} if shape.keys else {}))
     cluster.wait_connected()
     for node in small:
         node.ctl("policy", "place", "round-robin")
         device = node.device_add(f"{shape.device_mb}M")
         if shape.protected:
             node.ctl("device", "protect", device, shape.protect)
+        check.true(node.devices()[0]["sealed"] or not shape.keys, "the device is sealed")
         node.swapon(device)
     return cluster, small
 
@@ -222,7 +229,35 @@ def _end(cluster, small):
              "no node holds a page for another one")
 
 
-def _follow(t, eating):
+class Cut:
+    """Two small guests that are cut from each other while they starve: their
+    connections break, and they have to agree on keys again."""
+
+    def __init__(self, cluster, small):
+        self.cluster, self.pair = cluster, small[:2]
+        self.until = self.before = None
+
+    def step(self):
+        """Called now and then: cut them, and later no more."""
+        if self.until is None:
+            self.before = [node.stat()["client"]["sessions"] for node in self.pair]
+            self.cluster.cut(*self.pair)
+            self.until = time.monotonic() + CUT_SECONDS
+        elif self.until and time.monotonic() > self.until:
+            self.cluster.heal(*self.pair)
+            self.until = 0
+
+    def check(self, t):
+        """They are connected again."""
+        check.true(self.before, "they were cut")
+        self.cluster.heal(*self.pair)
+        for node, before in zip(self.pair, self.before):
+            now = node.stat()["client"]["sessions"]
+            t.log(f"{node}: {before} sessions before the cut, {now} now")
+            check.at_least(now, before + 1, f"{node}: sessions that came up")
+
+
+def _follow(t, eating, cut=None):
     """Wait until no program eats any more; what each guest served while all of
     them did, and for how long they did."""
     wait_for(lambda: not all(e.eats() for e in eating) or
@@ -238,6 +273,8 @@ def _follow(t, eating):
         if all(eat):
             last, end = now, at
             t.log(" ".join(f"{e.node}: {e.progress()}" for e in eating))
+            if cut:
+                cut.step()
         return not any(eat)
     wait_for(over, RUN_LIMIT, "the end of every program", every=2)
     for e, a, b in zip(eating, first, last):
@@ -255,7 +292,10 @@ def none_lost(t, series, shape):
     t.expect_starved()
     cluster, small = _start(t, series, shape)
     eating = [Eating(node, shape) for node in small]
-    each_way = _follow(t, eating)
+    cut = Cut(cluster, small) if shape.keys else None
+    each_way = _follow(t, eating, cut)
+    if cut:
+        cut.check(t)
     if shape.protected:
         for e in eating:
             e.check_protected(t)
