@@ -7,9 +7,6 @@ from .child import Child
 from .scenario import Result
 from .totals import OUT, fresh_folder
 
-# suites that need no kernel at all
-BARE = ("model",)
-
 
 class HostRun:
     """Runs tests, several at once if processors are free."""
@@ -24,7 +21,7 @@ class HostRun:
 
     def begin(self):
         """Build and fetch what the tests need."""
-        cases = [case for suite, case in self.tests if suite not in BARE]
+        cases = [case for _, case in self.tests if not case.here]
         if cases:
             self.backend = importlib.import_module("vm.cluster")
             self.backend.prepare(cases)
@@ -57,7 +54,7 @@ class HostRun:
     def _start(self, suite, case):
         settings = {"flavour": "plain", "seed": self.options.seed,
                     "suite": suite}
-        backend = None if suite in BARE else self.backend.Cluster
+        backend = None if case.here else self.backend.Cluster
         return Child(case, OUT / suite / case.name, backend, settings)
 
     def busy(self):

@@ -31,12 +31,12 @@ from .scenario import Result
 from .totals import Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
-SUITES = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "pressure", "kernels",
-          "debug", "kcsan", "faults")
+SUITES = ("unit", "model", "fuzz", "lab", "long", "chaos", "crash", "vm", "pressure",
+          "kernels", "debug", "kcsan", "faults")
 # what "make test" runs; the others take a kernel of their own, two of them an hour
-DEFAULT = ("unit", "model", "lab", "long", "chaos", "crash", "vm", "kernels",
+DEFAULT = ("unit", "model", "fuzz", "lab", "long", "chaos", "crash", "vm", "kernels",
            "pressure")
-LAB = ("unit", "lab", "long", "chaos", "crash", "debug", "kcsan", "faults")
+LAB = ("unit", "fuzz", "lab", "long", "chaos", "crash", "debug", "kcsan", "faults")
 # what debug runs unless told otherwise: at least one of everything that has
 # threads, locks and pages on their way, and no test that takes a quarter of an
 # hour there
@@ -44,13 +44,14 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "discovery.strangers", "cuts.lost_acks", "failures.short_cut",
             "failures.rebooted_peer", "migration.drains",
             "migration.while_swapping", "home.no_peer",
-            "home.errors_while_swapping", "size.pressure", "size.shrinker")
+            "home.errors_while_swapping", "size.pressure", "size.shrinker",
+            "fuzz_peer.*", "fuzz_control.*")
 # and kcsan: everything that has threads, all at once
 IN_KCSAN = ("lifecycle.refused_in_use", "cuts.lost_acks", "chaos.moves", "chaos.home",
             "chaos_slots.*", "chaos_flash.*", "crash.mirror", "crash.parity",
             "migration.while_swapping", "protect_parity.killed_while_swapping")
 # the kernel of each of them, what it runs unless told otherwise, and of which suites
-SPECIAL = {"debug": (IN_DEBUG, ("unit", "lab", "long")),
+SPECIAL = {"debug": (IN_DEBUG, ("unit", "fuzz", "lab", "long")),
            "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash")),
            "faults": (("alloc_faults.*",), ())}
 
@@ -63,7 +64,8 @@ def special_cases(suite, options):
     """The tests of a suite of SPECIAL, with the suites they come from."""
     usual, sources = SPECIAL[suite]
     only = options.only or ([] if in_full() else usual)
-    return [(s, c) for s in (*sources, suite) for c in scenario.discover(s, only)]
+    return [(s, c) for s in (*sources, suite) for c in scenario.discover(s, only)
+            if not c.here]
 
 
 def select(suite, options):
@@ -125,8 +127,9 @@ def share(runs, processors):
 
 def run_all(tests, options, totals):
     """All tests, and those that are to run once more."""
-    of_lab = [test for test in tests if test[0] in LAB]
-    here = [(suite, case) for suite, _, case in tests if suite not in LAB]
+    of_lab = [test for test in tests if test[0] in LAB and not test[2].here]
+    here = [(suite, case) for suite, _, case in tests
+            if suite not in LAB or case.here]
     here.sort(key=lambda test: -test[1].timeout)
     labs = lab_runs(of_lab, options, totals) if of_lab else []
     host = HostRun(here, options, totals)

@@ -15,6 +15,7 @@ names of tests have no folder in them, so no two files share a name:
                                  they take very long
     CPUS = 2                     processors of its lab kernel, 1 if left out
     BUSY = 1.5                   how many of this machine's it keeps busy, if not CPUS
+    HERE = True                  it needs no kernel but this machine's
     NOT_IN_DEBUG = "why"         set if it makes no sense on the debug kernels
 
     def run(t): …                one test named like the file, or
@@ -55,6 +56,7 @@ class Case:
     cpus: int
     busy: float
     full: str       # why it runs only with NSWAP_FULL, or ""
+    here: bool      # on this machine, without a kernel of its own
 
     def load(self):
         """The function itself."""
@@ -139,7 +141,8 @@ def discover(suite, patterns=()):
                 getattr(module, "CPUS", 1),
                 getattr(module, "BUSY", getattr(module, "CPUS", 1)),
                 getattr(module, "ONLY_FULL", {}).get(
-                    function.removeprefix("test_"), "")))
+                    function.removeprefix("test_"), ""),
+                getattr(module, "HERE", False)))
     return cases
 
 

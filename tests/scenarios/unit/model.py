@@ -14,6 +14,7 @@ from nswaptest.spin import MODELS, mutate, search
 DESCRIPTION = "spin: page-out, page-in, free, move, claim, comparison, cuts"
 SUITES = ("model",)
 NEEDS = ("spin", "gcc")
+HERE = True
 TIMEOUT = 1200
 
 MODEL = "move.pml"

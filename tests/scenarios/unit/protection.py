@@ -14,6 +14,7 @@ from nswaptest.spin import MODELS, mutate, search
 DESCRIPTION = "spin: two copies, groups with parity, repair, drops"
 SUITES = ("model",)
 NEEDS = ("spin", "gcc")
+HERE = True
 TIMEOUT = 1200
 
 HEADER = ROOT / "nswap/pure/slot_map.h"

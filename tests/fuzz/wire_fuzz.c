@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wire format: what a receiver believes of a header. The shape of every message is
+ * written down here a second time, as a receiver's buffers know it.
+ */
+#include "fuzz.h"
+#include "pure/wire.h"
+
+#define MOST	(16 + 32 * (4096 + 16))	/* bytes of the largest payload */
+
+/**
+ * struct layout - a message of one type
+ * @fixed: bytes of payload
+ * @each: bytes of payload for each page, run or name
+ * @least: fewest of them
+ * @most: most of them; 0: the message has none, ANY_NUMBER: they are counted only
+ * @flags: that it may have
+ * @timed: it may carry a time
+ */
+struct layout {
+	u32 fixed, each, least, most;
+	u16 flags;
+	bool timed;
+};
+
+#define ANY_NUMBER	0xffffffffu
+
+static const struct layout layouts[] = {
+	[1] = { 120 }, [2] = { 144 }, [3] = { 104 },
+	[4] = { 0, 4100, 1, 32, 0x120 }, [5] = { 0, 8, 1, 32, .timed = true },
+	[6] = { 0, 4, 1, 32, 0x20 }, [7] = { 0, 0, 1, 32, .timed = true },
+	[8] = { 0, 24, 1, 128, 8 }, [9] = { 0 }, [10] = { 0 }, [11] = { 0 },
+	[12] = { 0, 24, 0, 128, 1 }, [13] = { 0, 0, 0, ANY_NUMBER }, [14] = { 0 },
+	[15] = { 0, 0, 1, ANY_NUMBER }, [16] = { 0 }, [17] = { 0 },
+	[18] = { 16, 4112, 1, 32 }, [19] = { 0, 8, 1, 32 }, [20] = { 16, 16, 1, 32 },
+	[21] = { 0, 8, 1, 32 }, [22] = { 0, 16, 1, 32 }, [23] = { 0, 8, 1, 32 },
+	[24] = { 16, 4112, 1, 32 }, [25] = { 0, 8, 1, 32 }, [26] = { 64, .flags = 0x16 },
+	[27] = { 0, 0, 0, ANY_NUMBER, 0xc0 }, [28] = { 0, 0, 0, ANY_NUMBER },
+	[29] = { 16, 16, 1, 32 }, [30] = { 0, 8, 1, 32 },
+};
+
+static bool fits(const struct layout *l, u8 type, u32 nr, u64 bytes)
+{
+	if (nr < l->least || nr > l->most)
+		return false;
+	if (type != NSWAP_LOAD_REPLY)
+		return bytes == l->fixed + (u64)l->each * nr;
+	return bytes >= 4ull * nr && bytes <= 4100ull * nr && (bytes - 4 * nr) % 4096 == 0;
+}
+
+static bool legal(const struct nswap_wire_hdr *h)
+{
+	const struct layout *l = &layouts[h->type % ARRAY_SIZE(layouts)];
+	static const u8 none[NSWAP_WIRE_AUTH];
+
+	return h->magic == NSWAP_WIRE_MAGIC && h->version == 2 && h->type &&
+	       h->type < ARRAY_SIZE(layouts) && !(h->flags & ~l->flags) &&
+	       fits(l, h->type, h->nr, h->bytes) && (!h->took || l->timed) &&
+	       h->page_bytes == 4096 && !memcmp(h->auth, none, sizeof(none));
+}
+
+static void run_wire(struct fuzz_cursor *in)
+{
+	struct nswap_wire_hdr *h = malloc(sizeof(*h));
+	size_t len = in->end - in->at;
+	int ret;
+
+	fuzz_take_into(in, h, sizeof(*h));
+	ret = nswap_wire_check(h);
+	fuzz_check((ret == 0) == legal(h));
+	fuzz_check(ret == 0 || ret == -EPROTO || ret == -EPROTONOSUPPORT);
+	fuzz_check(strlen(nswap_wire_name(h->type)) > 0);
+	if (nswap_wire_other_version(h, min(len, sizeof(*h))))
+		fuzz_check(len >= 5 && ret == -EPROTONOSUPPORT);
+	if (!ret) {
+		u32 pages = h->type == NSWAP_STORE || h->type == NSWAP_MOVE ||
+			    h->type == NSWAP_RETURN ? h->nr : 0;
+
+		fuzz_check(h->bytes <= MOST);
+		if (h->type == NSWAP_LOAD_REPLY)
+			fuzz_check(nswap_wire_plain(h) == 4 * h->nr);
+		else
+			fuzz_check(nswap_wire_plain(h) == h->bytes - 4096 * pages);
+	}
+	free(h);
+}
+
+static void make_wire(struct fuzz_bytes *in)
+{
+	/* now and then one that there is not: the first, and the next two */
+	u8 type = fuzz_random() % (ARRAY_SIZE(layouts) + 2);
+	const struct layout *l = &layouts[type % ARRAY_SIZE(layouts)];
+	u32 nr = fuzz_random() % 4 ? fuzz_random() % 130 : fuzz_odd_number();
+	struct nswap_wire_hdr h;
+
+	nr = clamp(nr, l->least, l->most);
+	nswap_wire_init(&h, type, nr, l->fixed + l->each * nr);
+	h.flags = l->flags & fuzz_random();
+	if (type == NSWAP_LOAD_REPLY)
+		h.bytes = 4 * nr + 4096 * (fuzz_random() % (nr + 1));
+	if (l->timed)
+		h.took = fuzz_random() % 2;
+	memcpy(in->at, &h, sizeof(h));
+	in->bytes = sizeof(h);
+}
+
+const struct fuzz_target fuzz_wire = {
+	"wire", "headers against a second list of what is legal", 10, make_wire, run_wire,
+};
