@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A peer that sends whatever comes to its mind, as a client and as a server.
+
+        owner ------ server ------ host        the last is no node of the module
+
+The owner has pages at the server, or at the host, all the time.
+"""
+import contextlib
+import random
+import socket
+import struct
+
+from nswaptest import fuzzing, fuzzwire
+from nswaptest.check import Failure, at_least, at_most, equal, true, wait_for
+from nswaptest.rawwire import FREE_ACK, GRANT, HOLD_LIST, PONG, Message, Peer
+from nswaptest.work import Slots
+
+DESCRIPTION = "fuzzing: messages of the wire protocol to a server, and to a client"
+SUITES = ("fuzz",)
+NEEDS = ("module", "progs")
+TIMEOUT = 7200
+
+PAGES = 128
+CONNS = 3               # of a session
+EVERY = 250             # inputs of a round
+
+
+def threads():
+    """The module's threads, by name."""
+    found = []
+    for path in fuzzing.pathlib.Path("/proc").glob("[0-9]*/comm"):
+        try:
+            name = path.read_text().strip()
+        except OSError:
+            continue
+        if name.startswith(("nsw", "kworker/R-nsw")):
+            found.append(name)
+    return found
+
+
+def adds_up(node):
+    """Counts of a server that agree at any time."""
+    stat = node.stat()
+    server, lent = stat["server"], stat["node"]["lent_pages"]
+    held, aside = server["held_pages"], server["set_aside_pages"]
+    return server["granted_pages"] <= aside and held + aside <= lent
+
+
+def unharmed(owner, server, stranger, slots):
+    """After a round: the node answers, its counts add up, the stranger's pages are gone
+    and the owner's are right."""
+    true(stranger.forget(), "the server does not answer a new client")
+    wait_for(lambda: adds_up(server), 5, "the counts of the server add up")
+    slots.write(1 + stranger.epoch % PAGES, 1)
+    equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable pages of the owner")
+    equal(owner.peers()[server.addr]["state"], "up", "the owner's session")
+
+
+def test_server(t):
+    """Messages of every type to a server, legal, changed, cut off, repeated."""
+    cluster = t.cluster(3)
+    owner, server, host = cluster
+    server.up(lend="8M")
+    server.ctl("set", "lease_s", 5)
+    owner.up(lend="0")
+    cluster.wait_connected([owner, server])
+    dev = owner.device_add("4M")
+    info = owner.stat()["node"]
+    owners = [(77, 1), (78, 2), (int(info["id"], 16), 1), (0, 0)]
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, PAGES + 1, 32):
+            slots.write(first, 32)
+        before = threads()
+        stranger = fuzzwire.Stranger(host, server)
+        tries = fuzzing.Inputs(t, "server", fuzzwire.make(owners))
+        for data in tries:
+            stranger.send(data)
+            if tries.number % EVERY == 0:
+                check_round(tries, lambda: unharmed(owner, server, stranger, slots))
+        check_round(tries, lambda: unharmed(owner, server, stranger, slots))
+        stat = server.stat()["server"]
+        t.log(f"{stranger.opened} links opened, {stranger.closed} closed; {stat}")
+        at_least(stranger.closed, 1, "links that the server closed")
+        # what movers left for owners that never came goes when their lease ends
+        wait_for(lambda: server.stat()["server"]["held_pages"] == PAGES, 60,
+                 "nothing is held but the owner's pages")
+        t.log(f"threads: {before}, then {threads()}")
+        # the server has made new ones to spare for those that the owner's session took
+        wait_for(lambda: len(threads()) <= len(before) + CONNS, 30, "no thread is left")
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
+    owner.device_del(dev)
+
+
+def check_round(tries, look):
+    """Look; what is wrong then is told with the input."""
+    try:
+        look()
+    except Failure as why:
+        raise tries.fail(str(why)) from why
+
+
+class Liar(Peer):
+    """A server that changes some of its answers, but never a page: without keys it could,
+    and nobody would know."""
+
+    def __init__(self, rng, tries, *args, **options):
+        self.rng, self.tries, self.lies, self.honest = rng, tries, 0, False
+        super().__init__(*args, **options)
+
+    def _answer(self, sock, answer):
+        data = answer.packed()
+        if not self.honest and self.rng.random() < 0.2:
+            data = self._lie(answer, data)
+            self.lies += 1
+        cut = len(data) < 72 + len(answer.payload)
+        with self._out, contextlib.suppress(OSError):
+            sock.sendall(data)
+            if cut:
+                # else what comes next would be taken for the rest of a page
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _lie(self, answer, data):
+        rng, how = self.rng, self.rng.randrange(8)
+        if how < 4:
+            field = rng.choice(("kind", "nr", "flags", "slot", "instance", "grants",
+                                "status", "took", "free", "version"))
+            setattr(answer, field, fuzzing.number(rng, fuzzwire.WIDTHS[field]))
+            return answer.packed()
+        if how == 4:
+            answer.ident = rng.getrandbits(64)
+            return answer.packed()
+        if how == 5:
+            return data * 2
+        if how == 6:
+            return data[:rng.randrange(len(data))]
+        kind = rng.choice((PONG, GRANT, FREE_ACK, HOLD_LIST))
+        if kind == HOLD_LIST:
+            run = struct.pack("<IIQII", fuzzing.number(rng, 32), 1,
+                              fuzzing.number(rng, 64), fuzzing.number(rng, 32), 0)
+            return Message(kind, run, 1, flags=rng.randrange(2)).packed() + data
+        return Message(kind, grants=fuzzing.number(rng, 8)).packed() + data
+
+
+def test_client(t):
+    """Answers of a server that lies, while a device is in use: no page is wrong, and with
+    an honest server everything is right again."""
+    cluster = t.cluster(3)
+    owner, server, host = cluster
+    owner.up(lend="0", dead_after=2)
+    rng = random.Random(f"{t.seed}.client")
+    wanted = fuzzing.inputs("client", t.flavour)
+    liar = Liar(rng, None, host, [owner])
+    try:
+        wait_for(lambda: host.addr in owner.peers(), 10, "the liar is heard")
+        dev = owner.device_add("4M", wait=False)
+        with Doubtful(dev, t.seed) as slots:
+            while liar.lies < wanted:
+                use(slots, rng)
+                true(owner.stat(), "the node answers")
+            t.log(f"client: seed {t.seed}, {liar.lies} inputs; "
+                  f"{len(liar.hellos)} hellos, {owner.stat()['client']}")
+            at_most(slots.wrong, 0, "wrong pages")
+            liar.honest = True
+            server.up(lend="8M")
+            wait_for(lambda: owner.peers().get(server.addr, {}).get("state") == "up", 30,
+                     "the session with an honest server")
+    finally:
+        liar.close()
+    owner.device_del(dev)
+    dev = owner.device_add("4M", wait=False)
+    wait_for(lambda: owner.peers()[server.addr]["grants"] > 0, 30, "grants")
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, PAGES + 1, 32):
+            slots.write(first, 32)
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
+    owner.device_del(dev)
+
+
+class Doubtful(Slots):
+    """Slots whose writes may fail: what was there before them is right then, too."""
+
+    def __init__(self, *args):
+        self.sure, self.wrong = {}, 0
+        super().__init__(*args)
+
+    def attempt(self, first, slots):
+        """Write, perhaps."""
+        try:
+            self.write(first, slots)
+        except (OSError, Failure):
+            return
+        for slot in range(first, first + slots):
+            self.sure[slot] = self.count[slot]
+
+    def look(self, slot):
+        """Read, perhaps."""
+        try:
+            found = self.read(slot)
+        except OSError:
+            return
+        last, first = self.count[slot], self.sure.get(slot, 0)
+        right = [bytes(4096)] if not first else []
+        for count in range(max(first, 1), last + 1):
+            self.count[slot] = count
+            right.append(self.page(slot))
+        self.wrong += found not in right
+
+
+def use(slots, rng):
+    """Write and read some slots; each may fail, none may be wrong."""
+    for _ in range(4):
+        slots.attempt(rng.randrange(1, 200), rng.choice((1, 4, 32)))
+    for slot in rng.sample(sorted(slots.count), min(16, len(slots.count))):
+        slots.look(slot)
