@@ -147,7 +147,7 @@ help:
 	@echo "  make clean          remove build/"
 	@echo
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
-	@echo "  make test           all tests; SUITE=unit|model|lab|long|chaos|crash|vm|kernels|pressure|debug|kcsan|faults for a part"
+	@echo "  make test           all tests; SUITE=unit|model|fuzz|lab|long|chaos|crash|vm|kernels|pressure|debug|kcsan|faults for a part"
 	@echo "  make check          lints; CHECK=name for one of them, CHECK=quick for the quick ones"
 	@echo "  make bench          measurements; BENCH=cost|device|swap|apps|moves|idle|tiers|policy|trace for one"
 	@echo "  make paper          the Nswap2L paper's tables; PAPER="N-T3 N-T4" for some"
