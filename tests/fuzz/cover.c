@@ -11,10 +11,6 @@ struct fuzz_reached fuzz_reached;
 static u32 seen[FUZZ_POINTS];	/* by which input last */
 static u32 number, before;
 
-extern char __executable_start;
-
-void __sanitizer_cov_trace_pc(void);
-
 void __sanitizer_cov_trace_pc(void)
 {
 	u32 here = (char *)__builtin_return_address(0) - &__executable_start;

@@ -98,6 +98,9 @@ struct fuzz_reached {
 };
 
 extern struct fuzz_reached fuzz_reached;
+extern char __executable_start;		/* the linker's */
+
+void __sanitizer_cov_trace_pc(void);	/* gcc calls it */
 
 void fuzz_cover_begin(void);
 

@@ -118,13 +118,13 @@ void kernel_lock(spinlock_t *lock, bool take);
 void *kernel_alloc(size_t n, size_t bytes, bool zero);
 
 #define __vmalloc(n, flags)	kernel_alloc(1, n, (flags) & __GFP_ZERO)
-#define kvcalloc(n, bytes, flags)	kernel_alloc(n, bytes, true)
-#define kzalloc(n, flags)	kernel_alloc(1, n, true)
-#define kvmalloc(n, flags)	kernel_alloc(1, n, false)
+#define kvcalloc(n, bytes, flags)	((void)(flags), kernel_alloc(n, bytes, true))
+#define kzalloc(n, flags)	((void)(flags), kernel_alloc(1, n, true))
+#define kvmalloc(n, flags)	((void)(flags), kernel_alloc(1, n, false))
 #define vfree(p)		free(p)
 #define kvfree(p)		free(p)
 #define kfree_sensitive(p)	free(p)
-#define kvfree_rcu(p, head)	free(p)
+#define kvfree_rcu(p, head)	((void)&(p)->head, free(p))
 
 #define memzero_explicit(p, n)	explicit_bzero(p, n)
 #define ERR_PTR(e)	((void *)(intptr_t)(e))
@@ -133,17 +133,18 @@ void *kernel_alloc(size_t n, size_t bytes, bool zero);
 
 void *memchr_inv(const void *at, int c, size_t bytes);
 #define crypto_memneq(a, b, n)	(!!memcmp(a, b, n))
-#define sort(at, n, size, cmp, swap)	qsort(at, n, size, cmp)
+#define sort(at, n, size, cmp, swap)	((void)(swap), qsort(at, n, size, cmp))
 
 /* -- one task alone: nothing is concurrent ----------------------------------- */
 
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, v)	((x) = (v))
+/* nobody else looks: no barrier */
 #define smp_store_release(p, v)	(*(p) = (v))
 #define rcu_read_lock()		((void)0)
 #define rcu_read_unlock()	((void)0)
 #define rcu_dereference(p)	(p)
-#define rcu_dereference_protected(p, c)	(p)
+#define rcu_dereference_protected(p, c)	((void)(c), (p))
 #define rcu_assign_pointer(p, v)	((p) = (v))
 #define atomic64_read(a)	((a)->v)
 #define atomic64_set(a, n)	((a)->v = (n))

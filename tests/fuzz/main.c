@@ -228,7 +228,8 @@ static int list(void)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* -1: go on; else the exit code */
+static int parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "seed", required_argument, NULL, 's' },
@@ -245,21 +246,42 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 's': seed = strtoull(optarg, NULL, 0); break;
-		case 'n': count = strtoull(optarg, NULL, 0); break;
-		case 'c': corpus = optarg; break;
-		case 'k': keep = optarg; break;
-		case 'd': save = optarg; break;
-		case 'r': replay = optarg; break;
-		case 'l': return list();
-		default: return usage();
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'n':
+			count = strtoull(optarg, NULL, 0);
+			break;
+		case 'c':
+			corpus = optarg;
+			break;
+		case 'k':
+			keep = optarg;
+			break;
+		case 'd':
+			save = optarg;
+			break;
+		case 'r':
+			replay = optarg;
+			break;
+		case 'l':
+			return list();
+		default:
+			return usage();
 		}
 	}
 	for (i = 0; optind < argc && i < ARRAY_SIZE(targets); i++)
 		if (!strcmp(targets[i]->name, argv[optind]))
 			target = targets[i];
-	if (!target || argc != optind + 1)
-		return usage();
+	return target && argc == optind + 1 ? -1 : usage();
+}
+
+int main(int argc, char **argv)
+{
+	int code = parse(argc, argv);
+
+	if (code >= 0)
+		return code;
 	work = mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (work == MAP_FAILED) {

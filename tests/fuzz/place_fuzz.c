@@ -8,10 +8,9 @@
 
 #define PEERS	12
 
-#define ROW(name)	&nswap_place_##name##_ops,
-
 static const struct nswap_place_ops *const policies[] = {
-	NSWAP_PLACE_POLICIES(ROW)
+	&nswap_place_most_free_ops, &nswap_place_rr_ops, &nswap_place_least_full_ops,
+	&nswap_place_two_choices_ops, &nswap_place_latency_ops, &nswap_place_burst_ops,
 };
 
 static u32 number(struct fuzz_cursor *in, u8 how)

@@ -52,6 +52,9 @@ SEES = {
     "bench/programs/": ("bench/programs/*.h", "tests/progs/*.h"),
     "tests/progs/": ("tests/progs/*.h",),
     "tests/model_dev/": ("tests/model_dev/*.h",),
+    "tests/fuzz/": ("tests/fuzz/*.h", "nswap/pure/*.h", "nswap/keys/*.h",
+                    "nswap/transport/sockaddr.h", "policy/policy.h",
+                    "tools/nswapctl/parse.h"),
     "tests/lab/": ("tests/lab/*.h",),
     "tests/vm/": ("tests/vm/*.h",),
     # a unit test includes the one unit that it tests
