@@ -5,6 +5,7 @@ that found a fault is kept, and how bytes are changed.
 NSWAP_FUZZ_INPUTS is the number over all harnesses; NSWAP_FUZZ_REPLAY names a file with
 inputs in hexadecimal, a line each, which the harnesses of the lab try instead.
 """
+import itertools
 import os
 import pathlib
 import random
@@ -17,6 +18,8 @@ SHARES = {"units": 743, "announce": 55, "netlink": 100, "server": 36, "client": 
           "proc": 10}
 # the debug kernel takes that much longer
 SLOWER = {"plain": 1, "debug": 20, "kcsan": 20, "faults": 2}
+
+AHEAD = 64              # inputs that are written down at once
 
 ODD = (0, 1, 2, 7, 8, 31, 32, 33, 127, 128, 129, 255, 256, 1023, 1024, 4095, 4096, 4097,
        65535, 65536, 0xfffff, 0x100000, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 32,
@@ -47,14 +50,23 @@ class Inputs:
 
     def __iter__(self):
         if self.replay is not None:
-            made = map(self.decode, self.replay)
+            made = iter(map(self.decode, self.replay))
         else:
             made = (self.make(self.rng) for _ in range(self.count))
-        for this in made:
-            self.number += 1
-            self.last = self.last[-31:] + [this]
-            yield this
+        while batch := list(itertools.islice(made, AHEAD)):
+            self._write_ahead(batch)
+            for this in batch:
+                self.number += 1
+                self.last = self.last[-31:] + [this]
+                yield this
         self.t.log(f"{self.name}: seed {self.t.seed}, {self.number} inputs")
+
+    def _write_ahead(self, batch):
+        """Those that come next, on the host's disk: one may end this kernel."""
+        with open(self.t.dir / f"inputs-{self.t.seed}-now", "w", encoding="ascii") as file:
+            file.writelines(bytes(this).hex() + "\n" for this in batch)
+            file.flush()
+            os.fsync(file.fileno())
 
     def fail(self, why):
         """A Failure that names the input; it and those before it are kept."""

@@ -21,6 +21,9 @@ FIELDS = ("kind", "nr", "flags", "ident", "slot", "instance", "grants", "status"
           "free", "version", "auth", "payload")
 WIDTHS = {"kind": 8, "nr": 32, "flags": 16, "ident": 64, "slot": 64, "instance": 32,
           "grants": 32, "status": 16, "took": 32, "free": 64, "version": 8}
+# payload for each of nr, and beside them
+EACH = {STORE: (4100, 0), LOAD: (4, 0), FREE: (24, 0), CLAIM: (16, 0), MOVE: (4112, 16),
+        RETURN: (4112, 16), MOVED: (16, 16), DROPPED: (16, 16)}
 # what is done with the bytes of a message
 SENT, DRIBBLED, CUT, TWICE, THEN_CLOSED, AS_HELLO = range(6)
 HOW = (SENT,) * 20 + (DRIBBLED, CUT, TWICE, TWICE, THEN_CLOSED, AS_HELLO)
@@ -89,6 +92,11 @@ def make(owners):
         if field in WIDTHS:
             setattr(message, field, number(rng, WIDTHS[field]))
         data = message.packed()
+        if field == "nr" and message.kind in EACH and rng.random() < 0.5:
+            # as many bytes as that number would take
+            each, fixed = EACH[message.kind]
+            data = data[:8] + struct.pack("<I", (each * message.nr + fixed) & 0xffffffff) \
+                + data[12:]
         if field == "auth":
             data = data[:56] + rng.randbytes(16) + data[72:]
         elif field == "payload":
