@@ -14,7 +14,7 @@ import socket
 import struct
 
 from nswaptest import fuzzing, fuzznl, rawkeys
-from nswaptest.check import Failure, at_least, at_most, equal, hold, true, wait_for
+from nswaptest.check import Failure, at_most, equal, hold, true, wait_for
 from nswaptest.rawnl import Raw, inside
 from nswaptest.rawwire import ANNOUNCE, PORT, Message
 from nswaptest.scenario import sibling
@@ -115,8 +115,8 @@ def test_announce(t):
     info = server.stat()["node"]
     ids = [7, 8, 9, int(info["id"], 16), int(node.stat()["node"]["id"], 16)]
     heard = hear(t, node, server, host, announcement(host, ids))
-    at_least(heard["heard"], 20, "announcements accepted")
-    at_least(heard["rejected"], 20, "announcements rejected")
+    fuzzing.enough(heard["heard"], 20, "announcements accepted")
+    fuzzing.enough(heard["rejected"], 20, "announcements rejected")
     node.down()
     node.up(lend="0")
     works(t, node, server)
@@ -146,8 +146,8 @@ def test_announce_keys(t):
         return signed(member.cluster, data, 1 if data[-1] % 4 == 2 else next(count))
 
     heard = hear(t, node, server, host, make, wrap)
-    at_least(heard["heard"], 20, "announcements believed")
-    at_least(heard["forged"], 20, "announcements not believed")
+    fuzzing.enough(heard["heard"], 20, "announcements believed")
+    fuzzing.enough(heard["forged"], 20, "announcements not believed")
     node.down()
     node.up(lend="8M", key=files[node], members=members)
     works(t, node, server)
@@ -187,8 +187,8 @@ def test_netlink(t):
             node.device_add("1M", wait=False)
             without = 0
     t.log(f"answers by errno: { {errno.errorcode.get(e, e): n for e, n in answers.items()} }")
-    at_least(answers.get(0, 0), 20, "requests done")
-    at_least(answers.get(errno.EINVAL, 0), 20, "requests refused")
+    fuzzing.enough(answers.get(0, 0), 20, "requests done")
+    fuzzing.enough(answers.get(errno.EINVAL, 0), 20, "requests refused")
     raw.close()
     put_away(cluster)
     server.up(lend="8M")
@@ -242,8 +242,8 @@ def test_proc(t):
                     if path.is_file():
                         path.read_bytes()
     t.log(f"writes by errno: { {errno.errorcode.get(e, e): n for e, n in done.items()} }")
-    at_least(done.get(0, 0), 1, "writes that were accepted")
-    at_least(done.get(errno.EINVAL, 0), 1, "writes that were refused")
+    fuzzing.enough(done.get(0, 0), 1, "writes that were accepted")
+    fuzzing.enough(done.get(errno.EINVAL, 0), 1, "writes that were refused")
     put_away(cluster)
     server.up(lend="8M")
     node.up(lend="2M")

@@ -48,7 +48,7 @@ def targets():
 def fuzz(t, name, count):
     """Run one harness: (name, whether it found nothing, what it said)."""
     done = subprocess.run(
-        [FUZZ, "--seed", str(t.seed), "--inputs", str(count), "--save", t.dir,
+        [FUZZ, "--seed", str(t.seed), "--inputs", str(count), "--save", fuzzing.FOUND,
          "--corpus", TESTS / "fuzz/corpus", "--keep", t.dir / "corpus", name],
         capture_output=True, text=True, check=False)
     (t.dir / f"{name}.said").write_text(done.stdout + done.stderr)
@@ -77,6 +77,7 @@ def run(t):
     """All harnesses, two at a time; one result each."""
     shutil.rmtree(t.dir / "corpus", ignore_errors=True)
     (t.dir / "corpus").mkdir()
+    fuzzing.FOUND.mkdir(exist_ok=True)
     build(t)
     total = fuzzing.inputs("units")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
