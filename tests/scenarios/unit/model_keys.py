@@ -13,6 +13,7 @@ from nswaptest.spin import MODELS, mutate, noticed, search
 DESCRIPTION = "spin: exchange of keys and tags against a member, a stranger, a thief"
 SUITES = ("model",)
 NEEDS = ("spin", "gcc")
+HERE = True
 TIMEOUT = 600
 
 MODEL = "keys.pml"
