@@ -35,8 +35,7 @@ def works(t, node, server):
     """A device on the server, written and read; deleted afterwards."""
     wait_for(lambda: node.peers().get(server.addr, {}).get("state") in ("new", "up"), 15,
              "the server is heard")
-    dev = node.device_add("4M", wait=False)
-    wait_for(lambda: node.peers()[server.addr]["grants"] > 0, 30, "grants")
+    dev = node.device_add("4M")
     with Slots(dev, t.seed) as slots:
         for first in range(1, PAGES + 1, 32):
             slots.write(first, 32)
