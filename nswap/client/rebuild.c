@@ -16,7 +16,8 @@
  *  - A bio fails when its peer is dead, or the page LOST, and with it more of the group
  *    than that has checks. While they are only silent it waits, at most for twice as long
  *    as it takes to declare one dead, four times if no patient task comes to it: another
- *    one may die meanwhile.
+ *    one may die meanwhile. That of a sealed device also fails when what comes opens neither
+ *    from its peer, which counts as dead then, nor from its group.
  *  - A peer that is late is not waited for, but by half of the tasks, for page-ins that
  *    have been here for a while. So page-ins that can be rebuilt do not wait for those
  *    that cannot.

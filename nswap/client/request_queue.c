@@ -14,8 +14,8 @@
  *    slots have to be retried, puts it on the waiting list.
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry and @parked.
- *  - A waiting page-out is failed after store_timeout_ms, so nothing that waits
- *    for memory waits here forever; but one that waits for pages to be sealed into
+ *  - A waiting page-out is failed after four times store_timeout_ms, so nothing that
+ *    waits for memory waits here forever; but one that waits for pages to be sealed into
  *    (client/seal.c) waits until others have ended.
  */
 #include <linux/slab.h>

@@ -227,8 +227,8 @@ static int add_at_peers(struct nswap_device *dev, struct netlink_ext_ack *ext)
 /*
  * Add a device to a node. Waits briefly for the sessions with known peers. Context:
  * process, sleeps; allocates 8 bytes a slot and the side tables: a bit, with a home
- * four and a byte; with protection by home 4 MiB; sealed 24 bytes and a page for
- * each 16 slots, 16 MiB at most. Returns 0, -EINVAL, -EINTR, -ENOMEM, -ENOSPC,
+ * four and a byte; with protection by home 4 MiB; sealed 24 bytes, a pool of
+ * up to 16 MiB and memory of each processor. Returns 0, -EINVAL, -EINTR, -ENOMEM, -ENOSPC,
  * -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
  */
 int nswap_device_add(struct nswap_node *node,

@@ -169,7 +169,7 @@ enum nswap_wire_status {
  * @grants: [server] pages set aside for this owner from now on, added to what
  *	it has
  * @status: enum nswap_wire_status of the whole message
- * @page_bytes: bytes a page takes in the payload: 4096; sealed pages later
+ * @page_bytes: bytes a page takes in the payload: 4096
  * @took: [server] STORE_ACK, LOAD_REPLY: ns from the last byte of the question
  *	to the answer, if requested; else zero
  * @free: [server] pages lent that are neither filled nor granted

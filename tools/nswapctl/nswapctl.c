@@ -75,8 +75,8 @@ static const struct ctl_command commands[] = {
 	  "                    read or change one; by default if the node has keys\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
-	  "Its slot map takes 2 MiB of RAM per GiB. Then: mkswap /dev/nswapN &&\n"
-	  "swapon -p 100 /dev/nswapN\n",
+	  "Its slot map takes 2 MiB of RAM per GiB, 6 more if it is sealed. Then:\n"
+	  "mkswap /dev/nswapN && swapon -p 100 /dev/nswapN\n",
 	  cmd_device_add },
 	{ "device del", "nswapN [--flash DEVICE]", "delete a device that is not in use",
 	  "  --flash DEVICE    only this flash of it, which may be in use: the pages that\n"
