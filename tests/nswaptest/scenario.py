@@ -220,8 +220,12 @@ class Test:
             verdict, reason = "fail", f"{type(why).__name__}: {why}"
             traceback.print_exc()
         self.log(f"{verdict} {reason}".strip())
+        wrong = []
         try:
             wrong = self.close()
+        except check.Unmet as why:      # the lab itself broke
+            verdict = "fail" if verdict == "fail" else "unmet"
+            reason = f"{reason} (then: {why})" if reason else str(why)
         except Exception as why:
             wrong = [f"clean-up: {why}"]
             traceback.print_exc()

@@ -4,7 +4,7 @@ import os
 import pathlib
 
 from nswaptest import dmesg, runner, scenario
-from nswaptest.check import Failure, at_least, equal, true, wait_for
+from nswaptest.check import Failure, Unmet, at_least, equal, true, wait_for
 
 DESCRIPTION = "the lab's links, cuts, memory groups and kernel-log gate work"
 SUITES = ("lab",)
@@ -91,13 +91,23 @@ def test_deadline(t):
 def test_once_more(t):
     """A missed quantity has a second try; what is wrong has none, and a
     second miss is a failure."""
-    def verdict(function):
+    class Broken:
+        """A lab that breaks."""
+        def close(self):
+            """It says so when it ends."""
+            raise Unmet("a network card stopped")
+
+    def verdict(function, labs=()):
         one = scenario.Test("one", t.dir, None, {})
+        one._clusters += labs
         return one.run(lambda _: function())[0]
     equal(verdict(lambda: at_least(1, 2, "things")), "unmet", "too few")
     equal(verdict(lambda: wait_for(lambda: False, 0, "it")), "unmet", "late")
     equal(verdict(lambda: equal(1, 2, "wrong pages")), "fail", "wrong")
     equal(verdict(lambda: None), "pass", "right")
+    equal(verdict(lambda: None, [Broken()]), "unmet", "a lab that broke")
+    equal(verdict(lambda: at_least(1, 2, "things"), [Broken()]), "unmet", "too few there")
+    equal(verdict(lambda: equal(1, 2, "wrong pages"), [Broken()]), "fail", "wrong there")
     totals = runner.Totals()
     missed = scenario.Result("one", "unmet")
     true(totals.tell("lab", missed), "no second try")
