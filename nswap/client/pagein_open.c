@@ -14,7 +14,7 @@
  *
  * Invariants:
  *  - A page from a peer is opened by the task that received it, one from flash or home by
- *    the context in which the last part of its request ended, or its work: the only one to
+ *    the task in which the last part of its request ended, or by a work: the only one to
  *    touch it until the request ends. No part of the request is under way then.
  *  - A page is asked for again because it does not open three times at most.
  */
@@ -32,9 +32,7 @@
 static bool pagein_opens(struct nswap_io *io, unsigned int at)
 {
 	struct nswap_device *dev = nswap_visible_device(io->dev);
-	struct nswap_seal *seal = &io->seal[at];
-	bool ok = io->ahead ? nswap_seal_check(dev, io->outer[at], io->page[at], seal) :
-			      nswap_seal_open(dev, io->outer[at], io->page[at], seal);
+	bool ok = nswap_seal_open(dev, io->outer[at], io->page[at], io->ahead);
 
 	if (ok)
 		set_bit(at, &io->opened);

@@ -105,14 +105,10 @@ static bool rebuild_may_read(const struct nswap_device *dev, u32 slot)
 static int rebuild_open(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
 			bool keep)
 {
-	struct nswap_seal *seal = b->io.seal;
-	struct page *page = b->io.page[0];
 	u32 slot = b->io.outer[0];
 
-	if (!p->dev->sealer || !slot)
-		return 0;
-	if (keep ? nswap_seal_check(p->dev, slot, page, seal) :
-		   nswap_seal_open(p->dev, slot, page, seal))
+	if (!p->dev->sealer || !slot ||
+	    nswap_seal_open(p->dev, slot, b->io.page[0], keep))
 		return 0;
 	return READ_ONCE(p->cell_of[slot]) == cell ? -EBADMSG : -ESTALE;
 }

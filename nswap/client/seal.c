@@ -174,7 +174,7 @@ static void seal_put(struct nswap_device *dev, u64 slot, const struct nswap_seal
 /*
  * Keep the seal of a slot, unless another page-out has it now: with parity two may be under
  * way, and what the slot's cell names last counts. Later than the claim or the change of
- * cell_of, each a full barrier; pairs with seal_open().
+ * cell_of, each a full barrier; pairs with nswap_seal_open().
  */
 static void seal_keep(struct nswap_io *io, unsigned int i)
 {
@@ -229,43 +229,31 @@ void nswap_seal_sent(struct nswap_device *dev, struct nswap_io *io)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-static bool seal_open(struct nswap_device *dev, u64 slot, struct page *page,
-		      struct nswap_seal *seal, bool keep)
-{
-	struct nswap_sealer *s = dev->sealer;
-	struct nswap_seal_name name = seal_name(dev, slot);
-
-	/* it may be written meanwhile: then the slot changes, too */
-	data_race(memcpy(seal, nswap_side_entry(s->table, slot), sizeof(*seal)));
-	/* what is kept is read before the slot's word, or cell, is looked at again */
-	smp_rmb();
-	if (seal->nonce && nswap_open_page(&s->cipher, page, &name, seal))
-		return !keep || nswap_seal_page(&s->cipher, page, &name, seal);
-	clear_highpage(page);
-	return !seal->nonce && !keep;
-}
-
 /**
- * nswap_seal_open() - open a page of a program
+ * nswap_seal_open() - open a page, if it is what its slot's program wrote last
  * @dev: sealed device
  * @slot: of the page, not 0
  * @page: as it came; as it was, or zeros
- * @seal: memory to work in
+ * @keep: for a page that this module moves: it stays sealed, and one of whose slot nothing is
+ *	kept is not sound
  *
  * Context: task, interrupts on; does not sleep.
  * Return: false if it is not what was written last: then nothing of it is left.
  */
-bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page,
-		     struct nswap_seal *seal)
+bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page, bool keep)
 {
-	return seal_open(dev, slot, page, seal, false);
-}
+	struct nswap_sealer *s = dev->sealer;
+	struct nswap_seal_name name = seal_name(dev, slot);
+	struct nswap_seal seal;
 
-/* the same for a page that stays sealed: false, too, if nothing is kept of the slot */
-bool nswap_seal_check(struct nswap_device *dev, u64 slot, struct page *page,
-		      struct nswap_seal *seal)
-{
-	return seal_open(dev, slot, page, seal, true);
+	/* it may be written meanwhile: then the slot changes, too */
+	data_race(memcpy(&seal, nswap_side_entry(s->table, slot), sizeof(seal)));
+	/* what is kept is read before the slot's word, or cell, is looked at again */
+	smp_rmb();
+	if (seal.nonce && nswap_open_page(&s->cipher, page, &name, &seal))
+		return !keep || nswap_seal_page(&s->cipher, page, &name, &seal);
+	clear_highpage(page);
+	return !seal.nonce && !keep;
 }
 
 /* a page that came from there did not open: count it and say so; any context */

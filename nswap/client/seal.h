@@ -17,9 +17,6 @@ void nswap_seal_sent(struct nswap_device *dev, struct nswap_io *io);
 void nswap_seal_broken(struct nswap_device *dev, u64 slot, const char *where);
 void nswap_seal_broken_at(struct nswap_device *dev, u64 slot,
 			  const struct nswap_slot *at);
-bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page,
-		     struct nswap_seal *seal);
-bool nswap_seal_check(struct nswap_device *dev, u64 slot, struct page *page,
-		      struct nswap_seal *seal);
+bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page, bool keep);
 
 #endif

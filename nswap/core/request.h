@@ -115,7 +115,7 @@ struct nswap_io_ops {
  * @page: memory of each slot
  * @bounce: page-out of a sealed device: pages of the pool, in place of the program's
  * @bounced: how many; the last ones of @nr
- * @seal: of each slot, to be kept; of a page-in, to open it
+ * @seal: page-out of a sealed device: of each slot, to be kept
  * @sealed: page-out: pages that are sealed
  * @opened: page-in of a sealed device: pages that are open
  * @from_home: page-in: pages that home was asked for last, and not flash

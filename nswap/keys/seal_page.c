@@ -197,9 +197,7 @@ bool nswap_seal_page(const struct nswap_cipher *c, struct page *page,
  * allocate. Returns false if it is another page, or was changed: it is spoilt then.
  */
 bool nswap_open_page(const struct nswap_cipher *c, struct page *page,
-		     const struct nswap_seal_name *name, const struct nswap_seal *seal)
+		     const struct nswap_seal_name *name, struct nswap_seal *seal)
 {
-	struct nswap_seal copy = *seal;
-
-	return seal_run(c, page, name, &copy, true);
+	return seal_run(c, page, name, seal, true);
 }

@@ -58,6 +58,6 @@ void nswap_cipher_exit(struct nswap_cipher *c);
 bool nswap_seal_page(const struct nswap_cipher *c, struct page *page,
 		     const struct nswap_seal_name *name, struct nswap_seal *seal);
 bool nswap_open_page(const struct nswap_cipher *c, struct page *page,
-		     const struct nswap_seal_name *name, const struct nswap_seal *seal);
+		     const struct nswap_seal_name *name, struct nswap_seal *seal);
 
 #endif

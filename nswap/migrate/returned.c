@@ -67,10 +67,8 @@ static void returns_free(struct nswap_returns *rs)
 {
 	unsigned int i;
 
-	for (i = 0; i < ROOMS; i++) {
+	for (i = 0; i < ROOMS; i++)
 		nswap_batch_exit(&rs->all[i].b);
-		kfree(rs->all[i].seal);
-	}
 	kvfree(rs);
 }
 
@@ -87,8 +85,7 @@ int nswap_return_init(struct nswap_device *dev)
 	for (r = rs->all; r < rs->all + ROOMS; r++) {
 		r->b.then = "the page stays at its peer";
 		list_add(&r->link, &rs->unused);
-		r->seal = kzalloc_obj(*r->seal);
-		if (!r->seal || !nswap_batch_init(&r->b, dev, NSWAP_REQ_SLOTS)) {
+		if (!nswap_batch_init(&r->b, dev, NSWAP_REQ_SLOTS)) {
 			returns_free(rs);
 			return -ENOMEM;
 		}
@@ -275,7 +272,7 @@ static unsigned long return_sound(struct nswap_return *r, const struct nswap_pee
 		u32 slot = r->b.io.slot[i];
 		struct nswap_slot s;
 
-		if (nswap_seal_check(dev, slot, r->b.io.page[i], r->seal))
+		if (nswap_seal_open(dev, slot, r->b.io.page[i], true))
 			continue;
 		s = nswap_slot_look(dev, slot);
 		if (nswap_slot_is(&s, NSWAP_SLOT_MOVING, from->index,

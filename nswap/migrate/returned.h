@@ -13,12 +13,10 @@
  * struct nswap_return - buffers for the pages of one RETURN
  * @link: in the list of those that are not in use
  * @b: the pages; its device is kept while they are in use
- * @seal: of a sealed device: to check one page after the other
  */
 struct nswap_return {
 	struct list_head link;
 	struct nswap_batch b;
-	struct nswap_seal *seal;
 };
 
 int nswap_return_init(struct nswap_device *dev);

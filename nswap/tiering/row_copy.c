@@ -159,7 +159,7 @@ static bool copy_sound(struct nswap_row_copy *c, unsigned int i)
 	struct nswap_slot at;
 
 	if (!p->dev->sealer ||
-	    nswap_seal_check(p->dev, slot, c->b.io.page[i], c->one.io.seal))
+	    nswap_seal_open(p->dev, slot, c->b.io.page[i], true))
 		return true;
 	at = nswap_slot_look(c->old[i] ? p->cells : p->dev, c->old[i] ?: slot);
 	if (copy_same(c, i))
