@@ -10,8 +10,9 @@ import os
 import pathlib
 import random
 
-from .check import Failure, at_least
+from .check import Failure, at_least, equal
 from .totals import OUT
+from .work import Slots
 
 DEFAULT = 100_000
 # per mille of all inputs of each harness, announce twice; units: all of tests/fuzz
@@ -26,6 +27,16 @@ AHEAD = 64              # inputs that are written down at once
 ODD = (0, 1, 2, 7, 8, 31, 32, 33, 127, 128, 129, 255, 256, 1023, 1024, 4095, 4096, 4097,
        65535, 65536, 0xfffff, 0x100000, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 32,
        (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
+
+
+def use_device(t, node, pages):
+    """A device of the node is written, read and deleted, as ever."""
+    dev = node.device_add("4M")
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, pages + 1, 32):
+            slots.write(first, 32)
+        equal(slots.compare(), (pages, 0, 0), "right, wrong, unreadable")
+    node.device_del(dev)
 
 
 def inputs(name, flavour="plain"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Announcements, netlink and /proc: datagrams, requests and texts that nobody sane sends.
+"""Announcements, netlink and /proc: datagrams, requests and texts made at random.
 
         node ------ server ------ host        the last is no node of the module
 
@@ -35,12 +35,7 @@ def works(t, node, server):
     """A device on the server, written and read; deleted afterwards."""
     wait_for(lambda: node.peers().get(server.addr, {}).get("state") in ("new", "up"), 15,
              "the server is heard")
-    dev = node.device_add("4M")
-    with Slots(dev, t.seed) as slots:
-        for first in range(1, PAGES + 1, 32):
-            slots.write(first, 32)
-        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
-    node.device_del(dev)
+    fuzzing.use_device(t, node, PAGES)
 
 
 # -- announcements ------------------------------------------------------------------
