@@ -64,7 +64,7 @@ static void put(struct walk *w, struct fuzz_cursor *in)
 	}
 }
 
-/* one that nobody has: a warning, and nothing else */
+/* one that is not in use: a warning, and nothing else */
 static void put_twice(struct walk *w, struct fuzz_cursor *in)
 {
 	u32 slot = fuzz_below(in, NR);

@@ -139,7 +139,7 @@ void *memchr_inv(const void *at, int c, size_t bytes);
 
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, v)	((x) = (v))
-/* nobody else looks: no barrier */
+/* one thread: no barrier */
 #define smp_store_release(p, v)	(*(p) = (v))
 #define rcu_read_lock()		((void)0)
 #define rcu_read_unlock()	((void)0)

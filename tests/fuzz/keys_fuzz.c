@@ -187,7 +187,7 @@ static void run_exchange(struct fuzz_cursor *in)
 	hello.id = nswap_identity_name(members[from]->public);
 	ret = nswap_exchange_hello(&c, members[from], &greet, &hello);
 	if (ret) {
-		/* the last member is on nobody's list, but has none itself */
+		/* the last member is on no list, but has none itself */
 		fuzz_check(changed || (to == MEMBERS - 1 && from != to));
 		goto out;
 	}
