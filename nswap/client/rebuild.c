@@ -35,6 +35,7 @@
 #include "pagein_copy.h"
 #include "peers/parked.h"
 #include "peers/peer.h"
+#include "peers/suspicion.h"
 #include "rebuild.h"
 #include "request_queue.h"
 #include "seal.h"
@@ -253,8 +254,7 @@ static bool rebuild_waited(unsigned long since, unsigned long most)
 static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long since)
 {
 	struct nswap_parity *p = t->r->parity;
-	u32 ms = 2 * (nswap_knob(p->dev->node, dead_after_ms) + MSEC_PER_SEC);
-	unsigned long most = msecs_to_jiffies(ms);
+	unsigned long most = msecs_to_jiffies(2 * nswap_suspicion_longest_ms(p->dev->node));
 	bool patient = false, bad = false, lied = false;
 	int ret;
 

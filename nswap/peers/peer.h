@@ -71,6 +71,7 @@ struct nswap_reconcile {
  * @to: address of this attempt; the leader's
  * @attempt: attempts since it was last reached; the leader's
  * @heard: jiffies when anything last came over a connection
+ * @changed: jiffies when @state last changed
  * @pinged: jiffies of the last ping
  * @reason: enum nswap_peer_reason: why there is no session, or the last one broke
  * @complained: its suspicion was logged; the leader's
@@ -135,6 +136,7 @@ struct nswap_peer {
 	struct nswap_addr to;
 	unsigned int attempt;
 	unsigned long heard;
+	unsigned long changed;
 	unsigned long pinged;
 	u8 reason;
 	bool complained;

@@ -21,6 +21,8 @@
 #include "session.h"
 #include "state_change.h"
 
+#define ATTEMPT_MS	500	/* a peer that is well has a new session by then */
+
 /* page-ins that need not wait any longer in the new state are moved to @parked */
 static enum nswap_peer_state state_change(struct nswap_peer *peer,
 					  unsigned long from,
@@ -32,6 +34,7 @@ static enum nswap_peer_state state_change(struct nswap_peer *peer,
 	lockdep_assert_held(&peer->lock);
 	if (from & BIT(old) && !WARN_ON_ONCE(!nswap_peer_legal(old, to))) {
 		WRITE_ONCE(peer->state, to);
+		peer->changed = jiffies;
 		if (nswap_peer_hopeless(to)) {
 			bio_list_merge(parked, &peer->parked);
 			bio_list_init(&peer->parked);
@@ -68,7 +71,10 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 	return old;
 }
 
-/* SUSPECTED -> DEAD after @ms; as nswap_peer_become(). Returns true if it is DEAD now. */
+/*
+ * SUSPECTED -> DEAD when nothing has come for @ms, and it had the time that a new
+ * session takes; as nswap_peer_become(). Returns true if it is DEAD now.
+ */
 bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 {
 	struct bio_list parked = BIO_EMPTY_LIST;
@@ -76,7 +82,8 @@ bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 
 	spin_lock(&peer->lock);
 	/* under the lock: a session that came and went meanwhile has updated @heard */
-	if (time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
+	if (time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)) &&
+	    time_after(jiffies, peer->changed + msecs_to_jiffies(ATTEMPT_MS)))
 		dead = state_change(peer, BIT(NSWAP_PEER_SUSPECTED),
 				    NSWAP_PEER_DEAD, &parked) ==
 		       NSWAP_PEER_SUSPECTED;

@@ -67,6 +67,18 @@ bool nswap_suspicion_of_flow(struct nswap_peer *peer)
 }
 
 /**
+ * nswap_suspicion_longest_ms() - how long can it take until a silent peer is DEAD?
+ * @node: whose peers
+ *
+ * Context: any.
+ * Return: ms, at most: until it is suspected, and dead_after from then on.
+ */
+u32 nswap_suspicion_longest_ms(const struct nswap_node *node)
+{
+	return FLOW_MS + MSEC_PER_SEC + nswap_knob(node, dead_after_ms);
+}
+
+/**
  * nswap_suspicion_failed() - an attempt to connect has failed
  * @peer: its peer
  * @error: of the attempt

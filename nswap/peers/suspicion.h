@@ -8,6 +8,7 @@
 #include "peer.h"
 
 bool nswap_suspicion_of_flow(struct nswap_peer *peer);
+u32 nswap_suspicion_longest_ms(const struct nswap_node *node);
 void nswap_suspicion_failed(struct nswap_peer *peer, int error);
 void nswap_suspicion_over(struct nswap_peer *peer);
 void nswap_suspicion_view(const struct nswap_peer *peer,

@@ -17,8 +17,8 @@
  *
  * Invariants:
  *  - A refused connection proves nothing, since a firewall refuses for a node that
- *    is well: SUSPECTED becomes DEAD only after dead_after, or when the node had
- *    announced that it leaves.
+ *    is well: SUSPECTED becomes DEAD only after dead_after, and not before a new
+ *    session had its time, or when the node had announced that it leaves.
  *  - Only an UP peer has an established session. Page-ins that cannot be sent
  *    wait in every state but DEAD and LOST, where they fail at once.
  *  - States change in peers/state_change.c and nowhere else.

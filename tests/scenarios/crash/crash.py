@@ -279,11 +279,17 @@ class Crash(Faults):
         self.cluster.wait_connected()
         self.client.ctl("set", "dead_after_ms", 1000 * self.dead_after)
 
+    def log_of(self, failed):
+        """What the kernel's log says of those that failed."""
+        said = [x for x in self.client.run("dmesg").out.splitlines()
+                if any(failed) and "failed: " in x]
+        return "".join(f" ({x.partition('nswap: ')[2]})" for x in said[-1:])
+
     def all_right(self, work):
         """No read or write has failed so far, and no page was wrong."""
         stat = self.client.stat()["client"]
-        equal((stat["read_errors"], stat["write_errors"]), (0, 0),
-              "failed reads and writes")
+        failed = stat["read_errors"], stat["write_errors"]
+        equal(failed, (0, 0), "failed reads and writes" + self.log_of(failed))
         wrong = [x for x in work.errors().splitlines() if "wrong page" in x]
         true(not wrong, "; ".join(wrong[:1]))
         true(work.poll() is None, "the workload ended")

@@ -57,7 +57,7 @@ def test_killed_mid_run(t):
     """A peer dies for good while a program swaps to it: every outstanding
     read is over by dead_after + 2 s, only its pages are lost, another client
     goes on untouched, everything can be removed."""
-    dead_after = 3
+    dead_after = 4
     cluster = t.cluster(4)
     client, victim, other, neighbour = cluster
     cluster.cut(neighbour, victim)

@@ -126,6 +126,34 @@ def test_two_silent(t):
     client.device_del(dev)
 
 
+def read_while(slots, victims, seed, seconds, number=100):
+    """Peers are silent for a while and pages are read meanwhile; until all were."""
+    cluster = victims[0].cluster
+    for victim in victims:
+        cluster.isolate(victim)
+    readers = [threading.Thread(target=slots.read, args=(slot,), daemon=True)
+               for slot in random.Random(seed).sample(range(1, SLOTS), number)]
+    for reader in readers:
+        reader.start()
+    hold(seconds)
+    for victim in victims:
+        cluster.heal(victim)
+    for reader in readers:
+        reader.join(60)
+    equal(sum(reader.is_alive() for reader in readers), 0, "readers at the end")
+
+
+def test_not_yet_dead(t):
+    """Three peers are silent, one more than there are checks, and back before they are
+    suspected, while TCP still waits to send again: no page-in fails."""
+    cluster, client, dev = start(t, protect="parity:4+2", dead_after=1)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        mirror.protected(client)
+        read_while(slots, cluster.nodes[1:4], t.seed, 3.3)
+        mirror.all_right(client, slots)
+    client.device_del(dev)
+
+
 def test_one_page_lost(t):
     """Two peers die, and one lost page is not written again for long: its row does not
     keep others from being cleaned."""
