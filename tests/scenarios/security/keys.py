@@ -116,7 +116,7 @@ def test_taken_address(t):
     cluster.isolate(lost)
     cluster.readdress(other, host)
     wait_for(lambda: any((p["id"], p["addr"], p["state"]) == (name, other.addr, "up")
-                         for p in client.ctl("peers")), 20,
+                         for p in client.ctl("peers")), 40,
              "a session with the one that is there now")
     hold(3)
     sessions = client.stat()["client"]["sessions"]
