@@ -364,7 +364,7 @@ void nswap_request_store(struct nswap_io *io, unsigned long slots, bool to_flash
 	while (slots) {
 		nswap_meter_turn(io);
 		first = __ffs(slots);
-		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_run_of(slots, first);
+		nr = READ_ONCE(io->one_by_one) ? 1 : nswap_io_run(io, slots, first);
 		if (to_flash) {
 			nr = nswap_flash_take(io->dev->flash, nr, &flash);
 			if (!nr)

@@ -12,7 +12,9 @@ import threading
 import time
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
+from nswaptest.disk import disk
 from nswaptest.scenario import sibling
+from nswaptest.work import Slots
 
 mirror = sibling("protect_mirror")
 fill = sibling("failures").fill
@@ -21,7 +23,7 @@ readable = sibling("hedge").readable
 DESCRIPTION = "pages of a device with parity outlive one peer after the other"
 SUITES = ("lab",)
 LONG = ("killed_while_swapping",)
-NEEDS = ("module", "progs")
+NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 300
 
 PORT = 9611
@@ -233,6 +235,27 @@ def test_given_back(t):
         mirror.protected(client, 60)
         mirror.all_right(client, slots)
     client.device_del(dev)
+
+
+def test_given_up_for_home(t):
+    """Parity is turned off while no peer has room: pages of a group, which are not next to
+    each other, go home, each to its place."""
+    with disk(16) as home:
+        cluster = t.cluster(5)
+        cluster.up(lend="4M", dead_after=2)
+        client = cluster[0]
+        dev = client.device_add(home=home.path)
+        client.ctl("device", "protect", dev, "parity:3+1")
+        rnd = random.Random(t.seed)
+        with Slots(dev, t.seed) as slots:
+            for slot in rnd.sample(range(1, SLOTS), SLOTS // 2):
+                slots.write(slot, 1)
+            for node in cluster.nodes[1:]:
+                node.ctl("lend", "0")
+            client.ctl("device", "protect", dev, "none", timeout=100)
+            equal(slots.compare(), (SLOTS // 2, 0, 0), "right, wrong, unreadable slots")
+            at_least(client.stat()["client"]["pages_home_out"], 1, "pages written home")
+        client.device_del(dev)
 
 
 def test_too_few(t):
