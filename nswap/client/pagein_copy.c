@@ -99,7 +99,9 @@ static u16 copy_choose(const struct nswap_io *io, unsigned int i, u16 first, u16
 	struct nswap_node *node = io->dev->node;
 	u16 other;
 
-	if (!second || !test_bit(i, &io->doubted))
+	/* what was doubted may have moved away */
+	if (!second || !test_bit(i, &io->doubted) ||
+	    (io->doubted_at[i] != first && io->doubted_at[i] != second))
 		return copy_pick(node, first, second);
 	other = io->doubted_at[i] == second ? first : second;
 	return peer_rank(node, other) < RANK_SILENT ? other : io->doubted_at[i];

@@ -16,8 +16,10 @@
  *  - A page from a peer is opened by the task that received it, one from flash or home by
  *    the task in which the last part of its request ended, or by a work: the only one to
  *    touch it until the request ends. No part of the request is under way then.
- *  - A page is asked for again because it does not open three times at most.
+ *  - A page is asked for again because it does not open three times at most, and once more
+ *    for each move.
  */
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/parity.h"
 #include "core/slot_update.h"
@@ -55,6 +57,16 @@ static bool pagein_same(struct nswap_io *io, unsigned int at)
 	       s.state != NSWAP_SLOT_FREEING && nswap_pagein_current(io, at);
 }
 
+/* is its page no longer at the peer whose answer was doubted before? */
+static bool pagein_moved(struct nswap_io *io, unsigned int at)
+{
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[at]);
+	u16 was = io->doubted_at[at];
+
+	return nswap_slot_at_peer(&s) && s.peer != was &&
+	       nswap_mirror_of(io->dev, io->slot[at], &s) != was;
+}
+
 /* a page that did not open: true if it is to be asked for again */
 static bool pagein_doubted(struct nswap_op *op, unsigned int at)
 {
@@ -70,7 +82,7 @@ static bool pagein_doubted(struct nswap_op *op, unsigned int at)
 	}
 	if (!same)
 		return true;
-	if (!test_and_set_bit(at, &io->doubted)) {
+	if (!test_and_set_bit(at, &io->doubted) || pagein_moved(io, at)) {
 		io->doubted_at[at] = op->peer->index;
 		return true;
 	}

@@ -114,6 +114,25 @@ static int rebuild_open(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
 	return READ_ONCE(p->cell_of[slot]) == cell ? -EBADMSG : -ESTALE;
 }
 
+/*
+ * How many of a cell's group are gone for good, the cell itself with them? What was counted
+ * is its group if the slot still has it afterwards.
+ */
+static unsigned int rebuild_gone(const struct nswap_parity *p, u32 cell, u32 *checks)
+{
+	u32 row = nswap_cell_row(p, cell);
+	unsigned int gone;
+
+	*checks = 0;
+	if (row == NSWAP_ROW_NONE)
+		return 0;
+	*checks = READ_ONCE(p->row[row].checks);
+	gone = nswap_row_bad(p, &p->row[row], nswap_cell_lane(cell)) + !nswap_cell_bad(p, cell);
+	/* see above */
+	smp_rmb();
+	return gone;
+}
+
 /**
  * nswap_cell_recover() - the page of a cell from the others of its group, as its program
  *	wrote it
@@ -122,19 +141,22 @@ static int rebuild_open(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
  * @cell: cell that the slot names, or did
  * @keep: of a sealed device: leave it sealed
  *
- * With two checks one of the others may lie: each is left out in turn then.
+ * With two checks one of the others may lie: each is left out in turn then, unless one
+ * of them is gone for good.
  *
  * Context: process, sleeps for peers.
  * Return: as nswap_cell_rebuild(), -EBADMSG: it does not open.
  */
 int nswap_cell_recover(struct nswap_parity *p, struct nswap_batch *b, u32 cell, bool keep)
 {
+	u32 checks;
+	bool spent = rebuild_gone(p, cell, &checks) >= checks, later = false;
 	int ret = nswap_cell_rebuild(p, b, cell, NSWAP_CELL_ALL);
-	bool later = false;
 	unsigned int i;
 
 	ret = ret ?: rebuild_open(p, b, cell, keep);
-	if (ret != -EBADMSG)
+	/* with all checks spent on what is gone none of the others can be left out */
+	if (ret != -EBADMSG || spent)
 		return ret;
 	for (i = 0; i < NSWAP_ROW_WIDTH; i++) {
 		ret = nswap_cell_rebuild(p, b, cell, i);
@@ -227,21 +249,12 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
  */
 static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, bool lied)
 {
-	u32 cell = READ_ONCE(p->cell_of[slot]);
-	u32 row = cell ? nswap_cell_row(p, cell) : NSWAP_ROW_NONE;
-	const struct nswap_row *r;
-	bool bad, gone;
+	u32 cell = READ_ONCE(p->cell_of[slot]), checks;
 
 	if (!cell)
 		return nswap_slot_look(p->dev, slot).state == NSWAP_SLOT_LOST;
-	bad = row != NSWAP_ROW_NONE && nswap_cell_bad(p, cell);
-	if (row == NSWAP_ROW_NONE || !(bad || lied))
-		return false;
-	r = &p->row[row];
-	gone = nswap_row_bad(p, r, nswap_cell_lane(cell)) + !bad > READ_ONCE(r->checks);
-	/* what was counted is the slot's group if it still has the cell */
-	smp_rmb();
-	return gone && READ_ONCE(p->cell_of[slot]) == cell;
+	return (lied || nswap_cell_bad(p, cell)) && rebuild_gone(p, cell, &checks) > checks &&
+	       READ_ONCE(p->cell_of[slot]) == cell;
 }
 
 /* has a page-in waited for so long, jiffies? */

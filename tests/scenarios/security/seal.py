@@ -9,8 +9,9 @@ import os
 import random
 import struct
 import threading
+import time
 
-from nswaptest.check import at_least, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.rawwire import MOVES, OK, PAGE, RETURN, Link, Message, Peer
 from nswaptest.work import Slots, eater, result_of
@@ -216,6 +217,27 @@ def test_two_checks(t):
             equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
             restore(peer, kept)
         at_least(broken(client), 32, "seals that were broken")
+
+
+def test_dead_and_lying(t):
+    """Likewise, two lenders dead and a third one lying: what cannot be had fails as soon as
+    that is known, and nothing wrong is read."""
+    with liar(t, 4, protect="parity:2+2") as (client, _, slots, peers, lie):
+        client.ctl("set", "dead_after_ms", "1000")
+        client.ctl("set", "protect_mib_s", "0")         # nothing is made again elsewhere
+        for peer in peers[:2]:
+            peer.close()
+        wait_for(lambda: sum(peer["state"] == "dead" for peer in client.peers().values()) == 2,
+                 30, "two lenders are dead")
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
+        kept = lie(peers[2])
+        began = time.monotonic()
+        right, wrong, unreadable = slots.compare()
+        equal((right + unreadable, wrong), (PAGES, 0), "right or unreadable, wrong")
+        at_least(unreadable, 32, "unreadable pages")
+        at_most(time.monotonic() - began, 25, "seconds until all was read or had failed")
+        restore(peers[2], kept)
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
 
 
 def test_bad_home(t):
