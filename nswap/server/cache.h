@@ -132,6 +132,7 @@ struct nswap_owner {
  * @shrinker_calls: number of calls of the shrinker that took pages back
  * @owners: owners; changed under @hello and @lock
  * @nr_owners: how many
+ * @movers: connections of movers; under @hello
  * @last_turn: id of the owner whose pages were moved last
  * @fill: work that sets pages aside
  */
@@ -155,6 +156,7 @@ struct nswap_cache {
 	u64 shrinker_calls;
 	struct list_head owners;
 	u32 nr_owners;
+	struct list_head movers;
 	u64 last_turn;
 	struct delayed_work fill;
 };

@@ -27,6 +27,7 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 		return -ENOMEM;
 	c->node = node;
 	mutex_init(&c->hello);
+	INIT_LIST_HEAD(&c->movers);
 	spin_lock_init(&c->lock);
 	INIT_LIST_HEAD(&c->all);
 	INIT_LIST_HEAD(&c->pool);

@@ -14,6 +14,8 @@
  *    critical section that changes the epoch, so no page of the old one is
  *    ever moved under the name of the new one.
  *  - Grants belong to a session and end with it.
+ *  - A connection of a mover has no owner; one node, or address, has MOVER_CONNS of them at
+ *    most, so that none takes those of all others.
  *  - Pages of an owner without a connection are kept for its lease, lease_s.
  *    After that all of them are dropped: at its next HELLO the owner is told that
  *    nothing is held, and treats what it recorded here as lost.
@@ -28,6 +30,12 @@
 #include "held.h"
 #include "owner.h"
 #include "server.h"
+
+/*
+ * A node has NSWAP_MOVERS to send and as many to tell, and its sessions prove who they are
+ * with one each; twice, since ends of old ones may not have been noticed.
+ */
+#define MOVER_CONNS	(4 * NSWAP_MAX_CONNS)
 
 static struct nswap_owner *owner_find(struct nswap_cache *c, u64 id)
 {
@@ -219,6 +227,28 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	return NSWAP_ST_OK;
 }
 
+/* HELLO of a mover: of a node that sends pages, or says where they are now */
+static u16 owner_mover_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
+			     const struct nswap_wire_hello *h)
+{
+	u64 id = le64_to_cpu(h->id);
+	struct nswap_srv_conn *other;
+	unsigned int n = 0;
+
+	mutex_lock(&c->hello);
+	list_for_each_entry(other, &c->movers, of_owner)
+		n += other->mover == id ||
+		     !memcmp(other->from.ip, conn->from.ip, sizeof(conn->from.ip));
+	if (n < MOVER_CONNS) {
+		conn->mover = id;
+		conn->epoch = le64_to_cpu(h->epoch);
+		conn->class = h->class;
+		list_add_tail(&conn->of_owner, &c->movers);
+	}
+	mutex_unlock(&c->hello);
+	return n < MOVER_CONNS ? NSWAP_ST_OK : NSWAP_ST_NO_ROOM;
+}
+
 /*
  * Handle the HELLO of a connection; process, sleeps; needs no memory for a known owner.
  * Returns enum nswap_wire_status; OK: @conn belongs to an owner now.
@@ -238,12 +268,8 @@ u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	    (!c->node->identity && memchr_inv(&h->keys, 0, sizeof(h->keys))))
 		return NSWAP_ST_BAD;
 	conn->features = le64_to_cpu(h->features) & NSWAP_HAS_ALL;
-	if (h->class == NSWAP_CLASS_MOVE || h->class == NSWAP_CLASS_TELL) {
-		conn->mover = le64_to_cpu(h->id);
-		conn->epoch = epoch;
-		conn->class = h->class;
-		return NSWAP_ST_OK;
-	}
+	if (h->class == NSWAP_CLASS_MOVE || h->class == NSWAP_CLASS_TELL)
+		return owner_mover_hello(c, conn, h);
 	nothing_taken(&obsolete);
 	mutex_lock(&c->hello);
 	o = find_or_make(c, le64_to_cpu(h->id));
@@ -288,10 +314,15 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 {
 	struct nswap_owner *o = conn->owner;
 
-	if (!o)
+	if (!o && !conn->mover)
 		return;
 	mutex_lock(&c->hello);
 	list_del(&conn->of_owner);
+	if (!o) {
+		conn->mover = 0;
+		mutex_unlock(&c->hello);
+		return;
+	}
 	o->gone = jiffies;
 	if (conn->class == NSWAP_CLASS_CONTROL)
 		end_session(o, conn);

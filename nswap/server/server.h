@@ -22,7 +22,7 @@ struct task_struct;
  * @link: in the acceptor's list, or among the spare ones
  * @from: where the link comes from
  * @stranger: no HELLO has come on the link yet
- * @of_owner: in the owner's list; under the cache's hello mutex
+ * @of_owner: in the owner's list, or that of movers; under the cache's hello mutex
  * @thread: serves it
  * @done: the thread no longer uses the link and waits for another one
  * @ticket: from GREET

@@ -12,8 +12,8 @@ import time
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.disk import disk
-from nswaptest.rawwire import (CONTROL, LOAD, LOADS, MOVE, MOVES, OK, PAGE, PING, PONG,
-                               RETURN, Link, Message, hello)
+from nswaptest.rawwire import (CONTROL, LOAD, LOADS, MOVE, MOVES, NO_ROOM, OK, PAGE, PING,
+                               PONG, RETURN, TELLS, Link, Message, hello)
 from nswaptest.work import Slots
 
 DESCRIPTION = "silent, slow and odd hosts hold nothing for long; control needs the right"
@@ -24,6 +24,7 @@ TIMEOUT = 120
 HELLO_S = 5             # for each part of a HELLO
 MESSAGE_S = 4           # for each part of a message of a move
 PAGES = 32              # of one message
+MOVER_CONNS = 32        # of one node
 SLACK = 3
 
 
@@ -94,6 +95,35 @@ def test_slow_return(t):
         at_most(time.monotonic() - begin, MESSAGE_S + SLACK,
                 "seconds until the device is deleted")
         link.close()
+
+
+def test_many_movers(t):
+    """One node takes a few connections of a mover, not those of all other nodes."""
+    cluster = t.cluster(3)
+    node, client, last = cluster
+    node.up(lend="4M")
+    client.up(lend="0")
+    told = []
+    for i in range(MOVER_CONNS + 8):
+        link = Link(last, node.addr)
+        told.append((link.hello(session=0, kind=(MOVES, TELLS)[i % 2]).status, link))
+    equal([status for status, _ in told], [OK] * MOVER_CONNS + [NO_ROOM] * 8,
+          "what the node's hellos are answered")
+    cluster.wait_connected([node, client])
+    dev = client.device_add("1M")
+    with Slots(dev, t.seed) as slots:
+        slots.write(1, 32)
+        equal(slots.compare(), (32, 0, 0), "right, wrong, unreadable pages of another owner")
+    client.device_del(dev)
+    for _, link in told:
+        link.close()
+
+    def again():
+        link = Link(last, node.addr)
+        status = link.hello(session=0, kind=MOVES).status
+        link.close()
+        return status == OK
+    wait_for(again, 10, "a mover may connect again")
 
 
 def test_half_move(t):
