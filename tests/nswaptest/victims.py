@@ -182,10 +182,10 @@ class Scene:
     def _quiet(self):
         end = time.monotonic() + self.seconds
 
-        def over():
+        def wait_on():
             time.sleep(0.02)
             return time.monotonic() >= end
-        return self.reader.rate(over)
+        return self.reader.rate(wait_on)
 
     def suffer(self, attack):
         """Try an attack: a row of the table."""
