@@ -35,6 +35,7 @@
  * @leaving: it has announced that it leaves
  * @missed: one was given up unanswered, and none answered since
  * @missed_at: jiffies of that
+ * @share: pages it lends to us at most, U32_MAX for all; @lent and @free are of these
  */
 struct nswap_place_peer {
 	u16 index;
@@ -54,6 +55,7 @@ struct nswap_place_peer {
 	unsigned long heard;
 	bool missed;
 	unsigned long missed_at;
+	u32 share;
 };
 
 /**

@@ -68,7 +68,8 @@
 	X(grants_revoked, GRANTS_REVOKED) /* grants taken back */ \
 	X(pages_rebalanced, PAGES_REBALANCED) /* of pages_moved_out: moved to emptier peers */ \
 	X(pages_dropped, PAGES_DROPPED) /* droppable pages dropped to give RAM back */ \
-	X(keys_refused, KEYS_REFUSED) /* connections ended: no member's, or a forged message */
+	X(keys_refused, KEYS_REFUSED) /* connections ended: no member's, or a forged message */ \
+	X(shares_refused, SHARES_REFUSED) /* times an owner got less: it has its share */
 
 #define NSWAP_ANNOUNCE_STATS(X) \
 	X(announced, SENT) /* announcements sent */ \

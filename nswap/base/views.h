@@ -159,6 +159,8 @@ struct nswap_cache_view {
  * @held: pages
  * @granted: pages
  * @no_home: it reported lately that pages cannot be sent back to it
+ * @reserved: pages that its devices' reserves lack
+ * @share: pages it may have of what is lent now
  */
 struct nswap_owner_view {
 	u64 id;
@@ -167,6 +169,8 @@ struct nswap_owner_view {
 	u64 held;
 	u64 granted;
 	bool no_home;
+	u64 reserved;
+	u64 share;
 };
 
 /**

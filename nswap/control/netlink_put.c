@@ -192,7 +192,8 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	return 0;
 }
 
-static_assert(NSWAP_HAS_ALL == (NSWAP_FEATURE_TIMED | NSWAP_FEATURE_CLASSES),
+static_assert(NSWAP_HAS_ALL == (NSWAP_FEATURE_TIMED | NSWAP_FEATURE_CLASSES |
+				NSWAP_FEATURE_SHARES),
 	      "every feature of the protocol has its name");
 
 static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
@@ -253,7 +254,9 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	    put_flag(skb, NSWAP_OWNER_A_CONNECTED, v->connected) ||
 	    put_u64(skb, NSWAP_OWNER_A_HELD_PAGES, v->held) ||
 	    put_u64(skb, NSWAP_OWNER_A_GRANTED_PAGES, v->granted) ||
-	    put_flag(skb, NSWAP_OWNER_A_NO_HOME, v->no_home))
+	    put_flag(skb, NSWAP_OWNER_A_NO_HOME, v->no_home) ||
+	    put_u64(skb, NSWAP_OWNER_A_RESERVED_PAGES, v->reserved) ||
+	    put_u64(skb, NSWAP_OWNER_A_SHARE_PAGES, v->share))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

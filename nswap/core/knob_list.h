@@ -47,7 +47,9 @@
 	  "MiB a second of exposed pages that may be protected, 0 for none") \
 	X(hedge_pct, 0, 100, 5, \
 	  "percent of page-ins that may be had elsewhere, their peer being late") \
-	X(clear_freed, 0, 1, 1, "1: pages lent from now on are cleared before they go back")
+	X(clear_freed, 0, 1, 1, "1: pages lent from now on are cleared before they go back") \
+	X(owner_max_pct, 1, 100, 100, \
+	  "percent of what is lent that one owner may have, 100 for no limit")
 
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */
 struct nswap_knobs {

@@ -23,6 +23,7 @@
 
 #define REST		HZ
 #define HOMELESS	(10 * HZ)
+#define FULL		(5 * HZ)	/* without room for one owner: after it tried again */
 
 /* the peer with the most free lent RAM; @rests: skipped one with room in backoff */
 static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
@@ -32,9 +33,31 @@ static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
 		.owner = o->id, .linked = w->to.l ? w->to.id : 0,
 		.rest = w->m->rest, .hand_on = w->hand_on,
 		.critical = !w->hand_on && nswap_owner_has(o, NSWAP_DEV_CRITICAL),
+		.full = w->full,
 	};
 
+	w->critical = rule.critical;
+	spin_lock(&o->lock);
+	if (!time_before(jiffies, o->full_until))
+		memset(o->full, 0, sizeof(o->full));
+	memcpy(w->full, o->full[rule.critical], sizeof(w->full));
+	spin_unlock(&o->lock);
 	return nswap_target_choose(w->m->node, &rule, to, rests);
+}
+
+/*
+ * The peer has no room for this owner, which has its share there or is known in another
+ * epoch: others' pages may go there. Pages that are not critical may have been chosen
+ * though the target was one for critical ones.
+ */
+static void mover_full(struct mover_thread *w, struct nswap_owner *o, u16 peer)
+{
+	bool critical = w->critical && w->entry[0]->class == NSWAP_DEV_CRITICAL;
+
+	spin_lock(&o->lock);
+	o->full_until = jiffies + FULL;
+	__set_bit(peer, o->full[critical]);
+	spin_unlock(&o->lock);
 }
 
 static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
@@ -94,21 +117,29 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 
 /* move the batch to a peer; returns the pages that the peer has now */
 static unsigned long mover_move(struct mover_thread *w, const struct nswap_target *to,
-				u64 owner, u64 epoch, u32 nr)
+				struct nswap_owner *o, u64 epoch, u32 nr)
 {
 	unsigned long there = 0;
-	u32 i;
+	u32 i, full = 0;
 
-	if (!mover_bring(w, to, NSWAP_MOVE, owner, epoch, nr))
+	if (!mover_bring(w, to, NSWAP_MOVE, o->id, epoch, nr))
 		goto rest;
-	for (i = 0; i < nr; i++)
-		if (le32_to_cpu(w->result[i].status) == NSWAP_ST_OK)
+	for (i = 0; i < nr; i++) {
+		u32 status = le32_to_cpu(w->result[i].status);
+
+		if (status == NSWAP_ST_OK)
 			there |= BIT(i);
+		full += status == NSWAP_ST_SHARE || status == NSWAP_ST_STALE;
+	}
 	nswap_target_took(w->m->node, to, le64_to_cpu(w->to.hdr.free),
 			  hweight_long(there));
 	if (there) {
 		WRITE_ONCE(w->m->took, jiffies);
 		return there;
+	}
+	if (full == nr) {
+		mover_full(w, o, to->index);
+		return 0;
 	}
 rest:
 	WRITE_ONCE(w->m->rest[to->index], jiffies + REST);
@@ -331,7 +362,7 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
 		return 0;
 	}
-	there = mover_move(w, &to, o->id, epoch, nr);
+	there = mover_move(w, &to, o, epoch, nr);
 	if (there && nswap_inject_early_free()) {
 		nr = mover_finish(w, o, attempt, nr, there, NSWAP_KEPT);
 		mover_tell(w, &to, epoch, there);

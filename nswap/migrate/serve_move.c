@@ -70,11 +70,16 @@ static struct nswap_owner *move_take(struct nswap_srv_conn *conn,
 	if (READ_ONCE(conn->node->going))
 		return NULL;
 	o = nswap_owner_adopt(c, le64_to_cpu(owner->id), le64_to_cpu(owner->epoch));
-	if (!o)
+	if (!o) {
 		*status = NSWAP_ST_STALE;
-	if (!o || nswap_attach_take(c, o, page, nr, entries))
+		return NULL;
+	}
+	*status = nswap_attach_take(c, o, page, nr, entries);
+	if (*status == NSWAP_ST_OK)
 		return o;
 	nswap_owner_leave(c, o);
+	if (*status == NSWAP_ST_SHARE && !(conn->features & NSWAP_HAS_SHARES))
+		*status = NSWAP_ST_NO_ROOM;
 	return NULL;
 }
 
@@ -114,6 +119,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 				       add_all(conn, o,
 					       le64_to_cpu(names->who.epoch),
 					       names->page, &entries));
+		nswap_cache_filled(c, o, nr);
 		nswap_owner_leave(c, o);
 	} else {
 		answer_all(conn, nr, status);

@@ -63,6 +63,7 @@ bool nswap_target_choose(struct nswap_node *node,
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
 		if (!has_room(node, e, rule->owner, rule->critical) ||
+		    test_bit(i, rule->full) ||
 		    (rule->hand_on && !nswap_balance_takes(&v, e->lent, e->used)))
 			continue;
 		if (time_before(jiffies, READ_ONCE(rule->rest[i])))

@@ -28,6 +28,7 @@ struct nswap_target {
  * @owner: id of the pages' owner, which is never chosen
  * @linked: id of the connected peer, 0 for none
  * @rest: per IPTable index, jiffies until which nothing is moved there
+ * @full: per IPTable index, a bit: it has no room for this owner
  * @critical: those without room too, last: they give up others' pages for critical ones
  * @hand_on: only those that are emptier (rebalancing)
  */
@@ -35,6 +36,7 @@ struct nswap_target_rule {
 	u64 owner;
 	u64 linked;
 	const unsigned long *rest;
+	const unsigned long *full;
 	bool critical;
 	bool hand_on;
 };

@@ -14,6 +14,7 @@
 #include "core/node.h"
 #include "ctl.h"
 #include "grants.h"
+#include "place.h"
 #include "reconcile.h"
 
 static void ctl_lost(struct nswap_msg *m)
@@ -126,15 +127,28 @@ static int check_answer(struct nswap_ctl *c, u8 type)
 	return rx->type == type ? 0 : -EPROTO;
 }
 
+/* what the peer has for this node, and perhaps grants */
+static int ctl_granted(struct nswap_ctl *c, u8 type)
+{
+	const struct nswap_wire_hdr *rx = &c->m.conn->rx;
+	bool shares = rx->flags & cpu_to_le16(NSWAP_F_SHARE);
+	int ret = check_answer(c, type);
+
+	if (!ret && shares && !(c->peer->features & NSWAP_HAS_SHARES))
+		ret = -EPROTO;
+	if (ret)
+		return ret;
+	nswap_place_share(c->peer->node, c->peer->index,
+			  shares ? le32_to_cpu(rx->nr) : U32_MAX);
+	nswap_peer_granted(c->peer, le32_to_cpu(rx->grants), le64_to_cpu(rx->free));
+	return 0;
+}
+
 static int ping_answered(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
-	const struct nswap_wire_hdr *rx = &m->conn->rx;
-	int ret = check_answer(c, NSWAP_PONG);
+	int ret = ctl_granted(c, NSWAP_PONG);
 
-	if (!ret)
-		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
-				   le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
 	return ret;
 }
@@ -142,12 +156,8 @@ static int ping_answered(struct nswap_msg *m)
 static int grant_answered(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
-	const struct nswap_wire_hdr *rx = &m->conn->rx;
-	int ret = check_answer(c, NSWAP_GRANT);
+	int ret = ctl_granted(c, NSWAP_GRANT);
 
-	if (!ret)
-		nswap_peer_granted(c->peer, le32_to_cpu(rx->grants),
-				   le64_to_cpu(rx->free));
 	nswap_ctl_release(c);
 	return ret;
 }

@@ -75,6 +75,7 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages);
 unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index);
 void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free);
+void nswap_place_share(struct nswap_node *node, u16 index, u32 share);
 void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages,
 		       u64 began, bool answered);
 void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why);

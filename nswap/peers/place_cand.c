@@ -17,6 +17,8 @@
  *    the next tick on.
  *  - busy follows from what is under way, when that was answered last, and what was
  *    not answered at all; place.c derives it for each choice.
+ *  - What a candidate has free is what this node may have of it. What it announces is
+ *    for all: where it gives each owner a share, only its answers say that there is more.
  *  - store_ns of a candidate follows the latency of its page-outs, and decays
  *    while none ends: a peer that was slow once is tried again.
  *
@@ -100,6 +102,7 @@ void nswap_place_add(struct nswap_peer *peer)
 	*c = (struct nswap_place_peer){
 		.index = peer->index, .grants = peer->grants,
 		.free = peer->free, .lent = peer->free,
+		.share = U32_MAX,
 	};
 	place_judge(c, peer, &e);
 	spin_unlock(&node->place_lock);
@@ -151,6 +154,36 @@ void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free)
 		c->free = free;
 	}
 	spin_unlock(&node->place_lock);
+}
+
+/**
+ * nswap_place_share() - the peer said what it lends to this node at most
+ * @node: node
+ * @index: of the peer
+ * @share: pages, U32_MAX for all it lends
+ *
+ * Context: process, page-out path; does not sleep.
+ */
+void nswap_place_share(struct nswap_node *node, u16 index, u32 share)
+{
+	struct nswap_place_peer *c;
+
+	spin_lock(&node->place_lock);
+	c = nswap_place_find(node, index);
+	if (c) {
+		c->share = share;
+		c->lent = min_t(u64, c->lent, share);
+	}
+	spin_unlock(&node->place_lock);
+}
+
+/* what it announced, as far as that says something about this node's share */
+static void place_announced(struct nswap_place_peer *c, const struct nswap_ipt_entry *e)
+{
+	bool shares = c->share != U32_MAX;
+
+	c->lent = shares ? min_t(u64, e->lent, c->share) : e->lent;
+	c->free = e->shrinking ? 0 : shares ? min(c->free, e->free) : e->free;
 }
 
 static void place_charge(struct nswap_place_peer *c, u64 ns)
@@ -219,8 +252,7 @@ void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why)
 	if (c) {
 		place_judge(c, peer, &e);
 		if (why == NSWAP_PLACE_ANNOUNCED) {
-			c->lent = e.lent;
-			c->free = e.shrinking ? 0 : e.free;
+			place_announced(c, &e);
 		} else if (why == NSWAP_PLACE_TICK) {
 			place_forget(c);
 		}

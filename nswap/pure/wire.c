@@ -57,10 +57,10 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 			      sizeof(struct nswap_wire_run),
 			      .flags = NSWAP_F_LAST },
 	[NSWAP_GRANT_ASK] = { "grant-ask", U32_MAX },
-	[NSWAP_GRANT] = { "grant" },
+	[NSWAP_GRANT] = { "grant", U32_MAX, .flags = NSWAP_F_SHARE },
 	[NSWAP_GRANT_RETURN] = { "grant-return", U32_MAX, 1 },
 	[NSWAP_PING] = { "ping" },
-	[NSWAP_PONG] = { "pong" },
+	[NSWAP_PONG] = { "pong", U32_MAX, .flags = NSWAP_F_SHARE },
 	[NSWAP_MOVE] = { "move", NSWAP_REQ_SLOTS, 1,
 			 PAGE_SIZE + sizeof(struct nswap_wire_page),
 			 sizeof(struct nswap_wire_node) },
@@ -136,7 +136,8 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	s = &shapes[h->type];
 	if (le16_to_cpu(h->flags) & ~s->flags)
 		return -EPROTO;
-	if (nr > s->max_nr || nr < s->min_nr)
+	if (nr > s->max_nr || nr < s->min_nr ||
+	    (nr && s->flags & NSWAP_F_SHARE && !(h->flags & cpu_to_le16(NSWAP_F_SHARE))))
 		return -EPROTO;
 	if (h->type == NSWAP_LOAD_REPLY ? !load_reply_fits(nr, bytes) :
 					  bytes != s->fixed + nr * s->each)

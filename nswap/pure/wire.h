@@ -22,7 +22,9 @@
  */
 #define NSWAP_HAS_TIMED		0x1ull	/* NSWAP_F_TIMED is answered */
 #define NSWAP_HAS_CLASSES	0x2ull	/* ATTACH, DROPPED, NSWAP_F_RESERVED */
-#define NSWAP_HAS_ALL		(NSWAP_HAS_TIMED | NSWAP_HAS_CLASSES) /* what this node has */
+#define NSWAP_HAS_SHARES	0x4ull	/* NSWAP_F_SHARE, NSWAP_ST_SHARE */
+#define NSWAP_HAS_ALL		(NSWAP_HAS_TIMED | NSWAP_HAS_CLASSES | \
+				 NSWAP_HAS_SHARES) /* what this node has */
 
 /**
  * enum nswap_wire_type - messages; direction in brackets
@@ -109,6 +111,10 @@ enum nswap_wire_type {
 					 * against a grant; needs
 					 * NSWAP_HAS_CLASSES
 					 */
+#define NSWAP_F_SHARE		0x0200	/* GRANT, PONG: @nr pages are the owner's
+					 * share of what is lent; needs
+					 * NSWAP_HAS_SHARES
+					 */
 
 /**
  * enum nswap_conn_class - what a connection of a session carries
@@ -142,6 +148,8 @@ enum nswap_conn_class {
  * @NSWAP_ST_KEEP: [owner] the page has not been recorded at its new place
  * @NSWAP_ST_NO_HOME: [owner] the page's device has neither a home nor flash
  *	with room
+ * @NSWAP_ST_SHARE: MOVE_ACK: no room for this owner, it has its share; needs
+ *	NSWAP_HAS_SHARES
  */
 enum nswap_wire_status {
 	NSWAP_ST_OK,
@@ -153,6 +161,7 @@ enum nswap_wire_status {
 	NSWAP_ST_BAD,
 	NSWAP_ST_KEEP,
 	NSWAP_ST_NO_HOME,
+	NSWAP_ST_SHARE,
 };
 
 /**
@@ -172,7 +181,8 @@ enum nswap_wire_status {
  * @page_bytes: bytes a page takes in the payload: 4096
  * @took: [server] STORE_ACK, LOAD_REPLY: ns from the last byte of the question
  *	to the answer, if requested; else zero
- * @free: [server] pages lent that are neither filled nor granted
+ * @free: [server] pages lent that are neither filled nor granted; to an owner: those of
+ *	them that it may get
  * @auth: tag of the message (keys/tags.c), zero between nodes without keys
  */
 struct nswap_wire_hdr {

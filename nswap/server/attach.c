@@ -14,6 +14,7 @@
 
 #include "attach.h"
 #include "attached.h"
+#include "core/node.h"
 #include "held.h"
 #include "owner.h"
 #include "server.h"
@@ -133,7 +134,7 @@ static bool attach_take_reserve(struct nswap_cache *c, struct nswap_owner *o,
 	spin_lock(&o->lock);
 	a = all ? nswap_attached_find(o, le32_to_cpu(page[0].instance)) : NULL;
 	if (a && a->held + nr <= a->reserve)
-		ok = nswap_cache_take_reserved(c, nr, taken);
+		ok = nswap_cache_take_reserved(c, o, nr, taken);
 	spin_unlock(&o->lock);
 	return ok;
 }
@@ -165,19 +166,23 @@ static void attach_drop(struct nswap_cache *c, u32 n)
  * pages a node that does not give RAM back takes back promises, and drops droppable pages.
  *
  * Context: process, sleeps if an owner has to be freed.
- * Return: false if there are not as many; then nothing is taken.
+ * Return: NSWAP_ST_OK; NSWAP_ST_NO_ROOM, NSWAP_ST_SHARE: nothing is taken.
  */
-bool nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
-		       const struct nswap_wire_page *page, u32 nr,
-		       struct list_head *taken)
+u16 nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
+		      const struct nswap_wire_page *page, u32 nr,
+		      struct list_head *taken)
 {
 	bool critical = attach_critical(o, page, nr);
+	int ret;
 
-	if (attach_take_reserve(c, o, page, nr, taken) ||
-	    nswap_cache_take_free(c, nr, critical, taken))
-		return true;
-	if (!critical || nswap_cache_surplus(c))
-		return false;
-	attach_drop(c, nr);
-	return nswap_cache_take_free(c, nr, true, taken);
+	if (attach_take_reserve(c, o, page, nr, taken))
+		return NSWAP_ST_OK;
+	ret = nswap_cache_take_free(c, o, nr, critical, taken);
+	if (ret && critical && !nswap_cache_surplus(c)) {
+		attach_drop(c, nr);
+		ret = nswap_cache_take_free(c, o, nr, true, taken);
+	}
+	if (ret == -EDQUOT)
+		nswap_stat_inc(c->node, shares_refused);
+	return !ret ? NSWAP_ST_OK : ret == -EDQUOT ? NSWAP_ST_SHARE : NSWAP_ST_NO_ROOM;
 }

@@ -13,6 +13,13 @@
  *  - What a reserve lacks is not promised: reserved pages are in the pool besides the
  *    granted ones, but while the node gives RAM back. They go to stores of their own
  *    device alone.
+ *  - No owner gets more than its share of what is lent now: what it holds, is promised
+ *    or counts on, what is being filled for it, and what its reserves lack are compared
+ *    with it before anything is promised, reserved or moved here. All that turns one of
+ *    these into another, a store above all, is never refused for the share. Critical
+ *    pages that are moved here are counted and not compared.
+ *  - An owner above its share, because less is lent or the share became less, keeps what
+ *    it has and gets nothing until it is below.
  *  - allocated counts every entry, in whatever state. How many there should
  *    be: cache_size.c; where they come from: cache_fill.c.
  *
@@ -23,8 +30,23 @@
 #include "core/node.h"
 #include "attached.h"
 #include "cache.h"
+#include "pure/share.h"
 
+#define PENDING_MOST	1024u	/* pages of one owner moved here and not claimed */
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
+
+/* the share of each owner in pages; cache->lock held */
+static u64 cache_limit(const struct nswap_cache *c)
+{
+	return nswap_share_limit(c->target, nswap_knob(c->node, owner_max_pct));
+}
+
+/* what is left of an owner's share, NSWAP_NO_SHARE without one; cache->lock held */
+static u64 cache_left(const struct nswap_cache *c, const struct nswap_owner *o)
+{
+	return nswap_share_left(cache_limit(c), o->held + o->filling + o->granted +
+				o->revoked + o->reserved);
+}
 
 /* renew up to @n promises that were taken back; cache->lock held */
 static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
@@ -38,12 +60,14 @@ static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 }
 
 /* take pages that are set aside, to fill them; cache's lock held by the caller */
-static void pool_take(struct nswap_cache *c, u32 n, struct list_head *taken)
+static void pool_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+		      struct list_head *taken)
 {
 	bool clear = nswap_knob(c->node, clear_freed);
 	struct nswap_entry *e;
 
 	c->set_aside -= n;
+	o->filling += n;
 	while (n--) {
 		e = list_first_entry(&c->pool, struct nswap_entry, link);
 		e->clear |= clear;
@@ -66,7 +90,7 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		cache_renew(c, o, n - o->granted);
 	ok = o->granted >= n;
 	if (ok) {
-		pool_take(c, n, taken);
+		pool_take(c, o, n, taken);
 		o->granted -= n;
 		c->granted -= n;
 	}
@@ -78,7 +102,7 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
  * The same for a device's reserve, whatever is promised to others; whether its reserve
  * has that many left is the caller's.
  */
-bool nswap_cache_take_reserved(struct nswap_cache *c, u32 n,
+bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			       struct list_head *taken)
 {
 	bool ok;
@@ -86,9 +110,24 @@ bool nswap_cache_take_reserved(struct nswap_cache *c, u32 n,
 	spin_lock(&c->lock);
 	ok = c->set_aside - c->granted >= n;
 	if (ok)
-		pool_take(c, n, taken);
+		pool_take(c, o, n, taken);
 	spin_unlock(&c->lock);
 	return ok;
+}
+
+/*
+ * Pages that were taken for an owner are held now, or about to be put back. Returns the
+ * surplus, as nswap_cache_surplus().
+ */
+u64 nswap_cache_filled(struct nswap_cache *c, struct nswap_owner *o, u32 n)
+{
+	u64 above;
+
+	spin_lock(&c->lock);
+	o->filling -= n;
+	above = nswap_cache_above(c);
+	spin_unlock(&c->lock);
+	return above;
 }
 
 /* put back entries that were taken and are not filled, or no longer */
@@ -125,34 +164,48 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	nswap_cache_give(c, &unused);
 }
 
-/*
- * Take pages that are promised to no owner, to fill them. Returns false if there are
- * fewer than @n; then nothing is taken. For a critical page promises are taken back.
- */
-bool nswap_cache_take_free(struct nswap_cache *c, u32 n, bool critical,
-			   struct list_head *taken)
+/* may pages that are promised to no owner be taken? the cache's lock held */
+static int cache_may_take(const struct nswap_cache *c, const struct nswap_owner *o, u32 n,
+			  bool critical)
 {
-	bool ok, lacks;
+	bool ok = critical ? !nswap_cache_above(c) && nswap_cache_room(c) >= n :
+		  !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
+
+	/* the owner's lock is not held: until they are pending they are being filled */
+	if (!ok || READ_ONCE(o->nr_pending) + o->filling + n > PENDING_MOST)
+		return -ENOSPC;
+	return !critical && cache_left(c, o) < n ? -EDQUOT : 0;
+}
+
+/*
+ * Take pages that are promised to no owner, to fill them with moved ones of @o. For
+ * critical ones promises are taken back, and there is no share. Returns 0; -ENOSPC or
+ * -EDQUOT if there are fewer than @n, or fewer left of its share: nothing is taken.
+ */
+int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			  bool critical, struct list_head *taken)
+{
+	bool lacks;
 	u64 room;
+	int ret;
 
 	spin_lock(&c->lock);
 	room = nswap_cache_room(c);
 	if (critical && room < n && !nswap_cache_above(c) &&
 	    c->allocated <= c->target)
 		nswap_cache_revoke(c, n - room);
-	ok = critical ? !nswap_cache_above(c) && nswap_cache_room(c) >= n :
-	      !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
-	if (ok)
-		pool_take(c, n, taken);
+	ret = cache_may_take(c, o, n, critical);
+	if (!ret)
+		pool_take(c, o, n, taken);
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
 	if (lacks)
 		nswap_cache_fill_kick(c);
-	return ok;
+	return ret;
 }
 
-/* what an owner may get: everything if it is alone, else a fair share */
-static u32 cache_share(struct nswap_cache *c, u64 free)
+/* what an owner may get now: everything if it is alone, else a fair part */
+static u32 cache_fair(struct nswap_cache *c, u64 free)
 {
 	u64 fair = free / max(c->nr_owners, 1u);
 
@@ -166,7 +219,7 @@ static u32 cache_share(struct nswap_cache *c, u64 free)
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted)
 {
-	u32 add = 0, renewed = 0;
+	u32 add = 0, fair, renewed = 0;
 	bool lacks;
 
 	spin_lock(&c->lock);
@@ -174,9 +227,12 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 			  NSWAP_WINDOW_MAX);
 	if (o->window > o->granted && !nswap_cache_holding(c)) {
 		add = min(o->window - o->granted,
-			  cache_share(c, nswap_cache_room(c)));
+			  cache_fair(c, nswap_cache_room(c)));
 		renewed = cache_renew(c, o, add);
-		add -= renewed;
+		fair = add - renewed;
+		add = min_t(u64, fair, cache_left(c, o));
+		if (wanted && add < fair)
+			nswap_stat_inc(c->node, shares_refused);
 		o->granted += add;
 		c->granted += add;
 	}
@@ -230,13 +286,29 @@ u64 nswap_cache_promisable(const struct nswap_cache *c)
 	return c->target > taken ? c->target - taken : 0;
 }
 
-/* pages neither filled nor granted; 0 while the node shrinks */
-u64 nswap_cache_free_pages(struct nswap_cache *c)
+/*
+ * Pages neither filled nor granted; 0 while the node shrinks. @o: of these, those that
+ * this owner may get; NULL for all.
+ */
+u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o)
 {
 	u64 n;
 
 	spin_lock(&c->lock);
 	n = nswap_cache_promisable(c);
+	if (o)
+		n = min(n, cache_left(c, o));
+	spin_unlock(&c->lock);
+	return n;
+}
+
+/* the share of each owner in pages, NSWAP_NO_SHARE if that is all that is lent */
+u64 nswap_cache_share(struct nswap_cache *c)
+{
+	u64 n;
+
+	spin_lock(&c->lock);
+	n = cache_limit(c);
 	spin_unlock(&c->lock);
 	return n;
 }
@@ -258,6 +330,21 @@ static u64 cache_lacking(const struct nswap_attached *a)
 	return a->reserve > a->held ? a->reserve - a->held : 0;
 }
 
+/* the reserve of a device, or what is held of it, changes: before, and after it has */
+static void cache_lacked(struct nswap_cache *c, struct nswap_owner *o,
+			 const struct nswap_attached *a)
+{
+	c->reserved -= cache_lacking(a);
+	o->reserved -= cache_lacking(a);
+}
+
+static void cache_lacks_now(struct nswap_cache *c, struct nswap_owner *o,
+			    const struct nswap_attached *a)
+{
+	c->reserved += cache_lacking(a);
+	o->reserved += cache_lacking(a);
+}
+
 /**
  * nswap_cache_reserve() - set pages aside for a device
  * @c: cache
@@ -272,12 +359,16 @@ u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, u32 wanted)
 {
 	bool lacks;
+	u64 free;
 
 	spin_lock(&c->lock);
 	o->reserves -= !!a->reserve;
-	c->reserved -= cache_lacking(a);
-	a->reserve = min_t(u64, wanted, a->held + nswap_cache_promisable(c));
-	c->reserved += cache_lacking(a);
+	cache_lacked(c, o, a);
+	free = min(nswap_cache_promisable(c), cache_left(c, o));
+	if (wanted > a->held + free && free < nswap_cache_promisable(c))
+		nswap_stat_inc(c->node, shares_refused);
+	a->reserve = min_t(u64, wanted, a->held + free);
+	cache_lacks_now(c, o, a);
 	o->reserves += !!a->reserve;
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
@@ -299,9 +390,9 @@ void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instanc
 	o->held += held;
 	c->held += held;
 	if (a) {
-		c->reserved -= cache_lacking(a);
+		cache_lacked(c, o, a);
 		a->held += held;
-		c->reserved += cache_lacking(a);
+		cache_lacks_now(c, o, a);
 	}
 	spin_unlock(&c->lock);
 }
@@ -315,7 +406,7 @@ void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o)
 	c->held -= o->held;
 	o->held = 0;
 	list_for_each_entry(a, &o->attached, link) {
-		c->reserved -= cache_lacking(a);
+		cache_lacked(c, o, a);
 		a->reserve = 0;
 		a->held = 0;
 	}

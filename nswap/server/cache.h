@@ -58,7 +58,7 @@ struct nswap_entry {
  * @link: in the cache's list
  * @id: node id; write-once
  * @lock: protects @epoch, @session, @tree, @lru, @pending,
- *	@pending_tree, @attached, @seq; outside
+ *	@pending_tree, @nr_pending, @attached, @seq; outside
  *	the cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
@@ -71,11 +71,17 @@ struct nswap_entry {
  * @attached: what it said of its devices, see attached.c
  * @reserves: number of those with a reserve, likewise
  * @seq: counts stores and claims
+ * @nr_pending: pages in @pending
  * @held: pages in @tree and @pending; under the cache's lock
+ * @filling: pages taken to be filled for it; likewise
+ * @reserved: pages that its devices' reserves lack; likewise
  * @users: references besides those of its connections; under the cache's lock
  * @gone: jiffies when its last connection ended; under the cache's hello mutex
  * @rest: backoff: none of its pages are moved before; movers only, no lock
  * @unreached: it could not be told of drops when that was last tried; likewise
+ * @full: peers that had no room for pages of its that are not critical, of its critical
+ *	ones: by IPTable index; movers only, owner's lock
+ * @full_until: jiffies when @full is forgotten; likewise
  * @homeless: device instance whose owner reported no backing store, 0 for none;
  *	movers only, no lock
  * @homeless_until: jiffies when that is tried again; likewise
@@ -98,11 +104,16 @@ struct nswap_owner {
 	struct list_head attached;
 	u32 reserves;
 	u64 seq;
+	u32 nr_pending;
 	u64 held;
+	u32 filling;
+	u64 reserved;
 	u32 users;
 	unsigned long gone;
 	unsigned long rest;
 	bool unreached;
+	unsigned long full[2][BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
+	unsigned long full_until;
 	u32 homeless;
 	unsigned long homeless_until;
 	u32 granted;
@@ -189,8 +200,9 @@ enum nswap_moved_how {
 
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
-bool nswap_cache_take_reserved(struct nswap_cache *c, u32 n,
+bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			       struct list_head *taken);
+u64 nswap_cache_filled(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
@@ -199,15 +211,16 @@ void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			   struct list_head *surplus);
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_promisable(const struct nswap_cache *c);
-u64 nswap_cache_free_pages(struct nswap_cache *c);
+u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o);
+u64 nswap_cache_share(struct nswap_cache *c);
 u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, u32 wanted);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
 		       s64 held);
 void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_surplus(struct nswap_cache *c);
-bool nswap_cache_take_free(struct nswap_cache *c, u32 n, bool critical,
-			   struct list_head *taken);
+int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			  bool critical, struct list_head *taken);
 
 /* cache_life.c */
 int nswap_cache_start(struct nswap_node *node, u64 pages);

@@ -115,6 +115,8 @@ bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 			.granted = o->granted,
 			.connected = !list_empty(&o->conns),
 			.no_home = nswap_owner_homeless(o),
+			.reserved = o->reserved,
+			.share = min(nswap_cache_share(c), READ_ONCE(c->target)),
 		};
 		found = true;
 		break;

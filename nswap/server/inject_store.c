@@ -37,6 +37,7 @@ static void inject_untake(struct nswap_srv_conn *conn, struct list_head *entries
 	spin_lock(&c->lock);
 	list_splice_tail_init(entries, &c->pool);
 	c->set_aside += n;
+	conn->owner->filling -= n;
 	inject_grant(conn, n);
 	spin_unlock(&c->lock);
 }

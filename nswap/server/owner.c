@@ -67,6 +67,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	o->pending_tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->attached);
 	o->rest = jiffies;
+	o->full_until = jiffies;
 	o->gone = jiffies;
 	spin_lock(&c->lock);
 	list_add_tail(&o->link, &c->owners);
@@ -132,6 +133,8 @@ static void take_all(struct nswap_cache *c, struct nswap_owner *o,
 		list_splice_init(&o->lru[class], &t->lru);
 	list_splice_init(&o->pending, &t->pending);
 	o->pending_tree = RB_ROOT;
+	/* read without the owner's lock, cache.c */
+	WRITE_ONCE(o->nr_pending, 0);
 	nswap_cache_forget(c, o);
 	list_splice_init(&o->attached, &t->attached);
 }

@@ -42,6 +42,8 @@ static void pending_link(struct nswap_owner *o, struct nswap_entry *e,
 			 struct nswap_entry *old)
 {
 	list_add_tail(&e->link, &o->pending);
+	/* read without the owner's lock, cache.c */
+	WRITE_ONCE(o->nr_pending, o->nr_pending + !old);
 	if (old) {
 		list_del_init(&old->link);
 		rb_replace_node(&old->rb, &e->rb, &o->pending_tree);
@@ -55,6 +57,8 @@ static void pending_unlink(struct nswap_owner *o, struct nswap_entry *e)
 {
 	list_del_init(&e->link);
 	rb_erase(&e->rb, &o->pending_tree);
+	/* read without the owner's lock, cache.c */
+	WRITE_ONCE(o->nr_pending, o->nr_pending - 1);
 }
 
 /* compare with what is held or pending; 0 if @e is to be added */

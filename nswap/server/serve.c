@@ -18,6 +18,7 @@
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
+#include "pure/share.h"
 #include "server.h"
 
 /**
@@ -37,7 +38,18 @@ void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
 	h->id = conn->rx.id;
 	h->slot = conn->rx.slot;
 	h->instance = conn->rx.instance;
-	h->free = cpu_to_le64(nswap_cache_free_pages(conn->node->cache));
+	h->free = cpu_to_le64(nswap_cache_free_pages(conn->node->cache, conn->owner));
+}
+
+/* tell an owner of its share of what is lent, if that is not all */
+static void serve_share(struct nswap_srv_conn *conn)
+{
+	u64 share = nswap_cache_share(conn->node->cache);
+
+	if (share == NSWAP_NO_SHARE || !(conn->features & NSWAP_HAS_SHARES))
+		return;
+	conn->tx.flags = cpu_to_le16(NSWAP_F_SHARE);
+	conn->tx.nr = cpu_to_le32(min_t(u64, share, U32_MAX - 1));
 }
 
 /* all of a STORE or LOAD has been received: note the time if the owner asked */
@@ -179,6 +191,7 @@ static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
 			 u32 *stored)
 {
 	struct nswap_cache *c = conn->node->cache;
+	u32 nr = le32_to_cpu(conn->rx.nr);
 	int ret = nswap_serve_pages(conn, entries);
 
 	question_here(conn);
@@ -187,7 +200,7 @@ static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
 	else
 		*stored = store_insert(conn, entries);
 	nswap_stat_add(conn->node, pages_stored, *stored);
-	if (nswap_cache_surplus(c))
+	if (nswap_cache_filled(c, conn->owner, nr))
 		nswap_hooks.mover_kick(conn->node);
 	return ret;
 }
@@ -212,13 +225,14 @@ static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
 
 static int store_ack(struct nswap_srv_conn *conn, u32 nr, u32 stored)
 {
-	u32 bytes = nr * sizeof(conn->result[0]);
+	u32 bytes = nr * sizeof(conn->result[0]), add;
 
 	nswap_inject_point(conn->node->id, NSWAP_POINT_STORED);
+	/* first, so that what is free is what is left after it */
+	add = nswap_held_grant(conn->node->cache, conn, stored, 0);
 	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
 	conn->tx.took = serve_time_taken(conn);
-	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
-						       stored, 0));
+	conn->tx.grants = cpu_to_le32(add);
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
@@ -365,7 +379,15 @@ static int serve_grant(struct nswap_srv_conn *conn)
 	else
 		add = nswap_held_grant(c, conn, 0, nr);
 	nswap_serve_head(conn, NSWAP_GRANT, 0, 0);
+	serve_share(conn);
 	conn->tx.grants = cpu_to_le32(add);
+	return nswap_serve_answer(conn, NULL, 0);
+}
+
+static int serve_ping(struct nswap_srv_conn *conn)
+{
+	nswap_serve_head(conn, NSWAP_PONG, 0, 0);
+	serve_share(conn);
 	return nswap_serve_answer(conn, NULL, 0);
 }
 
@@ -440,8 +462,7 @@ int nswap_serve(struct nswap_srv_conn *conn)
 	case NSWAP_GRANT_RETURN:
 		return serve_grant(conn);
 	case NSWAP_PING:
-		nswap_serve_head(conn, NSWAP_PONG, 0, 0);
-		return nswap_serve_answer(conn, NULL, 0);
+		return serve_ping(conn);
 	default:
 		return nswap_hooks.serve_moves(conn);
 	}

@@ -119,7 +119,7 @@ static int send_welcome(struct nswap_srv_conn *conn, u16 status,
 	if (status == NSWAP_ST_OK && conn->class == NSWAP_CLASS_CONTROL)
 		m.hdr.grants = cpu_to_le32(nswap_held_grant(c, conn, 0, 0));
 	m.hdr.slot = cpu_to_le64(nswap_owner_held(c, conn));
-	m.hdr.free = cpu_to_le64(nswap_cache_free_pages(c));
+	m.hdr.free = cpu_to_le64(nswap_cache_free_pages(c, conn->owner));
 	m.welcome.features = cpu_to_le64(NSWAP_HAS_ALL);
 	if (conn->node->identity) {
 		nswap_exchange_welcome(x, &m.hdr, &m.welcome);

@@ -21,6 +21,8 @@ static void json_features(uint64_t features)
 		json_string(NULL, "timed");
 	if (features & NSWAP_FEATURE_CLASSES)
 		json_string(NULL, "classes");
+	if (features & NSWAP_FEATURE_SHARES)
+		json_string(NULL, "shares");
 	json_end();
 }
 
@@ -149,6 +151,8 @@ static void json_stat(const struct view_stat *s, const struct swapped *swap,
 		json_bool("connected", owners[i].connected);
 		json_number("held_pages", owners[i].held);
 		json_number("granted_pages", owners[i].granted);
+		json_number("reserved_pages", owners[i].reserved);
+		json_number("share_pages", owners[i].share);
 		json_end();
 	}
 	json_end();
@@ -192,7 +196,7 @@ static void print_lent(const struct view_node *n)
 /* who holds what here; by address where a peer of that id is known */
 static void print_owners(const struct view_owner *owners, size_t nr)
 {
-	char name[ADDR_TEXT], size[32];
+	char name[ADDR_TEXT], size[32], share[32];
 	struct view_peer *peers;
 	size_t i, p, nr_peers;
 
@@ -206,9 +210,10 @@ static void print_owners(const struct view_owner *owners, size_t nr)
 		for (p = 0; p < nr_peers; p++)
 			if (peers[p].id == owners[i].id)
 				text_addr(&peers[p].addr, name);
-		printf("  %-24s %9s held, %llu pages granted, %s\n", name,
+		printf("  %-24s %9s held of %s, %llu pages granted, %s\n", name,
 		       text_size(owners[i].held * PAGE_BYTES, size,
 				 sizeof(size)),
+		       text_size(owners[i].share * PAGE_BYTES, share, sizeof(share)),
 		       (unsigned long long)owners[i].granted,
 		       owners[i].connected ? "connected" : "not connected");
 	}

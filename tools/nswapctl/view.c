@@ -75,6 +75,7 @@ const struct view_counter view_counters[] = {
 	SERVER("pages_rebalanced", PAGES_REBALANCED),
 	SERVER("pages_dropped", PAGES_DROPPED),
 	SERVER("keys_refused", KEYS_REFUSED),
+	SERVER("shares_refused", SHARES_REFUSED),
 	ANNOUNCE("sent", SENT),
 	ANNOUNCE("heard", HEARD),
 	ANNOUNCE("rejected", REJECTED),
@@ -287,6 +288,8 @@ static void more_owners(struct nlattr **attrs, void *arg)
 	o->held = u64_of(tb[NSWAP_OWNER_A_HELD_PAGES]);
 	o->granted = u64_of(tb[NSWAP_OWNER_A_GRANTED_PAGES]);
 	o->no_home = tb[NSWAP_OWNER_A_NO_HOME];
+	o->reserved = u64_of(tb[NSWAP_OWNER_A_RESERVED_PAGES]);
+	o->share = u64_of(tb[NSWAP_OWNER_A_SHARE_PAGES]);
 }
 
 static void more_policies(struct nlattr **attrs, void *arg)

@@ -122,6 +122,8 @@ struct view_owner {
 	uint64_t held;
 	uint64_t granted;
 	bool no_home;
+	uint64_t reserved;
+	uint64_t share;
 };
 
 struct view_knob {
@@ -134,7 +136,7 @@ struct view_knob {
 };
 
 /* counters, by place: see view_counters[] */
-#define VIEW_COUNTERS_MAX	64
+#define VIEW_COUNTERS_MAX	72
 enum view_role { VIEW_CLIENT, VIEW_SERVER, VIEW_ANNOUNCE, VIEW_ROLES };
 
 struct view_counter {

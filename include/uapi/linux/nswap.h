@@ -17,10 +17,12 @@
  *   in use is what both sides of a session have.
  * @NSWAP_FEATURE_TIMED: Answers say how long they took, if they are asked to.
  * @NSWAP_FEATURE_CLASSES: Devices have classes and reserves.
+ * @NSWAP_FEATURE_SHARES: Servers tell each owner its share of what they lend.
  */
 enum nswap_feature {
 	NSWAP_FEATURE_TIMED = 1,
 	NSWAP_FEATURE_CLASSES = 2,
+	NSWAP_FEATURE_SHARES = 4,
 };
 
 enum {
@@ -202,6 +204,8 @@ enum {
 	NSWAP_OWNER_A_HELD_PAGES,
 	NSWAP_OWNER_A_GRANTED_PAGES,
 	NSWAP_OWNER_A_NO_HOME,
+	NSWAP_OWNER_A_RESERVED_PAGES,
+	NSWAP_OWNER_A_SHARE_PAGES,
 
 	__NSWAP_OWNER_A_MAX,
 	NSWAP_OWNER_A_MAX = (__NSWAP_OWNER_A_MAX - 1)
@@ -287,6 +291,7 @@ enum {
 	NSWAP_SERVER_A_PAGES_REBALANCED,
 	NSWAP_SERVER_A_PAGES_DROPPED,
 	NSWAP_SERVER_A_KEYS_REFUSED,
+	NSWAP_SERVER_A_SHARES_REFUSED,
 
 	__NSWAP_SERVER_A_MAX,
 	NSWAP_SERVER_A_MAX = (__NSWAP_SERVER_A_MAX - 1)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Share: how much of what a node lends one owner may have.
+ */
+#ifndef NSWAP_SHARE_H
+#define NSWAP_SHARE_H
+
+#include <linux/limits.h>
+#include <linux/math64.h>
+
+#define NSWAP_NO_SHARE	U64_MAX		/* all that is lent */
+
+/* the share in pages, rounded down; @lent: pages lent now; @pct: 100 or more for no limit */
+static inline u64 nswap_share_limit(u64 lent, u32 pct)
+{
+	return pct >= 100 ? NSWAP_NO_SHARE : div_u64(lent * pct, 100);
+}
+
+/* what is left of a share; 0 for an owner that has as much, or more since it became less */
+static inline u64 nswap_share_left(u64 limit, u64 has)
+{
+	return limit == NSWAP_NO_SHARE ? limit : limit > has ? limit - has : 0;
+}
+
+#endif
