@@ -93,3 +93,114 @@ def test_greedy(t):
         equal(much.compare()[1], 0, "wrong pages of the greedy owner")
     for node, dev in ((greedy, name), (modest, small)):
         node.device_del(dev)
+
+
+def test_default(t):
+    """Without a limit one owner gets all that is lent."""
+    cluster = start(t, ["16M"], pct=100)
+    greedy, lender = cluster
+    name = greedy.device_add("32M")
+    with Slots(name, t.seed) as much:
+        at_least(crowd(much, 2 * LENT), LENT - 64, "pages written")
+        equal(owner(lender, greedy)["share_pages"], LENT, "its share")
+        equal(refused(lender), 0, "times an owner got less because of a share")
+        equal(much.compare()[1:], (0, 0), "wrong and unreadable pages")
+    greedy.device_del(name)
+
+
+def test_raise_lower(t):
+    """With a higher limit there is room soon; with a lower one nothing is lost, and
+    nothing is added."""
+    cluster = start(t, ["16M"])
+    greedy, lender = cluster
+    name = greedy.device_add("32M")
+    with Slots(name, t.seed) as much:
+        first = crowd(much, 2 * LENT)
+        equal(greedy.peers()[lender.addr]["features"].count("shares"), 1, "feature")
+        lender.ctl("set", "owner_max_pct", 60)
+
+        def more():
+            try:
+                much.write(first + 1, 32)
+            except OSError:
+                for slot in range(first + 1, first + 33):
+                    much.count.pop(slot, None)
+                return False
+            return True
+
+        wait_for(more, 20, "there is room for more")
+        fill(much, 512, first + 33)
+        held = owner(lender, greedy)["held_pages"]
+        at_least(held, first + 512, "pages with the higher limit")
+        lender.ctl("set", "owner_max_pct", 10)
+        settled(lender, greedy)
+        for slot in range(4 * MIB * 4, 4 * MIB * 4 + 64):
+            try:
+                much.write(slot)
+            except OSError:
+                much.count.pop(slot, None)
+        at_most(owner(lender, greedy)["held_pages"], held, "pages with the lower one")
+        equal(much.compare()[1:], (0, 0), "wrong and unreadable pages")
+    greedy.device_del(name)
+
+
+def test_reserve(t):
+    """A reserve above the share is refused, with how much there is; a smaller one is
+    kept, and counts."""
+    cluster = start(t, ["16M"])
+    client, lender = cluster
+    said = client.refused("device", "add", "--size", "8M", "--reserve", "8M")
+    true("can set aside" in said and "of the 8 MiB" in said, f"it says: {said!r}")
+    at_least(refused(lender), 1, "counted")
+    done = client.ctl("device", "add", "--size", "8M", "--reserve", "3M")
+    at_least(owner(lender, client)["reserved_pages"], 3 * MIB, "pages reserved")
+    name = client.device_add("32M")
+    with Slots(name, t.seed) as much:
+        crowd(much, LENT)
+        at_most(has(lender, client), SHARE, "pages, with the reserve")
+    client.device_del(name)
+    client.device_del(done["device"])
+
+
+def shrinks(t, kind, pct):
+    """A lender shrinks, one peer gives its owner a share, another has room: how many
+    pages came to the two."""
+    cluster = start(t, ["16M", "16M", "16M"], pct=pct)
+    client, narrow, wide, lender = cluster
+    wide.ctl("lend", "0")
+    narrow.ctl("lend", "0")
+    wait_for(lambda: client.peers()[wide.addr]["free_pages"] == 0 ==
+             client.peers()[narrow.addr]["free_pages"], 10, "only one lends")
+    name = client.ctl("device", "add", "--size", "32M", "--class", kind)["device"]
+    with Slots(name, t.seed) as slots:
+        fill(slots, 2048)
+        at_least(lender.stat()["server"]["held_pages"], 2048, "pages of the lender")
+        narrow.ctl("lend", "16M")
+        wide.ctl("lend", "8M")
+        wait_for(lambda: lender.peers()[narrow.addr]["free_pages"] > 3000 and
+                 lender.peers()[wide.addr]["free_pages"] > 1900, 20, "both have room")
+        lender.ctl("lend", "0")
+        wait_for(lambda: lender.stat()["server"]["held_pages"] == 0, 40,
+                 "all pages have moved")
+        equal(slots.compare(), (2048, 0, 0), "right, wrong, unreadable")
+        counts = has(narrow, client), owner(narrow, client), refused(narrow)
+    client.device_del(name)
+    return counts
+
+
+def test_mover(t):
+    """A mover finds a peer with the owner at its share, most free though it is: no more
+    than the share comes there, the rest goes to the other one, and none is wrong."""
+    most, _, often = shrinks(t, "normal", 10)
+    at_most(most, LENT * 10 // 100, "pages of the owner at the peer with the share")
+    at_least(often, 1, "times it was refused")
+    at_most(often, 100, "times it was refused: it is not asked again at once")
+
+
+def test_critical(t):
+    """Critical pages are moved there all the same: the share is for what the owner puts
+    there itself."""
+    most, there, _ = shrinks(t, "critical", 10)
+    at_least(there["held_pages"] if there else 0, LENT * 10 // 100,
+             "critical pages at the peer with the share")
+    at_least(most, 1, "pages")
