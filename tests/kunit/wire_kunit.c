@@ -58,9 +58,12 @@ static const struct legal legals[] = {
 	{ "grant-ask", NSWAP_GRANT_ASK, 1, 0 },
 	{ "grant-ask, most", NSWAP_GRANT_ASK, U32_MAX, 0 },
 	{ "grant", NSWAP_GRANT, 0, 0 },
+	{ "grant with a share", NSWAP_GRANT, 1228, 0, NSWAP_F_SHARE },
+	{ "grant with a share of nothing", NSWAP_GRANT, 0, 0, NSWAP_F_SHARE },
 	{ "grant-return", NSWAP_GRANT_RETURN, 1, 0 },
 	{ "ping", NSWAP_PING, 0, 0 },
 	{ "pong", NSWAP_PONG, 0, 0 },
+	{ "pong with a share", NSWAP_PONG, U32_MAX, 0, NSWAP_F_SHARE },
 	{ "move, one page", NSWAP_MOVE, 1, 16 + MOVE_EACH },
 	{ "move, most", NSWAP_MOVE, 32, 16 + 32 * MOVE_EACH },
 	{ "move-ack, most", NSWAP_MOVE_ACK, 32, 256 },
@@ -217,6 +220,9 @@ static u16 flags_of(u8 type)
 		return NSWAP_F_NO_RECORD;
 	case NSWAP_HOLD_LIST:
 		return NSWAP_F_LAST;
+	case NSWAP_GRANT:
+	case NSWAP_PONG:
+		return NSWAP_F_SHARE;
 	case NSWAP_ANNOUNCE:
 		return NSWAP_F_LEAVING | NSWAP_F_ANSWER | NSWAP_F_SHRINKING;
 	default:
@@ -371,6 +377,9 @@ static bool consistent(const struct nswap_wire_hdr *h)
 		return !bytes;
 	case NSWAP_GRANT_RETURN:
 		return nr && !bytes;
+	case NSWAP_GRANT:
+	case NSWAP_PONG:
+		return !bytes && (!nr || h->flags & cpu_to_le16(NSWAP_F_SHARE));
 	}
 	for (i = 0; i < ARRAY_SIZE(legals); i++)
 		if (legals[i].type == h->type)
@@ -464,7 +473,8 @@ static void features(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_TIMED, 1ull);
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_CLASSES, 2ull);
-	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 3ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_SHARES, 4ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 7ull);
 }
 
 static void names(struct kunit *test)

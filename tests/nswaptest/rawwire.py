@@ -32,8 +32,8 @@ LOSABLE = {name: globals()[name] for name in (
 LAST, TIMED = 0x01, 0x20
 OK, NO_ROOM, OLDER, NOT_HELD, STALE, LEAVING, BAD = range(7)
 CONTROL, LOADS, STORES, MOVES, TELLS = range(5)
-HAS_TIMED, HAS_CLASSES = 1, 2
-HAS_ALL = HAS_TIMED | HAS_CLASSES   # what the module has
+HAS_TIMED, HAS_CLASSES, HAS_SHARES = 1, 2, 4
+HAS_ALL = HAS_TIMED | HAS_CLASSES | HAS_SHARES   # what the module has
 
 
 def siphash(key, data):
