@@ -46,9 +46,9 @@ static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
 }
 
 /*
- * The peer has no room for this owner, which has its share there or is known in another
- * epoch: others' pages may go there. Pages that are not critical may have been chosen
- * though the target was one for critical ones.
+ * The peer has no room for this owner, which has its share there: others' pages may go
+ * there. Pages that are not critical may have been chosen though the target was one for
+ * critical ones.
  */
 static void mover_full(struct mover_thread *w, struct nswap_owner *o, u16 peer)
 {
@@ -129,7 +129,7 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 
 		if (status == NSWAP_ST_OK)
 			there |= BIT(i);
-		full += status == NSWAP_ST_SHARE || status == NSWAP_ST_STALE;
+		full += status == NSWAP_ST_SHARE;
 	}
 	nswap_target_took(w->m->node, to, le64_to_cpu(w->to.hdr.free),
 			  hweight_long(there));

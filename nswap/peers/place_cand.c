@@ -251,11 +251,10 @@ void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why)
 	c = nswap_place_find(node, peer->index);
 	if (c) {
 		place_judge(c, peer, &e);
-		if (why == NSWAP_PLACE_ANNOUNCED) {
+		if (why == NSWAP_PLACE_ANNOUNCED)
 			place_announced(c, &e);
-		} else if (why == NSWAP_PLACE_TICK) {
+		else if (why == NSWAP_PLACE_TICK)
 			place_forget(c);
-		}
 	}
 	spin_unlock(&node->place_lock);
 }

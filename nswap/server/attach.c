@@ -178,7 +178,7 @@ u16 nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
 	if (attach_take_reserve(c, o, page, nr, taken))
 		return NSWAP_ST_OK;
 	ret = nswap_cache_take_free(c, o, nr, critical, taken);
-	if (ret && critical && !nswap_cache_surplus(c)) {
+	if (ret == -ENOSPC && critical && !nswap_cache_surplus(c)) {
 		attach_drop(c, nr);
 		ret = nswap_cache_take_free(c, o, nr, true, taken);
 	}

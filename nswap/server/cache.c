@@ -171,16 +171,19 @@ static int cache_may_take(const struct nswap_cache *c, const struct nswap_owner 
 	bool ok = critical ? !nswap_cache_above(c) && nswap_cache_room(c) >= n :
 		  !nswap_cache_shrinks(c) && nswap_cache_room(c) >= n + c->revoked;
 
-	/* the owner's lock is not held: until they are pending they are being filled */
-	if (!ok || READ_ONCE(o->nr_pending) + o->filling + n > PENDING_MOST)
+	if (!ok)
 		return -ENOSPC;
+	/* the owner's lock is not held: until they are pending they are being filled */
+	if (READ_ONCE(o->nr_pending) + o->filling + n > PENDING_MOST)
+		return -EBUSY;
 	return !critical && cache_left(c, o) < n ? -EDQUOT : 0;
 }
 
 /*
  * Take pages that are promised to no owner, to fill them with moved ones of @o. For
  * critical ones promises are taken back, and there is no share. Returns 0; -ENOSPC or
- * -EDQUOT if there are fewer than @n, or fewer left of its share: nothing is taken.
+ * -EDQUOT if there are fewer than @n, or fewer left of its share, -EBUSY if it is to claim
+ * others first: nothing is taken.
  */
 int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			  bool critical, struct list_head *taken)
