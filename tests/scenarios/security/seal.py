@@ -366,7 +366,7 @@ def test_given_back(t):
     with liar(t, 3, protect="parity:2+1") as (client, dev, slots, _, lie):
         lie()
         client.ctl("device", "protect", dev, "none")
-        at_least(broken(client), 8, "seals that were broken")
+        wait_for(lambda: broken(client) >= 8, 20, "seals were broken")
         equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
 
 
