@@ -222,6 +222,10 @@ struct nswap_side_view {
  * @reserve: pages that peers are to keep for it
  * @reserved: pages that peers which are up do keep
  * @sealed: its pages leave the node sealed
+ * @rekeying: its key is being changed
+ * @old_key: pages that are left under the old one
+ * @unread: of these, those that could not be read or written when they were tried last
+ * @altered: likewise, those that were changed where they are, or on the way
  * @tier: its tiers, including those it does not have
  * @in_use: opened or swapped on
  * @policy: what is set on the device itself, NULL where it follows its node
@@ -242,6 +246,10 @@ struct nswap_device_view {
 	u32 reserve;
 	u64 reserved;
 	bool sealed;
+	bool rekeying;
+	u64 old_key;
+	u64 unread;
+	u64 altered;
 	struct nswap_tier_view tier[NSWAP_TIERS];
 	bool in_use;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];

@@ -3,7 +3,7 @@
  * Page-in.
  *
  *   EMPTY, FREEING: zeros, without the network
- *   WRITING: wait until the page-out ends
+ *   WRITING: wait until the page-out ends, unless it gives the page another key (reseal.c)
  *   REMOTE: LOAD on one of the peer's load connections
  *   HOME: read from home
  *   FLASH: read from flash
@@ -50,6 +50,7 @@
 #include "peers/session.h"
 #include "pure/peer_state.h"
 #include "request_queue.h"
+#include "reseal.h"
 #include "tier.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
@@ -412,14 +413,6 @@ unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 	return nr;
 }
 
-/* may a MOVING page be read from its old place? if not, wait for its claim */
-static bool pagein_peer_usable(struct nswap_node *node, u16 index)
-{
-	enum nswap_peer_state state = nswap_peer_state(node, index);
-
-	return state != NSWAP_PEER_DEAD && state != NSWAP_PEER_LOST;
-}
-
 /* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
@@ -446,17 +439,18 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		read_zeros(io, first);
 		return 1;
 	case NSWAP_SLOT_WRITING:
-		return 0;
+		return nswap_reseal_read(io, first);
 	case NSWAP_SLOT_MOVING:
 		nswap_inject_met(NSWAP_MET_PAGE_IN, 1);
-		if (s.peer && !pagein_peer_usable(io->dev->node,
-						  nswap_copy_place(io, first, &s)))
+		if (s.peer && !nswap_copy_usable(io, first, &s))
 			return 0;
 		break;
 	case NSWAP_SLOT_FLASH:
 		fail_slots(io, first, 1, "(flash)", "cannot read it");
 		return 1;
 	case NSWAP_SLOT_LOST:
+		if (nswap_reseal_read(io, first))
+			return 1;
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;
 	}

@@ -123,6 +123,13 @@ u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
 	return copy_choose(io, i, s->peer, nswap_mirror_of(io->dev, io->slot[i], s));
 }
 
+/* may a MOVING page be read from its old place? if not, wait for its claim */
+bool nswap_copy_usable(struct nswap_io *io, unsigned int i, const struct nswap_slot *s)
+{
+	return !nswap_peer_hopeless(nswap_peer_state(io->dev->node,
+						     nswap_copy_place(io, i, s)));
+}
+
 /* does a page with these places, in this generation, have one at a peer, and rest there? */
 bool nswap_copy_rests(const struct nswap_slot *s, u16 second, u16 peer, u32 gen)
 {

@@ -115,9 +115,12 @@ void nswap_pageout_at_flash(struct nswap_io *io, unsigned int i, u32 flash)
 /* the page is stored nowhere: its bio ends with an error */
 void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
+	if (io->ops && io->ops->keeps)
+		io->gen[i] = cpu_to_le32(nswap_slot_look(io->dev, io->slot[i]).gen);
 	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);
 	if (io->ops) {
-		nswap_free_slot(io->dev, io->slot[i]);
+		if (!io->ops->keeps)
+			nswap_free_slot(io->dev, io->slot[i]);
 		io->ops->failed(io, i);
 		return;
 	}

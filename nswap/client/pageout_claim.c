@@ -36,12 +36,24 @@ static void store_header(struct nswap_io *io)
 	spin_unlock(&dev->header_lock);
 }
 
-/* fails if another request has the slot, or a page is being written home for it */
+/* does a slot still have what it had? what was LOST then is to be so */
+static bool pageout_slot_still(const struct nswap_slot *s, const struct nswap_slot *had)
+{
+	return s->gen == had->gen &&
+	       (had->state == NSWAP_SLOT_LOST ? s->state == NSWAP_SLOT_LOST :
+		nswap_slot_at_peer(s) || nswap_slot_at_home(s) ||
+		s->state == NSWAP_SLOT_FLASH);
+}
+
+/*
+ * Fails if another request has the slot, or a page is being written home for it, or it has
+ * not got what it @had, if that is not NULL
+ */
 static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
-				 u64 slot)
+				 u64 slot, const struct nswap_slot *had)
 {
 	if (s->state == NSWAP_SLOT_WRITING || nswap_return_under_way(dev, slot) ||
-	    nswap_home_copy_due(dev, slot))
+	    nswap_home_copy_due(dev, slot) || (had && !pageout_slot_still(s, had)))
 		return false;
 	*s = (struct nswap_slot){
 		.state = NSWAP_SLOT_WRITING,
@@ -78,14 +90,15 @@ void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i)
  * can bring the slot's page to a cell (row_copy.c).
  */
 static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
-			       unsigned int i, u64 slot)
+			       unsigned int i, const struct nswap_slot *had)
 {
+	u64 slot = io->slot[i];
 	u32 cell = 0;
 	bool ret;
 
 	spin_lock(&p->switch_lock);
 	ret = nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
-				io->dev, slot);
+				io->dev, slot, had);
 	if (ret)
 		cell = xchg(&p->cell_of[slot], 0);
 	spin_unlock(&p->switch_lock);
@@ -94,15 +107,17 @@ static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
 	return ret;
 }
 
-static bool pageout_claim_word(struct nswap_io *io, unsigned int i, u64 slot)
+static bool pageout_claim_word(struct nswap_io *io, unsigned int i,
+			       const struct nswap_slot *had)
 {
 	struct nswap_parity *p = nswap_parity_of(io->dev);
+	u64 slot = io->slot[i];
 	u32 cell;
 
 	if (p)
-		return pageout_claim_cell(p, io, i, slot);
+		return pageout_claim_cell(p, io, i, had);
 	if (!nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
-			       io->dev, slot))
+			       io->dev, slot, had))
 		return false;
 	/* parity may have been turned on, and the page brought to a cell, meanwhile */
 	p = nswap_parity_of(io->dev);
@@ -112,26 +127,37 @@ static bool pageout_claim_word(struct nswap_io *io, unsigned int i, u64 slot)
 	return true;
 }
 
-/* false if the slot cannot be claimed now */
-static bool pageout_claim_slot(struct nswap_io *io, unsigned int i)
+/**
+ * nswap_pageout_claim_slot() - claim one slot of the visible device
+ * @io: page-out
+ * @i: slot, counted from the request's, not slot 0
+ * @had: only if it still has the page that it had then; NULL: whatever it has
+ *
+ * Context: process, page-out path: does not sleep or allocate.
+ * Return: false if it cannot be claimed now.
+ */
+bool nswap_pageout_claim_slot(struct nswap_io *io, unsigned int i,
+			      const struct nswap_slot *had)
 {
-	u64 slot = io->slot[i];
-
-	if (io->ops)
-		return io->ops->claim(io, i);
-	if (!slot) {
-		store_header(io);
-		return true;
-	}
 	if (!pageout_follow(io, i))
 		return false;
-	if (!pageout_claim_word(io, i, slot)) {
+	if (!pageout_claim_word(io, i, had)) {
 		nswap_pageout_unfollow(io, i);
 		return false;
 	}
 	if (nswap_mirror_wanted(io->dev))
 		io->pairs |= BIT(i);
 	io->todo |= BIT(i);
+	return true;
+}
+
+static bool pageout_claim_any(struct nswap_io *io, unsigned int i)
+{
+	if (io->ops)
+		return io->ops->claim(io, i);
+	if (io->slot[i])
+		return nswap_pageout_claim_slot(io, i, NULL);
+	store_header(io);
 	return true;
 }
 
@@ -149,7 +175,7 @@ bool nswap_pageout_claim(struct nswap_io *io)
 	while (io->unclaimed) {
 		unsigned int i = __ffs(io->unclaimed);
 
-		if (!pageout_claim_slot(io, i))
+		if (!pageout_claim_any(io, i))
 			return false;
 		if (io->bounced && io->todo & BIT(i))
 			nswap_seal_slot(io, i);

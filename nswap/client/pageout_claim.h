@@ -8,6 +8,8 @@
 #include "core/request.h"
 
 bool nswap_pageout_claim(struct nswap_io *io);
+bool nswap_pageout_claim_slot(struct nswap_io *io, unsigned int i,
+			      const struct nswap_slot *had);
 void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i);
 
 /* has it been under way for so long? any context */

@@ -15,7 +15,8 @@
  *    in a generation, or from a cell, that the slot still has afterwards is to be what is
  *    kept; if it has not, it was rewritten meanwhile, and says nothing.
  *  - A nonce is used once: it is counted from 1 in the life of a key, which is the
- *    device's and ends with it.
+ *    device's and ends with it, or when it is changed (seal_key.c): a bit of the nonce says
+ *    which of two keys has sealed a page.
  *  - A page that does not open never reaches a program. A slot that was never written
  *    reads as zeros, whatever came; one that was freed says so in its word.
  *  - Programs' own pages are not encrypted in place: the swap core may read them
@@ -30,12 +31,11 @@
 #include <linux/slab.h>
 
 #include "base/log.h"
-#include "core/device.h"
-#include "core/node.h"
 #include "core/parity.h"
-#include "keys/seal_page.h"
 #include "peers/peer.h"
+#include "reseal.h"
 #include "seal.h"
+#include "sealer.h"
 
 /*
  * Pages of the pool: one for each page that all tags can have on the way, so that a peer
@@ -46,38 +46,6 @@
 #define POOL_LEAST	(8 * NSWAP_REQ_SLOTS)
 #define POOL_SHARE	16
 #define POOL_RAM_SHARE	64
-
-/**
- * struct nswap_sealer - of a sealed device
- * @cipher: with the device's key; write-once
- * @table: side table of struct nswap_seal
- * @nonce: the last one used
- * @lock: protects all below
- * @page: pages of the pool that are not used, POOL_PAGES at most
- * @nr: how many
- * @waiting: the request that is to get the next ones
- * @wanted: how many it needs
- */
-struct nswap_sealer {
-	struct nswap_cipher cipher;
-	struct nswap_side_table *table;
-	atomic64_t nonce;
-	spinlock_t lock;
-	struct page **page;
-	u32 nr;
-	const struct nswap_io *waiting;
-	u32 wanted;
-};
-
-static struct nswap_seal_name seal_name(const struct nswap_device *dev, u64 slot)
-{
-	return (struct nswap_seal_name){
-		.owner = cpu_to_le64(dev->node->id),
-		.epoch = cpu_to_le64(dev->node->epoch),
-		.slot = cpu_to_le64(slot),
-		.instance = cpu_to_le32(dev->instance),
-	};
-}
 
 /* Returns 0, or -ENOMEM; nswap_sealer_exit() either way. Process, sleeps. */
 int nswap_sealer_init(struct nswap_device *dev)
@@ -90,8 +58,9 @@ int nswap_sealer_init(struct nswap_device *dev)
 		return -ENOMEM;
 	dev->sealer = s;
 	s->page = kvzalloc_objs(*s->page, POOL_PAGES);
-	if (!s->page || nswap_cipher_init(&s->cipher))
+	if (!s->page || nswap_cipher_init(&s->cipher[0]))
 		return -ENOMEM;
+	s->live = BIT(0);
 	spin_lock_init(&s->lock);
 	s->table = nswap_side_add(&dev->side, "seals", 8 * sizeof(struct nswap_seal));
 	pages = clamp_t(unsigned long, pages, POOL_LEAST, POOL_PAGES);
@@ -103,7 +72,7 @@ int nswap_sealer_init(struct nswap_device *dev)
 	return s->table ? 0 : -ENOMEM;
 }
 
-/* the key is forgotten; process, when no request is left */
+/* its keys are forgotten; process, when no request is left */
 void nswap_sealer_exit(struct nswap_device *dev)
 {
 	struct nswap_sealer *s = dev->sealer;
@@ -113,14 +82,15 @@ void nswap_sealer_exit(struct nswap_device *dev)
 	while (s->nr)
 		__free_page(s->page[--s->nr]);
 	kvfree(s->page);
-	nswap_cipher_exit(&s->cipher);
+	nswap_cipher_exit(&s->cipher[0]);
+	nswap_cipher_exit(&s->cipher[1]);
 	dev->sealer = NULL;
 	kfree(s);
 }
 
 /* the first request that finds too few gets the next ones; others leave it as many */
-static bool sealer_take(struct nswap_sealer *s, const struct nswap_io *io,
-			struct page **page, unsigned int n)
+static bool sealer_take(struct nswap_sealer *s, struct nswap_io *io, struct page **page,
+			unsigned int n)
 {
 	unsigned long flags;
 	bool first, ok;
@@ -131,6 +101,10 @@ static bool sealer_take(struct nswap_sealer *s, const struct nswap_io *io,
 	if (first) {
 		s->waiting = ok ? NULL : io;
 		s->wanted = n;
+	}
+	if (ok) {
+		io->turn_of_key = s->turn;
+		s->busy[s->turn]++;
 	}
 	while (ok && n--)
 		page[n] = s->page[--s->nr];
@@ -174,9 +148,10 @@ static void seal_put(struct nswap_device *dev, u64 slot, const struct nswap_seal
 /*
  * Keep the seal of a slot, unless another page-out has it now: with parity two may be under
  * way, and what the slot's cell names last counts. Later than the claim or the change of
- * cell_of, each a full barrier; pairs with nswap_seal_open().
+ * cell_of, each a full barrier; pairs with nswap_seal_open(). @i: slot, counted from the
+ * request's; process, page-out path; does not sleep.
  */
-static void seal_keep(struct nswap_io *io, unsigned int i)
+void nswap_seal_keep(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_device *dev = nswap_visible_device(io->dev);
 	struct nswap_parity *p = nswap_parity_of(dev);
@@ -192,6 +167,18 @@ static void seal_keep(struct nswap_io *io, unsigned int i)
 	spin_unlock(&p->switch_lock);
 }
 
+/*
+ * Seal a page with the newest key. Context: task; does not sleep or allocate. The newest key
+ * stays: a change of it begins only after the last one has ended. Returns false as
+ * nswap_seal_page().
+ */
+bool nswap_seal_newly(struct nswap_sealer *s, struct page *page,
+		      const struct nswap_seal_name *name, struct nswap_seal *seal)
+{
+	seal->nonce = atomic64_inc_return(&s->nonce);
+	return nswap_seal_page(&s->cipher[nswap_seal_key(seal)], page, name, seal);
+}
+
 /**
  * nswap_seal_slot() - seal the page of a slot, unless it is, and keep its seal
  * @io: page-out that has pages of the pool
@@ -202,17 +189,16 @@ static void seal_keep(struct nswap_io *io, unsigned int i)
 void nswap_seal_slot(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_device *dev = nswap_visible_device(io->dev);
-	struct nswap_seal_name name = seal_name(dev, io->outer[i]);
+	struct nswap_seal_name name = nswap_seal_name(dev, io->outer[i]);
 	struct nswap_sealer *s = dev->sealer;
 
 	if (!(io->sealed & BIT(i))) {
 		io->sealed |= BIT(i);
 		copy_highpage(io->bounce[i], io->page[i]);
 		io->page[i] = io->bounce[i];
-		io->seal[i].nonce = atomic64_inc_return(&s->nonce);
-		nswap_seal_page(&s->cipher, io->page[i], &name, &io->seal[i]);
+		nswap_seal_newly(s, io->page[i], &name, &io->seal[i]);
 	}
-	seal_keep(io, i);
+	nswap_seal_keep(io, i);
 }
 
 /* a page-out to @dev has ended: its pages go back to the pool; any context */
@@ -224,9 +210,28 @@ void nswap_seal_sent(struct nswap_device *dev, struct nswap_io *io)
 
 	io->bounced = 0;
 	spin_lock_irqsave(&s->lock, flags);
+	s->busy[io->turn_of_key]--;
 	while (n--)
 		s->page[s->nr++] = io->bounce[--i];
 	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+/*
+ * Open a page, and seal it again if @keep, with the key that its seal names; that may be
+ * gone, if the seal is of a slot that has been freed. The key stays until this has ended.
+ */
+static bool seal_try(struct nswap_sealer *s, struct page *page,
+		     const struct nswap_seal_name *name, struct nswap_seal *seal, bool keep)
+{
+	const struct nswap_cipher *c = &s->cipher[nswap_seal_key(seal)];
+	bool ok;
+
+	rcu_read_lock();
+	ok = READ_ONCE(s->live) & BIT(nswap_seal_key(seal)) &&
+	     nswap_open_page(c, page, name, seal) &&
+	     (!keep || nswap_seal_page(c, page, name, seal));
+	rcu_read_unlock();
+	return ok;
 }
 
 /**
@@ -243,23 +248,25 @@ void nswap_seal_sent(struct nswap_device *dev, struct nswap_io *io)
 bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page, bool keep)
 {
 	struct nswap_sealer *s = dev->sealer;
-	struct nswap_seal_name name = seal_name(dev, slot);
+	struct nswap_seal_name name = nswap_seal_name(dev, slot);
 	struct nswap_seal seal;
 
 	/* it may be written meanwhile: then the slot changes, too */
 	data_race(memcpy(&seal, nswap_side_entry(s->table, slot), sizeof(seal)));
 	/* what is kept is read before the slot's word, or cell, is looked at again */
 	smp_rmb();
-	if (seal.nonce && nswap_open_page(&s->cipher, page, &name, &seal))
-		return !keep || nswap_seal_page(&s->cipher, page, &name, &seal);
-	clear_highpage(page);
-	return !seal.nonce && !keep;
+	if (!seal.nonce || !seal_try(s, page, &name, &seal, keep)) {
+		clear_highpage(page);
+		return !seal.nonce && !keep;
+	}
+	return true;
 }
 
 /* a page that came from there did not open: count it and say so; any context */
 void nswap_seal_broken(struct nswap_device *dev, u64 slot, const char *where)
 {
 	nswap_stat_inc(dev->node, seals_broken);
+	nswap_reseal_broken(dev, slot);
 	nswap_warn(dev->node, "%s: a page from %s was changed there or on the way, slot %llu: it is not given to its program",
 		   dev->disk->disk_name, where, slot);
 }

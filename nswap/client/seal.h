@@ -12,6 +12,9 @@ struct nswap_sealer;
 int nswap_sealer_init(struct nswap_device *dev);
 void nswap_sealer_exit(struct nswap_device *dev);
 bool nswap_seal_ready(struct nswap_io *io);
+bool nswap_seal_newly(struct nswap_sealer *s, struct page *page,
+		      const struct nswap_seal_name *name, struct nswap_seal *seal);
+void nswap_seal_keep(struct nswap_io *io, unsigned int i);
 void nswap_seal_slot(struct nswap_io *io, unsigned int i);
 void nswap_seal_sent(struct nswap_device *dev, struct nswap_io *io);
 void nswap_seal_broken(struct nswap_device *dev, u64 slot, const char *where);

@@ -18,10 +18,12 @@
 
 struct nswap_follow;
 struct nswap_home_fill;
+struct nswap_key_change;
 struct nswap_mirror_fill;
 struct nswap_parity;
 struct nswap_promote;
 struct nswap_prefetcher;
+struct nswap_reseal;
 struct nswap_reserve;
 struct nswap_returns;
 struct nswap_sealer;
@@ -56,8 +58,11 @@ struct nswap_sealer;
  * @parity: its rows, see parity.h; NULL until protection by parity is turned on
  * @outer: of a device of cells: the visible one; else NULL
  * @sealer: seals its pages, NULL if they are not sealed; write-once
+ * @reseal: pages that get another key; NULL until its key is changed first
+ * @key_change: has them read and written; likewise
  * @protect: what is to survive the death of a peer; read with READ_ONCE, written
  *	under the node's @control
+ * @protecting: that was changed, and pages may still be brought under it; likewise
  * @class: enum nswap_device_class; write-once
  * @attached: peers that come up are told of @class and @reserve
  * @reserve: pages that peers set aside for it; NULL without a reserve
@@ -112,7 +117,10 @@ struct nswap_device {
 	struct nswap_parity *parity;
 	struct nswap_device *outer;
 	struct nswap_sealer *sealer;
+	struct nswap_reseal *reseal;
+	struct nswap_key_change *key_change;
 	enum nswap_protect protect;
+	bool protecting;
 	enum nswap_device_class class;
 	bool attached;
 	struct nswap_reserve *reserve;

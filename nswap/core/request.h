@@ -57,6 +57,8 @@ struct nswap_op {
  * @stored: the peer that is given has the page; the cell is still WRITING (process)
  * @ended: likewise, and now the cell is REMOTE (process)
  * @failed: nothing takes it now; the cell is EMPTY (process)
+ * @keeps: what could not be written is still in memory: its slot stays LOST, and the
+ *	request's @gen says since which generation
  * @over: the request has ended, its pages and arrays are the user's again; NULL: it is a
  *	block request (any)
  */
@@ -65,6 +67,7 @@ struct nswap_io_ops {
 	void (*stored)(struct nswap_io *io, unsigned int i);
 	void (*ended)(struct nswap_io *io, unsigned int i);
 	void (*failed)(struct nswap_io *io, unsigned int i);
+	bool keeps;
 	void (*over)(struct nswap_io *io);
 };
 
@@ -115,6 +118,7 @@ struct nswap_io_ops {
  * @page: memory of each slot
  * @bounce: page-out of a sealed device: pages of the pool, in place of the program's
  * @bounced: how many; the last ones of @nr
+ * @turn_of_key: likewise, with pages of the pool: see struct nswap_sealer
  * @seal: page-out of a sealed device: of each slot, to be kept
  * @sealed: page-out: pages that are sealed
  * @opened: page-in of a sealed device: pages that are open
@@ -167,6 +171,7 @@ struct nswap_io {
 	struct page *page[NSWAP_REQ_SLOTS];
 	struct page *bounce[NSWAP_REQ_SLOTS];
 	u16 bounced;
+	u8 turn_of_key;
 	struct nswap_seal seal[NSWAP_REQ_SLOTS];
 	unsigned long sealed;
 	unsigned long opened;

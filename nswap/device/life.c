@@ -40,6 +40,7 @@
 #include "protect.h"
 #include "tiering/evacuate.h"
 #include "tiering/home_fill.h"
+#include "tiering/key_change.h"
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
 
@@ -54,6 +55,7 @@ static struct nswap_device *devices[NSWAP_MAX_DEVICES];
 static void free_device(struct nswap_device *dev)
 {
 	nswap_promote_end(dev);
+	nswap_key_change_exit(dev);
 	nswap_protect_exit(dev);
 	if (dev->home)
 		nswap_home_close(dev->home);
@@ -152,6 +154,7 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
 	v->sealed = dev->sealer;
+	nswap_key_change_look(dev, v);
 	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
 
@@ -376,6 +379,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	nswap_prefetcher_stop(dev);
+	nswap_key_change_stop(dev);
 	nswap_protect_stop(dev);
 	nswap_device_end_disk(dev);
 	synchronize_rcu();

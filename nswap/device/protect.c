@@ -159,6 +159,23 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 	nswap_parity_look(dev, v);
 }
 
+/*
+ * Has its protection been changed, and are pages still brought under it? Process, sleeps;
+ * under the node's control lock.
+ */
+bool nswap_protect_changing(struct nswap_device *dev)
+{
+	struct nswap_device_view v = {};
+
+	if (!dev->protecting)
+		return false;
+	nswap_protect_look(dev, &v);
+	if (dev->protect == NSWAP_PROTECT_NONE)
+		v.exposed = dev->parity ? atomic64_read(&dev->parity->live) : 0;
+	dev->protecting = v.exposed;
+	return dev->protecting;
+}
+
 /**
  * nswap_device_protect() - change the protection of a device that may be in use
  * @node: node
@@ -192,6 +209,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 			   wanted == NSWAP_PROTECT_PARITY);
 	if (changed)
 		ret = nswap_protect_set(dev, wanted, shape);
+	dev->protecting = dev->protecting || (!ret && changed);
 	if (!ret && changed)
 		nswap_protect_start(dev);
 	if (ret == -ENOMEM)

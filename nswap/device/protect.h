@@ -18,6 +18,7 @@ int nswap_protect_set(struct nswap_device *dev, enum nswap_protect mode,
 void nswap_protect_start(struct nswap_device *dev);
 void nswap_protect_stop(struct nswap_device *dev);
 void nswap_protect_exit(struct nswap_device *dev);
+bool nswap_protect_changing(struct nswap_device *dev);
 void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v);
 
 #endif

@@ -11,11 +11,14 @@ struct crypto_aead;
 struct nswap_seal_work;
 struct page;
 
-#define NSWAP_SEAL_TAG	16
+#define NSWAP_SEAL_TAG		16
+#define NSWAP_SEAL_KEYS		2
+#define NSWAP_SEAL_KEY_BIT	63
 
 /**
  * struct nswap_seal - what its owner keeps of a sealed page, 24 bytes a slot
- * @nonce: never used twice with a key; 0: nothing is sealed there
+ * @nonce: never used twice with a key; 0: nothing is sealed there. NSWAP_SEAL_KEY_BIT says
+ *	which of a device's keys it is, and is a part of the nonce
  * @tag: of the page, and of where it belongs
  */
 struct nswap_seal {
@@ -24,6 +27,12 @@ struct nswap_seal {
 };
 
 static_assert(sizeof(struct nswap_seal) == 24);
+
+/* which key has sealed it? */
+static inline unsigned int nswap_seal_key(const struct nswap_seal *seal)
+{
+	return seal->nonce >> NSWAP_SEAL_KEY_BIT;
+}
 
 /**
  * struct nswap_seal_name - where a page belongs

@@ -2,7 +2,7 @@
 /*
  * Reading pages of a batch through their device: silent peers, moved pages and lost
  * messages are handled by the page-in code. Such a read fails early and quietly, and
- * leaves no reference bit.
+ * leaves no reference bit, unless it is patient.
  *
  * Invariant: the disk of the device exists until the batch has ended.
  */
@@ -26,7 +26,7 @@ static void read_through_ended(struct bio *bio)
 }
 
 static void read_through_run(struct nswap_batch *b, struct bio *bio,
-			     unsigned int first, unsigned int nr)
+			     unsigned int first, unsigned int nr, blk_opf_t how)
 {
 	struct nswap_io *io = &b->io;
 	struct nswap_op *op = &io->op[first];
@@ -36,7 +36,7 @@ static void read_through_run(struct nswap_batch *b, struct bio *bio,
 	op->first = first;
 	op->nr = nr;
 	bio_init(bio, io->dev->disk->part0, &io->bv[first], nr,
-		 REQ_OP_READ | NSWAP_REQ_AHEAD);
+		 REQ_OP_READ | how);
 	bio->bi_iter.bi_sector = b->io.slot[first] * NSWAP_SECTORS_PER_SLOT;
 	bio->bi_end_io = read_through_ended;
 	bio->bi_private = op;
@@ -44,6 +44,22 @@ static void read_through_run(struct nswap_batch *b, struct bio *bio,
 		__bio_add_page(bio, io->page[i], PAGE_SIZE, 0);
 	atomic_inc(&io->pending);
 	submit_bio(bio);
+}
+
+static unsigned long read_through(struct nswap_batch *b, struct bio *bios,
+				  unsigned long pages, blk_opf_t how)
+{
+	unsigned long todo = pages;
+	unsigned int first, nr;
+
+	nswap_batch_begin(b);
+	while (todo) {
+		first = __ffs(todo);
+		nr = nswap_batch_run(b, todo, first, false);
+		todo &= ~GENMASK(first + nr - 1, first);
+		read_through_run(b, &bios[first], first, nr, how);
+	}
+	return pages & ~nswap_batch_wait(b);
 }
 
 /**
@@ -59,15 +75,15 @@ static void read_through_run(struct nswap_batch *b, struct bio *bio,
 unsigned long nswap_read_through(struct nswap_batch *b, struct bio *bios,
 				 unsigned long pages)
 {
-	unsigned long todo = pages;
-	unsigned int first, nr;
+	return read_through(b, bios, pages, NSWAP_REQ_AHEAD);
+}
 
-	nswap_batch_begin(b);
-	while (todo) {
-		first = __ffs(todo);
-		nr = nswap_batch_run(b, todo, first, false);
-		todo &= ~GENMASK(first + nr - 1, first);
-		read_through_run(b, &bios[first], first, nr);
-	}
-	return pages & ~nswap_batch_wait(b);
+/*
+ * Likewise, as a program would: from any copy, however long that takes, and what is sealed
+ * comes open
+ */
+unsigned long nswap_read_patiently(struct nswap_batch *b, struct bio *bios,
+				   unsigned long pages)
+{
+	return read_through(b, bios, pages, REQ_NOMERGE);
 }

@@ -10,5 +10,7 @@ struct nswap_batch;
 
 unsigned long nswap_read_through(struct nswap_batch *b, struct bio *bios,
 				 unsigned long pages);
+unsigned long nswap_read_patiently(struct nswap_batch *b, struct bio *bios,
+				   unsigned long pages);
 
 #endif
