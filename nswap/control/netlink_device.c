@@ -7,6 +7,7 @@
 #include <net/net_namespace.h>
 
 #include "core/nodes.h"
+#include "device/rekey.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "tiering/evacuate.h"
@@ -147,6 +148,42 @@ int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		goto free;
 	return device_reply(info, NSWAP_CMD_DEVICE_SET, reply, &v);
+free:
+	nlmsg_free(reply);
+	return err;
+}
+
+/*
+ * NSWAP_CMD_DEVICE_REKEY. Context: process context. Returns 0; -EPERM; -ENODEV if there is
+ * no such node; -EINVAL without a name; -ENOMEM; what nswap_device_rekey() returns.
+ */
+int nswap_nl_device_rekey_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nswap_device_view v = {};
+	int err = nswap_nl_may(skb, info);
+	struct nswap_node *node;
+	struct sk_buff *reply;
+
+	if (err)
+		return err;
+	if (!info->attrs[NSWAP_A_DEVICE_NAME]) {
+		NL_SET_ERR_MSG(info->extack, "name the device whose key is to be changed");
+		return -EINVAL;
+	}
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	node = nswap_nl_node_of(info);
+	if (IS_ERR(node)) {
+		err = PTR_ERR(node);
+		goto free;
+	}
+	err = nswap_device_rekey(node, nla_data(info->attrs[NSWAP_A_DEVICE_NAME]), &v,
+				 info->extack);
+	nswap_node_put(node);
+	if (err)
+		goto free;
+	return device_reply(info, NSWAP_CMD_DEVICE_REKEY, reply, &v);
 free:
 	nlmsg_free(reply);
 	return err;

@@ -65,7 +65,7 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_SEAL + 1] = {
 };
 
 /* Ops table for nswap */
-const struct genl_small_ops nswap_nl_ops[16] = {
+const struct genl_small_ops nswap_nl_ops[17] = {
 	{
 		.cmd	= NSWAP_CMD_NODE_UP,
 		.doit	= nswap_nl_node_up_doit,
@@ -136,6 +136,11 @@ const struct genl_small_ops nswap_nl_ops[16] = {
 	{
 		.cmd	= NSWAP_CMD_DEVICE_SET,
 		.doit	= nswap_nl_device_set_doit,
+		.flags	= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd	= NSWAP_CMD_DEVICE_REKEY,
+		.doit	= nswap_nl_device_rekey_doit,
 		.flags	= GENL_ADMIN_PERM,
 	},
 };

@@ -153,6 +153,17 @@ static int put_side_tables(struct sk_buff *skb,
 	return 0;
 }
 
+/* how far the change of its key is */
+static int put_rekey(struct sk_buff *skb, const struct nswap_device_view *v)
+{
+	if (!v->rekeying)
+		return 0;
+	return nla_put_flag(skb, NSWAP_DEVICE_A_REKEYING) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_OLD_KEY, v->old_key) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_OLD_KEY_UNREAD, v->unread) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_OLD_KEY_ALTERED, v->altered);
+}
+
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
 	const struct nswap_tier_view *flash = &v->tier[NSWAP_TIER_FLASH];
@@ -186,7 +197,7 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
 	    put_tier(skb, flash) || put_tier(skb, home) ||
-	    put_own_policies(skb, v) || put_side_tables(skb, v))
+	    put_own_policies(skb, v) || put_side_tables(skb, v) || put_rekey(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -155,6 +155,10 @@ static void print_device(const struct view_device *d)
 	json_number("slots_lost", d->lost);
 	json_string("protect", d->protect);
 	json_bool("sealed", d->sealed);
+	json_bool("rekeying", d->rekeying);
+	json_number("old_key_pages", d->old_key);
+	json_number("old_key_unread", d->unread);
+	json_number("old_key_altered", d->altered);
 	json_number("exposed_pages", d->exposed);
 	json_number("lag_pages", d->lag);
 	json_string("class", d->class);
@@ -453,17 +457,17 @@ int cmd_device_list(int argc, char **argv)
 	if (ctl_json)
 		json_list(NULL);
 	else
-		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %-8s %12s %-9s %9s %s\n",
+		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %-8s %12s %-9s %9s %12s %s\n",
 		       "DEVICE", "SIZE", "MAP", "TABLES", "INSTANCE", "ON-PEERS",
 		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
 		       "FLASH", "PROTECT", "EXPOSED", "CLASS",
-		       "RESERVED", "OWN-POLICIES");
+		       "RESERVED", "OLD-KEY", "OWN-POLICIES");
 	for (d = devices; d < devices + nr; d++) {
 		if (ctl_json) {
 			print_device(d);
 			continue;
 		}
-		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s %-8s %12llu %-9s %9s ",
+		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s %-8s %12llu %-9s %9s %12llu ",
 		       d->name,
 		       text_size(d->size, size, sizeof(size)),
 		       text_size(d->map_bytes, map, sizeof(map)),
@@ -476,7 +480,8 @@ int cmd_device_list(int argc, char **argv)
 		       *d->home ? d->home : "-",
 		       *d->flash ? d->flash : "-", d->protect,
 		       (unsigned long long)d->exposed, d->class,
-		       text_size(d->reserved, reserved, sizeof(reserved)));
+		       text_size(d->reserved, reserved, sizeof(reserved)),
+		       (unsigned long long)d->old_key);
 		view_print_own(d);
 	}
 	if (ctl_json)

@@ -49,6 +49,7 @@ int cmd_device_add(int argc, char **argv);
 int cmd_device_del(int argc, char **argv);
 int cmd_device_list(int argc, char **argv);
 int cmd_device_protect(int argc, char **argv);
+int cmd_device_rekey(int argc, char **argv);
 int cmd_peers(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_profile(int argc, char **argv);

@@ -93,6 +93,13 @@ static const struct ctl_command commands[] = {
 	  "The device may be in use. Waits until no page is exposed.\n"
 	  "  --no-wait         do not wait; nswapctl device list shows what is exposed\n",
 	  cmd_device_protect },
+	{ "device rekey", "nswapN [--no-wait]",
+	  "change the key of a sealed device",
+	  "A new key is drawn, and every page that is sealed with the old one is read, sealed\n"
+	  "with the new one and written again, protect_mib_s MiB a second at most; then the\n"
+	  "old key is wiped. The device may be in use. Waits until that is done.\n"
+	  "  --no-wait         do not wait; nswapctl device list shows what is left\n",
+	  cmd_device_rekey },
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },

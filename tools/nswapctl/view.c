@@ -220,6 +220,10 @@ void view_take_device(struct nlattr **attrs, void *device)
 	d->reserved = u64_of(tb[NSWAP_DEVICE_A_RESERVED]);
 	d->exposed = u64_of(tb[NSWAP_DEVICE_A_EXPOSED]);
 	d->sealed = tb[NSWAP_DEVICE_A_SEALED];
+	d->rekeying = tb[NSWAP_DEVICE_A_REKEYING];
+	d->old_key = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY]);
+	d->unread = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY_UNREAD]);
+	d->altered = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY_ALTERED]);
 	d->lag = u32_of(tb[NSWAP_DEVICE_A_LAG]);
 	d->in_use = tb[NSWAP_DEVICE_A_IN_USE];
 	d->at_home = u64_of(tb[NSWAP_DEVICE_A_SLOTS_HOME]);

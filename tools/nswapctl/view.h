@@ -74,6 +74,10 @@ struct view_device {
 	uint64_t reserved;
 	uint64_t exposed;
 	bool sealed;
+	bool rekeying;
+	uint64_t old_key;	/* pages left under the old key; of these: */
+	uint64_t unread;	/* could not be read or written when tried last */
+	uint64_t altered;	/* likewise, they came and did not open */
 	uint32_t lag;
 	uint64_t at_home;
 	char home[64];		/* "" without one */
