@@ -100,18 +100,6 @@ void nswap_reseal_at(struct nswap_reseal *r, u64 slot)
 	r->want = 0;
 }
 
-/* a page is here from now on, sealed with the newest key; false if it does not open */
-static bool reseal_page(struct nswap_reseal *r, unsigned int i)
-{
-	struct nswap_io *io = &r->b.io;
-	struct nswap_device *dev = io->dev;
-	struct nswap_seal_name name = nswap_seal_name(dev, io->slot[i]);
-
-	return (r->open & BIT(i) ||
-		nswap_seal_open(dev, io->slot[i], io->page[i], false)) &&
-	       nswap_seal_newly(dev->sealer, io->page[i], &name, &io->seal[i]);
-}
-
 /*
  * Seal @pages, which were read, with the newest key; process. Returns those that are to be
  * written now; the others did not open, because they were written meanwhile.
@@ -122,7 +110,8 @@ unsigned long nswap_reseal_seal(struct nswap_reseal *r, unsigned long pages)
 
 	r->want = 0;
 	for_each_set_bit(i, &pages, NSWAP_REQ_SLOTS)
-		if (reseal_page(r, i))
+		if (r->open & BIT(i) ? nswap_seal_fresh(&r->b.io, i) :
+				       nswap_seal_again(&r->b.io, i))
 			r->want |= BIT(i);
 	spin_lock(&r->lock);
 	r->kept = r->want;

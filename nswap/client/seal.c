@@ -168,15 +168,19 @@ void nswap_seal_keep(struct nswap_io *io, unsigned int i)
 }
 
 /*
- * Seal a page with the newest key. Context: task; does not sleep or allocate. The newest key
- * stays: a change of it begins only after the last one has ended. Returns false as
- * nswap_seal_page().
+ * Seal the page @i of a request with the newest key; its seal is to be kept once the slot is
+ * claimed. Context: task; does not sleep or allocate. The newest key stays: a change of it
+ * begins only after the last one has ended. Returns false as nswap_seal_page().
  */
-bool nswap_seal_newly(struct nswap_sealer *s, struct page *page,
-		      const struct nswap_seal_name *name, struct nswap_seal *seal)
+bool nswap_seal_fresh(struct nswap_io *io, unsigned int i)
 {
-	seal->nonce = atomic64_inc_return(&s->nonce);
-	return nswap_seal_page(&s->cipher[nswap_seal_key(seal)], page, name, seal);
+	struct nswap_device *dev = nswap_visible_device(io->dev);
+	struct nswap_seal_name name = nswap_seal_name(dev, io->outer[i]);
+	struct nswap_sealer *s = dev->sealer;
+
+	io->seal[i].nonce = atomic64_inc_return(&s->nonce);
+	return nswap_seal_page(&s->cipher[nswap_seal_key(&io->seal[i])], io->page[i], &name,
+			       &io->seal[i]);
 }
 
 /**
@@ -188,15 +192,11 @@ bool nswap_seal_newly(struct nswap_sealer *s, struct page *page,
  */
 void nswap_seal_slot(struct nswap_io *io, unsigned int i)
 {
-	struct nswap_device *dev = nswap_visible_device(io->dev);
-	struct nswap_seal_name name = nswap_seal_name(dev, io->outer[i]);
-	struct nswap_sealer *s = dev->sealer;
-
 	if (!(io->sealed & BIT(i))) {
 		io->sealed |= BIT(i);
 		copy_highpage(io->bounce[i], io->page[i]);
 		io->page[i] = io->bounce[i];
-		nswap_seal_newly(s, io->page[i], &name, &io->seal[i]);
+		nswap_seal_fresh(io, i);
 	}
 	nswap_seal_keep(io, i);
 }
@@ -260,6 +260,13 @@ bool nswap_seal_open(struct nswap_device *dev, u64 slot, struct page *page, bool
 		return !seal.nonce && !keep;
 	}
 	return true;
+}
+
+/* nswap_seal_fresh() for a page that is sealed; false too if it is not what the slot has */
+bool nswap_seal_again(struct nswap_io *io, unsigned int i)
+{
+	return nswap_seal_open(nswap_visible_device(io->dev), io->outer[i], io->page[i],
+			       false) && nswap_seal_fresh(io, i);
 }
 
 /* a page that came from there did not open: count it and say so; any context */

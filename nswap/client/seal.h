@@ -12,8 +12,8 @@ struct nswap_sealer;
 int nswap_sealer_init(struct nswap_device *dev);
 void nswap_sealer_exit(struct nswap_device *dev);
 bool nswap_seal_ready(struct nswap_io *io);
-bool nswap_seal_newly(struct nswap_sealer *s, struct page *page,
-		      const struct nswap_seal_name *name, struct nswap_seal *seal);
+bool nswap_seal_fresh(struct nswap_io *io, unsigned int i);
+bool nswap_seal_again(struct nswap_io *io, unsigned int i);
 void nswap_seal_keep(struct nswap_io *io, unsigned int i);
 void nswap_seal_slot(struct nswap_io *io, unsigned int i);
 void nswap_seal_sent(struct nswap_device *dev, struct nswap_io *io);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Change of a sealed device's key: the pages that are sealed with the old one are read
- * through the device and written again (reseal.c), round after round.
+ * through the device and written again (reseal.c), round after round; with rows, those in
+ * cells with their rows (row_clean.c, row_copy.c).
  *
  *   a round: all slots, once -> a page of the old key was found: another round
  *                           \-> none was, and no page-out of before the change was left when
@@ -22,6 +23,7 @@
 
 #include "base/views.h"
 #include "client/reseal.h"
+#include "client/row.h"
 #include "client/seal_key.h"
 #include "core/client_state.h"
 #include "core/inject.h"
@@ -32,6 +34,7 @@
 #include "read_through.h"
 
 #define AGAIN	(HZ / 10)	/* what no place has taken is offered again */
+#define EVERY_OTHER	(~0ul / 3)	/* bits 0, 2, 4 and so on */
 #define REST	(2 * HZ)	/* after a round in which nothing could be done */
 
 /**
@@ -43,6 +46,7 @@
  * @drained: no page-out of before the change was left when it began
  * @found: slots of the old key in it
  * @made: of these, those that were written with the newest
+ * @cells: those that are in cells; @were: likewise, in the last round
  * @unread: those that could not be read or written
  * @altered: those that came and did not open
  * @said: both, of the last round, for the user
@@ -58,6 +62,8 @@ struct nswap_key_change {
 	bool drained;
 	u64 found;
 	u64 made;
+	u64 cells;
+	u64 were;
 	u64 unread;
 	u64 altered;
 	struct {
@@ -75,6 +81,8 @@ static void change_begin_round(struct nswap_key_change *k)
 	k->cursor = 1;
 	k->found = 0;
 	k->made = 0;
+	k->were = k->cells;
+	k->cells = 0;
 	k->unread = 0;
 	k->altered = 0;
 }
@@ -83,12 +91,18 @@ static void change_begin_round(struct nswap_key_change *k)
 static unsigned long change_end_round(struct nswap_key_change *k)
 {
 	k->cursor = 0;
+	if (k->cells < k->were)
+		k->made += k->were - k->cells;
+	else if (k->cells == k->were)
+		k->unread += k->cells;
 	WRITE_ONCE(k->said.unread, k->unread);
 	WRITE_ONCE(k->said.altered, k->altered);
 	if (!k->found && k->drained) {
 		nswap_seal_key_end(k->dev);
 		return 0;
 	}
+	if (k->cells)
+		return AGAIN;
 	return k->made ? 0 : k->found ? REST : AGAIN;
 }
 
@@ -113,6 +127,19 @@ static bool change_rests(const struct nswap_slot *s)
 	       s->state == NSWAP_SLOT_FLASH;
 }
 
+/* is a slot's page in a cell? then its row is to be written again, as row_clean.c does */
+static bool change_cell(struct nswap_key_change *k, u64 slot)
+{
+	struct nswap_parity *p = nswap_parity_of(k->dev);
+	u32 cell = p ? READ_ONCE(p->cell_of[slot]) : 0;
+
+	if (!cell)
+		return false;
+	k->cells++;
+	WRITE_ONCE(p->row[nswap_cell_row(p, cell)].wanted, true);
+	return true;
+}
+
 /* the batch begins at the cursor; returns the slots that are to be resealed */
 static unsigned long change_collect(struct nswap_key_change *k)
 {
@@ -129,22 +156,39 @@ static unsigned long change_collect(struct nswap_key_change *k)
 		if (!nswap_seal_key_old(k->dev, k->cursor + i))
 			continue;
 		k->found++;
-		if (change_rests(&r->had[i]))
+		if (!change_cell(k, k->cursor + i) && change_rests(&r->had[i]))
 			pages |= BIT(i);
 	}
 	k->cursor += r->b.io.nr;
 	return pages;
 }
 
-/* read them, at last from any copy there is; returns those that were read */
+/*
+ * Read them through the device. One that fails has its neighbours fail in the same request:
+ * so these are read again, none beside another.
+ */
+static unsigned long change_read_quick(struct nswap_key_change *k, unsigned long pages)
+{
+	struct nswap_batch *b = &k->r.b;
+	unsigned long got = nswap_read_through(b, k->read, pages), left = pages & ~got;
+
+	if (left & EVERY_OTHER)
+		got |= nswap_read_through(b, k->read, left & EVERY_OTHER);
+	if (left & ~EVERY_OTHER)
+		got |= nswap_read_through(b, k->read, left & ~EVERY_OTHER);
+	return got;
+}
+
+/* likewise, at last from any copy there is; returns those that were read */
 static unsigned long change_read(struct nswap_key_change *k, unsigned long pages)
 {
 	struct nswap_reseal *r = &k->r;
-	unsigned long got = nswap_read_through(&r->b, k->read, pages), doubted;
+	unsigned long got = change_read_quick(k, pages), doubted;
 
 	doubted = READ_ONCE(r->altered) & pages & ~got;
 	if (doubted) {
-		r->open = nswap_read_patiently(&r->b, k->read, doubted);
+		r->open = nswap_read_patiently(&r->b, k->read, doubted & EVERY_OTHER);
+		r->open |= nswap_read_patiently(&r->b, k->read, doubted & ~EVERY_OTHER);
 		got |= r->open;
 	}
 	doubted &= ~got;
@@ -257,6 +301,7 @@ int nswap_key_change_start(struct nswap_device *dev)
 	WRITE_ONCE(k->said.unread, 0);
 	WRITE_ONCE(k->said.altered, 0);
 	k->cursor = 0;
+	k->cells = 0;
 	mod_delayed_work(system_dfl_wq, &k->work, 0);
 	return 0;
 }

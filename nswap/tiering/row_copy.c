@@ -13,6 +13,9 @@
  *    only if it still is: under the switch lock, which a page-out's claim takes too.
  *  - A page on its way back is WRITING on the visible device, where a page-out has to wait
  *    for it; reads get it from its cell until it is there.
+ *  - While the key of a sealed device is changed its pages get the newest one on their way
+ *    to other cells. What is kept of such a page is written while its new cell is WRITING,
+ *    once the slot names that: so a page-in waits, or finds that the slot has left the cell.
  *  - Sleeps for peers; uses its own memory alone.
  */
 #include "base/bits.h"
@@ -23,6 +26,7 @@
 #include "client/request_queue.h"
 #include "client/row.h"
 #include "client/seal.h"
+#include "client/seal_key.h"
 #include "core/client_state.h"
 #include "core/home_copy.h"
 #include "core/inject.h"
@@ -62,9 +66,23 @@ static void copy_failed(struct nswap_io *io, unsigned int i)
 	nswap_request_fail(io, i, 1);
 }
 
+/* a page with another key counts from now on, if its slot still names the old cell */
+static void copy_stored(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_row_copy *c = row_copy_of(io);
+	u32 *cell_of = &c->parity->cell_of[io->outer[i]];
+
+	nswap_cell_stored(io, i);
+	if (!(c->resealed & BIT(i)) ||
+	    cmpxchg(cell_of, c->old[i], io->slot[i]) != c->old[i])
+		return;
+	nswap_seal_keep(io, i);
+	set_bit(i, &c->switched);
+}
+
 static const struct nswap_io_ops copy_ops = {
 	.claim = copy_claim,
-	.stored = nswap_cell_stored,
+	.stored = copy_stored,
 	.ended = nswap_cell_ended,
 	.failed = copy_failed,
 	.over = nswap_batch_over,
@@ -191,6 +209,8 @@ static unsigned int copy_read(struct nswap_row_copy *c, unsigned int nr)
 	unsigned int i, n = 0;
 	unsigned long failed;
 
+	c->resealed = 0;
+	c->switched = 0;
 	io->dev = p->cells;
 	io->nr = nr;
 	failed = nswap_cells_read(&c->b);
@@ -205,12 +225,36 @@ static unsigned int copy_read(struct nswap_row_copy *c, unsigned int nr)
 	return n;
 }
 
+/* what is sealed with an old key gets the newest; returns how many pages there are then */
+static unsigned int copy_reseal(struct nswap_row_copy *c, unsigned int nr)
+{
+	struct nswap_device *dev = c->parity->dev;
+	unsigned int i, n = 0;
+
+	if (!nswap_seal_key_changing(dev))
+		return nr;
+	for (i = 0; i < nr; i++) {
+		bool old = nswap_seal_key_old(dev, c->b.io.outer[i]);
+
+		copy_shift(c, n, i);
+		if (old && !nswap_seal_again(&c->b.io, n))
+			continue;
+		c->resealed |= old ? BIT(n) : 0;
+		n++;
+	}
+	return n;
+}
+
 /* the page of a slot is in a new cell, or @back, if it still was in the old one */
 static void copy_record(struct nswap_row_copy *c, unsigned int i, bool back)
 {
 	struct nswap_parity *p = c->parity;
 	u32 old = c->old[i], cell = back ? 0 : c->b.io.slot[i];
 
+	if (c->resealed & BIT(i)) {
+		nswap_cell_dead(p, c->switched & BIT(i) ? old : cell);
+		return;
+	}
 	if (cmpxchg(&p->cell_of[c->b.io.outer[i]], old, cell) == old) {
 		nswap_cell_dead(p, old);
 		if (!back)
@@ -226,6 +270,8 @@ static int copy_rows(struct nswap_row_copy *c, unsigned int nr, bool back)
 	unsigned int i, n = copy_read(c, nr);
 	unsigned long failed;
 
+	if (n && !back)
+		n = copy_reseal(c, n);
 	if (!n)
 		return 0;
 	failed = back ? copy_write(c, p->dev, n, &back_ops) :
@@ -323,6 +369,7 @@ unsigned int nswap_row_copy_in(struct nswap_row_copy *c)
 
 	if (!nr)
 		return 0;
+	c->resealed = 0;
 	io->dev = p->dev;
 	io->nr = nr;
 	failed = nswap_cells_read(&c->b);

@@ -15,6 +15,8 @@
  * @one: for rebuilding a page
  * @old: of each page, its cell; 0: it was with the visible device
  * @held: then: its word when it became MOVING
+ * @resealed: pages that have got the newest key
+ * @switched: of these, those that their slots name; bits are set by the receivers of answers
  * @slot: where the search for pages of the visible device continues
  */
 struct nswap_row_copy {
@@ -23,6 +25,8 @@ struct nswap_row_copy {
 	struct nswap_batch one;
 	u32 old[NSWAP_REQ_SLOTS];
 	struct nswap_slot held[NSWAP_REQ_SLOTS];
+	unsigned long resealed;
+	unsigned long switched;
 	u32 slot;
 };
 

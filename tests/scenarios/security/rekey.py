@@ -108,6 +108,16 @@ def test_mirror(t):
     changes(t, protect="mirror")
 
 
+def test_parity(t):
+    """With groups."""
+    changes(t, servers=3, protect="parity:2+1")
+
+
+def test_two_checks(t):
+    """With groups that have two checks."""
+    changes(t, servers=4, protect="parity:2+2")
+
+
 def test_home(t):
     """With copies at home."""
     with disk(16) as home:
