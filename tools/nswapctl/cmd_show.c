@@ -103,6 +103,7 @@ struct swapped {
 	uint64_t backed;	/* pages a peer holds */
 	uint64_t lost;		/* pages whose peer is gone */
 	uint64_t exposed;	/* pages that one more death would take */
+	uint64_t old_key;	/* pages left under a key that is being changed */
 	uint64_t unbacked;	/* used, but neither of these */
 };
 
@@ -119,6 +120,7 @@ static void add_up(struct swapped *s)
 		s->backed += devices[i].remote;
 		s->lost += devices[i].lost;
 		s->exposed += devices[i].exposed;
+		s->old_key += devices[i].old_key;
 		if (swaps_find(devices[i].name, &swap))
 			s->used += swap.used_pages;
 	}
@@ -162,6 +164,7 @@ static void json_stat(const struct view_stat *s, const struct swapped *swap,
 	json_number("backed_pages", swap->backed);
 	json_number("lost_pages", swap->lost);
 	json_number("exposed_pages", swap->exposed);
+	json_number("old_key_pages", swap->old_key);
 	json_number("unbacked_pages", swap->unbacked);
 	json_end();
 	json_end();
@@ -232,6 +235,8 @@ static void print_swapped(const struct swapped *swap)
 	line("lost", swap->lost, "on peers that are gone, reads of them fail");
 	line("exposed", swap->exposed,
 	     "with fewer copies or checks than promised, or with none");
+	if (swap->old_key)
+		line("old key", swap->old_key, "to be sealed again, with another key");
 }
 
 static void print_counters(const struct view_stat *s)

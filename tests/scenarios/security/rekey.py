@@ -164,6 +164,38 @@ def test_altered(t):
         equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
 
 
+def believed(t, lenders, *where, protect):
+    """One of the lenders lies about every page: the change ends all the same, and what the
+    liar had before it opens no more."""
+    with liar(t, lenders, *where, protect=protect) as (client, dev, slots, peers, lie):
+        old = lie()
+        client.ctl("device", "rekey", dev, timeout=90)
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
+        new = dict(peers[0].pages)
+        before = client.stat()["client"]["seals_broken"]
+        peers[0].pages.update({key: (new[key][0], old[key][1]) for key in new
+                               if key in old})
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
+        at_least(client.stat()["client"]["seals_broken"] - before,
+                 min(1, len([key for key in new if key in old])), "seals that were broken")
+
+
+def test_other_copy(t):
+    """A lender of a mirrored device lies."""
+    believed(t, 2, protect="mirror")
+
+
+def test_rebuilt(t):
+    """A lender of a device with groups lies."""
+    believed(t, 3, protect="parity:2+1")
+
+
+def test_copy_at_home(t):
+    """A lender of a device with copies at home lies."""
+    with disk(16) as home:
+        believed(t, 2, "--home", home.path, protect="home")
+
+
 def test_silent(t):
     """A peer is cut off in the middle: its pages wait for it, and are shown."""
     with full(t, servers=2) as (client, dev, slots):
