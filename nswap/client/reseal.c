@@ -96,8 +96,15 @@ void nswap_reseal_at(struct nswap_reseal *r, u64 slot)
 	for (i = 0; i < NSWAP_REQ_SLOTS; i++)
 		io->outer[i] = io->slot[i];
 	r->open = 0;
-	WRITE_ONCE(r->altered, 0);
 	r->want = 0;
+	WRITE_ONCE(io->dev->sealer->watched, slot);
+	WRITE_ONCE(io->dev->sealer->broken, 0);
+}
+
+/* slots of the batch whose page has come, and did not open; process; a snapshot */
+unsigned long nswap_reseal_altered(const struct nswap_reseal *r)
+{
+	return READ_ONCE(r->b.io.dev->sealer->broken);
 }
 
 /*
@@ -185,18 +192,4 @@ bool nswap_reseal_read(struct nswap_io *io, unsigned int i)
 	if (here)
 		io->gen[i] = cpu_to_le32(~0u);
 	return here;
-}
-
-/* a page of this slot has come, and did not open; any context */
-void nswap_reseal_broken(struct nswap_device *dev, u64 slot)
-{
-	/* pairs with nswap_key_change_start() */
-	struct nswap_reseal *r = smp_load_acquire(&dev->reseal);
-	u64 at;
-
-	if (!r)
-		return;
-	at = slot - (u64)r->b.io.slot[0];
-	if (at < NSWAP_REQ_SLOTS)
-		set_bit(at, &r->altered);
 }

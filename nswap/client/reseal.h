@@ -12,7 +12,6 @@
  * @b: their pages; its @todo: slots that are to be resealed
  * @had: of each slot: its word before its page was read, or since it could not be written
  * @open: slots whose page was read open
- * @altered: slots whose page came, and did not open; bits are set by who finds out
  * @want: slots whose page is to be written
  * @lock: protects @kept, and with it what is read of the pages of these slots
  * @kept: slots whose page is here, sealed with the newest key
@@ -21,7 +20,6 @@ struct nswap_reseal {
 	struct nswap_batch b;
 	struct nswap_slot had[NSWAP_REQ_SLOTS];
 	unsigned long open;
-	unsigned long altered;
 	unsigned long want;
 	spinlock_t lock;
 	unsigned long kept;
@@ -30,10 +28,10 @@ struct nswap_reseal {
 bool nswap_reseal_init(struct nswap_reseal *r, struct nswap_device *dev);
 void nswap_reseal_exit(struct nswap_reseal *r);
 void nswap_reseal_at(struct nswap_reseal *r, u64 slot);
+unsigned long nswap_reseal_altered(const struct nswap_reseal *r);
 unsigned long nswap_reseal_seal(struct nswap_reseal *r, unsigned long pages);
 bool nswap_reseal_write(struct nswap_reseal *r);
 unsigned int nswap_reseal_over(struct nswap_reseal *r);
 bool nswap_reseal_read(struct nswap_io *io, unsigned int i);
-void nswap_reseal_broken(struct nswap_device *dev, u64 slot);
 
 #endif

@@ -33,7 +33,6 @@
 #include "base/log.h"
 #include "core/parity.h"
 #include "peers/peer.h"
-#include "reseal.h"
 #include "seal.h"
 #include "sealer.h"
 
@@ -272,8 +271,12 @@ bool nswap_seal_again(struct nswap_io *io, unsigned int i)
 /* a page that came from there did not open: count it and say so; any context */
 void nswap_seal_broken(struct nswap_device *dev, u64 slot, const char *where)
 {
+	u64 at;
+
 	nswap_stat_inc(dev->node, seals_broken);
-	nswap_reseal_broken(dev, slot);
+	at = slot - READ_ONCE(dev->sealer->watched);
+	if (at < NSWAP_REQ_SLOTS)
+		set_bit(at, &dev->sealer->broken);
 	nswap_warn(dev->node, "%s: a page from %s was changed there or on the way, slot %llu: it is not given to its program",
 		   dev->disk->disk_name, where, slot);
 }

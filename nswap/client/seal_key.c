@@ -46,7 +46,7 @@ int nswap_seal_key_begin(struct nswap_device *dev)
 		return ret;
 	}
 	WRITE_ONCE(s->live, s->live | BIT(key));
-	/* a full barrier: whoever sees the nonce finds the key */
+	/* a full barrier: a task that sees the nonce finds the key */
 	atomic64_xchg(&s->nonce, key << NSWAP_SEAL_KEY_BIT);
 	spin_lock_irq(&s->lock);
 	s->turn = !s->turn;

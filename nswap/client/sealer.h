@@ -16,6 +16,8 @@
  * @cipher: one for each key; but for a change of the key, one of them is zeros
  * @live: bit of each key that may be used; read with READ_ONCE
  * @changing: the key is being changed
+ * @watched: first slot of the batch that is resealed
+ * @broken: its slots of which a page has come and did not open; bits are set by any task
  * @table: side table of struct nswap_seal
  * @nonce: the last one used, and in its NSWAP_SEAL_KEY_BIT the newest key
  * @lock: protects all below
@@ -30,6 +32,8 @@ struct nswap_sealer {
 	struct nswap_cipher cipher[NSWAP_SEAL_KEYS];
 	unsigned long live;
 	bool changing;
+	u64 watched;
+	unsigned long broken;
 	struct nswap_side_table *table;
 	atomic64_t nonce;
 	spinlock_t lock;

@@ -46,7 +46,8 @@
  * @drained: no page-out of before the change was left when it began
  * @found: slots of the old key in it
  * @made: of these, those that were written with the newest
- * @cells: those that are in cells; @were: likewise, in the last round
+ * @cells: those that are in cells
+ * @were: likewise, in the last round
  * @unread: those that could not be read or written
  * @altered: those that came and did not open
  * @said: both, of the last round, for the user
@@ -185,7 +186,7 @@ static unsigned long change_read(struct nswap_key_change *k, unsigned long pages
 	struct nswap_reseal *r = &k->r;
 	unsigned long got = change_read_quick(k, pages), doubted;
 
-	doubted = READ_ONCE(r->altered) & pages & ~got;
+	doubted = nswap_reseal_altered(r) & pages & ~got;
 	if (doubted) {
 		r->open = nswap_read_patiently(&r->b, k->read, doubted & EVERY_OTHER);
 		r->open |= nswap_read_patiently(&r->b, k->read, doubted & ~EVERY_OTHER);
