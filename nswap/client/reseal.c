@@ -21,6 +21,7 @@
 #include <linux/highmem.h>
 
 #include "core/parity.h"
+#include "core/slot_update.h"
 #include "pageout.h"
 #include "pageout_claim.h"
 #include "request_queue.h"
@@ -180,7 +181,8 @@ bool nswap_reseal_read(struct nswap_io *io, unsigned int i)
 	bool here;
 	u64 at;
 
-	if (!r)
+	/* one that was freed is waited for, until its word says so */
+	if (!r || nswap_slot_look(io->dev, io->slot[i]).freed)
 		return false;
 	spin_lock(&r->lock);
 	at = io->slot[i] - (u64)r->b.io.slot[0];

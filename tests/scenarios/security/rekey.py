@@ -212,6 +212,30 @@ def test_silent(t):
         all_right(client, slots)
 
 
+def test_no_room(t):
+    """The only lender takes nothing: what is to be written again is in this node's RAM, is
+    read from there meanwhile, can be written over and freed, and goes on later."""
+    with liar(t, 1) as (client, dev, slots, peers, _):
+        client.ctl("set", "store_timeout_ms", 500)
+        peers[0].full = True
+        client.ctl("device", "rekey", dev, "--no-wait")
+        # once nothing takes it in time, it has no place
+        wait_for(lambda: state(client)["slots_lost"], 30, "pages that are here alone")
+        equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
+        client.discard(dev, "-o", str(PAGE), "-l", str(4 * PAGE))
+        for slot in range(1, 5):
+            del slots.count[slot]
+        equal(slots.compare(), (PAGES - 4, 0, 0), "right, wrong, unreadable")
+        equal([slot for slot in range(1, 5) if any(slots.read(slot))], [],
+              "freed and not zeros")
+        true(state(client)["rekeying"], "the old key is kept")
+        peers[0].full = False
+        slots.write(5, 4)
+        ended(client)
+        equal(slots.compare(), (PAGES - 4, 0, 0), "right, wrong, unreadable")
+        equal(state(client)["slots_lost"], 0, "lost pages")
+
+
 def test_freed(t):
     """Slots that are rewritten or freed meanwhile are as their program has left them."""
     with full(t) as (client, dev, slots):
@@ -257,6 +281,14 @@ def test_refused(t):
         true("already" in said, said)
         client.ctl("set", "protect_mib_s", 64)
         ended(client)
+        client.ctl("set", "protect_mib_s", 1)
+        client.ctl("device", "protect", dev, "mirror", "--no-wait")
+        said = client.refused("device", "rekey", dev)
+        true("protection" in said, said)
+        true(not state(client)["rekeying"], "the key is not being changed")
+        client.ctl("set", "protect_mib_s", 64)
+        wait_for(lambda: not state(client)["exposed_pages"], 60, "no page is exposed")
+        client.ctl("device", "rekey", dev, timeout=90)
         all_right(client, slots)
 
 
