@@ -236,9 +236,9 @@ static unsigned long change_step(struct nswap_key_change *k)
 		return k->cursor < k->dev->map.nr ? 1 : change_end_round(k);
 	pages = change_collect(k);
 	pages = pages ? change_read(k, pages) : 0;
-	nswap_inject_point(k->dev->node->id, NSWAP_POINT_REPAIRING);
 	if (!pages || !nswap_reseal_seal(&k->r, pages))
 		return 0;
+	nswap_inject_point(k->dev->node->id, NSWAP_POINT_REPAIRING);
 	return change_write(k);
 }
 

@@ -16,7 +16,7 @@ PAGES, PAGE, liar, restore = seal.PAGES, seal.PAGE, seal.liar, seal.restore
 
 DESCRIPTION = "every page of a device in use gets another key, and none is lost"
 SUITES = ("lab",)
-NEEDS = ("module", "progs", "dmsetup")
+NEEDS = ("module", "inject", "progs", "dmsetup")
 TIMEOUT = 240
 
 SLOTS = 2048
@@ -42,9 +42,9 @@ def all_right(client, slots):
 
 
 @contextlib.contextmanager
-def full(t, *where, servers=3, protect="none", lend="64M"):
+def full(t, *where, servers=3, protect="none", lend="64M", inject=False):
     """A client with a device all of whose slots were written: (client, device, slots)."""
-    cluster = t.cluster(1 + servers)
+    cluster = t.cluster(1 + servers, inject=inject)
     cluster.up(lend=lend)
     cluster.wait_connected()
     client = cluster[0]
@@ -254,6 +254,25 @@ def test_freed(t):
         ended(client)
         all_right(client, slots)
         equal([slot for slot in freed if any(slots.read(slot))], [], "freed and not zeros")
+
+
+def test_too_late(t):
+    """Pages are rewritten and freed when they have been read and sealed, and are about to be
+    written again: what their program did last counts."""
+    with full(t, inject=True) as (client, dev, slots):
+        point = "/sys/module/nswap/parameters/inject_point"
+        client.inject(point=f"repairing {client.stat()['node']['id']}")
+        client.ctl("device", "rekey", dev, "--no-wait")
+        wait_for(lambda: "held" in client.read(point), 20, "a batch is about to be written")
+        slots.write(1, 8)
+        client.discard(dev, "-o", str(9 * PAGE), "-l", str(8 * PAGE))
+        client.inject(point="none")
+        for slot in range(9, 17):
+            del slots.count[slot]
+        ended(client)
+        all_right(client, slots)
+        equal([slot for slot in range(9, 17) if any(slots.read(slot))], [],
+              "freed and not zeros")
 
 
 def test_deleted(t):
