@@ -27,7 +27,7 @@
 /* is there a second key? any context; a snapshot */
 bool nswap_seal_key_changing(const struct nswap_device *dev)
 {
-	/* pairs with nswap_seal_key_end(): the key can be drawn again */
+	/* pairs with nswap_seal_key_destroy(): the key can be drawn again */
 	return dev->sealer && smp_load_acquire(&dev->sealer->changing);
 }
 
@@ -118,10 +118,10 @@ u64 nswap_seal_key_left(struct nswap_device *dev)
 }
 
 /*
- * Wipe the old key. @dev: its key is being changed, and no slot has a page of the old one;
- * process, sleeps.
+ * Destroy the old key: it is wiped. @dev: its key is being changed, and no slot has a page
+ * of the old one; process, sleeps.
  */
-void nswap_seal_key_end(struct nswap_device *dev)
+void nswap_seal_key_destroy(struct nswap_device *dev)
 {
 	struct nswap_sealer *s = dev->sealer;
 	unsigned int old = !nswap_seal_newest(s);

@@ -12,6 +12,6 @@ bool nswap_seal_key_changing(const struct nswap_device *dev);
 bool nswap_seal_key_drained(struct nswap_device *dev);
 bool nswap_seal_key_old(struct nswap_device *dev, u64 slot);
 u64 nswap_seal_key_left(struct nswap_device *dev);
-void nswap_seal_key_end(struct nswap_device *dev);
+void nswap_seal_key_destroy(struct nswap_device *dev);
 
 #endif

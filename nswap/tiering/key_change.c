@@ -99,7 +99,7 @@ static unsigned long change_end_round(struct nswap_key_change *k)
 	WRITE_ONCE(k->said.unread, k->unread);
 	WRITE_ONCE(k->said.altered, k->altered);
 	if (!k->found && k->drained) {
-		nswap_seal_key_end(k->dev);
+		nswap_seal_key_destroy(k->dev);
 		return 0;
 	}
 	if (k->cells)
