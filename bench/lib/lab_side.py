@@ -21,12 +21,13 @@ from nswaptest import check, dmesg, lab, scenario
 sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
 from lib import kept, measure  # noqa: E402 (needs the path above)
-from runs import device, idle, moves, policy, protect, swap, tiers, trace  # noqa: E402
+from runs import (device, fairness, idle, moves, policy, protect, swap,  # noqa: E402
+                  tiers, trace)
 from tables import families  # noqa: E402
 
 BENCHES = {"device": device, "swap": swap, "apps": swap,
-           "moves": moves, "idle": idle, "tiers": tiers,
-           "policy": policy, "trace": trace, "protect": protect, "paper": families}
+           "moves": moves, "idle": idle, "fairness": fairness,
+           "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "paper": families}
 
 
 def measured(job, folder, test):

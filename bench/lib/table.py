@@ -123,6 +123,29 @@ def _idle(rows):
              f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
 
 
+def _fairness(rows):
+    floods = [row for row in rows if row["what"] != "rest"]
+    _print(["the seven", "the flood", "p50 us", "p99 us", "of alone: p50", "p99",
+            "from-to", "of elsewhere: p50", "p99", "their pages/s", "the flood's", "marks"],
+           [[row["what"], row["flood"], _number(row["p50_us"], 0),
+             _number(row["p99_us"], 0), _number(row["ratio_p50"], 2),
+             _number(row["ratio_p99"], 2),
+             f"{row['ratio_min']:.2f}-{row['ratio_max']:.2f}",
+             _number(row["p50_of_elsewhere"], 2), _number(row["p99_of_elsewhere"], 2),
+             _number(row["iops"], 0),
+             _number(row["flood_pages_s"], 0),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in floods])
+    print()
+    _print(["at rest", "members", "lender's threads", "% of a CPU, all nodes",
+            "KiB a member", "of it slab", "stacks", "marks"],
+           [[row["state"], str(row["members"]), str(row["lender_threads"]),
+             _number(row["cpu_percent_of_all"], 2),
+             *(_number(row[f"{key}_kib_a_member"]) for key in
+               ("used", "slab", "stacks")),
+             f" {len(row['marks'])}" if row["marks"] else ""]
+            for row in rows if row["what"] == "rest"])
+
+
 def _tiers(rows):
     _print(["flash", "job", "raw IOPS", "nswap IOPS", "ratio", "from-to",
             "CPU us raw", "CPU us nswap", "raw idle", "cpu_bound", "marks"],
@@ -217,7 +240,7 @@ def _protect(rows):
 def _name(row):
     """What a row is about, in a few words."""
     keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
-            "link", "flash_us", "qd", "protect", "work")
+            "link", "flood", "state", "flash_us", "qd", "protect", "work")
     return " ".join(str(row[key]) for key in keys if key in row)
 
 
@@ -225,7 +248,7 @@ def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-     "idle": _idle, "tiers": _tiers, "policy": _policy,
+     "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
      "trace": _trace, "cost": _cost, "protect": _protect}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:

@@ -148,6 +148,20 @@ def _idle(rows, path):
     pyplot.close(figure)
 
 
+def _fairness(rows, path):
+    mine = [row for row in rows if row["what"] != "rest"]
+    names = list(dict.fromkeys(row["flood"] for row in mine))
+    figure, axes = pyplot.subplots(1, 1, figsize=(8, 4))
+    values = {(row["what"], row["flood"]):
+              (row["ratio_p99"], row["ratio_min"], row["ratio_max"]) for row in mine}
+    _bars(axes, list(dict.fromkeys(row["what"] for row in mine)), names, values,
+          dict(zip(names, POLICY_COLOURS)), "{:.2f}".format)
+    axes.axhline(2, color="#202020", linewidth=1, linestyle="--")
+    axes.set_title("seven members beside a flood: p99 of their pages, of that alone")
+    axes.legend(loc="upper left", ncols=2)
+    _finish(figure, [axes], mine, path)
+
+
 def _tiers(rows, path):
     cases = list(dict.fromkeys((r["flash_us"], r["qd"]) for r in rows
                                if r["flash_us"]))
@@ -294,5 +308,5 @@ def draw(bench, rows, path, folder=None):
             _trace(rows, path, folder)
             return
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-         "idle": _idle, "tiers": _tiers, "policy": _policy,
+         "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
          "cost": _cost, "protect": _protect}[bench](rows, path)
