@@ -115,22 +115,22 @@ static int rebuild_open(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
 }
 
 /*
- * How many of a cell's group are gone for good, the cell itself with them? What was counted
- * is its group if the slot still has it afterwards.
+ * How many of its group's checks are left, when the cell itself and the others that are gone
+ * for good are made up for? Negative: too many are gone. What was counted is its group if the
+ * slot still has the cell afterwards.
  */
-static unsigned int rebuild_gone(const struct nswap_parity *p, u32 cell, u32 *checks)
+static int rebuild_spare(const struct nswap_parity *p, u32 cell)
 {
 	u32 row = nswap_cell_row(p, cell);
-	unsigned int gone;
+	int spare;
 
-	*checks = 0;
 	if (row == NSWAP_ROW_NONE)
 		return 0;
-	*checks = READ_ONCE(p->row[row].checks);
-	gone = nswap_row_bad(p, &p->row[row], nswap_cell_lane(cell)) + !nswap_cell_bad(p, cell);
+	spare = READ_ONCE(p->row[row].checks) - !nswap_cell_bad(p, cell) -
+		nswap_row_bad(p, &p->row[row], nswap_cell_lane(cell));
 	/* see above */
 	smp_rmb();
-	return gone;
+	return spare;
 }
 
 /**
@@ -141,16 +141,15 @@ static unsigned int rebuild_gone(const struct nswap_parity *p, u32 cell, u32 *ch
  * @cell: cell that the slot names, or did
  * @keep: of a sealed device: leave it sealed
  *
- * With two checks one of the others may lie: each is left out in turn then, unless one
- * of them is gone for good.
+ * With two checks one of the others may lie: each is left out in turn then, unless that
+ * check is spent on one that is gone for good.
  *
  * Context: process, sleeps for peers.
  * Return: as nswap_cell_rebuild(), -EBADMSG: it does not open.
  */
 int nswap_cell_recover(struct nswap_parity *p, struct nswap_batch *b, u32 cell, bool keep)
 {
-	u32 checks;
-	bool spent = rebuild_gone(p, cell, &checks) >= checks, later = false;
+	bool spent = rebuild_spare(p, cell) <= 0, later = false;
 	int ret = nswap_cell_rebuild(p, b, cell, NSWAP_CELL_ALL);
 	unsigned int i;
 
@@ -249,11 +248,11 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
  */
 static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, bool lied)
 {
-	u32 cell = READ_ONCE(p->cell_of[slot]), checks;
+	u32 cell = READ_ONCE(p->cell_of[slot]);
 
 	if (!cell)
 		return nswap_slot_look(p->dev, slot).state == NSWAP_SLOT_LOST;
-	return (lied || nswap_cell_bad(p, cell)) && rebuild_gone(p, cell, &checks) > checks &&
+	return (lied || nswap_cell_bad(p, cell)) && rebuild_spare(p, cell) < 0 &&
 	       READ_ONCE(p->cell_of[slot]) == cell;
 }
 

@@ -110,6 +110,45 @@ free:
 	return err;
 }
 
+typedef int device_change_fn(struct nswap_node *node, struct genl_info *info,
+			     struct nswap_device_view *v);
+
+/*
+ * Change a device of the request's node, and answer with what it is then. The reply is
+ * allocated first, as above; process. Returns 0; -ENODEV if there is no such node; -ENOMEM;
+ * what @change returns.
+ */
+static int device_change(struct genl_info *info, u8 cmd, device_change_fn *change)
+{
+	struct sk_buff *reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct nswap_device_view v = {};
+	struct nswap_node *node;
+	int err;
+
+	if (!reply)
+		return -ENOMEM;
+	node = nswap_nl_node_of(info);
+	if (IS_ERR(node)) {
+		err = PTR_ERR(node);
+		goto free;
+	}
+	err = change(node, info, &v);
+	nswap_node_put(node);
+	if (err)
+		goto free;
+	return device_reply(info, cmd, reply, &v);
+free:
+	nlmsg_free(reply);
+	return err;
+}
+
+static int device_set(struct nswap_node *node, struct genl_info *info,
+		      struct nswap_device_view *v)
+{
+	return nswap_device_protect(node, nla_data(info->attrs[NSWAP_A_DEVICE_NAME]),
+				    nla_data(info->attrs[NSWAP_A_PROTECT]), v, info->extack);
+}
+
 /**
  * nswap_nl_device_set_doit() - NSWAP_CMD_DEVICE_SET
  * @skb: request
@@ -121,36 +160,22 @@ free:
  */
 int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nlattr **tb = info->attrs;
-	struct nswap_device_view v = {};
 	int err = nswap_nl_may(skb, info);
-	struct nswap_node *node;
-	struct sk_buff *reply;
 
 	if (err)
 		return err;
-	if (!tb[NSWAP_A_DEVICE_NAME] || !tb[NSWAP_A_PROTECT]) {
+	if (!info->attrs[NSWAP_A_DEVICE_NAME] || !info->attrs[NSWAP_A_PROTECT]) {
 		NL_SET_ERR_MSG(info->extack, "name the device and its protection");
 		return -EINVAL;
 	}
-	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!reply)
-		return -ENOMEM;
-	node = nswap_nl_node_of(info);
-	if (IS_ERR(node)) {
-		err = PTR_ERR(node);
-		goto free;
-	}
-	err = nswap_device_protect(node, nla_data(tb[NSWAP_A_DEVICE_NAME]),
-				   nla_data(tb[NSWAP_A_PROTECT]), &v,
-				   info->extack);
-	nswap_node_put(node);
-	if (err)
-		goto free;
-	return device_reply(info, NSWAP_CMD_DEVICE_SET, reply, &v);
-free:
-	nlmsg_free(reply);
-	return err;
+	return device_change(info, NSWAP_CMD_DEVICE_SET, device_set);
+}
+
+static int device_rekey(struct nswap_node *node, struct genl_info *info,
+			struct nswap_device_view *v)
+{
+	return nswap_device_rekey(node, nla_data(info->attrs[NSWAP_A_DEVICE_NAME]), v,
+				  info->extack);
 }
 
 /*
@@ -159,10 +184,7 @@ free:
  */
 int nswap_nl_device_rekey_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nswap_device_view v = {};
 	int err = nswap_nl_may(skb, info);
-	struct nswap_node *node;
-	struct sk_buff *reply;
 
 	if (err)
 		return err;
@@ -170,23 +192,7 @@ int nswap_nl_device_rekey_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "name the device whose key is to be changed");
 		return -EINVAL;
 	}
-	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!reply)
-		return -ENOMEM;
-	node = nswap_nl_node_of(info);
-	if (IS_ERR(node)) {
-		err = PTR_ERR(node);
-		goto free;
-	}
-	err = nswap_device_rekey(node, nla_data(info->attrs[NSWAP_A_DEVICE_NAME]), &v,
-				 info->extack);
-	nswap_node_put(node);
-	if (err)
-		goto free;
-	return device_reply(info, NSWAP_CMD_DEVICE_REKEY, reply, &v);
-free:
-	nlmsg_free(reply);
-	return err;
+	return device_change(info, NSWAP_CMD_DEVICE_REKEY, device_rekey);
 }
 
 static int flash_del(struct nswap_node *node, const char *name,

@@ -312,6 +312,18 @@ static void end_session(struct nswap_owner *o, const struct nswap_srv_conn *cont
 			conn->t->shutdown(conn->l);
 }
 
+static void owner_left(struct nswap_cache *c, struct nswap_owner *o,
+		       struct nswap_srv_conn *conn)
+{
+	o->gone = jiffies;
+	if (conn->class == NSWAP_CLASS_CONTROL)
+		end_session(o, conn);
+	if (!nswap_held_fenced(conn))
+		nswap_cache_ungrant(c, o);
+	nswap_owner_forget_if_idle(c, o);
+	conn->owner = NULL;
+}
+
 /* a connection ends; @conn: connection, with or without an owner */
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 {
@@ -321,18 +333,8 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 		return;
 	mutex_lock(&c->hello);
 	list_del(&conn->of_owner);
-	if (!o) {
-		conn->mover = 0;
-		mutex_unlock(&c->hello);
-		return;
-	}
-	o->gone = jiffies;
-	if (conn->class == NSWAP_CLASS_CONTROL)
-		end_session(o, conn);
-	if (!nswap_held_fenced(conn))
-		nswap_cache_ungrant(c, o);
-	nswap_owner_forget_if_idle(c, o);
-	conn->owner = NULL;
+	if (o)
+		owner_left(c, o, conn);
 	mutex_unlock(&c->hello);
 }
 
