@@ -23,7 +23,7 @@
 
 #define REST		HZ
 #define HOMELESS	(10 * HZ)
-#define FULL		(5 * HZ)	/* without room for one owner: after it tried again */
+#define FULL		(5 * HZ)	/* from the first that is full to trying all again */
 
 /* the peer with the most free lent RAM; @rests: skipped one with room in backoff */
 static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
@@ -45,6 +45,13 @@ static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
 	return nswap_target_choose(w->m->node, &rule, to, rests);
 }
 
+/* is no peer known to be without room for the owner? its lock held */
+static bool mover_none_full(const struct nswap_owner *o)
+{
+	return bitmap_empty(o->full[0], NSWAP_MAX_PEERS + 1) &&
+	       bitmap_empty(o->full[1], NSWAP_MAX_PEERS + 1);
+}
+
 /*
  * The peer has no room for this owner, which has its share there: others' pages may go
  * there. Pages that are not critical may have been chosen though the target was one for
@@ -55,7 +62,8 @@ static void mover_full(struct mover_thread *w, struct nswap_owner *o, u16 peer)
 	bool critical = w->critical && w->entry[0]->class == NSWAP_DEV_CRITICAL;
 
 	spin_lock(&o->lock);
-	o->full_until = jiffies + FULL;
+	if (mover_none_full(o))
+		o->full_until = jiffies + FULL;
 	__set_bit(peer, o->full[critical]);
 	spin_unlock(&o->lock);
 }
@@ -292,7 +300,8 @@ static u32 mover_no_target(struct mover_thread *w, struct nswap_owner *o, u32 ro
 	    !(rests && time_before(jiffies, took + MOVER_HOME_AFTER)))
 		return return_batch(w, o, room);
 	WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
-	if (w->hand_on)
+	/* peers that are full for this owner alone may take others' pages */
+	if (w->hand_on && bitmap_empty(w->full, NSWAP_MAX_PEERS + 1))
 		nswap_rebalance_nowhere(w->m->node);
 	return 0;
 }

@@ -7,6 +7,9 @@
  *  - An ATTACH takes effect in one critical section under the owner's lock: pages that are
  *    held are counted and sorted by class in it.
  *  - A node that gives RAM back makes no room for others' critical pages.
+ *  - What is moved here, on however many connections, takes no more of a reserve than it
+ *    lacks: all that is being filled for the owner is counted against it. A store may
+ *    exceed it by what is under way on its owner's own connections.
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
@@ -133,8 +136,8 @@ static bool attach_take_reserve(struct nswap_cache *c, struct nswap_owner *o,
 		all = all && page[i].instance == page[0].instance;
 	spin_lock(&o->lock);
 	a = all ? nswap_attached_find(o, le32_to_cpu(page[0].instance)) : NULL;
-	if (a && a->held + nr <= a->reserve)
-		ok = nswap_cache_take_reserved(c, o, nr, taken);
+	if (a && a->held < a->reserve)
+		ok = nswap_cache_take_reserved(c, o, nr, a->reserve - a->held, taken);
 	spin_unlock(&o->lock);
 	return ok;
 }
@@ -166,7 +169,8 @@ static void attach_drop(struct nswap_cache *c, u32 n)
  * pages a node that does not give RAM back takes back promises, and drops droppable pages.
  *
  * Context: process, sleeps if an owner has to be freed.
- * Return: NSWAP_ST_OK; NSWAP_ST_NO_ROOM, NSWAP_ST_SHARE: nothing is taken.
+ * Return: NSWAP_ST_OK; NSWAP_ST_NO_ROOM, or NSWAP_ST_SHARE if others' pages may have room,
+ * for its share or since it is to claim pages first: nothing is taken.
  */
 u16 nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
 		      const struct nswap_wire_page *page, u32 nr,
@@ -184,5 +188,5 @@ u16 nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
 	}
 	if (ret == -EDQUOT)
 		nswap_stat_inc(c->node, shares_refused);
-	return !ret ? NSWAP_ST_OK : ret == -EDQUOT ? NSWAP_ST_SHARE : NSWAP_ST_NO_ROOM;
+	return !ret ? NSWAP_ST_OK : ret == -ENOSPC ? NSWAP_ST_NO_ROOM : NSWAP_ST_SHARE;
 }

@@ -99,16 +99,16 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 }
 
 /*
- * The same for a device's reserve, whatever is promised to others; whether its reserve
- * has that many left is the caller's.
+ * The same for a device's reserve, whatever is promised to others. @left: what all that is
+ * being filled for the owner may come to with these; NSWAP_NO_SHARE if that is the caller's.
  */
 bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32 n,
-			       struct list_head *taken)
+			       u64 left, struct list_head *taken)
 {
 	bool ok;
 
 	spin_lock(&c->lock);
-	ok = c->set_aside - c->granted >= n;
+	ok = c->set_aside - c->granted >= n && (u64)o->filling + n <= left;
 	if (ok)
 		pool_take(c, o, n, taken);
 	spin_unlock(&c->lock);
@@ -164,6 +164,16 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	nswap_cache_give(c, &unused);
 }
 
+/*
+ * Has the owner to claim pages before @n more are moved here? cache's lock held. The
+ * owner's lock is not: until they are pending they are being filled.
+ */
+static bool cache_unclaimed(const struct nswap_owner *o, u32 n)
+{
+	/* a count that is off by a message bounds as well */
+	return READ_ONCE(o->nr_pending) + o->filling + n > PENDING_MOST;
+}
+
 /* may pages that are promised to no owner be taken? the cache's lock held */
 static int cache_may_take(const struct nswap_cache *c, const struct nswap_owner *o, u32 n,
 			  bool critical)
@@ -173,9 +183,6 @@ static int cache_may_take(const struct nswap_cache *c, const struct nswap_owner 
 
 	if (!ok)
 		return -ENOSPC;
-	/* the owner's lock is not held: until they are pending they are being filled */
-	if (READ_ONCE(o->nr_pending) + o->filling + n > PENDING_MOST)
-		return -EBUSY;
 	return !critical && cache_left(c, o) < n ? -EDQUOT : 0;
 }
 
@@ -183,16 +190,18 @@ static int cache_may_take(const struct nswap_cache *c, const struct nswap_owner 
  * Take pages that are promised to no owner, to fill them with moved ones of @o. For
  * critical ones promises are taken back, and there is no share. Returns 0; -ENOSPC or
  * -EDQUOT if there are fewer than @n, or fewer left of its share, -EBUSY if it is to claim
- * others first: nothing is taken.
+ * others first: nothing is taken, and no promise is taken back for pages of the last kind.
  */
 int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			  bool critical, struct list_head *taken)
 {
+	int ret = -EBUSY;
 	bool lacks;
 	u64 room;
-	int ret;
 
 	spin_lock(&c->lock);
+	if (cache_unclaimed(o, n))
+		goto unlock;
 	room = nswap_cache_room(c);
 	if (critical && room < n && !nswap_cache_above(c) &&
 	    c->allocated <= c->target)
@@ -200,6 +209,7 @@ int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	ret = cache_may_take(c, o, n, critical);
 	if (!ret)
 		pool_take(c, o, n, taken);
+unlock:
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
 	if (lacks)

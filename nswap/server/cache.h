@@ -201,7 +201,7 @@ enum nswap_moved_how {
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
 bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32 n,
-			       struct list_head *taken);
+			       u64 left, struct list_head *taken);
 u64 nswap_cache_filled(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);

@@ -19,6 +19,7 @@
 #include "attached.h"
 #include "held.h"
 #include "inject_entry.h"
+#include "pure/share.h"
 #include "pure/slot_map.h"
 #include "server.h"
 
@@ -179,7 +180,7 @@ bool nswap_held_take_reserved(struct nswap_cache *c, struct nswap_srv_conn *conn
 	for (i = 0; a && i < n; i++)
 		more += !nswap_held_lookup(o, instance, slot + i);
 	if (a && a->held + more <= a->reserve)
-		ok = nswap_cache_take_reserved(c, o, n, taken);
+		ok = nswap_cache_take_reserved(c, o, n, NSWAP_NO_SHARE, taken);
 	spin_unlock(&o->lock);
 	return ok;
 }
