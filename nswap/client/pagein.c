@@ -416,7 +416,7 @@ unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 /* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[first]);
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[first]), now;
 
 	if (io->dev->parity) {
 		switch (nswap_pagein_look(io, first, &s)) {
@@ -451,6 +451,10 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	case NSWAP_SLOT_LOST:
 		if (nswap_reseal_read(io, first))
 			return 1;
+		/* a page that was kept here may be stored since: look again */
+		now = nswap_slot_look(io->dev, io->slot[first]);
+		if (!nswap_slot_same(&s, &now))
+			return 0;
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;
 	}

@@ -87,7 +87,9 @@ void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i)
 
 /*
  * With rows, the cell that has the slot's page is dead from now on, before another task
- * can bring the slot's page to a cell (row_copy.c).
+ * can bring the slot's page to a cell (row_copy.c). With @had the page is on the visible
+ * device: a cell that is mapped has a newer page, or the same one brought there, and the
+ * slot that is claimed is about to be freed for it (nswap_parity_map(), row_copy.c).
  */
 static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
 			       unsigned int i, const struct nswap_slot *had)
@@ -99,7 +101,7 @@ static bool pageout_claim_cell(struct nswap_parity *p, struct nswap_io *io,
 	spin_lock(&p->switch_lock);
 	ret = nswap_slot_update(io->dev, slot, &io->old[i], pageout_slot_claimed,
 				io->dev, slot, had);
-	if (ret)
+	if (ret && !had)
 		cell = xchg(&p->cell_of[slot], 0);
 	spin_unlock(&p->switch_lock);
 	if (cell)
@@ -121,7 +123,7 @@ static bool pageout_claim_word(struct nswap_io *io, unsigned int i,
 		return false;
 	/* parity may have been turned on, and the page brought to a cell, meanwhile */
 	p = nswap_parity_of(io->dev);
-	cell = p ? xchg(&p->cell_of[slot], 0) : 0;
+	cell = p && !had ? xchg(&p->cell_of[slot], 0) : 0;
 	if (cell)
 		nswap_cell_dead(p, cell);
 	return true;

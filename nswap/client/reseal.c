@@ -9,7 +9,8 @@
  *   no place takes it in time: LOST, and still kept; claimed again if it is that LOST
  *
  * Invariants:
- *  - A slot is claimed only with the page that was read for it: by its generation.
+ *  - A slot is claimed only with the page that was read for it: by its generation. A page
+ *    that is here alone is kept until its slot was claimed and stored, written or freed.
  *  - From the claim on the page may be here alone, sealed. A page-in of a slot that is
  *    WRITING, or LOST, gets it from here, and waits for nothing: it opens only if it is what
  *    the slot has, as with all pages, so a slot that was written since does not get it.
@@ -34,6 +35,15 @@ static struct nswap_reseal *reseal_of(struct nswap_io *io)
 	return container_of(io, struct nswap_reseal, b.io);
 }
 
+/* is the page of a slot here alone? */
+static bool reseal_only_here(struct nswap_io *io, unsigned int i)
+{
+	const struct nswap_slot *had = &reseal_of(io)->had[i];
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
+
+	return had->state == NSWAP_SLOT_LOST && nswap_slot_same(had, &s);
+}
+
 static bool reseal_claim(struct nswap_io *io, unsigned int i)
 {
 	struct nswap_reseal *r = reseal_of(io);
@@ -42,6 +52,11 @@ static bool reseal_claim(struct nswap_io *io, unsigned int i)
 		return true;
 	if (nswap_pageout_claim_slot(io, i, &r->had[i])) {
 		nswap_seal_keep(io, i);
+		return true;
+	}
+	/* refused for now, not because it was written or freed: to be tried again */
+	if (reseal_only_here(io, i)) {
+		nswap_request_fail(io, i, 1);
 		return true;
 	}
 	r->want &= ~BIT(i);

@@ -24,6 +24,7 @@
 #include "base/views.h"
 #include "class.h"
 #include "client/follow.h"
+#include "client/seal_key.h"
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/home_copy.h"
@@ -185,7 +186,7 @@ bool nswap_protect_changing(struct nswap_device *dev)
  * @ext: for one clear sentence
  *
  * Context: process, sleeps.
- * Return: 0, -ENODEV, -EINVAL, -ENOMEM.
+ * Return: 0, -ENODEV, -EINVAL, -ENOMEM; -EBUSY while its key is being changed.
  */
 int nswap_device_protect(struct nswap_node *node, const char *name,
 			 const char *mode, struct nswap_device_view *v,
@@ -201,6 +202,11 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 	dev = nswap_device_named(node, name);
 	if (!dev) {
 		NL_SET_ERR_MSG(ext, "this node has no such device, see: nswapctl device list");
+		goto unlock;
+	}
+	if (nswap_seal_key_changing(dev)) {
+		NL_SET_ERR_MSG(ext, "its key is being changed: try again when that is over, see: nswapctl device list");
+		ret = -EBUSY;
 		goto unlock;
 	}
 	ret = nswap_protect_parse(mode, dev->home, &wanted, &shape, ext) ?:

@@ -137,7 +137,8 @@ static bool change_cell(struct nswap_key_change *k, u64 slot)
 	if (!cell)
 		return false;
 	k->cells++;
-	WRITE_ONCE(p->row[nswap_cell_row(p, cell)].wanted, true);
+	/* it may be dead meanwhile, and in no row */
+	nswap_row_want(p->cells, cell);
 	return true;
 }
 

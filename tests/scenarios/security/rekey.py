@@ -295,6 +295,8 @@ def test_refused(t):
         client.ctl("device", "rekey", dev, "--no-wait")
         said = client.refused("device", "rekey", dev)
         true("already" in said, said)
+        said = client.refused("device", "protect", dev, "mirror")
+        true("its key is being changed" in said, said)
         client.ctl("set", "protect_mib_s", 64)
         ended(client)
         client.ctl("set", "protect_mib_s", 1)
