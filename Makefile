@@ -127,6 +127,10 @@ install: all
 	install -D -m 755 build/nswapctl $(DESTDIR)$(PREFIX)/sbin/nswapctl
 	install -D -m 644 tools/nswapctl/nswapctl.8 \
 		$(DESTDIR)$(PREFIX)/share/man/man8/nswapctl.8
+	install -D -m 644 tools/nswapctl/nswap.conf.5 \
+		$(DESTDIR)$(PREFIX)/share/man/man5/nswap.conf.5
+	[ -e $(DESTDIR)/etc/nswap/nswap.conf ] || \
+		install -D -m 644 dist/nswap.conf $(DESTDIR)/etc/nswap/nswap.conf
 	install -D -m 644 tools/nswapctl/completion/nswapctl \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswapctl
 	$(if $(DESTDIR),,depmod $(RELEASE))
@@ -142,7 +146,7 @@ help:
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
 	@echo "  make all-kernels    build for every kernel within reach"
-	@echo "  make install        install both, the manual page and the completion"
+	@echo "  make install        install both, manual pages, the completion, and nswap.conf"
 	@echo "                      (DESTDIR and PREFIX apply)"
 	@echo "  make clean          remove build/"
 	@echo

@@ -173,6 +173,12 @@ static const struct ctl_command commands[] = {
 	{ "key apply", "FILE", "believe exactly these members from now on",
 	  "Connections begin again; those of members are back at once.\n",
 	  cmd_key_apply },
+	{ "check", "[--file FILE]", "say what is wrong in the configuration file",
+	  "  --file FILE       this one, not /etc/nswap/nswap.conf, see nswap.conf(5)\n"
+	  "\n"
+	  "Each line that is wrong, with why and what is allowed there. It changes nothing\n"
+	  "and needs neither the module nor a right. Exit code 1 if something is wrong.\n",
+	  cmd_check },
 	{ "doctor", "", "look for what is wrong and say what mends it",
 	  "Waits up to 3 seconds for announcements. Exit code 1 if something is wrong.\n",
 	  cmd_doctor },
