@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check: is the configuration file right?
+ * check: is the configuration file right? apply: do what is missing.
+ *
+ * apply does the first step of its plan and plans again, so it ends alike wherever it
+ * was interrupted before. A step is a command that can be typed.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "args.h"
-#include "conf.h"
+#include "conf_plan.h"
 #include "ctl.h"
 #include "json.h"
 
@@ -52,4 +59,110 @@ int cmd_check(int argc, char **argv)
 	else
 		printf("%s: nothing is wrong\n", file);
 	return c.nr_wrong ? 1 : 0;
+}
+
+static const struct option apply_options[] = {
+	{ "file", required_argument, NULL, 'f' },
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ }
+};
+
+static char *step_text(const struct conf_step *s)
+{
+	size_t len = 0, i;
+	char *text;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		ctl_refuse("no memory");
+	for (i = 0; i < s->nr; i++)
+		fprintf(f, "%s%s", i ? " " : "", s->word[i]);
+	fclose(f);
+	return text;
+}
+
+/* what it prints is left out, what it complains about is not */
+static void step_run(const struct conf_step *s, const char *text)
+{
+	bool own = !strcmp(s->word[0], "nswapctl");
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		execvp(own ? "/proc/self/exe" : s->word[0], (char *const *)s->word);
+		fprintf(stderr, "nswapctl: there is no program %s\n", s->word[0]);
+		_exit(1);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		ctl_refuse("'%s' could not be started", text);
+	if (status)
+		ctl_refuse("'%s' failed: when that is mended, apply again", text);
+}
+
+static void step_tell(const char *text, bool dry)
+{
+	if (ctl_json)
+		json_string(NULL, text);
+	else
+		printf("%s%s\n", dry ? "would do: " : "", text);
+}
+
+/* false if the file asks for what is wrong or cannot be done now */
+static bool plan_again(struct conf *c, struct conf_plan *p, const char *file)
+{
+	conf_read(c, file);
+	conf_check(c);
+	if (!c->nr_wrong)
+		conf_plan(c, p);
+	if (!c->nr_wrong)
+		return true;
+	tell_wrong(c);
+	return false;
+}
+
+int cmd_apply(int argc, char **argv)
+{
+	const char *file = CONF_FILE;
+	char *text, *last = NULL;
+	struct conf_plan p;
+	bool dry = false;
+	struct conf c;
+	size_t i;
+	int option;
+
+	while ((option = arg_option(argc, argv, apply_options)) != -1) {
+		if (option == 'n')
+			dry = true;
+		else
+			file = optarg;
+	}
+	arg_no_more(argc, argv, optind);
+	if (ctl_node)
+		ctl_usage("the file is of the node of this network namespace, not of a number");
+	if (!plan_again(&c, &p, file))
+		return 1;
+	if (ctl_json)
+		json_list(NULL);
+	else if (!p.nr)
+		puts("nothing to do");
+	for (i = 0; i < p.nr && dry; i++)
+		step_tell(step_text(&p.step[i]), true);
+	while (p.nr && !dry) {
+		text = step_text(&p.step[0]);
+		if (last && !strcmp(text, last))
+			ctl_refuse("'%s' was done and has not changed anything", text);
+		step_run(&p.step[0], text);
+		step_tell(text, false);
+		last = text;
+		if (!plan_again(&c, &p, file))
+			return 1;
+	}
+	if (ctl_json)
+		json_end();
+	return 0;
 }

@@ -56,6 +56,7 @@ int cmd_profile(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_prefetch(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_key_generate(int argc, char **argv);

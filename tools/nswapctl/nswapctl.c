@@ -179,6 +179,13 @@ static const struct ctl_command commands[] = {
 	  "Each line that is wrong, with why and what is allowed there. It changes nothing\n"
 	  "and needs neither the module nor a right. Exit code 1 if something is wrong.\n",
 	  cmd_check },
+	{ "apply", "[--file FILE] [--dry-run]", "do what the configuration file says and is not yet so",
+	  "  --file FILE       this one, not /etc/nswap/nswap.conf, see nswap.conf(5)\n"
+	  "  --dry-run         only say which commands that would be\n"
+	  "\n"
+	  "Refused as a whole if something cannot be changed now. Interrupted, it can be\n"
+	  "given again.\n",
+	  cmd_apply },
 	{ "doctor", "", "look for what is wrong and say what mends it",
 	  "Waits up to 3 seconds for announcements. Exit code 1 if something is wrong.\n",
 	  cmd_doctor },

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""nswapctl apply: from nothing, again, live, refused, interrupted."""
+from nswaptest.check import equal, true
+
+DESCRIPTION = "apply does what is missing, and refuses what cannot be changed"
+SUITES = ("lab",)
+LONG = ("interrupted",)
+NEEDS = ("module",)
+TIMEOUT = 180
+
+CONF = "/tmp/nswap.conf"
+TEXT = """[node]
+lend = {lend}
+open = yes
+place-policy = latency
+[knobs]
+announce_ms = 500
+[device swap]
+size = {size}
+priority = 7
+read-policy = fastest
+"""
+
+
+def conf(node, lend="4M", size="16M", more=""):
+    """Write the file."""
+    node.write(CONF, TEXT.format(lend=lend, size=size) + more)
+
+
+def apply(node, *args):
+    """Apply it; the steps."""
+    return node.ctl("apply", "--file", CONF, *args)
+
+
+def state(node):
+    """What apply may change."""
+    swaps = [line.split()[0::4] for line in node.read("/proc/swaps").splitlines()[1:]]
+    nodes = node.ctl("nodes")
+    return (len(nodes), swaps, nodes and (
+        nodes[0]["lent_pages"], node.devices()[0]["size_bytes"], node.devices()[0]["policies"],
+        [k["value"] for k in node.ctl("set") if k["knob"] == "announce_ms"]))
+
+
+def test_whole(t):
+    """From nothing to swap; nothing to do; a change; a refusal changes nothing."""
+    node = t.cluster(1)[0]
+    conf(node)
+    would = apply(node, "--dry-run")
+    equal(state(node), (0, [], []), "the state after --dry-run")
+    did = apply(node)
+    equal([s.replace("nswapN", "nswap0") for s in would], did, "what it would do, and did")
+    want = (1, [["/dev/nswap0", "7"]], (1024, 16 << 20, {"read": "fastest"}, [500]))
+    equal(state(node), want, "the state after apply")
+    equal(apply(node), [], "steps when there is nothing to do")
+    conf(node, lend="8M")
+    equal(apply(node), ["nswapctl lend 8M"], "steps of a change")
+    want = (1, want[1], (2048, *want[2][1:]))
+    equal(state(node), want, "the state after a change")
+    conf(node, lend="12M", size="32M")
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:8: the size of nswap0 cannot be changed; allowed: " in said, said)
+    equal(state(node), want, "the state after a refusal")
+    conf(node, lend="12M", more="priority = 8\n")
+    node.refused("apply", "--file", CONF)
+    equal(state(node), want, "the state after a wrong file")
+
+
+def test_interrupted(t):
+    """Whatever of it was done before, apply does the rest."""
+    node = t.cluster(1)[0]
+    conf(node)
+    steps = [s.replace("nswapctl", node.prog("nswapctl"), 1).replace("nswapN", "nswap0")
+             for s in apply(node, "--dry-run")]
+    true(len(steps) > 5, f"only {steps}")
+    for done in range(len(steps) + 1):
+        for step in steps[:done]:
+            node.run(step)
+        equal(len(apply(node)), len(steps) - done, f"steps left after {done}")
+        equal(apply(node), [], f"steps left at the end, after {done}")
+        equal(state(node)[1], [["/dev/nswap0", "7"]], "swap")
+        node.swapoff("nswap0")
+        node.device_del("nswap0")
+        node.down()
