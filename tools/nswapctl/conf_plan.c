@@ -81,6 +81,30 @@ static void plan_up(struct conf_plan *p, const struct conf_section *n)
 		plan_word(s, "--open");
 }
 
+/* is each peer of the file listed at the node? one without a port has the node's */
+static bool plan_peers_listed(const char *value, uint16_t port)
+{
+	char *copy = strdup(value), *at = copy, *one;
+	struct view_peer *peers, *p;
+	size_t nr = view_peers(&peers);
+	bool all = copy, found;
+	struct ctl_addr addr;
+
+	while (all && (one = strsep(&at, ",")) && parse_addr(one, &addr)) {
+		if (!addr.port)
+			addr.port = port;
+		found = false;
+		for (p = peers; p < peers + nr; p++)
+			found = found || (p->listed && p->addr.port == addr.port &&
+					  p->addr.family == addr.family &&
+					  !memcmp(p->addr.ip, addr.ip, sizeof(addr.ip)));
+		all = found;
+	}
+	free(copy);
+	free(peers);
+	return all;
+}
+
 /* what of a node that is up cannot be changed */
 static void plan_fixed_node(struct conf *c, const struct conf_section *s,
 			    const struct view_node *n)
@@ -102,6 +126,9 @@ static void plan_fixed_node(struct conf *c, const struct conf_section *s,
 	e = conf_find(s, "broadcast");
 	if (e && conf_on(s, "broadcast", true) != n->broadcast)
 		conf_complain(c, e->line, DOWN, "the broadcast of a node that is up cannot be changed");
+	e = conf_find(s, "peers");
+	if (e && !plan_peers_listed(e->value, n->addr.port))
+		conf_complain(c, e->line, DOWN, "the peers of a node that is up cannot be changed");
 	if (keys != !!*n->public || (keys && !conf_value(s, "members") != !n->members))
 		conf_complain(c, s->line, DOWN, "a node that is up cannot get or lose keys");
 }
@@ -231,9 +258,13 @@ static void plan_add(struct conf_plan *p, const struct conf_section *s)
 static void plan_fixed_device(struct conf *c, const struct conf_section *s,
 			      const struct view_device *d)
 {
-	const struct conf_entry *e = conf_find(s, "size");
+	const struct conf_entry *e;
 	uint64_t bytes;
 
+	for (e = s->entry; e < s->entry + s->nr; e++)
+		if (!strcmp(e->key, "flash") && !strstr(d->flash, plan_base(e->value)))
+			conf_complain(c, e->line, DELETE, "flash cannot be added to %s", d->name);
+	e = conf_find(s, "size");
 	if (e && parse_size(e->value, &bytes) && bytes != d->size)
 		conf_complain(c, e->line, DELETE, "the size of %s cannot be changed", d->name);
 	e = conf_find(s, "class");

@@ -63,6 +63,16 @@ def test_whole(t):
     conf(node, lend="12M", more="priority = 8\n")
     node.refused("apply", "--file", CONF)
     equal(state(node), want, "the state after a wrong file")
+    conf(node, lend="12M")
+    node.write(CONF, node.read(CONF).replace("[knobs]", "peers = 10.77.0.9\n[knobs]"))
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:5: the peers of a node that is up" in said, said)
+    equal(state(node), want, "the state after other peers")
+    node.swapoff("nswap0")
+    node.device_del("nswap0")
+    node.down()
+    apply(node)
+    equal(apply(node), [], "steps when its peers are listed")
 
 
 def test_interrupted(t):
