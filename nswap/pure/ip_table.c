@@ -224,7 +224,9 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
  *
  * A leaving node that was never known is not recorded, nor is an announcement
  * of an epoch that is over: news is SAME, and in the first case the index is 0. One
- * that comes from elsewhere changes no address: that is for nswap_ipt_moved().
+ * that comes from elsewhere changes no address: that is for nswap_ipt_moved(). Nor
+ * does its counter count: any member may have sent it, and what the node itself
+ * announces would be taken for replays.
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  * Return: what is new, and its index.
@@ -248,8 +250,9 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	if (!h.index)
 		return h;
 	e = &t->entry[h.index];
-	e->counter = a->counter;
 	h.elsewhere = !nswap_addr_equal(&e->addr, &a->addr);
+	if (!h.elsewhere)
+		e->counter = a->counter;
 	e->lent = a->lent;
 	e->free = min(a->free, a->lent);
 	e->used = a->used;
