@@ -44,6 +44,14 @@
 
 /* fail the request after this many store time-outs */
 #define GIVE_UP_AFTER	4
+
+static bool pageout_overdue(const struct nswap_io *io)
+{
+	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
+
+	return nswap_pageout_waited(io, timeout * GIVE_UP_AFTER);
+}
+
 /* WRITING, with a peer it is sent to */
 static bool pageout_slot_placed(struct nswap_slot *s, u16 peer)
 {
@@ -318,10 +326,23 @@ static void fail_rest(struct nswap_io *io)
 }
 
 /*
+ * Should it wait for a silent peer, although no tier takes it? Reclaim would meet its
+ * pages again at once, and find nothing that it can free: programs are killed for memory
+ * within milliseconds, though the peer is back in a moment. Cells spill instead, and
+ * what the module writes of its own accord can stay where it is.
+ */
+static bool pageout_waits_for_peer(struct nswap_io *io)
+{
+	return !io->ops && !nswap_is_cells(io->dev) && !pageout_overdue(io) &&
+	       nswap_place_return_expected(io->dev->node);
+}
+
+/*
  * No peer takes it, or, if @full is not set, none does now: then each tier has
  * its own patience, and what none of them takes waits for grants.
+ * Return: true if what is left waits for a silent peer.
  */
-static void pageout_overflow(struct nswap_io *io, bool full)
+static bool pageout_overflow(struct nswap_io *io, bool full)
 {
 	int ret = full ? -ENOSPC : -EAGAIN;
 	unsigned int i;
@@ -337,8 +358,12 @@ static void pageout_overflow(struct nswap_io *io, bool full)
 		full = true;
 		ret = -ENOSPC;
 	}
-	if (full && ret == -ENOSPC)
-		fail_rest(io);
+	if (!full || ret != -ENOSPC)
+		return false;
+	if (pageout_firsts(io) && pageout_waits_for_peer(io))
+		return true;
+	fail_rest(io);
+	return false;
 }
 
 /*
@@ -347,7 +372,6 @@ static void pageout_overflow(struct nswap_io *io, bool full)
  */
 void nswap_pageout(struct nswap_io *io)
 {
-	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
 	int ret = -ENOSPC;
 	bool claimed;
 
@@ -357,10 +381,10 @@ void nswap_pageout(struct nswap_io *io)
 	claimed = nswap_pageout_claim(io);
 	if (READ_ONCE(io->halves) & io->todo)
 		nswap_pageout_seconds(io);
-	if (!nswap_pageout_waited(io, timeout * GIVE_UP_AFTER))
+	if (!pageout_overdue(io))
 		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, pageout_firsts(io));
-	if (ret)
-		pageout_overflow(io, ret == -ENOSPC);
+	if (ret && pageout_overflow(io, ret == -ENOSPC))
+		ret = -EAGAIN;
 	if (io->todo && !pageout_firsts(io))
 		ret = -EAGAIN;
 	if (io->todo && claimed && ret == -EAGAIN)

@@ -60,6 +60,7 @@ void nswap_place_add(struct nswap_peer *peer);
 struct nswap_place_peer *nswap_place_find(struct nswap_node *node, u16 index);
 void nswap_place_remove(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index);
+bool nswap_place_return_expected(struct nswap_node *node);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
 int nswap_place_take_again(struct nswap_device *dev, unsigned int pages, u16 old,

@@ -124,6 +124,47 @@ void nswap_place_remove(struct nswap_node *node, u16 index)
 	spin_unlock(&node->place_lock);
 }
 
+/* silent, or without a session for now, and not dead; what it has announced still counts */
+static bool place_may_return(struct nswap_node *node, struct nswap_peer *peer)
+{
+	struct nswap_ipt_entry e = place_entry(peer);
+	enum nswap_peer_state state = READ_ONCE(peer->state);
+	const struct nswap_place_peer *c;
+	bool eligible;
+
+	if (!e.free || e.shrinking || !nswap_ipt_stays(&e))
+		return false;
+	if (state != NSWAP_PEER_UP)
+		return state == NSWAP_PEER_SUSPECTED;
+	spin_lock(&node->place_lock);
+	c = nswap_place_find(node, peer->index);
+	eligible = c && c->eligible;
+	spin_unlock(&node->place_lock);
+	return !eligible;
+}
+
+/**
+ * nswap_place_return_expected() - is a peer silent that may have room once it is back?
+ * @node: node, of which no peer can be chosen now
+ *
+ * Context: process, page-out path; does not sleep or allocate.
+ * Return: true if a page-out that waits may find it; not once it is dead or leaves.
+ */
+bool nswap_place_return_expected(struct nswap_node *node)
+{
+	struct nswap_peer *peer;
+	bool expected = false;
+	unsigned int i;
+
+	nswap_for_each_peer(node, i, peer) {
+		expected = place_may_return(node, peer);
+		nswap_peer_put(peer);
+		if (expected)
+			break;
+	}
+	return expected;
+}
+
 /* the peer that was chosen, with a reference; NULL if it is gone, and no candidate now */
 struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index)
 {
