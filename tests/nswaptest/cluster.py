@@ -143,12 +143,14 @@ class Node(abc.ABC):
     def up(self, lend=None, **options):
         """nswapctl up.  Options are its long options with _ for -:
         up(lend="64M", peers=[a, b], dead_after=5, no_broadcast=True).
-        Lists are joined with commas; a Node in one stands for its addr."""
+        Lists are joined with commas; a Node in one stands for its addr.
+        Without keys it is open."""
         args = ["up"]
         if lend is not None:
             options["lend"] = lend
-        if os.environ.get("NSWAP_KEYS") and not {"secret", "key"} & options.keys():
-            options["secret"] = self.secret()
+        if not {"secret", "key", "open"} & options.keys():
+            options |= {"secret": self.secret()} if os.environ.get("NSWAP_KEYS") \
+                else {"open": True}
         for key, value in options.items():
             if value is None or value is False:
                 continue

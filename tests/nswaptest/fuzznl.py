@@ -15,7 +15,7 @@ TOP = {name[8:]: value for name, value in K.items() if name.startswith("NSWAP_A_
 # what belongs to a command
 ASKED = {
     "NODE_UP": ("ADDR", "LEND_PAGES", "CONNS", "NO_BROADCAST", "LISTED", "KNOB",
-                "CLUSTER_KEY", "NODE_KEY", "MEMBERS"),
+                "CLUSTER_KEY", "NODE_KEY", "MEMBERS", "OPEN"),
     "NODE_DOWN": ("NOW",),
     "NODE_SET": ("LEND_PAGES", "PLACE", "KNOB", "SIZE_POLICY", "POLICY", "MEMBERS",
                  "PROFILE_RESET"),
@@ -29,7 +29,7 @@ NOT_DUMPED = ("NODE_UP", "NODE_DOWN", "NODE_SET", "DEVICE_ADD", "DEVICE_DEL", "D
 CHANGING = ("NODE_UP", "NODE_SET", "DEVICE_ADD", "DEVICE_DEL", "DEVICE_SET")
 NESTS = {"ADDR": "ADDR", "LISTED": "ADDR", "KNOB": "KNOB", "POLICY": "POLICY"}
 WIDE = ("SIZE", "LEND_PAGES", "RESERVE", "TRACE_AFTER")
-FLAGS = ("NO_BROADCAST", "NOW", "PROFILE_RESET")
+FLAGS = ("NO_BROADCAST", "NOW", "PROFILE_RESET", "OPEN")
 KEYS = ("CLUSTER_KEY", "NODE_KEY", "MEMBERS")
 TEXTS = {
     "PLACE": ("round-robin", "most-free", "latency", "default", "burst"),
@@ -102,7 +102,8 @@ def request(rng):
     if name == "DEVICE_ADD" and rng.random() < 0.8:
         names = ["SIZE"] + [n for n in names if n not in ("SIZE", "HOME")]
     if name == "NODE_UP" and rng.random() < 0.9:
-        names = ["ADDR"] + [n for n in names if n != "ADDR"]
+        names = ["ADDR"] + [n for n in names if n not in ("ADDR", "OPEN")]
+        names += [] if set(names) & set(KEYS) else ["OPEN"]
     if name == "DEVICE_SET":
         names.append("DEVICE_NAME")
     if rng.random() < 0.1:

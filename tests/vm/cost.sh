@@ -98,7 +98,7 @@ disk()
 alone()
 {
 	load nswap
-	nswapctl up --lend 0 --peers $there --no-broadcast ||
+	nswapctl up --open --lend 0 --peers $there --no-broadcast ||
 		end "failed: node a is not up"
 	nswapctl device add "$@" || end "failed: no nswap device"
 	device=/dev/nswap0
@@ -130,9 +130,9 @@ peer_is_up()
 nswap()
 {
 	load nswap
-	with=
+	with=--open
 	[ ! -e /secret ] || with="--secret /secret"
-	# shellcheck disable=SC2086  # two words or none
+	# shellcheck disable=SC2086  # one word or two
 	in_b nswapctl up --lend $((COST_MB + 16))M --peers $here --no-broadcast $with ||
 		end "failed: node b is not up"
 	# shellcheck disable=SC2086
@@ -175,18 +175,18 @@ several()
 	peers=$1 lend=$((2 * COST_MB / $1 + 16))M listed=$there
 	shift
 	load nswap
-	in_b nswapctl up --lend $lend --peers $here --no-broadcast ||
+	in_b nswapctl up --open --lend $lend --peers $here --no-broadcast ||
 		end "failed: node b is not up"
 	number=1
 	for space in c d e f g; do
 		number=$((number + 1))
 		[ $number -le "$peers" ] || break
 		one_more $space 10.78.0.$number
-		$ip netns exec $space nswapctl up --lend $lend --peers $here \
+		$ip netns exec $space nswapctl up --open --lend $lend --peers $here \
 			--no-broadcast || end "failed: node $space is not up"
 		listed=$listed,10.78.0.$number
 	done
-	nswapctl up --lend 0 --addr $here --peers "$listed" --no-broadcast ||
+	nswapctl up --open --lend 0 --addr $here --peers "$listed" --no-broadcast ||
 		end "failed: node a is not up"
 	wait_until 30 "all peers offer their room" all_lend
 	nswapctl device add "$@" || end "failed: no nswap device"

@@ -99,6 +99,14 @@ static void hear_peers(struct patient *p)
 	}
 }
 
+/* how a node is brought up that is to be the peer of this one */
+static const char *up_with(const struct patient *p)
+{
+	if (!p->node.public[0])
+		return "--open";
+	return p->node.members ? "--key FILE --members FILE" : "--secret FILE";
+}
+
 static void check_heard(const struct patient *p)
 {
 	char text[128], fix[160];
@@ -114,17 +122,19 @@ static void check_heard(const struct patient *p)
 		return;
 	}
 	if (listed) {
-		snprintf(fix, sizeof(fix), "nswapctl up --port %u --lend 1G (on the listed nodes)",
-			 p->node.addr.port);
+		snprintf(fix, sizeof(fix), "nswapctl up %s --port %u --lend 1G (on the listed nodes)",
+			 up_with(p), p->node.addr.port);
 		problem("peers", fix, "none of the listed peers was heard within 3 s: nswap is not up there, or UDP port %u is blocked",
 			p->node.addr.port);
 	} else if (p->node.broadcast) {
-		snprintf(fix, sizeof(fix), "nswapctl down && nswapctl up --port %u --peers ADDRESS,ADDRESS",
-			 p->node.addr.port);
+		snprintf(fix, sizeof(fix), "nswapctl down && nswapctl up %s --port %u --peers ADDRESS,ADDRESS",
+			 up_with(p), p->node.addr.port);
 		problem("peers", fix, "no announcement was heard within 3 s: no other node on this subnet runs nswap on port %u, or its UDP broadcasts do not get here, and then peers have to be listed",
 			p->node.addr.port);
 	} else {
-		problem("peers", "nswapctl down && nswapctl up --peers ADDRESS,ADDRESS",
+		snprintf(fix, sizeof(fix), "nswapctl down && nswapctl up %s --peers ADDRESS,ADDRESS",
+			 up_with(p));
+		problem("peers", fix,
 			"this node neither broadcasts nor lists peers, so it finds no peer and only waits to be found");
 	}
 }
@@ -149,7 +159,7 @@ static void port_fix(char *buf, size_t len, const char *protocol,
 		 protocol, port);
 }
 
-static void tell_probe(const struct probe *probe)
+static void tell_probe(const struct patient *p, const struct probe *probe)
 {
 	char addr[ADDR_TEXT], fix[160], cmd[120];
 
@@ -158,8 +168,8 @@ static void tell_probe(const struct probe *probe)
 	case PROBE_OPEN:
 		break;
 	case PROBE_REFUSED:
-		snprintf(fix, sizeof(fix), "nswapctl up --port %u (on that node)",
-			 probe->addr.port);
+		snprintf(fix, sizeof(fix), "nswapctl up %s --port %u (on that node)",
+			 up_with(p), probe->addr.port);
 		problem("tcp port", fix, "%s refuses connections: nswap is not up there, or a firewall rejects TCP",
 			addr);
 		break;
@@ -194,7 +204,7 @@ static void check_tcp(const struct patient *p)
 	}
 	probe_all(probes, nr, PROBE_MS);
 	for (i = 0; i < nr; i++)
-		tell_probe(&probes[i]);
+		tell_probe(p, &probes[i]);
 	free(probes);
 	if (p->nr_peers && problems == before)
 		fine("tcp port", "every known peer takes connections");
@@ -390,7 +400,7 @@ static void examine(void)
 	struct patient p = {};
 
 	if (!view_find_node(&p.node)) {
-		problem("node", "nswapctl up --lend 1G",
+		problem("node", "nswapctl up --secret FILE --lend 1G",
 			"no node is up in this network namespace");
 		check_reserve(&p);
 		return;

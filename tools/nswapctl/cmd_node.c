@@ -155,14 +155,15 @@ static size_t parse_peers(const struct up_request *up, struct ctl_addr **list)
 	return nr;
 }
 
-/* is anyone on the subnet let in? */
-static bool up_is_open(const struct up_request *up)
+/* anyone on the subnet is let in only if that is meant */
+static void up_check_open(const struct up_request *up)
 {
 	bool keys = up->key || up->members || up->secret;
 
 	if (keys && up->open)
 		ctl_usage("--open is for a node without keys");
-	return !keys;
+	if (!keys && !up->open)
+		ctl_refuse("without keys anyone on the subnet can take part: give it --secret FILE (made by: nswapctl key generate FILE --secret), or --key FILE --members FILE, or say --open");
 }
 
 static struct nl_msg *up_message(const struct up_request *up)
@@ -175,6 +176,8 @@ static struct nl_msg *up_message(const struct up_request *up)
 		nr_peers = parse_peers(up, &peers);
 	msg = ctl_request(NSWAP_CMD_NODE_UP);
 	ctl_put_addr(msg, NSWAP_A_ADDR, &up->addr);
+	if (up->open)
+		ctl_put_on(msg, NSWAP_A_OPEN);
 	ctl_put_wide(msg, NSWAP_A_LEND_PAGES, up->lend_pages);
 	if (up->conns)
 		ctl_put_number(msg, NSWAP_A_CONNS, up->conns);
@@ -198,26 +201,23 @@ int cmd_up(int argc, char **argv)
 	char addr[ADDR_TEXT], lent[32];
 	struct view_node n;
 	int option;
-	bool open;
 
 	while ((option = arg_option(argc, argv, up_options)) != -1)
 		take_up_option(&up, option);
 	arg_no_more(argc, argv, optind);
 	if (ctl_node)
 		ctl_usage("a node comes up in the network namespace this is run in, not by number");
-	open = up_is_open(&up);
+	up_check_open(&up);
 	settle_addr(&up);
 	ctl_call(up_message(&up), NULL, NULL);
 	view_get_node(&n);
 	if (ctl_json)
 		view_json_node(NULL, &n);
 	else
-		printf("node %u is up at %s and lends %s\n", n.number,
+		printf("node %u is up at %s and lends %s%s\n", n.number,
 		       text_addr(&n.addr, addr),
-		       text_size(n.lent * PAGE_BYTES, lent, sizeof(lent)));
-	if (open && !up.open && !ctl_json)
-		fputs("it is open: anyone on its subnet can take part, see 'Keys' in nswapctl(8), or say --open\n",
-		      stderr);
+		       text_size(n.lent * PAGE_BYTES, lent, sizeof(lent)),
+		       up.open ? "; it is open: anyone on its subnet can take part" : "");
 	return 0;
 }
 

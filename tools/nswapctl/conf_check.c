@@ -229,6 +229,9 @@ static void conf_check_node(struct conf *c, const struct conf_section *s)
 	else if (key != members)
 		conf_complain(c, line_of(s, key ? "key" : "members"), "both or neither",
 			      "key and members go together");
+	if (!key && !members && !secret && !conf_on(s, "open", false))
+		conf_complain(c, line_of(s, "open"), "secret = /PATH, or key and members, or open = yes",
+			      "without keys anyone on the subnet can take part");
 	if (conf_on(s, "open", false) && (key || members || secret))
 		conf_complain(c, line_of(s, "open"), "secret, or key and members, or open = yes",
 			      "a node with keys is not open");

@@ -39,8 +39,8 @@ static const struct ctl_command commands[] = {
 	  "  --open            none of these, and that is meant\n"
 	  "\n"
 	  "Without keys anyone on the subnet can read and replace pages that travel or are\n"
-	  "held there: use that on networks you trust. With them only members take part,\n"
-	  "and devices are sealed.\n",
+	  "held there: a node comes up so only with --open, for networks you trust. With them\n"
+	  "only members take part, and devices are sealed.\n",
 	  cmd_up },
 	{ "down", "[--netns-id ID] [--now]",
 	  "take a node down",

@@ -36,8 +36,8 @@ def test_refusals(t):
     _, node, dev = start(t)
     before = state(node)
     for args in (
-            ("up",),
-            ("up", "--lend", "4M"),
+            ("up", "--open"),
+            ("up", "--open", "--lend", "4M"),
             ("device", "add", "--size", "0"),
             ("device", "add", "--size", "5000"),
             ("device", "add", "--size", "4096000000G"),
@@ -75,9 +75,9 @@ def test_before_up(t):
     for args in (
             ("stat",), ("peers",), ("down",), ("device", "add", "--size", "8M"),
             ("lend", "1M"), ("policy", "place", "round-robin"),
-            ("up", "--addr", "10.99.0.1"),
-            ("up", "--addr", "fd99::1"),
-            ("up", "--lend", "4096000G")):
+            ("up", "--open", "--addr", "10.99.0.1"),
+            ("up", "--open", "--addr", "fd99::1"),
+            ("up", "--open", "--lend", "4096000G")):
         said = node.refused(*args)
         t.log(f"{' '.join(args)}: {said}")
         equal(node.ctl("nodes"), [], f"nodes after '{' '.join(args)}'")
@@ -114,7 +114,7 @@ if s.type == socket.SOCK_STREAM:
 time.sleep(1000)"""])
         wait_for(lambda: "9611" in node.run("ss -Hltun").out, 10,
                  "the port is taken")
-        t.log(node.refused("up"))
+        t.log(node.refused("up", "--open"))
         equal(node.ctl("nodes"), [], "nodes")
         holder.kill()
         wait_for(lambda: "9611" not in node.run("ss -Hltun").out, 10,
@@ -134,7 +134,7 @@ def test_rights(t):
         equal(done.code, 1, f"exit code of '{args}' without rights")
         equal(len(done.err.strip().splitlines()), 1, "lines said")
         equal(state(node), before, f"the state after '{args}'")
-    done = node.run(f"unshare -Urn {ctl} up", check=False)
+    done = node.run(f"unshare -Urn {ctl} up --open", check=False)
     equal(done.code, 1, "exit code of up in a namespace of its own")
 
 

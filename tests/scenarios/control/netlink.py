@@ -77,7 +77,7 @@ def test_long_dump(t):
     equal(answer.errno, errno.ENODEV, "how it ends")
     true(len(answer.replies) < 1000, "it went on after the node was gone")
     many = ",".join(f"10.78.{n // 250}.{n % 250 + 1}" for n in range(1024))
-    true("1023" in node.refused("up", "--peers", many),
+    true("1023" in node.refused("up", "--open", "--peers", many),
          "too many peers are not refused by number")
     equal(node.ctl("nodes"), [], "nodes after it")
 
@@ -85,7 +85,7 @@ def test_long_dump(t):
 def mutating(device):
     """Valid requests that change something."""
     return (
-        (k("CMD_NODE_UP"), address(k("A_ADDR"), "10.77.0.1")),
+        (k("CMD_NODE_UP"), address(k("A_ADDR"), "10.77.0.1") + attr(k("A_OPEN"))),
         (k("CMD_NODE_DOWN"), b""),
         (k("CMD_NODE_SET"), u64(k("A_LEND_PAGES"), 100)),
         (k("CMD_NODE_SET"), knob("dead_after_ms", 4000)),
@@ -136,7 +136,7 @@ def test_rights(t):
         equal(config(node), before, "the node afterwards")
     done = node.run(f"unshare -Urn sh -c 'ip link set lo up; ip addr add "
                     f"10.1.1.1/32 dev lo; {node.prog('nswapctl')} up "
-                    "--addr 10.1.1.1'",
+                    "--open --addr 10.1.1.1'",
                     check=False)
     equal(done.code, 1, "up in a namespace of a user's own")
     true("CAP_NET_ADMIN" in done.err, f"it was refused with: {done.err}")
@@ -163,11 +163,13 @@ def test_sentences(t):
     raw = Raw(node)
     up, size = k("CMD_NODE_UP"), k("A_SIZE")
     addr, listed = k("A_ADDR"), k("A_LISTED")
-    good = address(addr, node.addr)
-    without = [(up, b""), (up, nest(addr)),
+    meant = attr(k("A_OPEN"))
+    closed, good = address(addr, node.addr), address(addr, node.addr) + meant
+    secret = attr(k("A_CLUSTER_KEY"), b"\1" * 32)
+    without = [(up, closed), (up, good + secret), (up, meant), (up, nest(addr)),
                (up, nest(addr, u16(k("ADDR_A_FAMILY"), 2))),
-               (up, address(addr, "10.77.0.77")),
-               (up, address(addr, "fd99::1")),
+               (up, address(addr, "10.77.0.77") + meant),
+               (up, address(addr, "fd99::1") + meant),
                (up, nest(addr, u16(k("ADDR_A_FAMILY"), 77),
                          attr(k("ADDR_A_IP"), b"\1" * 16))),
                (up, nest(addr, u16(k("ADDR_A_FAMILY"), 2),
@@ -225,7 +227,7 @@ def test_fuzz(t):
              (k("CMD_NODE_SET"), text(k("A_SIZE_POLICY"), "watermark")),
              (k("CMD_NODE_UP"), address(k("A_ADDR"), "10.77.0.1") +
               address(k("A_LISTED"), "fd77::9") + knob("announce_ms", 900) +
-              attr(k("A_NO_BROADCAST")))]
+              attr(k("A_NO_BROADCAST")) + attr(k("A_OPEN")))]
     answers = {}
     for _ in range(3000):
         command, payload = rng.choice(seeds)

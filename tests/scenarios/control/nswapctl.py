@@ -3,14 +3,19 @@
 
         node0 ------ node1        outside (the initial namespace) sees both
 """
+import errno
 import json
 import pathlib
 import re
+import socket
 
+from nswaptest import rawnl
 from nswaptest.check import equal, true, wait_for
+from nswaptest.rawnl import Raw
 from nswaptest.scenario import sibling
 
 table = sibling("procfs").table
+K = rawnl.constants()
 
 DESCRIPTION = "what nswapctl prints, refuses and finds"
 SUITES = ("lab",)
@@ -100,7 +105,7 @@ def test_addresses(t):
             (("--addr", f"[{node.addr6}]:7003"), node.addr6, 7003),
             (("--addr", f"{local}%eth0"), f"{local}%eth0", 9611),
             (("--addr", f"[{local}%eth0]:7004"), f"{local}%eth0", 7004)):
-        up = node.ctl("up", *args)
+        up = node.ctl("up", "--open", *args)
         equal((up["addr"], up["port"]), (addr, port), f"up {' '.join(args)}")
         true(f":{port}" in node.run("ss -Hltn").out, "it does not listen")
         node.down()
@@ -108,7 +113,7 @@ def test_addresses(t):
             ("10.77.0.9", [("10.77.0.9", 9611)]),
             ("10.77.0.9:1,[fd77::9]:2,fd77::8",
              [("10.77.0.9", 1), ("fd77::8", 9611), ("fd77::9", 2)])):
-        node.ctl("up", "--peers", peers, "--no-broadcast")
+        node.ctl("up", "--open", "--peers", peers, "--no-broadcast")
         equal(sorted((p["addr"], p["port"]) for p in node.ctl("peers")), seen,
               "listed peers")
         node.down()
@@ -121,17 +126,38 @@ def test_addresses(t):
 
 
 def test_open(t):
-    """A node without keys says that it is open, unless that is meant."""
+    """A node without keys comes up, and listens, only if it is told to be open; up, doctor
+    and the log say that it is."""
     node = t.cluster(1)[0]
-    for args, said in (((), "it is open: "), (("--open",), ""),
-                       (("--secret", node.secret()), "")):
-        done = node.run([node.prog("nswapctl"), "up", *args]).check()
-        equal(done.err[:len("it is open: ")], said, f"what up {' '.join(args)} says")
-        logged = "; open: " in node.run("dmesg | grep 'nswap.* up, lends' | tail -1").out
-        equal(logged, "--secret" not in args, "the log says so")
-        node.down()
+    raw = Raw(node)
+    up, address = K["NSWAP_CMD_NODE_UP"], K["NSWAP_A_ADDR"]
+    ip = rawnl.nest(address, rawnl.u16(K["NSWAP_ADDR_A_FAMILY"], socket.AF_INET),
+                    rawnl.attr(K["NSWAP_ADDR_A_IP"],
+                               socket.inet_aton(node.addr) + bytes(12)))
+    meant = rawnl.attr(K["NSWAP_A_OPEN"])
+    secret = rawnl.attr(K["NSWAP_A_CLUSTER_KEY"], bytes(range(32)))
+    for payload, want in ((ip, "with keys, or is told to be open"),
+                          (ip + meant + secret, "with keys is not open")):
+        answer = raw.ask(up, payload)
+        equal(answer.errno, errno.EINVAL, "the answer to a request by hand")
+        true(want in answer.said, f"it says {answer.said}")
+    said = node.refused("up", "--lend", "4M")
+    for word in ("--secret FILE", "nswapctl key generate FILE --secret",
+                 "--key FILE --members FILE", "--open"):
+        true(word in said, f"no {word} in: {said}")
     node.refused("up", "--open", "--secret", node.secret(), code=2)
-    equal(node.ctl("nodes"), [], "nodes")
+    equal(node.ctl("nodes"), [], "nodes that were not told to be open")
+    equal(node.run("ss -Hltun").out, "", "sockets of such nodes")
+    raw.close()
+    for args in (("--open",), ("--secret", node.secret())):
+        done = node.run([node.prog("nswapctl"), "up", *args])
+        true(":9611" in node.run("ss -Hltn").out, "it does not listen")
+        logged = node.run("dmesg | grep 'nswap.* up, lends' | tail -1").out
+        doctor = node.run([node.prog("nswapctl"), "doctor"], check=False).out
+        for text, word in ((done.out, "; it is open: "), (logged, "; open: "),
+                           (doctor, "this node is open: ")):
+            equal(word in text, "--open" in args, f"up {' '.join(args)}: {text}")
+        node.down()
 
 
 def test_device_add(t):

@@ -125,7 +125,7 @@ def test_bad_input(t):
     cluster = t.cluster(1)
     node = cluster[0]
     known = "fixed watermark pressure"
-    said = node.refused("up", "--lend", "4M", "--size-policy", "nonsense")
+    said = node.refused("up", "--open", "--lend", "4M", "--size-policy", "nonsense")
     true(known in said, f"it said: {said}")
     node.up(lend="4M")
     true("between 0 and 100" in node.refused("set", "headroom_pct", 101),

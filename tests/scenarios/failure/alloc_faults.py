@@ -125,7 +125,7 @@ def test_node(t):
     """up, lend, and what is asked of a node that is up; down."""
     cluster, node = begin(t, 1)
     sweep = Sweep(t, node)
-    sweep.ctl("up --lend 8M", node.down, lambda: node.ctl("nodes"))
+    sweep.ctl("up --open --lend 8M", node.down, lambda: node.ctl("nodes"))
     for asked in ("stat", "peers", "device list", "policy", "lend 4M",
                   "set dead_after_ms 4000", "policy place round-robin"):
         sweep.ctl(asked, nothing, lambda: len(node.ctl("nodes")))

@@ -14,6 +14,7 @@ HERE = True
 TIMEOUT = 120
 
 N = "[node]\n"
+O = N + "open = yes\n"
 D = N + "[device a]\nsize = 1G\n"
 # what is in the file, the line that is wrong, why, what is allowed
 WRONG = (
@@ -52,6 +53,8 @@ WRONG = (
     (N + "peers =\n", 2, "is no value of peers", "addresses"),
     (N + "broadcast = maybe\n", 2, "'maybe' is no value", "yes, no"),
     (N + "broadcast = no\n", 2, "has to list its peers", "peers = "),
+    (N, 1, "without keys anyone", "secret"),
+    (N + "open = no\n", 2, "without keys anyone", "open = yes"),
     (N + "open = y\n", 2, "'y' is no value", "yes, no"),
     (N + "connections = 0\n", 2, "'0' is no value", "1 or more"),
     (N + "key = /k\n", 2, "go together", "both or neither"),
@@ -85,9 +88,11 @@ WRONG = (
     (D + "priority = -1\n", 4, "is no value of priority", "32767"),
     (D + "swap = no\npriority = 1\n", 5, "has no priority", "swap = yes"),
 )
-RIGHT = (N, D, "\n; x\n [node] \n\tlend=1G\n", N + "peers = 10.0.0.1,[fd00::1]:7\nbroadcast = no\n",
-         D + "class = droppable\nswap = no\n", D + "protect = parity:4+2\nflash = /a\nflash = /b\n",
-         N + "place-policy = two-choices\nread-policy = soonest\n[knobs]\ntrace = 1\n")
+A = O + "[device a]\nsize = 1G\n"
+RIGHT = (O, A, N + "secret = /s\n", N + "open = no\nkey = /k\nmembers = /m\n",
+         "\n; x\n [node] \n\topen=yes\n", O + "peers = 10.0.0.1,[fd00::1]:7\nbroadcast = no\n",
+         A + "class = droppable\nswap = no\n", A + "protect = parity:4+2\nflash = /a\nflash = /b\n",
+         O + "place-policy = two-choices\nread-policy = soonest\n[knobs]\ntrace = 1\n")
 
 
 def check(path, *args):
