@@ -121,7 +121,7 @@ def test_addresses(t):
                 "[fd77::1]9611", "fe80::1%nosuch", "10.77.0.1%eth0", "a.b.c.d",
                 "", "1.2.3.4:5:6", "x" * 200):
         node.refused("up", "--addr", bad, code=2)
-        node.refused("up", "--peers", bad, code=2)
+        node.refused("up", "--open", "--peers", bad, code=2)
     equal(node.ctl("nodes"), [], "nodes")
 
 
