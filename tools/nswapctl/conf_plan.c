@@ -81,8 +81,17 @@ static void plan_up(struct conf_plan *p, const struct conf_section *n)
 		plan_word(s, "--open");
 }
 
-/* is each peer of the file listed at the node? one without a port has the node's */
-static bool plan_peers_listed(const char *value, uint16_t port)
+static bool plan_same_addr(const struct ctl_addr *a, const struct ctl_addr *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	       !memcmp(a->ip, b->ip, sizeof(a->ip));
+}
+
+/*
+ * Is each peer of the file listed at the node? One without a port has the node's, and the
+ * node itself, which is in a list that all nodes have, is no peer.
+ */
+static bool plan_peers_listed(const char *value, const struct ctl_addr *own)
 {
 	char *copy = strdup(value), *at = copy, *one;
 	struct view_peer *peers, *p;
@@ -92,12 +101,10 @@ static bool plan_peers_listed(const char *value, uint16_t port)
 
 	while (all && (one = strsep(&at, ",")) && parse_addr(one, &addr)) {
 		if (!addr.port)
-			addr.port = port;
-		found = false;
+			addr.port = own->port;
+		found = plan_same_addr(&addr, own);
 		for (p = peers; p < peers + nr; p++)
-			found = found || (p->listed && p->addr.port == addr.port &&
-					  p->addr.family == addr.family &&
-					  !memcmp(p->addr.ip, addr.ip, sizeof(addr.ip)));
+			found = found || (p->listed && plan_same_addr(&addr, &p->addr));
 		all = found;
 	}
 	free(copy);
@@ -127,7 +134,7 @@ static void plan_fixed_node(struct conf *c, const struct conf_section *s,
 	if (e && conf_on(s, "broadcast", true) != n->broadcast)
 		conf_complain(c, e->line, DOWN, "the broadcast of a node that is up cannot be changed");
 	e = conf_find(s, "peers");
-	if (e && !plan_peers_listed(e->value, n->addr.port))
+	if (e && !plan_peers_listed(e->value, &n->addr))
 		conf_complain(c, e->line, DOWN, "the peers of a node that is up cannot be changed");
 	if (keys != !!*n->public || (keys && !conf_value(s, "members") != !n->members))
 		conf_complain(c, s->line, DOWN, "a node that is up cannot get or lose keys");
