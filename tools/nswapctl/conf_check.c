@@ -45,11 +45,11 @@ static bool is_port(const char *v)
 	return parse_number(v, UINT16_MAX, &n) && n;
 }
 
-static bool is_count(const char *v)
+static bool is_conns(const char *v)
 {
 	uint64_t n;
 
-	return parse_number(v, UINT32_MAX, &n) && n;
+	return parse_number(v, 8, &n) && n >= 2;
 }
 
 static bool is_number(const char *v)
@@ -113,6 +113,9 @@ static bool is_protection(const char *v)
 {
 	int n, checks, len = 0;
 
+	/* which sscanf() would skip */
+	if (strpbrk(v, " \t"))
+		return false;
 	if (!strcmp(v, "none") || !strcmp(v, "home") || !strcmp(v, "mirror"))
 		return true;
 	return sscanf(v, "parity:%1d+%1d%n", &n, &checks, &len) == 2 && !v[len] && n >= 2 &&
@@ -155,7 +158,7 @@ static const struct conf_key {
 	{ CONF_NODE, "port", is_port, "1 to 65535", false },
 	{ CONF_NODE, "peers", is_addrs, "addresses with commas: 10.0.0.7,10.0.0.8:9700", false },
 	{ CONF_NODE, "broadcast", is_bool, BOOL, false },
-	{ CONF_NODE, "connections", is_count, "1 or more", false },
+	{ CONF_NODE, "connections", is_conns, "2 to 8", false },
 	{ CONF_NODE, "key", is_path, "/PATH", false },
 	{ CONF_NODE, "members", is_path, "/PATH", false },
 	{ CONF_NODE, "secret", is_path, "/PATH", false },
