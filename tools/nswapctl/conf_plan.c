@@ -261,6 +261,22 @@ static void plan_add(struct conf_plan *p, const struct conf_section *s)
 		plan_word(step, conf_on(s, "seal", false) ? "--seal" : "--no-seal");
 }
 
+/* has the device this flash? @path: of the file, with ",rank=N" behind that of a tier */
+static bool plan_has_flash(const struct view_device *d, const char *path)
+{
+	char *name = strndup(path, strcspn(path, ",")), *list = strdup(d->flash);
+	char *at = list, *one;
+	bool found = false;
+
+	if (!name || !list)
+		ctl_refuse("no memory");
+	while ((one = strsep(&at, ",")))
+		found = found || !strcmp(one, plan_base(name));
+	free(name);
+	free(list);
+	return found;
+}
+
 /* what of a device that is there cannot be changed */
 static void plan_fixed_device(struct conf *c, const struct conf_section *s,
 			      const struct view_device *d)
@@ -269,7 +285,8 @@ static void plan_fixed_device(struct conf *c, const struct conf_section *s,
 	uint64_t bytes;
 
 	for (e = s->entry; e < s->entry + s->nr; e++)
-		if (!strcmp(e->key, "flash") && !strstr(d->flash, plan_base(e->value)))
+		if ((!strcmp(e->key, "flash") || !strcmp(e->key, "tier")) &&
+		    !plan_has_flash(d, e->value))
 			conf_complain(c, e->line, DELETE, "flash cannot be added to %s", d->name);
 	e = conf_find(s, "size");
 	if (e && parse_size(e->value, &bytes) && bytes != d->size)

@@ -60,6 +60,11 @@ def test_whole(t):
     said = node.refused("apply", "--file", CONF)
     true(f"{CONF}:8: the size of nswap0 cannot be changed; allowed: " in said, said)
     equal(state(node), want, "the state after a refusal")
+    for more in ("flash = /dev/null\n", "tier = /dev/null,rank=1\n"):
+        conf(node, lend="12M", more=more)
+        said = node.refused("apply", "--file", CONF)
+        true(f"{CONF}:11: flash cannot be added to nswap0" in said, said)
+        equal(state(node), want, "the state after more flash")
     conf(node, lend="12M", more="priority = 8\n")
     node.refused("apply", "--file", CONF)
     equal(state(node), want, "the state after a wrong file")
