@@ -6,6 +6,7 @@
 #include "announce_keys.h"
 #include "base/clock.h"
 #include "keys/datagram.h"
+#include "pure/ip_counter.h"
 
 /* the tag into a datagram, complete otherwise; any context */
 void nswap_announce_sign(const struct nswap_node *node, struct nswap_wire_announce *out)

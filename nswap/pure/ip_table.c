@@ -38,14 +38,13 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 
+#include "ip_counter.h"
 #include "ip_table.h"
 
 /* part of every node's id, and so as fixed as the wire protocol */
 static const siphash_key_t id_key = {
 	.key = { 0x6e73776170206964ull, 0x7632303236313131ull },
 };
-
-#define REPLAY_MS	600000
 
 static size_t ip_bytes(const struct nswap_addr *a)
 {
@@ -224,9 +223,7 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
  *
  * A leaving node that was never known is not recorded, nor is an announcement
  * of an epoch that is over: news is SAME, and in the first case the index is 0. One
- * that comes from elsewhere changes no address: that is for nswap_ipt_moved(). Nor
- * does its counter count: any member may have sent it, and what the node itself
- * announces would be taken for replays.
+ * that comes from elsewhere changes no address: that is for nswap_ipt_moved().
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  * Return: what is new, and its index.
@@ -251,8 +248,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 		return h;
 	e = &t->entry[h.index];
 	h.elsewhere = !nswap_addr_equal(&e->addr, &a->addr);
-	if (!h.elsewhere)
-		e->counter = a->counter;
+	nswap_ipt_counted(e, a);
 	e->lent = a->lent;
 	e->free = min(a->free, a->lent);
 	e->used = a->used;
@@ -260,26 +256,6 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	/* one that is still at its address has not left another */
 	e->leaving = a->leaving && !h.elsewhere;
 	return h;
-}
-
-/*
- * Has this announcement of a node with keys been heard before? Its counter is not higher
- * than that of the last one of the same id, in whatever epoch; but after REPLAY_MS without
- * any, its clock may have gone back. Any context; the table's lock is held.
- */
-bool nswap_ipt_replay(const struct nswap_ipt *t, const struct nswap_announcement *a,
-		      u64 now_ms)
-{
-	unsigned int i;
-
-	for (i = 1; i <= t->top; i++) {
-		const struct nswap_ipt_entry *e = &t->entry[i];
-
-		if (e->id == a->id && e->counter >= a->counter &&
-		    now_ms <= e->heard_ms + REPLAY_MS)
-			return true;
-	}
-	return false;
 }
 
 /**
@@ -308,9 +284,12 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 	    !nswap_ipt_used(&t->entry[index]))
 		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
 	h = ipt_learn(t, id, epoch, at, now_ms);
-	/* it is proved: whatever its clock says now is new */
-	t->entry[h.index].counter = 0;
+	if (!h.index)
+		return h;
+	nswap_ipt_counter_proved(&t->entry[h.index], at);
+	/* of the epoch before, and what came from elsewhere: it is over */
 	t->entry[h.was].counter = 0;
+	t->entry[h.was].other = 0;
 	return h;
 }
 
@@ -318,8 +297,10 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 void nswap_ipt_moved(struct nswap_ipt *t, u16 index,
 		     const struct nswap_addr *addr)
 {
-	if (index && index <= t->top && nswap_ipt_alive(&t->entry[index]))
-		t->entry[index].addr = *addr;
+	if (!index || index > t->top || !nswap_ipt_alive(&t->entry[index]))
+		return;
+	nswap_ipt_counter_move(&t->entry[index], addr);
+	t->entry[index].addr = *addr;
 }
 
 /*

@@ -26,7 +26,9 @@
  * @lent: pages it lends
  * @free: pages of these that it announced as free
  * @used: pages it holds for others
- * @counter: of its last announcement, with keys
+ * @counter: of its last announcement from @addr, with keys
+ * @other: of that from another address, @other_at, since any member may have sent it
+ * @other_at: likewise; family 0 if there was none
  * @heard_ms: when it was last heard of, ms of a monotonic clock
  */
 struct nswap_ipt_entry {
@@ -43,6 +45,8 @@ struct nswap_ipt_entry {
 	u64 free;
 	u64 used;
 	u64 counter;
+	u64 other;
+	struct nswap_addr other_at;
 	u64 heard_ms;
 };
 
@@ -115,8 +119,6 @@ static inline bool nswap_ipt_stays(const struct nswap_ipt_entry *e)
 
 int nswap_ipt_init(struct nswap_ipt *t);
 void nswap_ipt_exit(struct nswap_ipt *t);
-bool nswap_ipt_replay(const struct nswap_ipt *t, const struct nswap_announcement *a,
-		      u64 now_ms);
 struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 				      const struct nswap_announcement *a,
 				      u64 now_ms);

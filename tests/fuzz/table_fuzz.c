@@ -4,6 +4,7 @@
  * addresses, so that they meet. After each the invariants at the head of ip_table.c hold.
  */
 #include "fuzz.h"
+#include "pure/ip_counter.h"
 #include "pure/ip_table.h"
 
 #define NODES		6
@@ -66,11 +67,19 @@ static void hear(struct walk *w, struct fuzz_cursor *in)
 	struct nswap_ipt_heard h;
 
 	if (live && w->t.entry[live].counter >= a.counter &&
+	    nswap_addr_equal(&w->t.entry[live].addr, &a.addr) &&
 	    w->now == w->t.entry[live].heard_ms)
 		fuzz_check(replay);
 	if (how & 4 && replay)
 		return;
 	h = nswap_ipt_hear(&w->t, &a, w->now);
+	/* heard again it is old, also where the node is found to be then */
+	if (h.index && w->t.entry[h.index].epoch == a.epoch) {
+		fuzz_check(nswap_ipt_replay(&w->t, &a, w->now));
+		if (h.elsewhere && how & 8)
+			nswap_ipt_moved(&w->t, h.index, &a.addr);
+		fuzz_check(nswap_ipt_replay(&w->t, &a, w->now));
+	}
 	fuzz_check(!over || nswap_ipt_find(&w->t, a.id) == live);
 	fuzz_check((h.news == NSWAP_IPT_REBOOTED) == !!h.was);
 	fuzz_check((h.news != NSWAP_IPT_NEW && h.news != NSWAP_IPT_REBOOTED) || h.index);
@@ -91,7 +100,9 @@ static void greet(struct walk *w, struct fuzz_cursor *in)
 	}
 	/* a greeting is proof: this is the present epoch now */
 	fuzz_check(h.index && nswap_ipt_find(&w->t, id) == h.index);
-	fuzz_check(w->t.entry[h.index].epoch == epoch && !w->t.entry[h.index].counter);
+	fuzz_check(w->t.entry[h.index].epoch == epoch);
+	nswap_ipt_moved(&w->t, h.index, &at);
+	fuzz_check(!w->t.entry[h.index].counter);
 }
 
 static void list(struct walk *w, struct fuzz_cursor *in)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* IPTable: peers that the user listed by address, and what is heard from elsewhere. */
+/* IPTable: peers that the user listed by address. */
 #include "ip_table_kunit.h"
 
 static void listed_once(struct kunit *test)
@@ -122,25 +122,6 @@ static void listed_is_listed_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 0ull);
 }
 
-/* what a member announces in another's name, from its own address, mutes that one not */
-static void elsewhere_mutes_none(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-	struct nswap_announcement own = {
-		.id = id(1), .epoch = 11, .addr = addr(1), .counter = 5,
-	};
-	struct nswap_announcement other = own;
-
-	other.addr = addr(2);
-	other.counter = U64_MAX;
-	KUNIT_EXPECT_FALSE(test, nswap_ipt_hear(t, &own, 100).elsewhere);
-	KUNIT_EXPECT_FALSE(test, nswap_ipt_replay(t, &other, 200));
-	KUNIT_EXPECT_TRUE(test, nswap_ipt_hear(t, &other, 200).elsewhere);
-	KUNIT_EXPECT_TRUE(test, nswap_ipt_replay(t, &own, 300));
-	own.counter = 6;
-	KUNIT_EXPECT_FALSE(test, nswap_ipt_replay(t, &own, 300));
-}
-
 static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_once),
 	KUNIT_CASE(listed_is_adopted_by_announcement),
@@ -150,7 +131,6 @@ static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_address_stays),
 	KUNIT_CASE(listed_node_moves),
 	KUNIT_CASE(listed_is_listed_again),
-	KUNIT_CASE(elsewhere_mutes_none),
 	{}
 };
 
