@@ -31,12 +31,13 @@ static int check_members(const struct nlattr *members, struct netlink_ext_ack *e
 int nswap_nl_keys_parse(struct genl_info *info, struct nswap_identity_config *keys)
 {
 	struct nlattr **tb = info->attrs;
+	bool half = tb[NSWAP_A_NODE_KEY] || tb[NSWAP_A_MEMBERS];
 
 	if (!tb[NSWAP_A_CLUSTER_KEY]) {
-		if (tb[NSWAP_A_NODE_KEY] || tb[NSWAP_A_MEMBERS])
-			NL_SET_ERR_MSG(info->extack, "a node with a key, or members, needs the key of the cluster as well");
-		else if (tb[NSWAP_A_OPEN])
+		if (!half && tb[NSWAP_A_OPEN])
 			return 0;
+		if (half)
+			NL_SET_ERR_MSG(info->extack, "a node with a key, or members, needs the key of the cluster as well");
 		else
 			NL_SET_ERR_MSG(info->extack, "without keys anyone on the subnet can take part: a node comes up with keys, or is told to be open");
 		return -EINVAL;
