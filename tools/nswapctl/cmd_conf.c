@@ -5,16 +5,17 @@
  * apply does the first step of its plan and plans again, so it ends alike wherever it
  * was interrupted before. A step is a command that can be typed.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "conf_plan.h"
 #include "ctl.h"
 #include "json.h"
+#include "run.h"
 
 static const struct option check_options[] = {
 	{ "file", required_argument, NULL, 'f' },
@@ -84,21 +85,12 @@ static char *step_text(const struct conf_step *s)
 /* what it prints is left out, what it complains about is not */
 static void step_run(const struct conf_step *s, const char *text)
 {
-	bool own = !strcmp(s->word[0], "nswapctl");
-	int status;
-	pid_t pid;
+	int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int status = out < 0 ? -1 : run_words(s->word, out);
 
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(1);
-		execvp(own ? "/proc/self/exe" : s->word[0], (char *const *)s->word);
-		fprintf(stderr, "nswapctl: there is no program %s\n", s->word[0]);
-		_exit(1);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+	if (out >= 0)
+		close(out);
+	if (status == -1)
 		ctl_refuse("'%s' could not be started", text);
 	if (status)
 		ctl_refuse("'%s' failed: when that is mended, apply again", text);
