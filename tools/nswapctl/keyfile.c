@@ -107,6 +107,15 @@ static const char *keyfile_line(struct keyfile *f, char *line)
 	return NULL;
 }
 
+const char *keyfile_wrong(const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode) || (st->st_uid && st->st_uid != geteuid()))
+		return "this has to be a file of root's, or your own";
+	if (st->st_mode & 077)
+		return "others may read or change it, 'chmod 600' mends that";
+	return NULL;
+}
+
 void keyfile_read(const char *path, struct keyfile *f)
 {
 	FILE *file = fopen(path, "r");
@@ -119,11 +128,9 @@ void keyfile_read(const char *path, struct keyfile *f)
 	memset(f, 0, sizeof(*f));
 	if (!file || fstat(fileno(file), &st))
 		ctl_refuse("%s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != geteuid()))
-		ctl_refuse("%s: this has to be a file of root's, or your own", path);
-	if (st.st_mode & 077)
-		ctl_refuse("%s: others may read or change it, 'chmod 600 %s' mends that", path,
-			   path);
+	wrong = keyfile_wrong(&st);
+	if (wrong)
+		ctl_refuse("%s: %s", path, wrong);
 	while (!wrong && fgets(line, sizeof(line), file)) {
 		number++;
 		wrong = strlen(line) < sizeof(line) - 1 ? keyfile_line(f, line) :

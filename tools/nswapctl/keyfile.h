@@ -31,6 +31,9 @@ struct keyfile {
 	size_t nr;
 };
 
+struct stat;
+/* why a file is not taken for one with keys, by its owner and mode; NULL if it may be */
+const char *keyfile_wrong(const struct stat *st);
 void keyfile_read(const char *path, struct keyfile *f);
 void keyfile_write(const char *path, const struct keyfile *f, bool fresh);
 void keyfile_free(struct keyfile *f);

@@ -186,7 +186,11 @@ static const struct ctl_command commands[] = {
 	  "Refused as a whole if something cannot be changed now. Interrupted, it can be\n"
 	  "given again.\n",
 	  cmd_apply },
-	{ "doctor", "", "look for what is wrong and say what mends it",
+	{ "doctor", "[--fix [--yes]]", "look for what is wrong and say what mends it",
+	  "  --fix             ask about each command that mends something and is safe here, do\n"
+	  "                    it, and look again\n"
+	  "  --yes             do them all without asking\n"
+	  "\n"
 	  "Waits up to 3 seconds for announcements. Exit code 1 if something is wrong.\n",
 	  cmd_doctor },
 };

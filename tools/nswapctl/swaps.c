@@ -9,9 +9,8 @@
 #include "ctl.h"
 #include "swaps.h"
 
-size_t swaps_read(struct swaps_entry **list)
+size_t swaps_take(FILE *f, struct swaps_entry **list)
 {
-	FILE *f = fopen("/proc/swaps", "r");
 	struct swaps_entry *all = NULL, e;
 	unsigned long long used_kb;
 	char line[512];
@@ -30,8 +29,17 @@ size_t swaps_read(struct swaps_entry **list)
 			ctl_refuse("no memory");
 		all[nr++] = e;
 	}
-	fclose(f);
 	*list = all;
+	return nr;
+}
+
+size_t swaps_read(struct swaps_entry **list)
+{
+	FILE *f = fopen("/proc/swaps", "r");
+	size_t nr = swaps_take(f, list);
+
+	if (f)
+		fclose(f);
 	return nr;
 }
 

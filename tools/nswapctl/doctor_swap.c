@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The doctor on devices and swap.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor.h"
+#include "swaps.h"
+
+static void check_size(const struct patient *p)
+{
+	char size[32], lent[32], fix[160];
+	uint64_t bytes = 0, pages = 0;
+	size_t i;
+
+	for (i = 0; i < p->nr_devices; i++)
+		if (!*p->devices[i].home)
+			bytes += p->devices[i].size;
+	if (!bytes)
+		return;
+	for (i = 0; i < p->nr_peers; i++)
+		if (view_peer_alive(&p->peers[i]))
+			pages += p->peers[i].lent;
+	text_size(bytes, size, sizeof(size));
+	text_size(pages * PAGE_BYTES, lent, sizeof(lent));
+	if (pages * PAGE_BYTES >= bytes) {
+		doctor_fine("the peers lend as much as the devices can hold");
+		return;
+	}
+	snprintf(fix, sizeof(fix), "nswapctl lend SIZE (on the peers, more than now), or a smaller device here");
+	doctor_find(DOCTOR_PROBLEM, false, fix, "the devices without a home hold %s, the peers lend %s together: what does not fit stays in RAM",
+		size, lent);
+}
+
+static void check_lost(const struct patient *p)
+{
+	uint64_t lost = 0;
+	size_t i;
+
+	for (i = 0; i < p->nr_devices; i++)
+		lost += p->devices[i].lost;
+	if (lost)
+		doctor_find(DOCTOR_PROBLEM, false, "restart the programs whose page-ins failed, see 'dmesg | grep nswap'",
+			"%llu pages were on peers that are gone, reading them fails",
+			(unsigned long long)lost);
+}
+
+static bool is_ours(const struct patient *p, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_devices; i++)
+		if (!strncmp(path, "/dev/", 5) &&
+		    !strcmp(path + 5, p->devices[i].name))
+			return true;
+	return false;
+}
+
+static void check_priority(const struct patient *p)
+{
+	struct swaps_entry *all, *ours, *other;
+	FILE *f = doctor_open("/proc/swaps");
+	size_t nr = swaps_take(f, &all);
+	bool any = false;
+	char fix[640];
+
+	if (f)
+		fclose(f);
+	for (ours = all; ours < all + nr; ours++) {
+		if (!is_ours(p, ours->path))
+			continue;
+		any = true;
+		for (other = all; other < all + nr; other++) {
+			if (!strncmp(other->path, "/dev/nswap", 10) ||
+			    other->priority < ours->priority)
+				continue;
+			snprintf(fix, sizeof(fix), "swapoff %s && swapon -p %ld %s",
+				 ours->path, other->priority < 100 ? 100 :
+				 other->priority + 1, ours->path);
+			doctor_find(DOCTOR_PROBLEM, !ours->used_pages, fix, "%s has priority %ld and %s has %ld, so that one fills first",
+				ours->path, ours->priority, other->path,
+				other->priority);
+		}
+	}
+	if (any && !doctor_found())
+		doctor_fine("nothing else is filled before nswap");
+	free(all);
+}
+
+static void check_exposed(const struct patient *p)
+{
+	const struct view_device *d = p->devices;
+
+	while (d < p->devices + p->nr_devices && strcmp(d->protect, "none"))
+		d++;
+	if (p->nr_devices && d == p->devices + p->nr_devices)
+		doctor_fine("the pages of all devices outlive a peer");
+	else
+		doctor_find(DOCTOR_NOTE, false, NULL,
+			"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail; see: nswapctl device protect --help");
+}
+
+
+/* on a node with keys: are all devices sealed? */
+static void check_sealed(const struct patient *p)
+{
+	size_t i;
+
+	if (!*p->node.public) {
+		doctor_find(DOCTOR_NOTE, false, "nswapctl key generate --help",
+			    "this node is open: anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust, or keys");
+		return;
+	}
+	for (i = 0; i < p->nr_devices; i++)
+		if (!p->devices[i].sealed)
+			doctor_find(DOCTOR_NOTE, false, NULL,
+				    "only members take part, but a device is not sealed: members, and machines on the way between them, can read its pages");
+}
+
+const struct doctor_check doctor_swap[] = {
+	{ "room", DOCTOR_UP, check_size },
+	{ "lost pages", DOCTOR_UP, check_lost },
+	{ "swap priority", DOCTOR_UP, check_priority },
+	{ "single copy", DOCTOR_LIVE, check_exposed },
+	{ "privacy", DOCTOR_LIVE, check_sealed },
+	{ }
+};
