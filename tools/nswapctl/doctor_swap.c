@@ -8,6 +8,18 @@
 #include "doctor.h"
 #include "swaps.h"
 
+/* bytes that the pages of a full device take at peers */
+static uint64_t bytes_at_peers(const struct view_device *d)
+{
+	unsigned int pages, checks;
+
+	if (!strcmp(d->protect, "mirror"))
+		return 2 * d->size;
+	if (sscanf(d->protect, "parity:%u+%u", &pages, &checks) == 2 && pages)
+		return d->size / pages * (pages + checks);
+	return d->size;
+}
+
 static void check_size(const struct patient *p)
 {
 	char size[32], lent[32], fix[160];
@@ -16,7 +28,7 @@ static void check_size(const struct patient *p)
 
 	for (i = 0; i < p->nr_devices; i++)
 		if (!*p->devices[i].home)
-			bytes += p->devices[i].size;
+			bytes += bytes_at_peers(&p->devices[i]);
 	if (!bytes)
 		return;
 	for (i = 0; i < p->nr_peers; i++)
@@ -29,7 +41,7 @@ static void check_size(const struct patient *p)
 		return;
 	}
 	snprintf(fix, sizeof(fix), "nswapctl lend SIZE (on the peers, more than now), or a smaller device here");
-	doctor_find(DOCTOR_PROBLEM, false, fix, "the devices without a home hold %s, the peers lend %s together: what does not fit stays in RAM",
+	doctor_find(DOCTOR_PROBLEM, false, fix, "the devices without a home take %s of RAM at peers when they are full, the peers lend %s together: what does not fit stays in RAM",
 		size, lent);
 }
 

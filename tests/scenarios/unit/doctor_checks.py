@@ -101,7 +101,7 @@ BAD = (
      {"/sys/class/net/eth0/lower_bond0": "", **{
          f"/sys/class/net/bond0/bonding/{name}": text
          for name, text in (("mode", "balance-xor 2\n"), ("xmit_hash_policy", "layer2 0\n"))}}),
-    ("room", "problem", "hold 1 GiB, the peers lend 4 KiB", "nswapctl lend",
+    ("room", "problem", "take 1 GiB of RAM at peers when they are full, the peers lend 4 KiB", "nswapctl lend",
      {"/proc/nswap/peers": PEERS + PEER.replace("524288", "1")}),
     ("lost pages", "problem", "7 pages", "restart",
      {"/proc/nswap/devices": DEVICES + DEVICE.replace("262144 0 0", "262144 0 7")}),
