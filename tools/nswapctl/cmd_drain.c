@@ -103,24 +103,12 @@ static void lend(uint64_t pages)
 	ctl_call(msg, NULL, NULL);
 }
 
-static uint64_t counter(const struct view_stat *s, enum view_role role,
-			const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < view_nr_counters; i++)
-		if (view_counters[i].role == role &&
-		    !strcmp(view_counters[i].name, name))
-			return s->counter[i];
-	return 0;
-}
-
 static uint64_t gone_home(void)
 {
 	struct view_stat s;
 
 	view_get_stat(&s);
-	return counter(&s, VIEW_SERVER, "pages_returned");
+	return view_count(&s, VIEW_SERVER, "pages_returned");
 }
 
 static void say_progress(uint64_t total, uint64_t left, double seconds)
@@ -231,16 +219,16 @@ static void watch_peers(void)
 
 static uint64_t moved_out(const struct view_stat *s)
 {
-	return counter(s, VIEW_SERVER, "pages_moved_out") +
-	       counter(s, VIEW_SERVER, "pages_returned");
+	return view_count(s, VIEW_SERVER, "pages_moved_out") +
+	       view_count(s, VIEW_SERVER, "pages_returned");
 }
 
 static void watch_line(const struct view_stat *s, const struct view_stat *was,
 		       double seconds)
 {
 	char ip[ADDR_TEXT], lent[32], held[32];
-	double in = counter(s, VIEW_SERVER, "pages_moved_in") -
-		    counter(was, VIEW_SERVER, "pages_moved_in");
+	double in = view_count(s, VIEW_SERVER, "pages_moved_in") -
+		    view_count(was, VIEW_SERVER, "pages_moved_in");
 	double out = moved_out(s) - moved_out(was);
 
 	if (ctl_json) {

@@ -16,19 +16,6 @@
 
 #define LOOK_US		200000
 
-static uint32_t knob(const char *name)
-{
-	struct view_knob *knobs;
-	size_t i, nr = view_knobs(&knobs);
-	uint32_t value = 0;
-
-	for (i = 0; i < nr; i++)
-		if (!strcmp(knobs[i].name, name))
-			value = knobs[i].value;
-	free(knobs);
-	return value;
-}
-
 static double mean(double sum, uint64_t n)
 {
 	return n ? sum / n : 0;
@@ -80,7 +67,7 @@ int meter_show_latency(void)
 
 	for (s = steps; s < steps + nr; s++)
 		pages += s->pages;
-	if (!pages && !knob("latency"))
+	if (!pages && !view_knob("latency"))
 		ctl_refuse("latency is not measured, 'nswapctl set latency 1' begins");
 	if (ctl_json)
 		json_list(NULL);
@@ -230,7 +217,7 @@ int cmd_trace(int argc, char **argv)
 	while (arg_option(argc, argv, options) != -1)
 		follow = true;
 	arg_no_more(argc, argv, optind);
-	if (!knob("trace") && !meter_trace(&entries, 0))
+	if (!view_knob("trace") && !meter_trace(&entries, 0))
 		ctl_refuse("slots are not traced, 'nswapctl set trace 1' begins");
 	if (ctl_json && follow)
 		json_lines();

@@ -11,7 +11,6 @@
 #include "json.h"
 #include "meter.h"
 #include "nl.h"
-#include "swaps.h"
 #include "view.h"
 
 static void json_features(uint64_t features)
@@ -96,40 +95,7 @@ int cmd_peers(int argc, char **argv)
 	return 0;
 }
 
-/* where the pages are that the kernel swapped out to this node's devices */
-struct swapped {
-	uint64_t size;		/* bytes of all devices */
-	uint64_t used;		/* pages, by /proc/swaps */
-	uint64_t backed;	/* pages a peer holds */
-	uint64_t lost;		/* pages whose peer is gone */
-	uint64_t exposed;	/* pages that one more death would take */
-	uint64_t old_key;	/* pages left under a key that is being changed */
-	uint64_t unbacked;	/* used, but neither of these */
-};
-
-static void add_up(struct swapped *s)
-{
-	struct view_device *devices;
-	size_t i, nr = view_devices(&devices);
-
-	memset(s, 0, sizeof(*s));
-	for (i = 0; i < nr; i++) {
-		struct swaps_entry swap;
-
-		s->size += devices[i].size;
-		s->backed += devices[i].remote;
-		s->lost += devices[i].lost;
-		s->exposed += devices[i].exposed;
-		s->old_key += devices[i].old_key;
-		if (swaps_find(devices[i].name, &swap))
-			s->used += swap.used_pages;
-	}
-	if (s->used > s->backed + s->lost)
-		s->unbacked = s->used - s->backed - s->lost;
-	free(devices);
-}
-
-static void json_stat(const struct view_stat *s, const struct swapped *swap,
+static void json_stat(const struct view_stat *s, const struct view_swapped *swap,
 		      const struct view_owner *owners, size_t nr)
 {
 	enum view_role role;
@@ -223,7 +189,7 @@ static void print_owners(const struct view_owner *owners, size_t nr)
 	free(peers);
 }
 
-static void print_swapped(const struct swapped *swap)
+static void print_swapped(const struct view_swapped *swap)
 {
 	char size[32];
 
@@ -260,12 +226,13 @@ int cmd_stat(int argc, char **argv)
 		{ "latency", no_argument, NULL, 'l' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct swapped swap;
+	struct view_swapped swap;
 	struct view_owner *owners;
 	char addr[ADDR_TEXT];
+	struct view_device *devices;
 	struct view_stat s;
 	bool latency = false;
-	size_t nr;
+	size_t nr, nr_devices;
 
 	while (arg_option(argc, argv, options) != -1)
 		latency = true;
@@ -274,7 +241,9 @@ int cmd_stat(int argc, char **argv)
 		return meter_show_latency();
 	view_get_stat(&s);
 	nr = view_owners(&owners);
-	add_up(&swap);
+	nr_devices = view_devices(&devices);
+	view_add_up(&swap, devices, nr_devices);
+	free(devices);
 	if (ctl_json) {
 		json_stat(&s, &swap, owners, nr);
 		free(owners);

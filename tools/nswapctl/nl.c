@@ -47,7 +47,8 @@ static const char *why_error(int error)
 	}
 }
 
-static const char *connect_family(void)
+/* NULL, or why there is no module to talk to */
+const char *ctl_connect(void)
 {
 	int on = 1, err;
 
@@ -74,6 +75,13 @@ static const char *connect_family(void)
 		   sizeof(on));
 	nl_socket_disable_auto_ack(sock);
 	return NULL;
+}
+
+/* the module may be another one at the next request */
+void ctl_disconnect(void)
+{
+	nl_socket_free(sock);
+	sock = NULL;
 }
 
 /* an error of the kernel, with the attributes that may explain it */
@@ -185,7 +193,7 @@ static const char *transact(struct nl_msg *msg, int flags, ctl_reply_fn reply,
  */
 struct nl_msg *ctl_request(uint8_t cmd)
 {
-	const char *why = connect_family();
+	const char *why = ctl_connect();
 	struct nl_msg *msg;
 
 	if (why)

@@ -17,6 +17,8 @@
 /* gets the attributes of one reply */
 typedef void (*ctl_reply_fn)(struct nlattr **attrs, void *arg);
 
+const char *ctl_connect(void);
+void ctl_disconnect(void);
 struct nl_msg *ctl_request(uint8_t cmd);
 struct nl_msg *ctl_request_of(uint8_t cmd, const char *device);
 void ctl_call(struct nl_msg *msg, ctl_reply_fn reply, void *arg);

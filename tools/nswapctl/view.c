@@ -8,85 +8,6 @@
 #include "take.h"
 #include "view.h"
 
-const char *const view_roles[VIEW_ROLES] = { "client", "server", "announce" };
-
-#define CLIENT(name, attr) { VIEW_CLIENT, NSWAP_CLIENT_A_##attr, name }
-#define SERVER(name, attr) { VIEW_SERVER, NSWAP_SERVER_A_##attr, name }
-#define ANNOUNCE(name, attr) { VIEW_ANNOUNCE, NSWAP_ANNOUNCE_A_##attr, name }
-
-const struct view_counter view_counters[] = {
-	CLIENT("pages_out", PAGES_OUT),
-	CLIENT("pages_in", PAGES_IN),
-	CLIENT("store_msgs", STORE_MSGS),
-	CLIENT("load_msgs", LOAD_MSGS),
-	CLIENT("zero_reads", ZERO_READS),
-	CLIENT("write_errors", WRITE_ERRORS),
-	CLIENT("read_errors", READ_ERRORS),
-	CLIENT("seals_broken", SEALS_BROKEN),
-	CLIENT("refused", REFUSED),
-	CLIENT("timeouts", TIMEOUTS),
-	CLIENT("moved", MOVED),
-	CLIENT("free_msgs", FREE_MSGS),
-	CLIENT("freed_slots", FREED_SLOTS),
-	CLIENT("reconciles", RECONCILES),
-	CLIENT("sessions", SESSIONS),
-	CLIENT("moves_recorded", MOVES_RECORDED),
-	CLIENT("moves_refused", MOVES_REFUSED),
-	CLIENT("moves_met", MOVES_MET),
-	CLIENT("pages_home_out", PAGES_HOME_OUT),
-	CLIENT("pages_followed", PAGES_FOLLOWED),
-	CLIENT("pages_mirrored", PAGES_MIRRORED),
-	CLIENT("pages_hedged", PAGES_HEDGED),
-	CLIENT("pages_rebuilt", PAGES_REBUILT),
-	CLIENT("pages_relogged", PAGES_RELOGGED),
-	CLIENT("pages_home_in", PAGES_HOME_IN),
-	CLIENT("pages_returned", PAGES_RETURNED),
-	CLIENT("returns_failed", RETURNS_FAILED),
-	CLIENT("pages_flash_out", PAGES_FLASH_OUT),
-	CLIENT("pages_flash_in", PAGES_FLASH_IN),
-	CLIENT("pages_home_to_remote", PAGES_HOME_TO_REMOTE),
-	CLIENT("pages_prefetched", PAGES_PREFETCHED),
-	CLIENT("prefetch_called_off", PREFETCH_CALLED_OFF),
-	CLIENT("prefetch_hits", PREFETCH_HITS),
-	CLIENT("pages_prefetched_ram", PAGES_PREFETCHED_RAM),
-	CLIENT("prefetch_ram_hits", PREFETCH_RAM_HITS),
-	CLIENT("copies_evicted", COPIES_EVICTED),
-	SERVER("pages_stored", PAGES_STORED),
-	SERVER("pages_loaded", PAGES_LOADED),
-	SERVER("pages_freed", PAGES_FREED),
-	SERVER("held_pages", HELD_PAGES),
-	SERVER("set_aside_pages", SET_ASIDE_PAGES),
-	SERVER("granted_pages", GRANTED_PAGES),
-	SERVER("refused", REFUSED),
-	SERVER("loads_missed", LOADS_MISSED),
-	SERVER("reconcile_dropped", RECONCILE_DROPPED),
-	SERVER("owners", OWNERS),
-	SERVER("owners_rebooted", OWNERS_REBOOTED),
-	SERVER("fenced", FENCED),
-	SERVER("pages_moved_in", PAGES_MOVED_IN),
-	SERVER("pages_moved_out", PAGES_MOVED_OUT),
-	SERVER("pages_returned", PAGES_RETURNED),
-	SERVER("leases_ended", LEASES_ENDED),
-	SERVER("moves_failed", MOVES_FAILED),
-	SERVER("grown", GROWN),
-	SERVER("shrunk", SHRUNK),
-	SERVER("shrinker_calls", SHRINKER_CALLS),
-	SERVER("grants_revoked", GRANTS_REVOKED),
-	SERVER("pages_rebalanced", PAGES_REBALANCED),
-	SERVER("pages_dropped", PAGES_DROPPED),
-	SERVER("keys_refused", KEYS_REFUSED),
-	SERVER("shares_refused", SHARES_REFUSED),
-	ANNOUNCE("sent", SENT),
-	ANNOUNCE("heard", HEARD),
-	ANNOUNCE("rejected", REJECTED),
-	ANNOUNCE("forged", FORGED),
-};
-
-const unsigned int view_nr_counters =
-	sizeof(view_counters) / sizeof(view_counters[0]);
-_Static_assert(sizeof(view_counters) / sizeof(view_counters[0]) <=
-	       VIEW_COUNTERS_MAX, "room for every counter");
-
 static void take_addr(struct nlattr *nest, struct ctl_addr *addr)
 {
 	struct nlattr *tb[NSWAP_ADDR_A_MAX + 1] = {};
@@ -398,6 +319,19 @@ size_t view_policies(struct view_policy **list, const char *device)
 size_t view_knobs(struct view_knob **list)
 {
 	return list_of(NSWAP_CMD_KNOB_GET, more_knobs, list, sizeof(**list));
+}
+
+uint32_t view_knob(const char *name)
+{
+	struct view_knob *knobs;
+	size_t i, nr = view_knobs(&knobs);
+	uint32_t value = 0;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(knobs[i].name, name))
+			value = knobs[i].value;
+	free(knobs);
+	return value;
 }
 
 void view_json_node(const char *key, const struct view_node *n)

@@ -147,6 +147,8 @@ struct view_counter {
 	enum view_role role;
 	int attr;
 	const char *name;
+	const char *help;
+	bool now;		/* a state, which may go down again */
 };
 
 extern const struct view_counter view_counters[];
@@ -157,6 +159,10 @@ struct view_stat {
 	struct view_node node;
 	uint64_t counter[VIEW_COUNTERS_MAX];
 };
+
+/* a counter by its name */
+uint64_t view_count(const struct view_stat *s, enum view_role role,
+		    const char *name);
 
 /* the node of this network namespace; the first returns false without one */
 bool view_find_node(struct view_node *node);
@@ -171,6 +177,8 @@ size_t view_owners(struct view_owner **list);
 /* of the node for NULL */
 size_t view_policies(struct view_policy **list, const char *device);
 size_t view_knobs(struct view_knob **list);
+/* 0 if there is none of that name */
+uint32_t view_knob(const char *name);
 
 struct nlattr;
 /* @device: struct view_device */
@@ -184,6 +192,20 @@ void view_print_own(const struct view_device *d);
 void view_json_own(const struct view_device *d);
 
 void view_json_node(const char *key, const struct view_node *n);
+
+/* where the pages are that the kernel swapped out to this node's devices */
+struct view_swapped {
+	uint64_t size;		/* bytes of all devices */
+	uint64_t used;		/* pages, by /proc/swaps */
+	uint64_t backed;	/* pages a peer holds */
+	uint64_t lost;		/* pages whose peer is gone */
+	uint64_t exposed;	/* pages that one more death would take */
+	uint64_t old_key;	/* pages left under a key that is being changed */
+	uint64_t unbacked;	/* used, but neither of these */
+};
+
+void view_add_up(struct view_swapped *s, const struct view_device *devices,
+		 size_t nr);
 
 bool view_peer_alive(const struct view_peer *peer);
 uint64_t view_lent_to_us(void);
