@@ -51,6 +51,7 @@ int cmd_device_list(int argc, char **argv);
 int cmd_device_protect(int argc, char **argv);
 int cmd_device_rekey(int argc, char **argv);
 int cmd_peers(int argc, char **argv);
+int cmd_metrics(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_trace(int argc, char **argv);

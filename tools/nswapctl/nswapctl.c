@@ -108,6 +108,14 @@ static const struct ctl_command commands[] = {
 	  "  --latency         what each step of page-outs and page-ins took instead, for\n"
 	  "                    the pages since 'nswapctl set latency 1'\n",
 	  cmd_stat },
+	{ "metrics", "[--textfile | --http]", "print all that is to be seen as OpenMetrics",
+	  "Of the node, peers, owners and devices, for Prometheus; nswap_up is 0 if there is\n"
+	  "no node or no module.\n"
+	  "  --textfile        in the older format, which node_exporter's textfile collector\n"
+	  "                    reads\n"
+	  "  --http            as the answer to one HTTP request on standard input, for a\n"
+	  "                    socket unit\n",
+	  cmd_metrics },
 	{ "profile", "[--device nswapN] [--reset]",
 	  "show how many pages are under way at once",
 	  "Sampled every profile_ms while there is a device.\n"
