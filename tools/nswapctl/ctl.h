@@ -31,6 +31,9 @@ struct ctl_command {
 extern bool ctl_json;		/* --json was given */
 extern uint32_t ctl_node;	/* --node was given: act on that one, else 0 */
 
+/* what gives the terminal back, if it was taken */
+extern void (*ctl_before_refusal)(void);
+
 void ctl_refuse(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void ctl_usage(const char *format, ...)
@@ -51,6 +54,7 @@ int cmd_device_list(int argc, char **argv);
 int cmd_device_protect(int argc, char **argv);
 int cmd_device_rekey(int argc, char **argv);
 int cmd_peers(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_profile(int argc, char **argv);

@@ -135,6 +135,14 @@ static const struct ctl_command commands[] = {
 	  "could not move; refused if no peer has room at all.\n"
 	  "  --to-home         no peer has room: then to the flash and homes of their owners\n",
 	  cmd_drain },
+	{ "top", "[--interval SEC] [--once]",
+	  "show the node, its peers and devices live, on the whole screen",
+	  "  --interval SEC    between two looks, 0.1 to 3600 (default 2)\n"
+	  "  --once            print one picture, of what happens in that time, and end\n"
+	  "\n"
+	  "Keys: q quit, s sort by name, used or free, a all, p peers, d devices, + and -\n"
+	  "the interval, arrows the view and rows.\n",
+	  cmd_top },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
 	  "", cmd_watch },
 	{ "policy", "[place|size|read NAME] [--device nswapN]",
@@ -207,12 +215,15 @@ static const struct ctl_command commands[] = {
 
 bool ctl_json;
 uint32_t ctl_node;
+void (*ctl_before_refusal)(void);
 static const struct ctl_command *current;
 
 void ctl_refuse(const char *format, ...)
 {
 	va_list args;
 
+	if (ctl_before_refusal)
+		ctl_before_refusal();
 	fflush(stdout);
 	fputs("nswapctl: ", stderr);
 	va_start(args, format);

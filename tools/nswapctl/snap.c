@@ -111,6 +111,20 @@ struct meter_hist snap_latency(const struct snap *s, const struct snap *was,
 	return h;
 }
 
+uint64_t snap_out(const struct snap *s, const struct snap *was)
+{
+	return snap_counted(s, was, VIEW_CLIENT, "pages_out") +
+	       snap_counted(s, was, VIEW_CLIENT, "pages_flash_out") +
+	       snap_counted(s, was, VIEW_CLIENT, "pages_home_out");
+}
+
+uint64_t snap_in(const struct snap *s, const struct snap *was)
+{
+	return snap_counted(s, was, VIEW_CLIENT, "pages_in") +
+	       snap_counted(s, was, VIEW_CLIENT, "pages_flash_in") +
+	       snap_counted(s, was, VIEW_CLIENT, "pages_home_in");
+}
+
 uint64_t snap_moves(const struct snap *s, const struct snap *was)
 {
 	return snap_counted(s, was, VIEW_SERVER, "pages_moved_in") +

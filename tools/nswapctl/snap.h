@@ -39,6 +39,9 @@ uint64_t snap_counted(const struct snap *s, const struct snap *was,
 /* pages of @op, "page-out" or "page-in", in all tiers */
 struct meter_hist snap_latency(const struct snap *s, const struct snap *was,
 			       const char *op);
+/* pages that went out or came in, peers, flash and home together */
+uint64_t snap_out(const struct snap *s, const struct snap *was);
+uint64_t snap_in(const struct snap *s, const struct snap *was);
 uint64_t snap_moves(const struct snap *s, const struct snap *was);
 uint64_t snap_errors(const struct snap *s, const struct snap *was);
 
