@@ -133,6 +133,8 @@ install: all
 		install -D -m 644 dist/nswap.conf $(DESTDIR)/etc/nswap/nswap.conf
 	install -D -m 644 tools/nswapctl/completion/nswapctl \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswapctl
+	install -D -m 644 tools/nswapctl/completion/_nswapctl \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_nswapctl
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
 clean:
@@ -146,7 +148,7 @@ help:
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
 	@echo "  make all-kernels    build for every kernel within reach"
-	@echo "  make install        install both, manual pages, the completion, and nswap.conf"
+	@echo "  make install        install both, manual pages, completions, and nswap.conf"
 	@echo "                      (DESTDIR and PREFIX apply)"
 	@echo "  make clean          remove build/"
 	@echo

@@ -4,7 +4,7 @@
 
 The program's own --help is the measure. Each command, option and fixed word
 (policy [place|size]) has to stand in README's table of commands, in the manual
-page and in the completion, and these may have none that the program lacks.
+page and in the completions, and these may have none that the program lacks.
 README's knobs are in the module's table, with the same default and unit.
 
 usage: interface.py      run from the top of the tree, with build/nswapctl built
@@ -18,7 +18,8 @@ import tempfile
 import tree
 
 PROGRAM = "build/nswapctl"
-COMPLETION = "tools/nswapctl/completion/nswapctl"
+COMPLETIONS = {"bash": "tools/nswapctl/completion/nswapctl",
+               "zsh": "tools/nswapctl/completion/_nswapctl"}
 MANUAL = "tools/nswapctl/nswapctl.8"
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -134,7 +135,7 @@ def in_manual(text, commands):
     return (*gather(usages, commands), general)
 
 
-ASK = r"""
+ASK = {"bash": r"""
 nswapctl() { :; }
 . "$1"
 while IFS= read -r line; do
@@ -146,21 +147,43 @@ while IFS= read -r line; do
 	_nswapctl
 	echo "${COMPREPLY[*]}"
 done
-"""
+""", "zsh": r"""
+nswapctl() { build/nswapctl "$@" }
+compadd() { shift; offered+=(${(M)@:#$words[CURRENT]*}) }
+_describe() {
+	local each
+	for each in ${(P)2}; do
+		compadd -- ${each%%:*}
+	done
+}
+_files() { : }
+_message() { : }
+fpath=(${1:h} $fpath)
+autoload -Uz _nswapctl
+while IFS= read -r line; do
+	words=(nswapctl ${=line})
+	[[ $line != *' ' && -n $line ]] || words+=("")
+	CURRENT=$#words
+	offered=()
+	_nswapctl
+	print -r -- $offered
+done
+"""}
 
 
-def complete(path, lines):
-    """What the completion offers for each command line."""
-    out = subprocess.run(["bash", "-c", ASK, "bash", path], check=True,
+def complete(shell, path, lines):
+    """What a shell's completion offers for each command line."""
+    out = subprocess.run([shell, "-c", ASK[shell], shell, path], check=True,
                          input="".join(f"{line}\n" for line in lines),
                          capture_output=True, text=True).stdout
     return [set(line.split()) for line in out.splitlines()]
 
 
-def in_completion(path, commands, general):
+def in_completion(shell, path, commands, general):
     """As gather(): what it offers behind each command, and the first words."""
     groups = {name.split()[0] for name in commands if " " in name}
-    first, *_ = answers = complete(path, ["", *(f"{g} " for g in sorted(groups))])
+    first, *_ = answers = complete(
+        shell, path, ["", *(f"{g} " for g in sorted(groups))])
     unknown = sorted(first - general - {n.split()[0] for n in commands})
     found = {}
     for group, words in zip(sorted(groups), answers[1:]):
@@ -173,7 +196,7 @@ def in_completion(path, commands, general):
     # an argument may have to stand in front of options
     for name in found:
         words, dashes, later = complete(
-            path, [f"{name} ", f"{name} --", f"{name} x --"])
+            shell, path, [f"{name} ", f"{name} --", f"{name} x --"])
         offered = {w for w in words if re.fullmatch(r"[a-z]+|--[a-z-]+", w)}
         found[name] = (offered | dashes | later) - general
     return found, unknown, first & general
@@ -251,7 +274,7 @@ def knob_complaints(readme, manual, knobs):
     return said
 
 
-PLANTED = """
+PLANTED = {"bash": """
 _nswapctl() {
 	case "${COMP_WORDS[*]:1}" in
 	"") COMPREPLY=(up down policy device halt --json) ;;
@@ -261,17 +284,25 @@ _nswapctl() {
 	"policy ") COMPREPLY=(place) ;;
 	esac
 }
-"""
+""", "zsh": """
+case "${words[2,-1]}" in
+"") compadd -- up down policy device halt --json ;;
+"device ") found=("add:a device" del); _describe command found ;;
+"device add --") compadd -- --size --json ;;
+"up --") compadd -- --borrow --json ;;
+"policy ") compadd -- place ;;
+esac
+"""}
 
 
-def completion_test(commands, general):
-    """What was planted in a completion and is not found."""
-    with tempfile.NamedTemporaryFile("w", suffix=".sh") as planted:
-        planted.write(PLANTED)
-        planted.flush()
+def completion_test(shell, commands, general):
+    """What was planted in a shell's completion and is not found."""
+    with tempfile.TemporaryDirectory() as folder:
+        planted = pathlib.Path(folder, "_nswapctl")
+        planted.write_text(PLANTED[shell], encoding="utf-8")
         said = compare("completion", commands | {"watch": set()}, general,
-                       in_completion(planted.name, commands, general))
-    return [f"completion: {expected}" for expected in (
+                       in_completion(shell, planted, commands, general))
+    return [f"{shell} completion: {expected}" for expected in (
         "nothing on 'watch'", "'up' lacks --lend", "'up' has no --borrow",
         "'policy' lacks size", "'halt' is no command",
         "'device del' is no command") if not any(expected in s for s in said)]
@@ -325,7 +356,8 @@ def self_test():
         if not any(expected in s for s in
                    said(readme, manual.replace(old, new, 1))):
             missed.append(f"manual: {expected}")
-    missed += completion_test(commands, general)
+    for shell in PLANTED:
+        missed += completion_test(shell, commands, general)
     for what in missed:
         print(f"self-test: planted, not found: {what}")
     return bool(missed)
@@ -344,8 +376,9 @@ def main():
         return 1
     found = compare("README.md", commands, general, in_readme(readme, commands))
     found += compare(MANUAL, commands, general, in_manual(manual, commands))
-    found += compare(COMPLETION, commands, general,
-                     in_completion(COMPLETION, commands, general))
+    for shell, path in COMPLETIONS.items():
+        found += compare(path, commands, general,
+                         in_completion(shell, path, commands, general))
     found += knob_complaints(readme, manual, module_knobs(table[0]))
     print("\n".join(found) or
           f"{len(commands)} commands and their options are where they should be")
