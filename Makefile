@@ -91,7 +91,7 @@ build/nswapctl: $(CTL_SOURCES) $(wildcard tools/nswapctl/*.h) \
 	@$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
 		-D_GNU_SOURCE -DNSWAP_VERSION='"$(VERSION)"' -Iinclude/uapi \
 		-Itools/nswapctl $$(pkg-config --cflags libnl-genl-3.0 blkid libsodium) \
-		-o $@ $(CTL_SOURCES) $$(pkg-config --libs libnl-genl-3.0 blkid libsodium)
+		-o $@ $(CTL_SOURCES) $$(pkg-config --libs libnl-genl-3.0 blkid libsodium) -lm
 
 all-kernels:
 	@tools/build_all.sh

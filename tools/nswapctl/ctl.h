@@ -55,6 +55,7 @@ int cmd_device_protect(int argc, char **argv);
 int cmd_device_rekey(int argc, char **argv);
 int cmd_peers(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_profile(int argc, char **argv);

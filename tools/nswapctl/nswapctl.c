@@ -116,6 +116,13 @@ static const struct ctl_command commands[] = {
 	  "  --http            as the answer to one HTTP request on standard input, for a\n"
 	  "                    socket unit\n",
 	  cmd_metrics },
+	{ "report", "FILE | --record FILE [--every SEC]",
+	  "print a page of HTML with figures of the last hour",
+	  "From a file that --record writes; the page needs nothing from elsewhere.\n"
+	  "  --record FILE     write what is to be seen of the node to FILE again and again,\n"
+	  "                    until interrupted; it keeps one to two hours\n"
+	  "  --every SEC       between two of these, 1 to 600 (default 5)\n",
+	  cmd_report },
 	{ "profile", "[--device nswapN] [--reset]",
 	  "show how many pages are under way at once",
 	  "Sampled every profile_ms while there is a device.\n"
