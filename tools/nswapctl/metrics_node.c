@@ -54,8 +54,7 @@ static void node_info(struct metrics *m, const struct view_node *n)
 	metrics_label(labels, "addr", text_addr(&n->addr, text));
 	metrics_label(labels, "place", n->place);
 	metrics_label(labels, "size", n->size);
-	metrics_label(labels, "keys", *n->public ? "own" : n->members ? "members" :
-		      "none or secret");
+	metrics_label(labels, "public", n->public);
 	metrics_family(m, METRICS_INFO, "nswap_node", NULL,
 		       "the node and its policies");
 	metrics_whole(m, "_info", labels, 1);
