@@ -10,10 +10,10 @@
 #include "chart.h"
 
 #define WIDTH	860
-#define HEIGHT	200
+#define HEIGHT	204
 #define LEFT	70	/* of the axes, from the edges of the figure */
-#define RIGHT	20
-#define TOP	22
+#define RIGHT	32
+#define TOP	26
 #define BOTTOM	26
 
 /* told apart with any kind of sight */
@@ -28,7 +28,8 @@ struct scale {
 static const struct scale scales[][5] = {
 	[CHART_BYTES] = { { 1, "B" }, { 1024, "KiB" }, { 1 << 20, "MiB" },
 			  { 1 << 30, "GiB" }, { 1024.0 * (1 << 30), "TiB" } },
-	[CHART_NS] = { { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } },
+	[CHART_NS] = { { 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" },
+		       { 1e9, "s" } },
 	[CHART_PAGES] = { { 1, "pages" }, { 1e3, "1000 pages" },
 			  { 1e6, "million pages" } },
 	[CHART_PAGES_S] = { { 1, "pages/s" }, { 1e3, "1000 pages/s" },
@@ -85,12 +86,14 @@ static double step_of(double most, bool whole)
 
 /**
  * struct axes - where things are
- * @top: value at the top, in what the scale shows
+ * @log: times differ by orders of magnitude: decades, of ns, and no scale
+ * @bottom, @top: value at the end, in what the scale shows; or its logarithm
  * @from, @to: times at both ends
  */
 struct axes {
+	bool log;
 	const struct scale *scale;
-	double step, top;
+	double step, bottom, top;
 	double from, to;
 };
 
@@ -99,9 +102,35 @@ static double x_of(const struct axes *a, double time)
 	return LEFT + (time - a->from) / (a->to - a->from) * (WIDTH - LEFT - RIGHT);
 }
 
+/* of what is at the axis, or of its logarithm */
 static double y_of(const struct axes *a, double shown)
 {
-	return HEIGHT - BOTTOM - shown / a->top * (HEIGHT - TOP - BOTTOM);
+	return HEIGHT - BOTTOM - (shown - a->bottom) / (a->top - a->bottom) *
+				 (HEIGHT - TOP - BOTTOM);
+}
+
+static double y_of_value(const struct axes *a, double value)
+{
+	return y_of(a, a->log ? log10(value) : value / a->scale->by);
+}
+
+/* whole decades around all values, a microsecond to ten without any */
+static void log_axis(struct axes *a, const struct chart *c)
+{
+	double most = largest(c), least = most;
+	unsigned int l;
+	size_t i;
+
+	a->log = true;
+	a->step = 1;
+	for (l = 0; l < c->nr_lines; l++)
+		for (i = 0; i < c->nr; i++)
+			if (c->line[l].value[i] < least)
+				least = c->line[l].value[i];
+	a->bottom = most > 0 ? floor(log10(least)) : 3;
+	a->top = most > 0 ? ceil(log10(most)) : 4;
+	if (a->top <= a->bottom)
+		a->top = a->bottom + 1;
 }
 
 static struct axes axes_of(const struct chart *c)
@@ -113,6 +142,8 @@ static struct axes axes_of(const struct chart *c)
 	most /= a.scale->by;
 	a.step = most > 0 ? step_of(most, whole && a.scale->by == 1) : 1;
 	a.top = most > 0 ? a.step * ceil(most / a.step - 1e-9) : 1;
+	if (c->unit == CHART_NS)
+		log_axis(&a, c);
 	a.from = c->time[0];
 	a.to = c->time[c->nr - 1];
 	if (a.to - a.from < 10)
@@ -122,15 +153,21 @@ static struct axes axes_of(const struct chart *c)
 
 static void draw_values(FILE *out, const struct axes *a)
 {
+	char text[32];
 	double v;
 
-	fprintf(out, "<text x=\"%d\" y=\"12\" class=\"unit\">%s</text>\n", LEFT,
-		a->scale->name);
-	for (v = 0; v <= a->top * 1.001; v += a->step)
+	fprintf(out, "<text x=\"4\" y=\"12\">%s</text>\n",
+		a->log ? "each line ten times that below" : a->scale->name);
+	for (v = a->bottom; v <= a->top + a->step / 100; v += a->step) {
+		if (a->log)
+			chart_text(CHART_NS, pow(10, v), text);
+		else
+			snprintf(text, sizeof(text), "%.6g", v);
 		fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>"
-			"<text x=\"%d\" y=\"%.1f\" class=\"value\">%.6g</text>\n",
+			"<text x=\"%d\" y=\"%.1f\" class=\"value\">%s</text>\n",
 			LEFT, WIDTH - RIGHT, y_of(a, v), y_of(a, v), LEFT - 8,
-			y_of(a, v) + 4, v);
+			y_of(a, v) + 4, text);
+	}
 }
 
 static void draw_times(FILE *out, const struct axes *a)
@@ -169,7 +206,7 @@ static void draw_line(FILE *out, const struct chart *c, const struct axes *a,
 		}
 		/* of no length: a point that has no neighbour is a dot */
 		fprintf(out, c->time[i] - last > c->gap ? "M%.1f,%.1fh0" : "L%.1f,%.1f",
-			x_of(a, c->time[i]), y_of(a, value[i] / a->scale->by));
+			x_of(a, c->time[i]), y_of_value(a, value[i]));
 		last = c->time[i];
 	}
 	fputs("\"/>\n", out);

@@ -13,7 +13,8 @@ NEEDS = ("module",)
 TIMEOUT = 60
 
 FILE = "/tmp/nswap.record"
-SIZE = {"x": 860, "y": 200}
+# of a figure; of a label's letters at most
+WIDTH, HEIGHT, LETTER = 860, 204, 7.5
 
 
 class Page(html.parser.HTMLParser):
@@ -21,6 +22,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
+        self.label = None
         self.open, self.counts, self.texts, self.wrong = [], {}, [], []
         self.feed(text)
         self.close()
@@ -33,9 +35,7 @@ class Page(html.parser.HTMLParser):
         for name, value in attrs:
             if name in ("src", "href") or "nan" in value or "inf" in value:
                 self.wrong.append(f'{name}="{value}" in <{tag}>')
-            if tag == "text" and name in SIZE and \
-                    not 0 <= float(value) <= SIZE[name]:
-                self.wrong.append(f"a label is at {name}={value}")
+        self.label = dict(attrs) if tag == "text" else None
         if tag != "meta":
             self.open.append(tag)
 
@@ -44,11 +44,20 @@ class Page(html.parser.HTMLParser):
         self.open.pop()
 
     def handle_endtag(self, tag):
+        self.label = None
         if not self.open or self.open.pop() != tag:
             self.wrong.append(f"</{tag}> closes nothing")
 
     def handle_data(self, data):
         self.texts.append(data)
+        if self.label:
+            x, y = float(self.label["x"]), float(self.label["y"])
+            width = LETTER * len(data)
+            left = x - {"value": width, "time": width / 2}.get(
+                self.label.get("class"), 0)
+            if left < 0 or left + width > WIDTH or not 10 <= y <= HEIGHT - 3:
+                self.wrong.append(f"the label '{data}' is cut off")
+            self.label = None
 
 
 def page_of(node, path=FILE):
@@ -109,8 +118,9 @@ def test_report_files(t):
     """A file that is too long, cut off, of another clock, or no record at all."""
     node = t.cluster(1)[0]
     node.up()
-    record = {"node": "<i>\\", "time": 1000, "every": 60, "pages_out": 0}
-    rows = [json.dumps(record | {"time": 1000 + 60 * n, "pages_out": 6000 * n})
+    record = {"node": "<i>\\", "time": 1260, "every": 60, "pages_out": 0}
+    # labels of time fall on both ends of the hour
+    rows = [json.dumps(record | {"time": 1260 + 60 * n, "pages_out": 6000 * n})
             for n in range(300)]
     node.write(FILE, "\n".join(rows) + "\n" + rows[0][:-9])
     page, text = page_of(node)
@@ -120,7 +130,7 @@ def test_report_files(t):
     kept = wait_for(lambda: (lambda n: n < 300 and n)(len(lines_of(node))), 10,
                     "the file is made shorter")
     at_most(kept, 62, "records kept of one hour")
-    equal(lines_of(node)[0]["time"], 1000 + 60 * (300 - 61), "the first one kept")
+    equal(lines_of(node)[0]["time"], 1260 + 60 * (300 - 61), "the first one kept")
     process.kill(signal.SIGTERM)
     equal(process.wait(5).code, 0, "exit code of the recorder")
     for wrong in ("", "x" * 10000, "{}\n", '{"time": 1e300, "every": 1}\n',
