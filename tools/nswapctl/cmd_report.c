@@ -75,9 +75,10 @@ static const struct figure figures[] = {
 	{ "RAM that this node lends", NULL, CHART_BYTES,
 	  { BYTES("held for others", RECORD_HELD), BYTES("lent", RECORD_LENT),
 	    BYTES("lent at most", RECORD_LENT_MAX) } },
-	{ "Pages moved between nodes", "Moved here from other servers; moved from here to "
-	  "other servers, or to the disks of their owners.", CHART_PAGES_S,
-	  { RATE("here", RECORD_MOVED_IN), RATE("away", RECORD_MOVED_OUT) } },
+	{ "Pages moved between nodes", "Here from other servers; away to other servers, or to "
+	  "the disks of their owners; own pages from one server to another.", CHART_PAGES_S,
+	  { RATE("here", RECORD_MOVED_IN), RATE("away", RECORD_MOVED_OUT),
+	    RATE("own", RECORD_MOVED_OWN) } },
 	{ "Pages at risk", "Exposed: of protected devices, with fewer copies or checks than "
 	  "promised. Lost: reads of them fail.", CHART_PAGES,
 	  { COUNT("exposed", RECORD_EXPOSED), COUNT("lost", RECORD_LOST) } },

@@ -38,6 +38,7 @@ static const char *const names[RECORD_FIELDS] = {
 	[RECORD_IN] = "pages_in",
 	[RECORD_MOVED_IN] = "pages_moved_in",
 	[RECORD_MOVED_OUT] = "pages_moved_out",
+	[RECORD_MOVED_OWN] = "moves_recorded",
 	[RECORD_READ_ERRORS] = "read_errors",
 	[RECORD_WRITE_ERRORS] = "write_errors",
 	[RECORD_HEDGED] = "pages_hedged",
@@ -86,6 +87,7 @@ static void add_counters(struct record *r, const struct snap *s)
 	r->v[RECORD_MOVED_OUT] =
 		view_count(&s->stat, VIEW_SERVER, "pages_moved_out") +
 		view_count(&s->stat, VIEW_SERVER, "pages_returned");
+	r->v[RECORD_MOVED_OWN] = view_count(&s->stat, VIEW_CLIENT, "moves_recorded");
 	r->v[RECORD_READ_ERRORS] = view_count(&s->stat, VIEW_CLIENT, "read_errors");
 	r->v[RECORD_WRITE_ERRORS] = view_count(&s->stat, VIEW_CLIENT, "write_errors");
 	r->v[RECORD_HEDGED] = view_count(&s->stat, VIEW_CLIENT, "pages_hedged");

@@ -125,13 +125,6 @@ uint64_t snap_in(const struct snap *s, const struct snap *was)
 	       snap_counted(s, was, VIEW_CLIENT, "pages_home_in");
 }
 
-uint64_t snap_moves(const struct snap *s, const struct snap *was)
-{
-	return snap_counted(s, was, VIEW_SERVER, "pages_moved_in") +
-	       snap_counted(s, was, VIEW_SERVER, "pages_moved_out") +
-	       snap_counted(s, was, VIEW_SERVER, "pages_returned");
-}
-
 uint64_t snap_errors(const struct snap *s, const struct snap *was)
 {
 	return snap_counted(s, was, VIEW_CLIENT, "read_errors") +

@@ -42,7 +42,6 @@ struct meter_hist snap_latency(const struct snap *s, const struct snap *was,
 /* pages that went out or came in, peers, flash and home together */
 uint64_t snap_out(const struct snap *s, const struct snap *was);
 uint64_t snap_in(const struct snap *s, const struct snap *was);
-uint64_t snap_moves(const struct snap *s, const struct snap *was);
 uint64_t snap_errors(const struct snap *s, const struct snap *was);
 
 #endif

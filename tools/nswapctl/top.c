@@ -55,7 +55,7 @@ static void line(struct frame *f, bool heading, const char *format, ...)
 
 struct rates {
 	double out, in;		/* pages a second */
-	double moved_in, moved_out;
+	double moved_in, moved_out, moved_own;
 	struct meter_hist latency_out, latency_in;
 };
 
@@ -73,6 +73,7 @@ static struct rates rates_of(const struct top *t)
 	r.moved_out = (snap_counted(t->now, t->was, VIEW_SERVER, "pages_moved_out") +
 		       snap_counted(t->now, t->was, VIEW_SERVER,
 				    "pages_returned")) / s;
+	r.moved_own = snap_counted(t->now, t->was, VIEW_CLIENT, "moves_recorded") / s;
 	r.latency_out = snap_latency(t->now, t->was, "page-out");
 	r.latency_in = snap_latency(t->now, t->was, "page-in");
 	return r;
@@ -144,8 +145,8 @@ static void draw_traffic(struct frame *f, const struct top *t)
 		     took(&r.latency_in, 0.5, p[2]), took(&r.latency_in, 0.99, p[3]));
 	else
 		line(f, false, "took    not measured, 'nswapctl set latency 1' begins");
-	line(f, false, "moves   in %.0f/s, out %.0f/s   pages exposed %llu, lost %llu   errors %llu",
-	     r.moved_in, r.moved_out,
+	line(f, false, "moves   in %.0f/s, out %.0f/s, own %.0f/s   exposed %llu, lost %llu, errors %llu",
+	     r.moved_in, r.moved_out, r.moved_own,
 	     (unsigned long long)t->now->swapped.exposed,
 	     (unsigned long long)t->now->swapped.lost,
 	     (unsigned long long)snap_errors(t->now, NULL));
@@ -320,6 +321,7 @@ void top_json(const struct top *t)
 	json_real("pages_in_s", r.in);
 	json_real("moves_in_s", r.moved_in);
 	json_real("moves_out_s", r.moved_out);
+	json_real("moves_own_s", r.moved_own);
 	json_took("page_out", &r.latency_out);
 	json_took("page_in", &r.latency_in);
 	json_number("exposed_pages", t->now->swapped.exposed);
