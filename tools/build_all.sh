@@ -5,8 +5,8 @@
 #
 # usage: build_all.sh [sparse]
 #
-# Within reach: the installed headers, the stock kernels of the vm lab, the
-# kernels of the user-mode lab. With "sparse", the stock kernels only, and
+# Within reach: the installed headers, the stock kernels of the vm lab, Debian 13's with
+# its own compiler if this is root, the kernels of the user-mode lab. With "sparse", the stock kernels only, and
 # sparse looks at every unit, endianness included. Objects go to
 # build/check/<n>, beside those of make; the last line counts.
 set -uo pipefail
@@ -14,11 +14,17 @@ cd "$(dirname "$0")/.." || exit 1
 mode=${1:-build}
 failed=0 passed=0
 
+# Lines of a tree and, for another Debian release's compiler, that release.
 trees()
 {
 	tests/vm/fetch_kernel.sh 6.1 kdir || return 1
 	tests/vm/fetch_kernel.sh 6.12 kdir || return 1
 	[ "$mode" = sparse ] && return 0
+	if [ "$(id -u)" = 0 ]; then
+		for tree in trixie-6.12 7.2; do
+			echo "$(tests/vm/fetch_kernel.sh $tree kdir) trixie" || return 1
+		done
+	fi
 	tests/lab/build_kernel.sh plain || return 1
 	for tree in /lib/modules/*/build; do
 		[ -e "$tree/Makefile" ] && readlink -f "$tree"
@@ -34,7 +40,9 @@ release_of()
 
 one()
 {
-	local tree=$1 inject=$2 release out log
+	local tree=$1 suite=$2 inject=$3 release out log
+	local maker=(make)
+	[ -z "$suite" ] || maker=(tests/vm/build_root.sh "$suite")
 	release=$(release_of "$tree")
 	out=build/check/$release${inject:+-inject}
 	log=$out/$mode.log
@@ -47,7 +55,7 @@ one()
 		# Warnings are given once, when a unit is compiled.
 		find "$out" -name '*.o' -delete
 	fi
-	if make "$@" > "$log" 2>&1 &&
+	if "${maker[@]}" "$@" > "$log" 2>&1 &&
 	   ! grep -E 'warning:|error:' "$log" | grep -v 'BTF' | grep -q .; then
 		echo "  OK    $release${inject:+ (fault injection)}"
 		passed=$((passed + 1))
@@ -60,13 +68,13 @@ one()
 
 list=$(trees) || exit 1
 seen=
-while read -r tree; do
+while read -r tree suite; do
 	release=$(release_of "$tree")
 	case " $seen " in *" $release "*) continue ;; esac
 	seen="$seen $release"
-	one "$tree" ""
+	one "$tree" "$suite" ""
 done <<< "$list"
-[ "$mode" = sparse ] || one "$(tail -n 1 <<< "$list")" 1
+[ "$mode" = sparse ] || one "$(tail -n 1 <<< "$list")" "" 1
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -46,9 +46,15 @@ def a_node(option, n):
     return option if isinstance(option, list) else [option] * n
 
 
-def _make(*args):
-    done = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C",
-                           image.ROOT, *args],
+# the stock kernels there are: Debian 12's, then Debian 13's
+SERIES = ("6.1", "6.12", "trixie-6.12", "7.2")
+
+
+def _make(*args, suite="bookworm"):
+    """make here, or in a root of another Debian release."""
+    how = ["make", "-C", image.ROOT] if suite == "bookworm" else \
+        [image.HERE / "build_root.sh", suite]
+    done = subprocess.run([*how, "-s", f"-j{os.cpu_count()}", *args],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     if done.returncode:
@@ -60,7 +66,8 @@ def built_module(series, inject=False):
     """nswap.ko for a stock kernel, built if need be."""
     release = image.kernel(series, "release")
     _make(f"KDIR={image.kernel(series, 'kdir')}", f"KVER={release}",
-          *(["INJECT=1"] if inject else []), "module")
+          *(["INJECT=1"] if inject else []), "module",
+          suite=image.kernel(series, "suite"))
     return image.BUILD / (release + "-inject" * inject) / "nswap.ko"
 
 
@@ -77,8 +84,8 @@ def prepare(cases):
     """Called once before the tests of a suite: downloads and builds do not
     count against a test's time. What fails here fails again in the test
     that needs it, and is reported there."""
-    del cases
-    for series in ("6.1", "6.12"):
+    all_kernels = any(case.name.startswith("kernels_stock") for case in cases)
+    for series in SERIES if all_kernels else SERIES[:2]:
         try:
             image.base(series)
             check.scale = SCALE[accel.choose(series, say)]

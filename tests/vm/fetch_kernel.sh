@@ -4,10 +4,12 @@
 # installing anything: packages are downloaded through a private apt state
 # and unpacked, /boot and the machine's own package lists stay untouched.
 #
-# usage: fetch_kernel.sh SERIES [image|kdir|modules|release]
+# usage: fetch_kernel.sh SERIES [image|kdir|modules|release|suite]
 #
-# SERIES is 6.1 or 6.12. Prints the path of the kernel image, of the tree to
-# build modules against, of the folder of its own modules, or its release.
+# SERIES is 6.1 or 6.12 (Debian 12), trixie-6.12 or 7.2 (Debian 13, the latter from
+# its backports). Prints the path of the kernel image, of the tree to build modules
+# against, of the folder of its own modules, its release, or Debian's. What is built for a
+# kernel of Debian 13 is built in its own root: build_root.sh.
 # Downloads once; set NSWAP_KERNEL_UPDATE=1 to look for a newer kernel.
 # NSWAP_KERNEL_FLAVOUR (default amd64) may name cloud-amd64.
 #
@@ -23,53 +25,74 @@ what=${2:-image}
 flavour=${NSWAP_KERNEL_FLAVOUR:-amd64}
 place="$NSWAP_CACHE/debian-$series-$flavour"
 
-# The package that always depends on the newest kernel of the series.
-meta_of()
+# The Debian release a series comes from, and the package that depends on its newest
+# kernel; backports have none by which a series could be named.
+release_of_series()
 {
 	case $series in
-	6.1) echo "linux-image-$flavour" ;;
-	6.12) echo "linux-image-6.12-$flavour" ;;
-	*) die "unknown kernel series '$series': 6.1 or 6.12" ;;
+	6.1) suite=bookworm meta=linux-image-$flavour ;;
+	6.12) suite=bookworm meta=linux-image-6.12-$flavour ;;
+	trixie-6.12) suite=trixie meta=linux-image-$flavour ;;
+	7.2) suite=trixie meta= ;;
+	*) die "unknown kernel series '$series': 6.1, 6.12, trixie-6.12 or 7.2" ;;
 	esac
 }
 
-apt_of() { private_apt bookworm "$@"; }
+apt_of() { private_apt "$suite" "$@"; }
 
-# depends_of PACKAGE PATTERN: the first dependency that matches.
+# depends_of PACKAGE PATTERN: the dependencies that match.
 depends_of()
 {
 	apt_of apt-cache depends --important "$1" |
-		sed -n 's/^ *|\{0,1\}Depends: //p' | grep -E -m 1 "$2"
+		sed -n 's/^ *|\{0,1\}Depends: //p' | grep -E "$2" | sort -u
 }
 
 newest_release()
 {
-	local meta image
-	meta=$(meta_of) || exit 1
-	image=$(depends_of "$meta" '^linux-image-') ||
-		die "Debian 12 has no package $meta"
+	local image
+	if [ -n "$meta" ]; then
+		image=$(depends_of "$meta" '^linux-image-[0-9]')
+	else
+		image=$(apt_of apt-cache pkgnames "linux-image-$series." |
+			grep -E "^linux-image-[0-9.]+[+]deb13-$flavour\$" |
+			sort -V | tail -n 1)
+	fi
+	[ -n "$image" ] || die "Debian $suite has no $series kernel"
 	echo "${image#linux-image-}"
 }
 
-# unpack RELEASE FOLDER: image, headers and the scripts they build with.
+# packages_of RELEASE: image, where that is a package of its own its modules too,
+# headers, and the scripts they build with.
+packages_of()
+{
+	echo "linux-image-$1"
+	depends_of "linux-image-$1" '^linux-(binary|modules)-'
+	echo "linux-headers-$1"
+	depends_of "linux-headers-$1" '^linux-headers-.*-common$|^linux-kbuild-'
+}
+
+# unpack RELEASE FOLDER
 unpack()
 {
-	local release=$1 root=$2/root debs=$NSWAP_CACHE/debs headers common
-	local kbuild pkg name
-	headers=linux-headers-$release
-	common=$(depends_of "$headers" '^linux-headers-.*-common$')
-	kbuild=$(depends_of "$headers" '^linux-kbuild-')
+	local release=$1 root=$2/root debs=$NSWAP_CACHE/debs pkg name
 	mkdir -p "$root" "$debs"
-	for pkg in "linux-image-$release" "$headers" "$common" "$kbuild"; do
+	for pkg in $(packages_of "$release"); do
 		say "getting $pkg"
-		(cd "$debs" && private_download bookworm "$pkg")
+		(cd "$debs" && private_download "$suite" "$pkg")
 		name=$(find "$debs" -name "${pkg}_*.deb" | sort -V | tail -n 1)
 		dpkg-deb -x "$name" "$root"
 		rm -f "$name"
 	done
+	# Debian 13 has its libraries below /usr alone
+	[ -e "$root/lib" ] || ln -s usr/lib "$root/lib"
 	# The headers name each other by where they would be installed.
 	sed -i "s|/usr/src/|$place/root/usr/src/|" \
-		"$root/usr/src/$headers/Makefile"
+		"$root/usr/src/linux-headers-$release/Makefile"
+	# and the kernel of 7.2 beside its modules
+	if [ ! -f "$root/boot/vmlinuz-$release" ]; then
+		mkdir -p "$root/boot"
+		mv "$root/lib/modules/$release/vmlinuz" "$root/boot/vmlinuz-$release"
+	fi
 	[ -f "$root/boot/vmlinuz-$release" ] ||
 		die "linux-image-$release holds no /boot/vmlinuz-$release"
 	depmod -b "$root" "$release"
@@ -100,8 +123,8 @@ fetch()
 
 main()
 {
-	local release root
-	meta_of > /dev/null
+	local release root suite meta
+	release_of_series
 	if [ ! -f "$place/release" ] || [ -n "${NSWAP_KERNEL_UPDATE:-}" ]; then
 		fetch
 	fi
@@ -112,7 +135,8 @@ main()
 	kdir) echo "$root/usr/src/linux-headers-$release" ;;
 	modules) echo "$root/lib/modules/$release" ;;
 	release) echo "$release" ;;
-	*) die "unknown request '$what': image, kdir, modules or release" ;;
+	suite) echo "$suite" ;;
+	*) die "unknown request '$what': image, kdir, modules, release or suite" ;;
 	esac
 }
 

@@ -27,10 +27,11 @@ CACHE = pathlib.Path(os.environ.get("NSWAP_CACHE") or
 TOOLS = ["swapon"]
 PATH = "/sbin:/usr/sbin:/bin:/usr/bin"
 
-# Loaded by the agent at boot, with what they depend on; nswap itself needs
-# dm_mod, curve25519-x86_64 and libchacha20poly1305, and seals faster with aesni-intel.
+# Loaded by the agent at boot, with what they depend on; nswap itself needs dm_mod,
+# curve25519-x86_64 (libcurve25519 in 7.2) and libchacha20poly1305, and seals faster
+# with aesni-intel. What a kernel does not have is left out.
 MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net",
-           "virtio_blk", "dm_mod", "curve25519-x86_64",
+           "virtio_blk", "dm_mod", "curve25519-x86_64", "libcurve25519",
            "libchacha20poly1305", "aesni-intel"]
 
 
@@ -39,13 +40,13 @@ class SetupError(Exception):
 
 
 def kernel(series, what="image"):
-    """fetch_kernel.sh's answer, as a path (or a string for "release")."""
+    """fetch_kernel.sh's answer: a path, or a string for "release" and "suite"."""
     done = subprocess.run([HERE / "fetch_kernel.sh", series, what],
                           stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SetupError(f"the stock {series} kernel could not be fetched")
     text = done.stdout.strip()
-    return text if what == "release" else pathlib.Path(text)
+    return text if what in ("release", "suite") else pathlib.Path(text)
 
 
 def store(path, data):

@@ -55,9 +55,19 @@ def test_6_12(t):
     swap_once(t, "6.12")
 
 
+def test_trixie_6_12(t):
+    """Debian 13's own kernel, the module built with its compiler."""
+    swap_once(t, "trixie-6.12")
+
+
+def test_7_2(t):
+    """Debian 13's kernel from backports, likewise."""
+    swap_once(t, "7.2")
+
+
 def test_mixed(t):
-    """A 6.1 and a 6.12 node swap to each other."""
-    cluster = t.cluster(2, kernel=["6.1", "6.12"], memory_mb=256)
+    """A 6.1 and a 7.2 node swap to each other."""
+    cluster = t.cluster(2, kernel=["6.1", "7.2"], memory_mb=256)
     cluster.up(lend="64M")
     for client in cluster:
         with cluster.swap(client, "64M"):
