@@ -13,6 +13,7 @@ VERSION := $(shell sed -n 's/^NSWAP_VERSION := //p' Kbuild)
 CC ?= gcc
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr
+UNITS ?= /lib/systemd/system
 
 # -- the kernel to build for ------------------------------------------------
 # KDIR wins, then KVER, then the newest headers that are installed.
@@ -88,7 +89,7 @@ build/nswapctl: $(CTL_SOURCES) $(wildcard tools/nswapctl/*.h) \
 	}
 	@mkdir -p build
 	@echo "  CC      $@"
-	@$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
 		-D_GNU_SOURCE -DNSWAP_VERSION='"$(VERSION)"' -Iinclude/uapi \
 		-Itools/nswapctl $$(pkg-config --cflags libnl-genl-3.0 blkid libsodium) \
 		-o $@ $(CTL_SOURCES) $$(pkg-config --libs libnl-genl-3.0 blkid libsodium) -lm
@@ -121,21 +122,32 @@ shell:
 	@tests/lab/shell
 
 # -- installing -------------------------------------------------------------
-install: all
+COMPLETION := tools/nswapctl/completion
+
+install: all install-tools
 	install -D -m 644 $(OUT)/nswap.ko \
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/nswap.ko
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
+install-tools: nswapctl
 	install -D -m 755 build/nswapctl $(DESTDIR)$(PREFIX)/sbin/nswapctl
+	install -D -m 755 dist/nswap-node $(DESTDIR)$(PREFIX)/lib/nswap/nswap-node
 	install -D -m 644 tools/nswapctl/nswapctl.8 \
 		$(DESTDIR)$(PREFIX)/share/man/man8/nswapctl.8
 	install -D -m 644 tools/nswapctl/nswap.conf.5 \
 		$(DESTDIR)$(PREFIX)/share/man/man5/nswap.conf.5
+	install -D -m 644 $(COMPLETION)/nswapctl \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswapctl
+	install -D -m 644 $(COMPLETION)/_nswapctl \
+		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_nswapctl
 	[ -e $(DESTDIR)/etc/nswap/nswap.conf ] || \
 		install -D -m 644 dist/nswap.conf $(DESTDIR)/etc/nswap/nswap.conf
-	install -D -m 644 tools/nswapctl/completion/nswapctl \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswapctl
-	install -D -m 644 tools/nswapctl/completion/_nswapctl \
-		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_nswapctl
-	$(if $(DESTDIR),,depmod $(RELEASE))
+	install -D -m 644 dist/nswap.service $(DESTDIR)$(UNITS)/nswap.service
+	sed -i 's|=/usr/|=$(PREFIX)/|' $(DESTDIR)$(UNITS)/nswap.service
+
+deb:
+	@tests/setup/setup.sh build deb
+	@tools/build_deb.sh
 
 clean:
 	rm -rf build
@@ -148,12 +160,13 @@ help:
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
 	@echo "  make all-kernels    build for every kernel within reach"
-	@echo "  make install        install both, manual pages, completions, and nswap.conf"
-	@echo "                      (DESTDIR and PREFIX apply)"
+	@echo "  make install        install both, manual pages, completions, nswap.conf and the"
+	@echo "                      systemd unit (DESTDIR, PREFIX and UNITS apply)"
+	@echo "  make deb            Debian packages of module, tools and documents into build/deb/"
 	@echo "  make clean          remove build/"
 	@echo
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
-	@echo "  make test           all tests; SUITE=unit|model|fuzz|lab|long|chaos|crash|vm|kernels|pressure|debug|kcsan|faults for a part"
+	@echo "  make test           all tests; SUITE=unit|model|fuzz|lab|long|chaos|crash|vm|kernels|install|pressure|debug|kcsan|faults for a part"
 	@echo "  make check          lints; CHECK=name for one of them, CHECK=quick for the quick ones"
 	@echo "  make bench          measurements; BENCH=cost|device|swap|apps|moves|idle|tiers|policy|trace for one"
 	@echo "  make paper          the Nswap2L paper's tables; PAPER="N-T3 N-T4" for some"
@@ -166,4 +179,4 @@ help:
 	@echo "                      the tool, the test programs, the workloads of bench"
 
 .PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl all-kernels \
-	test check demo bench paper shell install clean help
+	test check demo bench paper shell install install-tools deb clean help
