@@ -32,10 +32,10 @@ from .totals import Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
 SUITES = ("unit", "model", "fuzz", "lab", "long", "chaos", "crash", "vm", "pressure",
-          "kernels", "debug", "kcsan", "faults")
+          "kernels", "install", "debug", "kcsan", "faults")
 # what "make test" runs; the others take a kernel of their own, two of them an hour
 DEFAULT = ("unit", "model", "fuzz", "lab", "long", "chaos", "crash", "vm", "kernels",
-           "pressure")
+           "install", "pressure")
 LAB = ("unit", "fuzz", "lab", "long", "chaos", "crash", "debug", "kcsan", "faults")
 # what debug runs unless told otherwise: at least one of everything that has
 # threads, locks and pages on their way, and no test that takes a quarter of an

@@ -17,14 +17,21 @@ own_mirror()
 		grep -E "$1" | sed 's|/$||' | sort -u | head -n 1
 }
 
+# debian_mirror: where Debian comes from.
+debian_mirror()
+{
+	local mirror="${NSWAP_DEBIAN_MIRROR:-$(own_mirror '/debian/?$')}"
+	[ -n "$mirror" ] ||
+		die "no Debian mirror among this machine's package sources: set NSWAP_DEBIAN_MIRROR to one"
+	echo "$mirror"
+}
+
 # apt_sources SUITE: the sources.list lines of a Debian release.
 apt_sources()
 {
 	local key=/usr/share/keyrings/debian-archive-keyring.gpg
 	local deb="deb [signed-by=$key]" mirror security
-	mirror="${NSWAP_DEBIAN_MIRROR:-$(own_mirror '/debian/?$')}"
-	[ -n "$mirror" ] ||
-		die "no Debian mirror among this machine's package sources: set NSWAP_DEBIAN_MIRROR to one"
+	mirror=$(debian_mirror) || exit 1
 	security=$(own_mirror 'debian-security/?$')
 	case $1 in
 	trixie)

@@ -139,7 +139,8 @@ class VmNode(api.Node):
 
     iface = "eth0"
 
-    def __init__(self, index, boot):
+    def __init__(self, index, boot, own_root=False):
+        self.own_root = own_root
         self.index = index
         self.name = f"node{index}"
         self.addr = f"10.77.0.{index + 1}"
@@ -159,6 +160,9 @@ class VmNode(api.Node):
 
     def set_up(self):
         """Wait for the guest, configure its network, load the module."""
+        if self.own_root:
+            self.machine.wait_booted(guest.BOOT_SECONDS * check.scale)
+            return
         self.machine.wait_booted()
         self.run("ip link set lo up; "
                  f"echo 0 > /proc/sys/net/ipv6/conf/{self.iface}/accept_dad; "
@@ -194,7 +198,7 @@ class VmNode(api.Node):
         self.machine.write(path, text.encode())
 
     def prog(self, name):
-        return f"/bin/{name}"
+        return name if self.own_root else f"/bin/{name}"
 
     def meminfo_kb(self, name):
         """One figure of the guest's /proc/meminfo."""
@@ -211,12 +215,14 @@ class Cluster(api.Cluster):
     kernel is a series (or a list with one a node), memory_mb the RAM of each
     guest in MB (or a list). disk_mb is the size of a disk, empty at first,
     that each guest has as /dev/vda (or a list, 0 for none); it outlives a
-    crash. bare leaves nswap out: guests without a module.
+    crash. bare leaves nswap out: guests without a module. roots are disks, one a
+    node, with root file systems that have an init of their own (image.root_boot()).
     """
 
     def __init__(self, test, n, inject=False, kernel="6.1", memory_mb=256,
-                 disk_mb=0, cpus=1, bare=False):
+                 disk_mb=0, cpus=1, bare=False, roots=None):
         self._test = test
+        self._roots = roots
         try:
             self._prepare(pathlib.Path(test.dir), n, inject,
                           a_node(kernel, n), a_node(memory_mb, n),
@@ -238,14 +244,19 @@ class Cluster(api.Cluster):
         check.scale = SCALE[self.accel]
         self._sockets = tempfile.mkdtemp(prefix="nswap-vm-")
         archives = {s: [image.base(s)] for s in set(kernels)}
-        if not bare:
+        if self._roots:
+            for series, files in archives.items():
+                files.append(image.root_boot(
+                    series, pathlib.Path(self._sockets) / f"{series}-root.cpio"))
+        elif not bare:
             for series, files in archives.items():
                 files.append(image.overlay(
                     pathlib.Path(self._sockets) / f"{series}.cpio",
                     built_programs(), built_module(series, inject)))
         self.link = link.Link(self._sockets, n)
-        self._disks = [guest.new_disk(folder / f"node{i}.disk", mb) if mb
-                       else None for i, mb in enumerate(disks)]
+        self._disks = self._roots or [
+            guest.new_disk(folder / f"node{i}.disk", mb) if mb else None
+            for i, mb in enumerate(disks)]
 
         def boot(node):
             series = kernels[node.index]
@@ -253,7 +264,7 @@ class Cluster(api.Cluster):
                 node.name, self.dir / f"{node.name}-boot{node.boots}",
                 series, archives[series], memory[node.index], self.accel,
                 cpus, self.link.port(node.index), self._disks[node.index])
-        self.nodes = [VmNode(i, boot) for i in range(n)]
+        self.nodes = [VmNode(i, boot, bool(self._roots)) for i in range(n)]
 
     @staticmethod
     def _index(node):

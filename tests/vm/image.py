@@ -280,3 +280,31 @@ def overlay(out, programs=(), module=None):
                   0o644)
     out.write_bytes(cpio.bytes())
     return out
+
+
+ROOT_INIT = """#!/bin/sh
+mount -t proc none /proc
+mount -t devtmpfs none /dev
+while read -r name; do insmod "/modules/$name"; done < /modules/order
+while read -r name; do insmod "/modules/$name"; done < /modules/root-order
+mount -t ext4 /dev/vda /root || echo "no root file system on /dev/vda"
+umount /proc
+mount --move /dev /root/dev
+exec switch_root /root /sbin/init
+"""
+
+
+def root_boot(series, out):
+    """The archive that, behind base(), boots what is on /dev/vda instead of the agent,
+    which such a root has to start itself; written to out."""
+    cpio = Archive()
+    have = module_files(series)
+    names = []
+    for path in module_files(series, ("ext4", "crc32c_generic")):
+        if path not in have:
+            names.append(path.name.removesuffix(".xz"))
+            cpio.data(f"modules/{names[-1]}", module_bytes(path))
+    cpio.data("modules/root-order", "".join(f"{n}\n" for n in names).encode())
+    cpio.data("init", ROOT_INIT.encode())
+    out.write_bytes(cpio.bytes())
+    return out

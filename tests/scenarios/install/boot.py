@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Three machines with Debian 12 and systemd: one file each, and they swap when booted."""
+import json
+import re
+import shutil
+import subprocess
+
+from nswaptest import check
+from nswaptest.check import equal, true, wait_for
+from nswaptest.debroot import DebRoot
+from nswaptest.scenario import ROOT, sibling
+from vm import cluster as vm
+from vm import image
+
+DESCRIPTION = "booted by systemd: the cluster is up, swaps, and members reboot and leave"
+SUITES = ("install",)
+NEEDS = ("dpkg-buildpackage", "dh_dkms", "debootstrap", "unshare", "mke2fs", "debugfs",
+         "qemu-system-x86_64")
+TIMEOUT = 900
+BUSY = 2
+
+SERIES = "6.1"
+# what a guest does not need: compilers, headers, documents
+WITHOUT = ("usr/src", "usr/lib/gcc", "usr/libexec/gcc", "usr/include", "usr/share/doc",
+           "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt",
+           "usr/lib/linux-kbuild-*", "usr/bin/x86_64-linux-gnu-*",
+           "usr/lib/x86_64-linux-gnu/lib*.a", "proc/*", "dev/*", "deb")
+AGENT = """[Unit]
+Description=agent of the vm lab
+After=systemd-user-sessions.service
+[Service]
+ExecStart=/usr/bin/nswap-agent
+OOMScoreAdjust=-1000
+KillMode=process
+[Install]
+WantedBy=multi-user.target
+"""
+TO_CONSOLE = "[Service]\nStandardError=journal+console\n"
+NETWORK = "[Match]\nName=eth0\n[Network]\nAddress=10.77.0.{}/24\nLinkLocalAddressing=no\n"
+LENDER = "[node]\nsecret = /etc/nswap/secret\nlend = 96M\n"
+CLIENT = "[node]\nsecret = /etc/nswap/secret\n[device swap]\nsize = 128M\npriority = 77\n"
+
+
+def prepare(t):
+    """A root with the packages installed, their unit enabled, as an image."""
+    root = DebRoot(t.dir / "root", sibling("packages").build(
+        t.dir / "deb", sibling("packages").version()))
+    release = image.kernel(SERIES, "release")
+    modules = f"/usr/lib/modules/{release}"
+    upper = root.folder / "upper"
+    for path in [vm.built_module(SERIES), *image.module_files(SERIES)]:
+        (upper / modules[1:] / "updates").mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, upper / modules[1:] / "updates")
+    (upper / "usr/bin").mkdir(parents=True, exist_ok=True)
+    for path in vm.built_programs()[1:]:
+        shutil.copy(path, upper / "usr/bin")
+    shutil.copy(image.compiled("agent"), upper / "usr/bin/nswap-agent")
+    root.write("/modules/order", "")
+    root.write("/etc/systemd/system/agent.service", AGENT)
+    root.write("/etc/systemd/system/nswap.service.d/console.conf", TO_CONSOLE)
+    subprocess.run([ROOT / "build/nswapctl", "key", "generate", "--secret",
+                    upper / "secret"], check=True, stdout=subprocess.DEVNULL)
+    root.run(f"depmod {release} && dpkg -i /deb/nswap-tools_*.deb && mv /secret /etc/nswap/ && "
+             "ln -s /dev/null /etc/systemd/network/99-default.link && "
+             "systemctl --root=/ enable agent nswap systemd-networkd && "
+             "systemctl --root=/ mask systemd-networkd-wait-online getty@tty1 "
+             "systemd-timesyncd apt-daily.timer apt-daily-upgrade.timer")
+    root.image(t.dir / "base.disk", 600, WITHOUT)
+    root.close()
+    return t.dir / "base.disk"
+
+
+def disk(t, base, index, conf):
+    """A guest's disk: the image with its address and its one file."""
+    path = t.dir / f"node{index}.disk"
+    subprocess.run(["cp", "--sparse=always", base, path], check=True)
+    files = {"/etc/systemd/network/eth0.network": NETWORK.format(index + 1),
+             "/etc/hostname": f"node{index}\n", "/etc/nswap/nswap.conf": conf}
+    commands = ""
+    for name, text in files.items():
+        source = t.dir / f"node{index}-{name.rsplit('/', 1)[1]}"
+        source.write_text(text)
+        commands += f"rm {name}\nwrite {source} {name}\n"
+    subprocess.run(["debugfs", "-w", "-f", "-", path], input=commands, text=True, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path
+
+
+def booted(node):
+    """nswap.service has done its work."""
+    wait_for(lambda: node.run("systemctl is-active nswap", check=False).out.strip() == "active",
+             60, f"{node}: nswap.service is active", every=0.5)
+
+
+def eat(t, node):
+    """A program over its limit, every page of it right."""
+    done = node.run([node.prog("eater"), "--mb", "72", "--passes", "1"], timeout=180,
+                    memory_max="32M")
+    result = json.loads(done.out)
+    t.log(f"{result}")
+    equal(result["wrong_pages"] + result["failed_reads"], 0, "wrong pages, failed reads")
+    check.at_least(result["pswpin"], 5000, "pages that came in")
+
+
+def stopped(node, command):
+    """What the console says of the stop that a command brings about."""
+    node.popen(command)
+    said = wait_for(lambda: re.search(
+        r"nswap: the node (is down|stays up).*", node.machine.console.read_text(
+            errors="replace")), 100, f"{node}: nswap.service has stopped", every=0.5)
+    return said[0]
+
+
+def test_swaps(t):
+    """Up after the boot; a lender reboots while it holds pages; the package is removed
+    under swap."""
+    base = prepare(t)
+    t.log("the image is made")
+    roots = [disk(t, base, i, conf) for i, conf in enumerate((CLIENT, LENDER, LENDER))]
+    base.unlink()
+    cluster = t.cluster(3, kernel=SERIES, memory_mb=256, roots=roots)
+    client, lender = cluster[0], cluster[2]
+    for node in cluster:
+        booted(node)
+    t.log("booted")
+    cluster.wait_connected()
+    swaps = client.read("/proc/swaps").split("\n")[1].split()
+    equal((swaps[0], swaps[4]), ("/dev/nswap0", "77"), "swap of the client, its priority")
+    eat(t, client)
+    hold = client.popen([client.prog("eater"), "--mb", "72", "--passes", "0", "--seconds",
+                         "1000", "--hold"], memory_max="32M")
+    wait_for(lambda: lender.stat()["server"]["pages_stored"] > 2000, 60,
+             "the lender that will reboot holds pages")
+    said = stopped(lender, "systemctl reboot")
+    t.log(f"a reboot: {said}")
+    true("the node is down" in said, f"at the reboot of {lender}: {said}")
+    seconds = int(re.search(r"(\d+) s", said)[1])
+    check.at_most(seconds, 90, "seconds until the node was down")
+    wait_for(lambda: not lender.machine.alive(), 60, f"{lender} has shut down")
+    lender.killed = True
+    hold.kill(15)
+    hold.kill(15)
+    result = json.loads(hold.wait(180).out)
+    equal(result["wrong_pages"] + result["failed_reads"], 0,
+          "wrong pages, failed reads, after a lender's reboot")
+    client.run("dpkg -r nswap-tools", timeout=100)
+    equal(len(client.read("/proc/swaps").splitlines()), 1, "lines of /proc/swaps")
+    true("nswap " not in client.read("/proc/modules"), "the module is unloaded")

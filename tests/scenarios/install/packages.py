@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian packages: what is in them, and their life in a Debian 12 root."""
+import pathlib
+import re
+import subprocess
+
+from nswaptest.check import equal, true
+from nswaptest.debroot import DebRoot
+from nswaptest.scenario import ROOT
+
+DESCRIPTION = "packages are built, judged, installed, upgraded, removed, purged"
+SUITES = ("install",)
+NEEDS = ("dpkg-buildpackage", "dh_dkms", "lintian", "debootstrap", "unshare")
+HERE = True
+BUSY = 2
+TIMEOUT = 1500      # the first time the root is made, and two kernels are fetched
+
+KINDS = ("nswap-dkms", "nswap-doc", "nswap-tools")
+TOOLS = {"/etc/nswap/nswap.conf", "/lib/systemd/system/nswap.service",
+         "/usr/lib/nswap/nswap-node", "/usr/sbin/nswapctl",
+         "/usr/share/bash-completion/completions/nswapctl",
+         "/usr/share/doc/nswap-tools/README.Debian",
+         "/usr/share/doc/nswap-tools/changelog.gz", "/usr/share/doc/nswap-tools/copyright",
+         "/usr/share/man/man5/nswap.conf.5.gz", "/usr/share/man/man8/nswapctl.8.gz"}
+MODULE = ("Kbuild", "nswap", "policy", "prefetch", "proc", "compat", "include")
+STUB = "#!/bin/sh\necho \"$*\" >> /called\nexit {}\n"
+NODE = "/usr/lib/nswap/nswap-node"
+OLD = "5.10.0-1-amd64"
+
+
+def version():
+    """That of Kbuild."""
+    return re.search(r"^NSWAP_VERSION := (.*)$", (ROOT / "Kbuild").read_text(), re.M)[1]
+
+
+def build(folder, of_version):
+    """Build the packages into a folder."""
+    subprocess.run([ROOT / "tools/build_deb.sh", of_version, folder], check=True)
+    return folder
+
+
+def listed(deb):
+    """The files in a package."""
+    out = subprocess.run(["dpkg-deb", "-c", deb], check=True, capture_output=True,
+                         text=True).stdout
+    return {line.split(None, 5)[5][1:].split(" -> ")[0] for line in out.splitlines()
+            if line[0] != "d"}
+
+
+def tracked(*paths):
+    """Files of the tree under these paths, as in git or about to be."""
+    return set(subprocess.run(["git", "ls-files", "-c", "-o", "--exclude-standard", *paths],
+                              cwd=ROOT, check=True, capture_output=True,
+                              text=True).stdout.split())
+
+
+def test_kernels(t):
+    """For which kernels DKMS builds."""
+    text = (ROOT / "dist/dkms.conf").read_text()
+    wanted = re.search(r'^BUILD_EXCLUSIVE_KERNEL="(.*)"$', text, re.M)[1]
+    for release, right in (("6.1.0-56-amd64", True), ("6.12.117+deb12-amd64", True),
+                           ("6.19.10-cloud-amd64", True), ("7.2.1+deb13-amd64", True),
+                           ("7.2-rc1", True), (OLD, False), ("6.0.19-amd64", False),
+                           ("7.3.0-amd64", False), ("7.20.1-amd64", False)):
+        done = subprocess.run(["bash", "-c", '[[ $1 =~ $2 ]]', "bash", release, wanted],
+                              check=False)
+        equal(done.returncode == 0, right, f"whether {release} is built for")
+
+
+def test_contents(t):
+    """Nothing is missing, nothing is there twice, lintian has nothing to say."""
+    folder = build(t.dir / "deb", version())
+    found = {k: listed(next(folder.glob(f"{k}_{version()}_*.deb"))) for k in KINDS}
+    zsh = "tools/nswapctl/completion/_nswapctl"
+    want = TOOLS | ({"/usr/share/zsh/vendor-completions/_nswapctl"} if tracked(zsh) else set())
+    equal(found["nswap-tools"], want, "files of nswap-tools")
+    source = f"/usr/src/nswap-{version()}/"
+    got = {p.removeprefix(source) for p in found["nswap-dkms"] if p.startswith(source)}
+    equal(got, tracked(*MODULE) | {"dkms.conf"}, "sources of nswap-dkms")
+    names = {pathlib.Path(p).name for p in found["nswap-doc"]}
+    missing = {p.name for p in (ROOT / "docs").glob("*.md")} - names
+    equal(missing, set(), "documents that nswap-doc lacks")
+    changes = next(folder.glob("*.changes"))
+    said = subprocess.run(["lintian", "--profile", "debian", "--allow-root", "--no-cfg",
+                           changes], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
+    equal((said.returncode, said.stdout), (0, ""), "what lintian says")
+
+
+def modinfo(root, release):
+    """What the module that is found for a kernel says of itself."""
+    out = root.run(f"modinfo -k {release} nswap").stdout
+    return dict(re.findall(r"^(\w+): +(.*)$", out, re.M))
+
+
+def built_for(root, release, of_version):
+    """DKMS has installed that version, and no other, for a kernel."""
+    info = modinfo(root, release)
+    equal((info["version"], info["vermagic"].split()[0]), (of_version, release),
+          "version and kernel of the module")
+    true("/updates/dkms/" in info["filename"], f"the module is {info['filename']}")
+    status = root.run("dkms status nswap").stdout
+    equal(set(re.findall(r"^nswap/([\w.]+), ", status, re.M)), {of_version},
+          "versions known to DKMS")
+
+
+def states(root):
+    """What state the packages are in."""
+    return root.run("dpkg-query -W -f '${Package} ${db:Status-Status}\\n' 'nswap-*'").stdout
+
+
+def refused(root, command, reason):
+    """dpkg refuses, with the reason, and the packages stay."""
+    before = states(root)
+    done = root.run(command, check=False)
+    true(done.returncode and reason in done.stdout, f"'{command}' says {done.stdout!r}")
+    equal(states(root), before, f"packages after '{command}'")
+
+
+def kept(root, conf):
+    """What the administrator wrote is still there."""
+    equal(root.run("cat /etc/nswap/nswap.conf").stdout, conf, "the configuration file")
+    equal(root.run("cat /etc/nswap/key").stdout, "secret\n", "the key")
+
+
+def install(root):
+    """From nothing, on a machine with a kernel that is too old, which is told."""
+    done = root.run(f"dpkg -i $(ls /deb/*_{version()}_*.deb | grep -v dbgsym)")
+    true(f"there is no module for Linux {OLD}: this version of nswap is for Linux 6.1 to "
+         "7.2" in done.stdout, f"of {OLD} it says {done.stdout!r}")
+    equal(root.run("dkms status nswap").stdout, f"nswap/{version()}: added\n", "DKMS")
+    equal(root.run("systemctl --root=/ is-enabled nswap", check=False).stdout.strip(),
+          "disabled", "the unit after the installation")
+    equal(root.run("nswapctl check").returncode, 0, "exit code of nswapctl check")
+
+
+def upgrade_kernel(root, release):
+    """The hook of a new kernel's package builds the module, and signs it; that of one
+    that goes removes it."""
+    root.add_kernel(release)
+    root.run(f"/etc/kernel/postinst.d/dkms {release}")
+    built_for(root, release, version())
+    equal(modinfo(root, release)["signer"], "DKMS module signing key", "who signed it")
+    root.run(f"/etc/kernel/prerm.d/dkms {release} && rm -r /lib/modules/{release}")
+
+
+def upgrade(root, release, newer):
+    """Another version and back: the node is left alone, the module is built again.
+    A kernel that came without a hook gets its module then, too."""
+    root.add_kernel(release)
+    conf = root.run("sed -i 's/^# lend = .*/lend = 1G/' /etc/nswap/nswap.conf; "
+                    "cat /etc/nswap/nswap.conf").stdout
+    root.run("echo secret > /etc/nswap/key; systemctl --root=/ enable nswap")
+    root.write(NODE, STUB.format(0), 0o755)
+    root.run(f"dpkg -i /deb/*/nswap-tools_{newer}_*.deb /deb/*/nswap-dkms_{newer}_*.deb")
+    built_for(root, release, newer)
+    kept(root, conf)
+    equal(root.run("systemctl --root=/ is-enabled nswap").stdout.strip(), "enabled",
+          "the unit after an upgrade")
+    # back, without the minute that building takes
+    root.run("touch /etc/dkms/no-autoinstall")
+    root.write(NODE, STUB.format(0), 0o755)
+    root.run(f"dpkg -i /deb/nswap-tools_{version()}_*.deb /deb/nswap-dkms_{version()}_*.deb")
+    equal(root.run("ls -d /usr/src/nswap-*").stdout, f"/usr/src/nswap-{version()}\n",
+          "sources after a downgrade")
+    kept(root, conf)
+    equal(root.run("cat /called", check=False).stdout.count("No such file"), 1,
+          "whether the node was stopped or started")
+    root.run("rm /etc/dkms/no-autoinstall")
+    return conf
+
+
+def remove(root, conf):
+    """Refused while the node cannot stop; else it is stopped first."""
+    root.write(NODE, STUB.format(1), 0o755)
+    refused(root, "dpkg -r nswap-tools", "not removed, the node is in use")
+    swaps = root.folder / "swaps"
+    swaps.write_text("Filename Type Size Used Priority\n/dev/nswap0 partition 4 0 100\n")
+    root.swaps = str(swaps)
+    refused(root, "dpkg -r nswap-dkms", "not removed, this machine swaps to nswap")
+    root.write(NODE, STUB.format(0), 0o755)
+    root.run("rm /called; dpkg -r nswap-dkms nswap-tools")
+    root.swaps = ""
+    equal(root.run("cat /called").stdout, "stop\n" * 2, "what the node was told")
+    kept(root, conf)
+    root.run("rm /called")
+
+
+def test_life(t):
+    """Installed, rebuilt for a new kernel, upgraded, downgraded, removed, purged."""
+    newer = version() + ".1"
+    folder = build(t.dir / "deb", version())
+    build(folder / "newer", newer)
+    root = DebRoot(t.dir / "root", folder)
+    first, second = root.releases()
+    root.run(f"mkdir -p /lib/modules/{OLD}/build/include")
+    before = root.files()
+    install(root)
+    upgrade_kernel(root, second)
+    t.log("another kernel")
+    conf = upgrade(root, first, newer)
+    t.log("another version")
+    remove(root, conf)
+    root.run("dpkg -P nswap-tools nswap-dkms nswap-doc")
+    # the kernel that was added meanwhile, and the key of DKMS itself
+    root.run(f"rm -r /lib/modules/{first} /var/lib/dkms/mok.*")
+    after = root.files()
+    equal((sorted(after - before), sorted(before - after)), ([], []),
+          "files that are there after the purge and were not before, and the reverse")
+    root.close()

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A small Debian 12 in the cache, to install packages in: prints its folder.
+#
+# It has what nswap's packages depend on, so that they are installed without a network,
+# systemd, and the headers of the stock kernels 6.1 and 6.12 (tests/vm/fetch_kernel.sh),
+# but none in /lib/modules: a test installs those it wants. It needs root. What is in the
+# cache is complete, and is never written to: tests put an overlay over it.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/setup/cache.sh
+. "$here/cache.sh"
+
+packages=dkms,iproute2,kmod,libblkid1,libelf1,libnl-genl-3-200,libsodium23,openssl,pahole,systemd-sysv,udev
+series="6.1 6.12"
+
+# headers SERIES ROOT: of a stock kernel, where its package has them
+headers()
+{
+	local from release kdir
+	release=$("$here/../vm/fetch_kernel.sh" "$1" release)
+	kdir=$("$here/../vm/fetch_kernel.sh" "$1" kdir)
+	from=${kdir%/usr/src/*}
+	mkdir -p "$2/usr/src" "$2/usr/lib"
+	cp -a "$from"/usr/src/linux-* "$2/usr/src/"
+	cp -a "$from"/usr/lib/linux-kbuild-* "$2/usr/lib/"
+	sed -i "s|$from||" "$2/usr/src/linux-headers-$release/Makefile"
+	echo "$release"
+}
+
+main()
+{
+	local place key one mirror
+	[ "$(id -u)" = 0 ] || die "a Debian root can be made and entered by root only"
+	key=$packages
+	for one in $series; do
+		key+=" $("$here/../vm/fetch_kernel.sh" "$one" release)"
+	done
+	place="$NSWAP_CACHE/root-bookworm-$(sha256sum <<< "$key" | cut -c 1-12)"
+	exec 9> "$NSWAP_CACHE/root-bookworm.lock"
+	flock 9
+	if [ ! -d "$place" ]; then
+		mirror=$(debian_mirror) || exit 1
+		say "making a Debian 12 root (about 110 MB of packages, once)"
+		rm -rf "$NSWAP_CACHE"/root-bookworm-*
+		debootstrap --variant=minbase --include="$packages" bookworm \
+			"$place.new" "$mirror" > "$NSWAP_CACHE/root-bookworm.log" 2>&1 ||
+			die "debootstrap failed, see $NSWAP_CACHE/root-bookworm.log"
+		rm -f "$place.new"/var/cache/apt/archives/*.deb
+		for one in $series; do
+			headers "$one" "$place.new" > /dev/null
+		done
+		mv "$place.new" "$place"
+	fi
+	echo "$place"
+}
+
+main
