@@ -87,8 +87,8 @@ class DebRoot:
     def files(self):
         """Every path, but for what is of the system's own and always changes."""
         return set(self.run(
-            "find / -xdev \\( -path /proc -o -path /dev -o -path /deb -o -path /tmp \\) -prune "
-            "-o -print").stdout.splitlines())
+            "find / -xdev \\( -path /proc -o -path /dev -o -path /deb -o -path /tmp "
+            "-o -path '/var/*/apt' \\) -prune -o -print").stdout.splitlines())
 
     def image(self, path, megabytes, without):
         """A file system of it for a guest, but for some folders."""

@@ -125,7 +125,8 @@ def kept(root, conf):
 
 def install(root):
     """From nothing, on a machine with a kernel that is too old, which is told."""
-    done = root.run(f"dpkg -i $(ls /deb/*_{version()}_*.deb | grep -v dbgsym)")
+    done = root.run("apt-get install -y --no-install-recommends "
+                    f"$(ls /deb/*_{version()}_*.deb | grep -v dbgsym)")
     true(f"there is no module for Linux {OLD}: this version of nswap is for Linux 6.1 to "
          "7.2" in done.stdout, f"of {OLD} it says {done.stdout!r}")
     equal(root.run("dkms status nswap").stdout, f"nswap/{version()}: added\n", "DKMS")
@@ -201,7 +202,7 @@ def test_life(t):
     conf = upgrade(root, first, newer)
     t.log("another version")
     remove(root, conf)
-    root.run("dpkg -P nswap-tools nswap-dkms nswap-doc")
+    root.run("apt-get purge -y nswap-tools nswap-dkms nswap-doc")
     # the kernel that was added meanwhile, and the key of DKMS itself
     root.run(f"rm -r /lib/modules/{first} /var/lib/dkms/mok.*")
     after = root.files()
