@@ -319,7 +319,7 @@ static void pagein_send(struct nswap_op *op)
 	nswap_stat_inc(peer->node, load_msgs);
 	atomic_inc(&peer->loads);
 	nswap_hedge_begin(op);
-	if (nswap_conn_send(nswap_session_load_conn(peer), m))
+	if (nswap_session_send(nswap_session_load_conn(peer), m, io->more))
 		load_lost(m);
 }
 

@@ -142,6 +142,7 @@ static void kick_list(struct nswap_client *cl, struct list_head *list)
 	spin_unlock_irq(&cl->wait_lock);
 	list_for_each_entry_safe(io, next, &ready, link) {
 		list_del_init(&io->link);
+		io->more = false;
 		request_dispatch(io);
 	}
 }
@@ -165,8 +166,10 @@ static void kick_room(struct nswap_client *cl)
 	unsigned int seen = READ_ONCE(cl->no_room);
 	struct nswap_io *io;
 
-	while (READ_ONCE(cl->no_room) == seen && (io = kick_next(cl)))
+	while (READ_ONCE(cl->no_room) == seen && (io = kick_next(cl))) {
+		io->more = false;
 		request_dispatch(io);
+	}
 }
 
 /**

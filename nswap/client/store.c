@@ -197,7 +197,7 @@ void nswap_store_send(struct nswap_op *op)
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&op->io->pending);
-	if (nswap_conn_send(nswap_session_store_conn(peer), &op->m)) {
+	if (nswap_session_send(nswap_session_store_conn(peer), &op->m, op->io->more)) {
 		nswap_place_rest(node, peer->index);
 		store_lost(&op->m);
 	}

@@ -7,6 +7,7 @@
 
 #include <linux/bio.h>
 #include <linux/hrtimer.h>
+#include <linux/llist.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -76,6 +77,7 @@ struct nswap_hedge {
  * @free_turn: counts its passes: which device, or the obsolete copies, comes first
  * @losses: work that marks the slots of peers whose epoch is over
  * @hedge: slow peers' page-ins
+ * @unpushed: connections with messages that are queued but not pushed
  * @returns_wait: waits for a free room for a RETURN, or for the last use of a device
  */
 struct nswap_client {
@@ -104,6 +106,7 @@ struct nswap_client {
 	unsigned int free_turn;
 	struct work_struct losses;
 	struct nswap_hedge hedge;
+	struct llist_head unpushed;
 	wait_queue_head_t returns_wait;
 };
 

@@ -83,6 +83,7 @@ struct nswap_io_ops {
  * @limited: page-out that counts for its device's limit, see pageout_limit.c
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @patient: page-in of cells: rather wait for a peer that is late than fail
+ * @more: other requests follow at once, and its messages may leave with theirs
  * @waited: it has waited before
  * @resumed: page-in: its bios were parked before
  * @one_by_one: home or flash failed adjacent slots: try each alone
@@ -143,6 +144,7 @@ struct nswap_io {
 	bool ahead;
 	bool limited;
 	bool patient;
+	bool more;
 	bool waited;
 	bool resumed;
 	bool one_by_one;

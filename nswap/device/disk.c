@@ -28,6 +28,7 @@
 #include "core/node.h"
 #include "disk.h"
 #include "peers/parked.h"
+#include "peers/session.h"
 
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB per discard */
 
@@ -74,8 +75,41 @@ static void disk_write(struct nswap_device *dev, struct nswap_io *io, bool last)
 {
 	nswap_pageout_limit_take(io);
 	nswap_request_submit(io);
-	if (last && !dev->disk->queue->elevator)
-		nswap_pageout_limit_wait(dev);
+	if (!last || dev->disk->queue->elevator)
+		return;
+	nswap_session_push(dev->node);
+	nswap_pageout_limit_wait(dev);
+}
+
+/* @last: the dispatcher has no other request of this queue */
+static blk_status_t disk_take(struct nswap_device *dev, struct request *rq, bool last)
+{
+	struct nswap_io *io = blk_mq_rq_to_pdu(rq);
+
+	if (!take_pages(io, rq)) {
+		nswap_warn(dev->node, "%s: a request that is not whole, aligned pages",
+			   dev->disk->disk_name);
+		return BLK_STS_IOERR;
+	}
+	io->dev = dev;
+	io->ops = NULL;
+	io->write = req_op(rq) == REQ_OP_WRITE;
+	io->step = io->write ? nswap_pageout :
+			       nswap_pagein;
+	io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
+		    NSWAP_REQ_AHEAD;
+	io->resumed = !io->write && nswap_park_resumed(io, rq->bio);
+	if (io->ahead)
+		rq->rq_flags |= RQF_QUIET;
+	else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
+		WRITE_ONCE(dev->used, jiffies);
+	io->bounced = 0;
+	io->more = !last;
+	if (io->write)
+		disk_write(dev, io, last);
+	else
+		nswap_request_submit(io);
+	return BLK_STS_OK;
 }
 
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
@@ -83,44 +117,30 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 {
 	struct nswap_device *dev = hctx->queue->queuedata;
 	struct request *rq = bd->rq;
-	struct nswap_io *io = blk_mq_rq_to_pdu(rq);
+	blk_status_t ret = BLK_STS_OK;
 
 	blk_mq_start_request(rq);
-	if (READ_ONCE(dev->dying))
-		return BLK_STS_IOERR;
-	switch (req_op(rq)) {
-	case REQ_OP_READ:
-	case REQ_OP_WRITE:
-		if (!take_pages(io, rq)) {
-			nswap_warn(dev->node, "%s: a request that is not whole, aligned pages",
-				   dev->disk->disk_name);
-			return BLK_STS_IOERR;
-		}
-		io->dev = dev;
-		io->ops = NULL;
-		io->write = req_op(rq) == REQ_OP_WRITE;
-		io->step = io->write ? nswap_pageout :
-				       nswap_pagein;
-		io->ahead = (rq->cmd_flags & NSWAP_REQ_AHEAD) ==
-			    NSWAP_REQ_AHEAD;
-		io->resumed = !io->write && nswap_park_resumed(io, rq->bio);
-		if (io->ahead)
-			rq->rq_flags |= RQF_QUIET;
-		else if (dev->home && time_before(READ_ONCE(dev->used), jiffies))
-			WRITE_ONCE(dev->used, jiffies);
-		io->bounced = 0;
-		if (io->write)
-			disk_write(dev, io, bd->last);
-		else
-			nswap_request_submit(io);
-		return BLK_STS_OK;
-	case REQ_OP_DISCARD:
+	if (READ_ONCE(dev->dying)) {
+		ret = BLK_STS_IOERR;
+	} else if (req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE) {
+		ret = disk_take(dev, rq, bd->last);
+	} else if (req_op(rq) == REQ_OP_DISCARD) {
 		disk_discard(dev, rq);
 		blk_mq_end_request(rq, BLK_STS_OK);
-		return BLK_STS_OK;
-	default:
-		return BLK_STS_NOTSUPP;
+	} else {
+		ret = BLK_STS_NOTSUPP;
 	}
+	if (bd->last)
+		nswap_session_push(dev->node);
+	return ret;
+}
+
+/* the dispatcher has no more for now, though it has said so */
+static void commit_rqs(struct blk_mq_hw_ctx *hctx)
+{
+	struct nswap_device *dev = hctx->queue->queuedata;
+
+	nswap_session_push(dev->node);
 }
 
 /* requests have their own timeouts; the block layer's is ignored */
@@ -145,6 +165,7 @@ static void map_queues(struct blk_mq_tag_set *set)
 static const struct blk_mq_ops mq_ops = {
 	.map_queues = map_queues,
 	.queue_rq = queue_rq,
+	.commit_rqs = commit_rqs,
 	.timeout = disk_timeout,
 };
 

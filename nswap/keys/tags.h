@@ -48,4 +48,10 @@ static inline void nswap_tags_sent(struct nswap_tags *t)
 	t->sent++;
 }
 
+/* it is not, after all: the next message gets its number */
+static inline void nswap_tags_unsent(struct nswap_tags *t)
+{
+	t->sent--;
+}
+
 #endif

@@ -16,7 +16,11 @@
  *    nswap_conn_take_newest(), or by nswap_conn_close(); the one that makes it IDLE
  *    calls ->answer or ->lost.
  *  - A partly sent message cannot be taken back: when it times out the session
- *    is broken instead.
+ *    is broken instead (conn_take.c).
+ *  - Messages that wait leave together, in one send, as far as they surely fit:
+ *    so at most one is partly sent, and those behind it go back on the queue.
+ *  - One that is queued without being pushed is the caller's to push: it has more
+ *    to queue, and does not sleep in between.
  *
  * Lock order: tx -> lock. Nothing else is taken inside lock.
  */
@@ -32,75 +36,128 @@
 /* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
 #define TX_BUDGET	16	/* messages one task sends; it may be any task that reclaims */
+#define TX_BYTES	(64u << 10)	/* in one send, unless one message is larger */
 
-static struct nswap_msg *next_to_send(struct nswap_conn *c)
+/* may it leave in one send with those of the batch, of @bytes and @vecs? with the lock */
+static bool msg_joins(struct nswap_conn *c, const struct nswap_msg *m,
+		      size_t bytes, unsigned int vecs)
 {
+	return iov_iter_is_bvec(&m->iter) && vecs + m->iter.nr_segs <= NSWAP_TX_VECS &&
+	       bytes + iov_iter_count(&m->iter) <= TX_BYTES &&
+	       c->t->fits(c->l, bytes + iov_iter_count(&m->iter));
+}
+
+/*
+ * The messages to be sent next, at most @most; with tx held. Returns how many; the first
+ * of them is @cur.
+ */
+static unsigned int next_to_send(struct nswap_conn *c, struct nswap_msg **batch,
+				 unsigned int most)
+{
+	unsigned int n = 0, vecs = 0;
+	struct nswap_msg *m, *next;
+	size_t bytes = 0;
+
+	spin_lock(&c->lock);
+	if (c->up && c->cur)
+		batch[n++] = c->cur;
+	if (!c->up || n)
+		goto out;
+	list_for_each_entry_safe(m, next, &c->txq, link) {
+		if (n == most || (n && !msg_joins(c, m, bytes, vecs)))
+			break;
+		m->at = NSWAP_MSG_SENDING;
+		list_move_tail(&m->link, &c->sent);
+		batch[n++] = m;
+		if (!iov_iter_is_bvec(&m->iter))
+			break;
+		bytes += iov_iter_count(&m->iter);
+		vecs += m->iter.nr_segs;
+	}
+	c->cur = n ? batch[0] : NULL;
+out:
+	spin_unlock(&c->lock);
+	return n;
+}
+
+/*
+ * So much of the batch is sent. What has no byte sent can still be taken back. Returns
+ * how many are sent completely; with tx held.
+ */
+static unsigned int batch_sent(struct nswap_conn *c, struct nswap_msg **batch,
+			       unsigned int n, size_t bytes)
+{
+	u64 now = nswap_stamp();
+	unsigned int i, done;
 	struct nswap_msg *m;
 
 	spin_lock(&c->lock);
-	m = c->cur;
-	if (!m && c->up) {
-		m = list_first_entry_or_null(&c->txq, struct nswap_msg, link);
-		if (m) {
-			m->at = NSWAP_MSG_SENDING;
-			list_move_tail(&m->link, &c->sent);
-			c->cur = m;
-		}
+	for (done = 0; done < n; done++) {
+		m = batch[done];
+		if (bytes < iov_iter_count(&m->iter))
+			break;
+		bytes -= iov_iter_count(&m->iter);
+		m->begun = true;
+		m->sent_ns = now;
+		m->at = NSWAP_MSG_SENT;
 	}
-	if (!c->up)
-		m = NULL;
-	spin_unlock(&c->lock);
-	return m;
-}
-
-/* the link had no room for a first byte: the message can still be taken back */
-static void not_begun(struct nswap_conn *c, struct nswap_msg *m)
-{
-	spin_lock(&c->lock);
-	if (c->cur == m) {
-		m->at = NSWAP_MSG_QUEUED;
-		list_move(&m->link, &c->txq);
-		c->cur = NULL;
+	if (bytes) {
+		iov_iter_advance(&batch[done]->iter, bytes);
+		batch[done]->begun = true;
+	}
+	c->cur = done < n && batch[done]->begun ? batch[done] : NULL;
+	for (i = n; i > done && !batch[i - 1]->begun; i--) {
+		batch[i - 1]->at = NSWAP_MSG_QUEUED;
+		list_move(&batch[i - 1]->link, &c->txq);
+		nswap_tags_unsent(&c->tags);
 	}
 	spin_unlock(&c->lock);
+	return done;
 }
 
-static void message_sent(struct nswap_conn *c, struct nswap_msg *m)
+/* send as much of the batch as there is room for; with tx held */
+static ssize_t send_batch(struct nswap_conn *c, struct nswap_msg **batch,
+			  unsigned int n)
 {
-	spin_lock(&c->lock);
-	m->sent_ns = nswap_stamp();
-	m->at = NSWAP_MSG_SENT;
-	c->cur = NULL;
-	spin_unlock(&c->lock);
+	struct iov_iter it = batch[0]->iter;
+	unsigned int i, vecs = 0;
+	size_t bytes = 0;
+
+	for (i = 0; i < n; i++) {
+		if (batch[i]->begun)
+			break;
+		nswap_tags_put(&c->tags, &batch[i]->hdr, batch[i]->plain);
+		nswap_tags_sent(&c->tags);
+	}
+	for (i = 0; n > 1 && i < n; i++) {
+		struct iov_iter *part = &batch[i]->iter;
+
+		memcpy(&c->bv[vecs], part->bvec, part->nr_segs * sizeof(c->bv[0]));
+		vecs += part->nr_segs;
+		bytes += iov_iter_count(part);
+	}
+	if (n > 1)
+		iov_iter_bvec(&it, ITER_SOURCE, c->bv, vecs, bytes);
+	return c->t->send(c->l, &it, false);
 }
 
 /* with tx held; -EAGAIN when the link has no room; @budget: messages left to send */
 static int send_queue(struct nswap_conn *c, unsigned int *budget)
 {
-	struct nswap_msg *m;
-	size_t left;
+	struct nswap_msg *batch[TX_BUDGET];
+	unsigned int n, done;
 	ssize_t ret;
 
-	while (*budget && (m = next_to_send(c))) {
-		left = iov_iter_count(&m->iter);
-		if (!m->begun)
-			nswap_tags_put(&c->tags, &m->hdr, m->plain);
-		ret = c->t->send(c->l, &m->iter, false);
+	while (*budget && (n = next_to_send(c, batch, *budget))) {
+		ret = send_batch(c, batch, n);
 		if (ret < 0 && ret != -EAGAIN) {
 			c->t->shutdown(c->l);
 			return ret;
 		}
-		if (ret == -EAGAIN && !m->begun)
-			not_begun(c, m);
-		if (ret == -EAGAIN)
-			return ret;
-		if (!m->begun)
-			nswap_tags_sent(&c->tags);
-		m->begun = true;
-		if (ret < left)
+		done = batch_sent(c, batch, n, max_t(ssize_t, ret, 0));
+		*budget -= done;
+		if (done < n)
 			return -EAGAIN;
-		message_sent(c, m);
-		(*budget)--;
 	}
 	return 0;
 }
@@ -115,7 +172,8 @@ static bool queue_waits(struct nswap_conn *c)
 	return waits;
 }
 
-static void conn_push(struct nswap_conn *c)
+/* Send what is queued. Process, page-out path: never waits for the network or memory. */
+void nswap_conn_push(struct nswap_conn *c)
 {
 	unsigned int budget = TX_BUDGET;
 	int ret;
@@ -135,7 +193,7 @@ static void conn_push(struct nswap_conn *c)
 
 static void tx_work(struct work_struct *work)
 {
-	conn_push(container_of(to_delayed_work(work), struct nswap_conn, tx_work));
+	nswap_conn_push(container_of(to_delayed_work(work), struct nswap_conn, tx_work));
 }
 
 /* the link has room again; any context */
@@ -241,7 +299,7 @@ void nswap_conn_shutdown(struct nswap_conn *c)
 }
 
 /**
- * nswap_conn_send() - send a message; its answer is handled by the receiver
+ * nswap_conn_queue() - give a message to a connection, to be sent by the next push
  * @c: the connection
  * @m: an IDLE message with @hdr, @iter, @answer and @lost set
  *
@@ -249,7 +307,7 @@ void nswap_conn_shutdown(struct nswap_conn *c)
  * Return: 0: exactly one of ->answer and ->lost follows, perhaps before the
  * return; -ENOTCONN: neither does, the connection is not up.
  */
-int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
+int nswap_conn_queue(struct nswap_conn *c, struct nswap_msg *m)
 {
 	spin_lock(&c->lock);
 	if (!c->up) {
@@ -264,8 +322,17 @@ int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
 		WRITE_ONCE(c->asked, jiffies ?: 1);
 	list_add_tail(&m->link, &c->txq);
 	spin_unlock(&c->lock);
-	conn_push(c);
 	return 0;
+}
+
+/* the same, and send it; its answer is handled by the receiver */
+int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m)
+{
+	int ret = nswap_conn_queue(c, m);
+
+	if (!ret)
+		nswap_conn_push(c);
+	return ret;
 }
 
 static struct nswap_msg *find_sent(struct nswap_conn *c, __le64 id)
@@ -343,152 +410,4 @@ int nswap_conn_plain(struct nswap_conn *c, void *buf, size_t bytes)
 {
 	return nswap_recv_buf(c->t, c->l, buf, bytes) ?:
 	       nswap_tags_plain(&c->tags, buf, bytes);
-}
-
-/* the oldest message of a type, if it was given to the connection before @since */
-static struct nswap_msg *first_before(struct list_head *list, u8 type,
-				      unsigned long since)
-{
-	struct nswap_msg *m;
-
-	list_for_each_entry(m, list, link)
-		if (m->hdr.type == type)
-			return time_before(m->since, since) ? m : NULL;
-	return NULL;
-}
-
-/**
- * nswap_conn_overdue() - take back the oldest message of a type if it has timed out
- * @c: a connection
- * @type: STORE or LOAD: the late answer to one of another type would break the session
- * @since: messages given to the connection before this time are overdue
- * @unsent: set if no byte of the message was sent
- *
- * A partly sent message stays: see nswap_conn_stuck().
- *
- * Context: process, page-out path; does not sleep.
- * Return: a message, IDLE, or NULL.
- */
-struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, u8 type,
-				     unsigned long since, bool *unsent)
-{
-	struct nswap_msg *m;
-
-	spin_lock(&c->lock);
-	m = first_before(&c->sent, type, since);
-	*unsent = !m || m->at == NSWAP_MSG_SENDING;
-	if (*unsent)
-		m = first_before(&c->txq, type, since);
-	if (m) {
-		list_del_init(&m->link);
-		m->at = NSWAP_MSG_IDLE;
-	}
-	spin_unlock(&c->lock);
-	return m;
-}
-
-/* the oldest message of a type; with the lock held */
-static struct nswap_msg *conn_oldest(struct nswap_conn *c, u8 type)
-{
-	struct nswap_msg *m;
-
-	list_for_each_entry(m, &c->sent, link)
-		if (m->hdr.type == type)
-			return m;
-	list_for_each_entry(m, &c->txq, link)
-		if (m->hdr.type == type)
-			return m;
-	return NULL;
-}
-
-/* was the oldest message of @type given to it before @since? process; does not sleep */
-bool nswap_conn_late(struct nswap_conn *c, u8 type, unsigned long since)
-{
-	struct nswap_msg *m;
-	bool late;
-
-	spin_lock(&c->lock);
-	m = conn_oldest(c, type);
-	late = m && time_before(m->since, since);
-	spin_unlock(&c->lock);
-	return late;
-}
-
-static struct nswap_msg *last_of(struct list_head *list, u8 type)
-{
-	struct nswap_msg *m;
-
-	list_for_each_entry_reverse(m, list, link)
-		if (m->hdr.type == type && m->at != NSWAP_MSG_SENDING)
-			return m;
-	return NULL;
-}
-
-/**
- * nswap_conn_take_newest() - take back the newest message of a type
- * @c: a connection
- * @type: type; the oldest message of it stays, and so does one partly sent
- *
- * Context: process, page-in path; does not sleep.
- * Return: a message, IDLE, or NULL.
- */
-struct nswap_msg *nswap_conn_take_newest(struct nswap_conn *c, u8 type)
-{
-	struct nswap_msg *m;
-
-	spin_lock(&c->lock);
-	m = last_of(&c->txq, type) ?: last_of(&c->sent, type);
-	if (m == conn_oldest(c, type))
-		m = NULL;
-	if (m) {
-		list_del_init(&m->link);
-		m->at = NSWAP_MSG_IDLE;
-	}
-	spin_unlock(&c->lock);
-	return m;
-}
-
-/*
- * Take back the oldest message of a type that @may says may be, and that is not partly
- * sent; @may is called with the lock held, and does not sleep. Process, page-in path.
- * Returns a message, IDLE, or NULL.
- */
-struct nswap_msg *nswap_conn_take(struct nswap_conn *c, u8 type,
-				  bool (*may)(struct nswap_msg *m))
-{
-	struct nswap_msg *m, *found = NULL;
-
-	spin_lock(&c->lock);
-	list_for_each_entry(m, &c->sent, link) {
-		if (m->hdr.type != type || m->at == NSWAP_MSG_SENDING || !may(m))
-			continue;
-		found = m;
-		list_del_init(&m->link);
-		m->at = NSWAP_MSG_IDLE;
-		break;
-	}
-	spin_unlock(&c->lock);
-	return found;
-}
-
-/* is a message partly sent for too long? process, page-out path; does not sleep */
-bool nswap_conn_stuck(struct nswap_conn *c, unsigned long since)
-{
-	bool stuck;
-
-	spin_lock(&c->lock);
-	stuck = c->cur && time_before(c->cur->since, since);
-	spin_unlock(&c->lock);
-	return stuck;
-}
-
-/*
- * For how many ms has nothing come though a message waits, taken back or not; 0 if
- * none does; any context.
- */
-unsigned int nswap_conn_unanswered(const struct nswap_conn *c)
-{
-	unsigned long asked = READ_ONCE(c->asked);
-
-	return asked ? jiffies_to_msecs(jiffies - asked) : 0;
 }

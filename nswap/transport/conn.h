@@ -6,6 +6,8 @@
 #ifndef NSWAP_CONN_H
 #define NSWAP_CONN_H
 
+#include <linux/bvec.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -16,11 +18,13 @@
 
 struct task_struct;
 
+#define NSWAP_TX_VECS	64	/* segments of messages that leave in one send */
+
 /**
  * enum nswap_msg_at - where a message is; under the connection's lock
  * @NSWAP_MSG_IDLE: on no connection
  * @NSWAP_MSG_QUEUED: on @txq
- * @NSWAP_MSG_SENDING: on @sent, and @cur: part of it may be on the wire
+ * @NSWAP_MSG_SENDING: on @sent, and @cur or behind it: part of it may be on the wire
  * @NSWAP_MSG_SENT: on @sent
  */
 enum nswap_msg_at {
@@ -82,12 +86,15 @@ struct nswap_msg {
  * @up: messages are accepted
  * @txq: to be sent
  * @sent: waiting for answers, oldest first
- * @cur: being sent
+ * @cur: being sent, with those behind it
  * @asked: jiffies since when a message waits and nothing has come, 0 if none does;
  *	written under @lock
  * @tags: of its messages; changed by the leader while it is not up
  * @tx: held while sending
  * @tx_work: continues sending when the link had no room
+ * @bv: segments of what is sent together; under @tx
+ * @unpushed: among the connections that are to be pushed, if bit 0 of @held is set
+ * @held: it is there, which takes a reference to its peer
  * @rx: header being handled by the receiver
  * @scratch: a page for payload that is discarded
  * @thread: the receiver
@@ -107,6 +114,9 @@ struct nswap_conn {
 	struct nswap_tags tags;
 	struct mutex tx;
 	struct delayed_work tx_work;
+	struct bio_vec bv[NSWAP_TX_VECS];
+	struct llist_node unpushed;
+	unsigned long held;
 	struct nswap_wire_hdr rx;
 	void *scratch;
 	struct task_struct *thread;
@@ -118,6 +128,8 @@ void nswap_conn_open(struct nswap_conn *c, struct nswap_link *l);
 void nswap_conn_up(struct nswap_conn *c);
 void nswap_conn_close(struct nswap_conn *c, struct list_head *lost);
 void nswap_conn_shutdown(struct nswap_conn *c);
+int nswap_conn_queue(struct nswap_conn *c, struct nswap_msg *m);
+void nswap_conn_push(struct nswap_conn *c);
 int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m);
 int nswap_conn_receive(struct nswap_conn *c);
 int nswap_conn_plain(struct nswap_conn *c, void *buf, size_t bytes);

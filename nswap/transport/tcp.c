@@ -313,6 +313,11 @@ static bool has_room(struct sock *sk, size_t len)
 	return sk_stream_wspace(sk) >= 2 * len;
 }
 
+static bool tcp_fits(struct nswap_link *l, size_t len)
+{
+	return sk_stream_wspace(l->sock->sk) >= 2 * (long)len;
+}
+
 static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from,
 			     bool wait)
 {
@@ -393,6 +398,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.peer_addr = tcp_peer_addr,
 	.no_reserves = tcp_no_reserves,
 	.on_writable = tcp_on_writable,
+	.fits = tcp_fits,
 	.send = tcp_send_iter,
 	.recv = tcp_recv_iter,
 	.cpu = tcp_cpu,

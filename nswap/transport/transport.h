@@ -29,6 +29,7 @@ struct nswap_link;
  *	reserves; sending always may. Call it while nothing is in flight.
  * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
  *	go on after -EAGAIN; spurious calls are possible.
+ * @fits: would @send surely take so many bytes at once, without waiting? Any context.
  * @send: send from @from, advance it. @wait: sleep until all is sent or the
  *	link breaks; else -EAGAIN when not even a part fits. Returns bytes sent.
  *	Page-out path; one caller at a time.
@@ -52,6 +53,7 @@ struct nswap_transport_ops {
 	int (*peer_addr)(struct nswap_link *l, struct nswap_addr *addr);
 	void (*no_reserves)(struct nswap_link *l);
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
+	bool (*fits)(struct nswap_link *l, size_t len);
 	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, bool wait);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);
 	int (*cpu)(struct nswap_link *l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One connection, on a link that can be told how much fits: who sends what. */
+/* One connection, on a link that can be told how much fits: who sends what, and when. */
 #include <kunit/test.h>
 
 #include "../../nswap/base/workqueues.c"
@@ -32,6 +32,31 @@ struct feed {
 
 static struct feed *the_feed;
 
+/**
+ * struct pipe - without a feed: a link that takes so much
+ * @room: bytes that it takes yet
+ * @sends: how often it took some
+ * @bytes: how many
+ */
+static struct pipe {
+	size_t room;
+	unsigned int sends;
+	size_t bytes;
+} pipe;
+
+static ssize_t pipe_send(struct iov_iter *from)
+{
+	size_t n = min(iov_iter_count(from), pipe.room);
+
+	if (!n)
+		return -EAGAIN;
+	iov_iter_advance(from, n);
+	pipe.room -= n;
+	pipe.sends++;
+	pipe.bytes += n;
+	return n;
+}
+
 static void give(struct feed *f)
 {
 	int i = atomic_inc_return(&f->given) - 1;
@@ -47,6 +72,8 @@ static ssize_t feed_send(struct nswap_link *l, struct iov_iter *from, bool wait)
 	struct feed *f = the_feed;
 	ssize_t len = iov_iter_count(from);
 
+	if (!f)
+		return pipe_send(from);
 	iov_iter_advance(from, len);
 	f->by_caller += current == f->caller;
 	atomic_inc(&f->sent);
@@ -55,8 +82,13 @@ static ssize_t feed_send(struct nswap_link *l, struct iov_iter *from, bool wait)
 	return len;
 }
 
+static bool feed_fits(struct nswap_link *l, size_t len)
+{
+	return true;
+}
+
 const struct nswap_transport_ops nswap_tcp_ops = {
-	.name = "fed", .send = feed_send,
+	.name = "fed", .fits = feed_fits, .send = feed_send,
 };
 
 int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
@@ -89,8 +121,61 @@ static void sends_a_share(struct kunit *test)
 	nswap_workqueues_exit();
 }
 
+static void queue_some(struct kunit *test, struct nswap_conn *c, struct nswap_msg *m,
+		       struct bio_vec *bv, unsigned int n)
+{
+	for (; n--; m++, bv++) {
+		bvec_set_page(bv, virt_to_page(&m->hdr), sizeof(m->hdr),
+			      offset_in_page(&m->hdr));
+		iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 1, sizeof(m->hdr));
+		KUNIT_EXPECT_EQ(test, nswap_conn_queue(c, m), 0);
+	}
+}
+
+/* what is queued leaves in one send; what then has no room is as if it was not tried */
+static void leave_together(struct kunit *test)
+{
+	struct nswap_msg *m = kunit_kcalloc(test, 8, sizeof(*m), GFP_KERNEL);
+	struct nswap_conn *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+	struct bio_vec *bv = kunit_kcalloc(test, 8, sizeof(*bv), GFP_KERNEL);
+	size_t one = sizeof(m->hdr);
+	LIST_HEAD(lost);
+
+	KUNIT_ASSERT_TRUE(test, m && c && bv);
+	KUNIT_ASSERT_EQ(test, nswap_workqueues_init(), 0);
+	KUNIT_ASSERT_EQ(test, nswap_conn_init(c, (void *)c, 0), 0);
+	the_feed = NULL;
+	c->up = true;
+	pipe = (struct pipe){ .room = 6 * one + one / 2 };
+	queue_some(test, c, m, bv, 5);
+	KUNIT_EXPECT_EQ(test, pipe.sends, 0u);
+	nswap_conn_push(c);
+	KUNIT_EXPECT_EQ(test, pipe.sends, 1u);
+	KUNIT_EXPECT_EQ(test, pipe.bytes, 5 * one);
+	KUNIT_EXPECT_EQ(test, m[4].at, NSWAP_MSG_SENT);
+
+	queue_some(test, c, m + 5, bv + 5, 3);
+	nswap_conn_push(c);
+	cancel_delayed_work_sync(&c->tx_work);
+	KUNIT_EXPECT_EQ(test, m[5].at, NSWAP_MSG_SENT);
+	KUNIT_EXPECT_EQ(test, m[6].at, NSWAP_MSG_SENDING);
+	KUNIT_EXPECT_PTR_EQ(test, c->cur, &m[6]);
+	KUNIT_EXPECT_EQ(test, m[7].at, NSWAP_MSG_QUEUED);
+	KUNIT_EXPECT_EQ(test, c->tags.sent, 7ull);
+
+	pipe.room = SIZE_MAX;
+	nswap_conn_push(c);
+	KUNIT_EXPECT_EQ(test, m[7].at, NSWAP_MSG_SENT);
+	KUNIT_EXPECT_EQ(test, pipe.bytes, 8 * one);
+	KUNIT_EXPECT_EQ(test, c->tags.sent, 8ull);
+	nswap_conn_close(c, &lost);
+	nswap_conn_exit(c);
+	nswap_workqueues_exit();
+}
+
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(sends_a_share),
+	KUNIT_CASE(leave_together),
 	{ }
 };
 
