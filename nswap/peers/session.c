@@ -100,6 +100,8 @@ static int shake_hands(struct nswap_conn *c, struct nswap_handshake *hs,
 		return ret;
 	c->tags = hs->tags;
 	c->t->recv_timeout(l, 0);
+	c->t->read_ahead(l, c->class == NSWAP_CLASS_STORE ? NSWAP_AHEAD_SMALL :
+							    NSWAP_AHEAD_PAGES);
 	if (c->number)
 		/* one epoch is one module: its features do not change */
 		return hs->features == peer->features ? 0 : -EPROTO;

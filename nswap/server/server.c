@@ -164,6 +164,9 @@ static int take_hello(struct nswap_srv_conn *conn, struct nswap_exchange *x)
 	if (!ret && status != NSWAP_ST_OK)
 		ret = -EACCES;
 	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
+	if (conn->class <= NSWAP_CLASS_STORE)
+		conn->t->read_ahead(conn->l, conn->class == NSWAP_CLASS_STORE ?
+				    NSWAP_AHEAD_PAGES : NSWAP_AHEAD_SMALL);
 	return ret;
 }
 

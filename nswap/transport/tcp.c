@@ -8,8 +8,8 @@
  *    holds one).
  *  - Sending allocates with GFP_NOIO | __GFP_MEMALLOC inside a memalloc scope,
  *    so it never enters reclaim and may use the reserves. What is sent is
- *    bounded: by grants for stores, by the tag set for loads, by one reply at
- *    a time on a server's connection.
+ *    bounded: by grants for stores, by the tag set for loads, by the pages of
+ *    one reply at a time on a server's connection.
  *  - Every socket has SOCK_MEMALLOC from before its handshake, so that a node
  *    short of memory can still connect, until ->no_reserves(). A link without it
  *    drops packets at the watermark and gets them later by retransmission,
@@ -18,6 +18,8 @@
  *    have anything left to send: it is reset (no linger).
  *  - A bvec is copied into the socket buffer; after a send nothing refers to
  *    the page any more.
+ *  - What is read ahead is what comes next: the receiver takes it before anything from
+ *    the socket. Pages are received straight into their memory, but for their first bytes.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -55,6 +57,11 @@ struct nswap_link {
 	void (*writable)(void *arg);
 	void *arg;
 	void (*saved_write_space)(struct sock *sk);
+	unsigned int most;	/* to read ahead */
+	unsigned int at;	/* where in @ahead */
+	unsigned int have;	/* so many bytes of it are still to be taken */
+	struct bio_vec bv[NSWAP_REQ_SLOTS + 1];	/* pages and @ahead */
+	u8 ahead[NSWAP_AHEAD_SMALL];
 };
 
 /* before the handshake: it fixes the window, and may need the reserves */
@@ -345,28 +352,103 @@ static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from,
 	return done;
 }
 
+static bool tcp_ready(struct nswap_link *l, size_t len)
+{
+	const struct tcp_sock *tp = tcp_sk(l->sock->sk);
+
+	return l->have + (READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq)) >= len;
+}
+
+/* @bytes: at most NSWAP_AHEAD_SMALL */
+static void tcp_read_ahead(struct nswap_link *l, unsigned int bytes)
+{
+	l->most = bytes;
+}
+
+static void take_ahead(struct nswap_link *l, struct iov_iter *to)
+{
+	size_t n = min_t(size_t, l->have, iov_iter_count(to));
+
+	if (!n)
+		return;
+	n = _copy_to_iter(l->ahead + l->at, n, to);
+	l->at += n;
+	l->have -= n;
+}
+
+/* so much of what came is ahead of what was asked for */
+static void put_ahead(struct nswap_link *l, int bytes)
+{
+	l->at = 0;
+	l->have = max(bytes, 0);
+}
+
+/* @to has come: receive it, and ahead what has come behind it */
+static int recv_both(struct nswap_link *l, struct iov_iter *to)
+{
+	size_t len = iov_iter_count(to), n = to->nr_segs;
+	struct msghdr msg = {};
+	int ret;
+
+	memcpy(l->bv, to->bvec, n * sizeof(l->bv[0]));
+	l->bv[0].bv_offset += to->iov_offset;
+	l->bv[0].bv_len -= to->iov_offset;
+	bvec_set_page(&l->bv[n], virt_to_page(l->ahead), l->most,
+		      offset_in_page(l->ahead));
+	iov_iter_bvec(&msg.msg_iter, ITER_DEST, l->bv, n + 1, len + l->most);
+	ret = sock_recvmsg(l->sock, &msg, MSG_NOSIGNAL);
+	put_ahead(l, ret - (int)len);
+	if (ret > 0)
+		iov_iter_advance(to, min_t(size_t, ret, len));
+	return ret;
+}
+
+/* receive some, into @to or ahead, where nothing is left; as sock_recvmsg() */
+static int recv_some(struct nswap_link *l, struct iov_iter *to)
+{
+	struct kvec v = { .iov_base = l->ahead, .iov_len = l->most };
+	struct msghdr msg = {};
+	int ret;
+
+	if (iov_iter_count(to) < l->most) {
+		ret = kernel_recvmsg(l->sock, &msg, &v, 1, l->most, MSG_NOSIGNAL);
+		put_ahead(l, ret);
+		take_ahead(l, to);
+		return ret;
+	}
+	if (l->most && iov_iter_is_bvec(to) && to->nr_segs <= NSWAP_REQ_SLOTS &&
+	    tcp_ready(l, iov_iter_count(to)))
+		return recv_both(l, to);
+	msg.msg_iter = *to;
+	ret = sock_recvmsg(l->sock, &msg, MSG_WAITALL | MSG_NOSIGNAL);
+	if (ret > 0)
+		iov_iter_advance(to, ret);
+	return ret;
+}
+
 /* the timeout is for all of it: a sender that dribbles has no more time than a silent one */
 static int tcp_recv_iter(struct nswap_link *l, struct iov_iter *to)
 {
 	long timeout = READ_ONCE(l->sock->sk->sk_rcvtimeo);
 	unsigned long until = jiffies + timeout;
-	unsigned int scope = memalloc_noreclaim_save();
-	struct msghdr msg = {};
+	unsigned int scope;
 	int ret = 0;
 
+	take_ahead(l, to);
+	if (!iov_iter_count(to))
+		return 0;
+	scope = memalloc_noreclaim_save();
 	while (iov_iter_count(to)) {
 		if (ret && timeout != MAX_SCHEDULE_TIMEOUT &&
 		    time_after_eq(jiffies, until)) {
 			ret = -EAGAIN;
 			break;
 		}
-		msg.msg_iter = *to;
-		ret = sock_recvmsg(l->sock, &msg, MSG_WAITALL | MSG_NOSIGNAL);
+		ret = recv_some(l, to);
 		if (ret <= 0) {
 			ret = ret ?: -ECONNRESET;
 			break;
 		}
-		iov_iter_advance(to, ret);
 	}
 	memalloc_noreclaim_restore(scope);
 	return min(ret, 0);
@@ -400,59 +482,11 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.on_writable = tcp_on_writable,
 	.fits = tcp_fits,
 	.send = tcp_send_iter,
+	.ready = tcp_ready,
 	.recv = tcp_recv_iter,
+	.read_ahead = tcp_read_ahead,
 	.cpu = tcp_cpu,
 	.recv_timeout = tcp_recv_timeout,
 	.shutdown = tcp_shutdown_link,
 	.close = tcp_close_link,
 };
-
-/* receive exactly @len bytes into kernel memory */
-int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
-		   void *buf, size_t len)
-{
-	struct kvec v = { .iov_base = buf, .iov_len = len };
-	struct iov_iter it;
-
-	iov_iter_kvec(&it, ITER_DEST, &v, 1, len);
-	return t->recv(l, &it);
-}
-
-/**
- * nswap_send_buf() - send exactly @len bytes of kernel memory
- * @t: transport
- * @l: link
- * @buf: linear kernel memory
- * @len: bytes
- *
- * Context: process, sleeps until sent; never in a page-out's own context.
- * Return: 0, or the transport's error.
- */
-int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
-		   const void *buf, size_t len)
-{
-	struct kvec v = { .iov_base = (void *)buf, .iov_len = len };
-	struct iov_iter it;
-	ssize_t ret;
-
-	iov_iter_kvec(&it, ITER_SOURCE, &v, 1, len);
-	ret = t->send(l, &it, true);
-	if (ret < 0)
-		return ret;
-	return ret == len ? 0 : -EPIPE;
-}
-
-/* receive and discard @len bytes */
-int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,
-		void *scratch, size_t len)
-{
-	int ret = 0;
-
-	while (len && !ret) {
-		size_t n = min_t(size_t, len, PAGE_SIZE);
-
-		ret = nswap_recv_buf(t, l, scratch, n);
-		len -= n;
-	}
-	return ret;
-}

@@ -33,7 +33,10 @@ struct nswap_link;
  * @send: send from @from, advance it. @wait: sleep until all is sent or the
  *	link breaks; else -EAGAIN when not even a part fits. Returns bytes sent.
  *	Page-out path; one caller at a time.
+ * @ready: have so many bytes come, so that @recv of them would not sleep? The receiver.
  * @recv: fill @to completely or fail. One caller at a time.
+ * @read_ahead: from now on @recv of fewer bytes than this takes up to as many at once, if
+ *	they are there, and keeps what is not asked for yet. The receiver.
  * @cpu: where the last packet of the link was received, negative if unknown.
  * @recv_timeout: let @recv fail with -EAGAIN if not all has come after that many ms,
  *	or twice as many if part of it has; 0 for never.
@@ -55,12 +58,18 @@ struct nswap_transport_ops {
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
 	bool (*fits)(struct nswap_link *l, size_t len);
 	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, bool wait);
+	bool (*ready)(struct nswap_link *l, size_t len);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);
+	void (*read_ahead)(struct nswap_link *l, unsigned int bytes);
 	int (*cpu)(struct nswap_link *l);
 	void (*recv_timeout)(struct nswap_link *l, unsigned int ms);
 	void (*shutdown)(struct nswap_link *l);
 	void (*close)(struct nswap_link *l);
 };
+
+/* for @read_ahead: of a link that carries pages, of one that does not */
+#define NSWAP_AHEAD_PAGES	200u
+#define NSWAP_AHEAD_SMALL	1536u
 
 extern const struct nswap_transport_ops nswap_tcp_ops;
 
