@@ -123,8 +123,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 		nswap_owner_leave(c, o);
 	} else {
 		answer_all(conn, nr, status);
-		ret = nswap_drain(conn->t, conn->l, conn->scratch,
-				  nr * PAGE_SIZE);
+		ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
 	}
 	nswap_cache_give(c, &entries);
 	if (ret)
@@ -206,7 +205,7 @@ static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
 	for (i = 0; i < nr; i++)
 		bvec_set_page(&conn->bv[i], r->b.io.page[i], PAGE_SIZE, 0);
 	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
-	return conn->t->recv(conn->l, &it);
+	return nswap_answers_recv(conn, &it);
 }
 
 /* RETURN: a server sends pages of this node back */
@@ -237,8 +236,7 @@ static int serve_return(struct nswap_srv_conn *conn)
 		if (status == NSWAP_ST_NO_HOME)
 			nswap_moved_want(node, names->page, nr);
 		answer_all(conn, nr, status);
-		ret = nswap_drain(conn->t, conn->l, conn->scratch,
-				  nr * PAGE_SIZE);
+		ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
 	}
 	if (ret)
 		return ret;

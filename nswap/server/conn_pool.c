@@ -48,6 +48,7 @@ static void free_conn(struct nswap_srv_conn *conn)
 		return;
 	kfree(conn->run);
 	free_page((unsigned long)conn->scratch);
+	free_page((unsigned long)conn->out);
 	kfree(conn);
 }
 
@@ -60,7 +61,8 @@ static struct nswap_srv_conn *make_conn(struct nswap_spares *s)
 		return NULL;
 	conn->run = kcalloc(NSWAP_WIRE_RUNS, sizeof(*conn->run), GFP_KERNEL);
 	conn->scratch = (void *)__get_free_page(GFP_KERNEL);
-	if (!conn->run || !conn->scratch)
+	conn->out = (void *)__get_free_page(GFP_KERNEL);
+	if (!conn->run || !conn->scratch || !conn->out)
 		goto fail;
 	conn->node = s->node;
 	conn->t = &nswap_tcp_ops;

@@ -53,7 +53,8 @@ static void inject_ack(struct nswap_srv_conn *conn, u32 nr)
 	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
 	conn->tx.grants = cpu_to_le32(nswap_held_grant(conn->node->cache, conn,
 						       nr, 0));
-	conn->acked_ret = nswap_serve_answer(conn, conn->result, bytes);
+	conn->acked_ret = nswap_serve_answer(conn, conn->result, bytes) ?:
+			  nswap_answers_send(conn);
 	conn->acked = conn->rx.id;
 }
 

@@ -7,8 +7,8 @@
  *    granted, outside every lock, and becomes visible page by page when it is
  *    complete. It never allocates a page.
  *  - An answer may use memory reserves (the transport's send does): refusal,
- *    ack, page-in reply and free can always be sent. There is one at a time per
- *    connection, and it waits only for its own owner to receive.
+ *    ack, page-in reply and free can always be sent. There are a few at a time per
+ *    connection (answers.c), and they wait only for their own owner to receive.
  *  - Stores arrive on their own connection, which receives without reserves.
  */
 #include <linux/err.h>
@@ -71,20 +71,31 @@ static __le32 serve_time_taken(struct nswap_srv_conn *conn)
 				  0);
 }
 
+static int serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes)
+{
+	struct kvec v = { .iov_base = buf, .iov_len = bytes };
+	struct iov_iter it;
+
+	iov_iter_kvec(&it, ITER_DEST, &v, 1, bytes);
+	return nswap_answers_recv(conn, &it);
+}
+
 /* receive the payload of the message being handled, but for its pages; process, sleeps */
 int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes)
 {
-	return nswap_recv_buf(conn->t, conn->l, buf, bytes) ?:
-	       nswap_tags_plain(&conn->tags, buf, bytes);
+	return serve_recv(conn, buf, bytes) ?: nswap_tags_plain(&conn->tags, buf, bytes);
 }
 
-/* send the header, @plain and pages: @nr_bv segments, @len bytes */
+/* send the header and @plain: @nr_bv segments, @len bytes */
 static int send_iov(struct nswap_srv_conn *conn, const void *plain,
 		    unsigned int nr_bv, size_t len)
 {
 	struct iov_iter it;
 	ssize_t ret;
 
+	ret = nswap_answers_send(conn);
+	if (ret)
+		return ret;
 	if (nswap_inject_lost(conn->tx.type))
 		return -ECONNABORTED;
 	nswap_tags_put(&conn->tags, &conn->tx, plain);
@@ -107,6 +118,8 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
  * @payload: memory that may be sent from; ignored without @bytes
  * @bytes: of it
  *
+ * That of a STORE leaves with others; the answers before it are sent first.
+ *
  * Context: process, the connection's thread; sleeps.
  * Return: 0, or the transport's error.
  */
@@ -116,6 +129,9 @@ int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 
 	if (ret)
 		return min(ret, 0);
+	if (conn->tx.type == NSWAP_STORE_ACK)
+		return nswap_answers_room(conn, le32_to_cpu(conn->rx.nr), bytes) ?:
+		       nswap_answers_add(conn, payload, bytes);
 	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
 	if (bytes)
 		set_bv(&conn->bv[1], payload, bytes);
@@ -135,7 +151,7 @@ int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
 	list_for_each_entry(e, entries, link)
 		bvec_set_page(&conn->bv[n++], e->page, PAGE_SIZE, 0);
 	iov_iter_bvec(&it, ITER_DEST, conn->bv, n, n * PAGE_SIZE);
-	return conn->t->recv(conn->l, &it);
+	return nswap_answers_recv(conn, &it);
 }
 
 /* the pages are here: make each visible and record its result */
@@ -213,7 +229,7 @@ static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
 	/* the owner has spent its grants on it nevertheless */
 	if (!store_reserved(conn))
 		nswap_held_ungrant(conn->node->cache, conn, nr);
-	ret = nswap_drain(conn->t, conn->l, conn->scratch, nr * PAGE_SIZE);
+	ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
 	question_here(conn);
 	for (i = 0; i < nr; i++) {
 		conn->result[i].gen = conn->gen[i];
@@ -252,17 +268,11 @@ static int serve_store(struct nswap_srv_conn *conn)
 	return ret ?: store_ack(conn, nr, stored);
 }
 
-static int serve_load(struct nswap_srv_conn *conn)
+/* the pages of a LOAD that are held, each with a reference; returns how many */
+static u32 load_find(struct nswap_srv_conn *conn, u32 nr, struct nswap_entry **entry)
 {
-	struct nswap_cache *c = conn->node->cache;
-	u32 i, nr = le32_to_cpu(conn->rx.nr), held = 0;
-	u32 bytes = nr * sizeof(conn->status[0]);
-	int ret;
+	u32 i, held = 0;
 
-	ret = nswap_serve_plain(conn, conn->gen, nr * sizeof(conn->gen[0]));
-	if (ret)
-		return ret;
-	question_here(conn);
 	for (i = 0; i < nr; i++) {
 		struct nswap_entry *e = NULL;
 
@@ -272,21 +282,34 @@ static int serve_load(struct nswap_srv_conn *conn)
 					    le32_to_cpu(conn->gen[i]));
 		conn->status[i] = cpu_to_le32(e ? NSWAP_ST_OK :
 						  NSWAP_ST_NOT_HELD);
-		if (!e)
-			continue;
-		bvec_set_page(&conn->bv[2 + held], nswap_inject_page(e),
-			      PAGE_SIZE, 0);
-		conn->entry[held++] = e;
+		if (e)
+			entry[held++] = e;
 	}
+	return held;
+}
+
+static int serve_load(struct nswap_srv_conn *conn)
+{
+	u32 i, nr = le32_to_cpu(conn->rx.nr), held;
+	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
+	u32 bytes = nr * sizeof(conn->status[0]);
+	int ret;
+
+	ret = nswap_serve_plain(conn, conn->gen, nr * sizeof(conn->gen[0])) ?:
+	      nswap_answers_room(conn, nr, bytes);
+	if (ret)
+		return ret;
+	question_here(conn);
+	held = load_find(conn, nr, entry);
 	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
 	conn->tx.took = serve_time_taken(conn);
-	set_bv(&conn->bv[0], &conn->tx, sizeof(conn->tx));
-	set_bv(&conn->bv[1], conn->status, bytes);
-	ret = send_iov(conn, conn->status, 2 + held,
-		       sizeof(conn->tx) + bytes + held * PAGE_SIZE);
-	for (i = 0; i < held; i++)
-		nswap_cache_put(c, conn->entry[i]);
-	nswap_stat_add(conn->node, pages_loaded, ret ? 0 : held);
+	ret = nswap_answers_add(conn, conn->status, bytes);
+	for (i = 0; i < held; i++) {
+		if (ret)
+			nswap_cache_put(conn->node->cache, entry[i]);
+		else
+			nswap_answers_page(conn, entry[i]);
+	}
 	nswap_stat_add(conn->node, loads_missed, nr - held);
 	return ret;
 }
@@ -427,14 +450,15 @@ static bool serve_agreed(const struct nswap_srv_conn *conn)
 }
 
 /*
- * Receive one message and answer it. Context: process, the connection's thread;
- * sleeps. Returns 0 to go on, an error to close the connection.
+ * Receive one message and answer it, by nswap_answers_send() at the latest. Context:
+ * process, the connection's thread; sleeps. Returns 0 to go on, an error to close the
+ * connection.
  */
 int nswap_serve(struct nswap_srv_conn *conn)
 {
 	int ret;
 
-	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
+	ret = serve_recv(conn, &conn->rx, sizeof(conn->rx));
 	if (!ret)
 		ret = nswap_tags_take(&conn->tags, &conn->rx);
 	if (!ret)

@@ -221,6 +221,8 @@ static void serve_link(struct nswap_srv_conn *conn)
 		ret = nswap_serve(conn);
 		nswap_rx_affinity(&f, conn->t->cpu(conn->l));
 	}
+	/* what was answered, even if the link is closed for what came then */
+	nswap_answers_send(conn);
 	server_refused(conn, ret);
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",

@@ -41,8 +41,16 @@ struct task_struct;
  * @gen: generations of a STORE or LOAD
  * @result: results of a STORE
  * @status: results of a LOAD
- * @entry: pages being sent
+ * @entry: pages of answers that are to be sent
  * @bv: segments sent or received
+ * @out: a page: headers and results of answers that are to be sent, answers.c
+ * @out_bytes: of it
+ * @out_len: bytes of these answers, pages included
+ * @out_nr: how many they are
+ * @out_pages: pages they are about
+ * @out_held: pages in @entry
+ * @out_vecs: segments in @out_bv
+ * @out_bv: segments of these answers
  * @acked: injection only: id of the STORE that was acknowledged early
  * @acked_ret: result of sending that ack
  */
@@ -60,6 +68,7 @@ struct nswap_srv_conn {
 	struct nswap_owner *owner;
 	struct nswap_wire_run *run;
 	void *scratch;
+	void *out;
 	/* from here on zeros for each new link */
 	u64 mover;
 	u64 epoch;
@@ -75,6 +84,13 @@ struct nswap_srv_conn {
 	__le32 status[NSWAP_REQ_SLOTS];
 	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
+	u32 out_bytes;
+	u32 out_len;
+	u32 out_nr;
+	u32 out_pages;
+	u32 out_held;
+	u32 out_vecs;
+	struct bio_vec out_bv[2 * NSWAP_REQ_SLOTS + 2];
 #ifdef NSWAP_INJECT
 	__le64 acked;
 	int acked_ret;
@@ -94,6 +110,14 @@ int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes);
 void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
 int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
+
+/* answers.c */
+int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes);
+int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes);
+void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e);
+int nswap_answers_send(struct nswap_srv_conn *conn);
+int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to);
+int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes);
 
 /* conn_pool.c */
 struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers of one connection that leave in one send.
+ *
+ *   message -> answer added -> next message, if it has come -> ... -> sent
+ *
+ * Invariants:
+ *  - An answer never waits for another message: before the thread sleeps for one, or for
+ *    the rest of one, it sends all of them. So it does when they are MOST answers, or about
+ *    as many pages as one message can be.
+ *  - They are sent in the order in which they were added, and so are numbered.
+ *  - Pages are kept until they are sent: what is added holds a reference to its entry.
+ *  - Nothing is allocated; the thread is the only one that adds or sends.
+ */
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "core/node.h"
+#include "inject_entry.h"
+#include "server.h"
+
+#define MOST	16	/* answers */
+
+/* a segment of the page of headers; those that lie side by side are one */
+static void answers_vec(struct nswap_srv_conn *conn, u32 bytes)
+{
+	struct page *page = virt_to_page(conn->out);
+	struct bio_vec *last = conn->out_vecs ? &conn->out_bv[conn->out_vecs - 1] : NULL;
+
+	if (last && last->bv_page == page)
+		last->bv_len += bytes;
+	else
+		bvec_set_page(&conn->out_bv[conn->out_vecs++], page, bytes,
+			      conn->out_bytes);
+	conn->out_bytes += bytes;
+	conn->out_len += bytes;
+}
+
+/**
+ * nswap_answers_room() - make room for an answer
+ * @conn: connection
+ * @pages: how many pages it is about
+ * @bytes: of results
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0, or the transport's error.
+ */
+int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes)
+{
+	if (conn->out_nr < MOST && conn->out_pages + pages <= NSWAP_REQ_SLOTS &&
+	    conn->out_bytes + sizeof(conn->tx) + bytes <= PAGE_SIZE)
+		return 0;
+	return nswap_answers_send(conn);
+}
+
+/**
+ * nswap_answers_add() - add the answer that nswap_serve_head() began
+ * @conn: connection, with room for it
+ * @plain: its results
+ * @bytes: of them
+ *
+ * Its pages follow.
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0, or an error to close the connection.
+ */
+int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes)
+{
+	void *at = conn->out + conn->out_bytes;
+
+	if (nswap_inject_lost(conn->tx.type))
+		return -ECONNABORTED;
+	nswap_tags_put(&conn->tags, &conn->tx, plain);
+	nswap_tags_sent(&conn->tags);
+	memcpy(at, &conn->tx, sizeof(conn->tx));
+	memcpy(at + sizeof(conn->tx), plain, bytes);
+	answers_vec(conn, sizeof(conn->tx) + bytes);
+	conn->out_nr++;
+	conn->out_pages += le32_to_cpu(conn->rx.nr);
+	return 0;
+}
+
+/* a page of the answer added last; its reference to the entry passes to it */
+void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e)
+{
+	bvec_set_page(&conn->out_bv[conn->out_vecs++], nswap_inject_page(e),
+		      PAGE_SIZE, 0);
+	conn->out_len += PAGE_SIZE;
+	conn->entry[conn->out_held++] = e;
+}
+
+/* send them; process, the connection's thread; sleeps. 0, or the transport's error */
+int nswap_answers_send(struct nswap_srv_conn *conn)
+{
+	size_t len = conn->out_len;
+	struct iov_iter it;
+	ssize_t ret;
+	u32 i;
+
+	if (!len)
+		return 0;
+	iov_iter_bvec(&it, ITER_SOURCE, conn->out_bv, conn->out_vecs, len);
+	ret = conn->t->send(conn->l, &it, true);
+	for (i = 0; i < conn->out_held; i++)
+		nswap_cache_put(conn->node->cache, conn->entry[i]);
+	if (ret == len)
+		nswap_stat_add(conn->node, pages_loaded, conn->out_held);
+	conn->out_bytes = 0;
+	conn->out_len = 0;
+	conn->out_nr = 0;
+	conn->out_pages = 0;
+	conn->out_held = 0;
+	conn->out_vecs = 0;
+	if (ret < 0)
+		return ret;
+	return ret == len ? 0 : -EPIPE;
+}
+
+/* receive, and send the answers before if that sleeps; likewise */
+int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to)
+{
+	int ret = 0;
+
+	if (conn->out_len && !conn->t->ready(conn->l, iov_iter_count(to)))
+		ret = nswap_answers_send(conn);
+	return ret ?: conn->t->recv(conn->l, to);
+}
+
+/* receive and discard so many bytes; process, sleeps */
+int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes)
+{
+	return nswap_answers_send(conn) ?:
+	       nswap_drain(conn->t, conn->l, conn->scratch, bytes);
+}
