@@ -26,6 +26,20 @@ debian_mirror()
 	echo "$mirror"
 }
 
+# debian_root SUITE PACKAGES FOLDER: a small Debian there, with these, by debootstrap.
+# The caller has to move it to its place; its log stays beside it.
+debian_root()
+{
+	local mirror
+	mirror=$(debian_mirror) || exit 1
+	rm -rf "$3"
+	debootstrap --variant=minbase --include="$2" \
+		--keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+		"$1" "$3" "$mirror" > "$3.log" 2>&1 ||
+		die "debootstrap failed, see $3.log"
+	rm -f "$3"/var/cache/apt/archives/*.deb
+}
+
 # apt_sources SUITE: the sources.list lines of a Debian release.
 apt_sources()
 {

@@ -30,7 +30,7 @@ headers()
 
 main()
 {
-	local place key one mirror
+	local place key one
 	[ "$(id -u)" = 0 ] || die "a Debian root can be made and entered by root only"
 	key=$packages
 	for one in $series; do
@@ -40,13 +40,9 @@ main()
 	exec 9> "$NSWAP_CACHE/root-bookworm.lock"
 	flock 9
 	if [ ! -d "$place" ]; then
-		mirror=$(debian_mirror) || exit 1
 		say "making a Debian 12 root (about 110 MB of packages, once)"
 		rm -rf "$NSWAP_CACHE"/root-bookworm-*
-		debootstrap --variant=minbase --include="$packages" bookworm \
-			"$place.new" "$mirror" > "$NSWAP_CACHE/root-bookworm.log" 2>&1 ||
-			die "debootstrap failed, see $NSWAP_CACHE/root-bookworm.log"
-		rm -f "$place.new"/var/cache/apt/archives/*.deb
+		debian_root bookworm "$packages" "$place.new"
 		for one in $series; do
 			headers "$one" "$place.new" > /dev/null
 		done

@@ -24,19 +24,13 @@ root=$NSWAP_CACHE/root-$suite-$(echo "$packages" | sha256sum | cut -c1-12)
 
 make_root()
 {
-	local mirror
 	[ "$(id -u)" = 0 ] || die "a build root can only be made by root"
-	mirror="${NSWAP_DEBIAN_MIRROR:-$(own_mirror '/debian/?$')}"
 	say "making a root of Debian $suite to build modules in (once)"
-	rm -rf "$root.new"
-	debootstrap --variant=minbase --include="$packages" \
-		--keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-		"$suite" "$root.new" "$mirror" > "$root.log" 2>&1 ||
-		die "debootstrap failed, see $root.log"
+	rm -rf "$NSWAP_CACHE/root-$suite"-*
+	debian_root "$suite" "$packages" "$root.new"
 	for name in cc gcc; do
 		ln -sf gcc-14 "$root.new/usr/bin/$name"
 	done
-	rm -rf "$root.new"/var/cache/apt/archives/*.deb "$root"
 	mv "$root.new" "$root"
 }
 
@@ -50,7 +44,7 @@ bind()
 main()
 {
 	mkdir -p "$NSWAP_CACHE"
-	exec 9> "$root.lock"
+	exec 9> "$NSWAP_CACHE/root-$suite.lock"
 	flock 9
 	[ -d "$root" ] || make_root
 	flock -u 9
