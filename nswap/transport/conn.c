@@ -356,6 +356,8 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 		spin_unlock(&c->lock);
 		mutex_lock(&c->tx);
 		mutex_unlock(&c->tx);
+		/* a task that found it locked meanwhile has left its messages to this one */
+		nswap_conn_push(c);
 		spin_lock(&c->lock);
 		m = find_sent(c, id);
 		if (m && m->at == NSWAP_MSG_SENDING)

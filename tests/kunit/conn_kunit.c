@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One connection, on a link that can be told how much fits: who sends what, and when. */
 #include <kunit/test.h>
+#include <linux/kthread.h>
 
 #include "../../nswap/base/workqueues.c"
 #include "../../nswap/transport/conn.c"
@@ -173,9 +174,62 @@ static void leave_together(struct kunit *test)
 	nswap_workqueues_exit();
 }
 
+/* a receiver: the message that waits for its answer is still being sent */
+static int receives(void *arg)
+{
+	struct nswap_conn *c = arg;
+	struct nswap_msg *m = list_first_entry(&c->sent, struct nswap_msg, link);
+
+	WARN_ON(take_answered(c, m->hdr.id) != m);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/* what finds the sender's mutex held by a receiver is sent by that */
+static void receiver_sends(struct kunit *test)
+{
+	struct nswap_msg *m = kunit_kcalloc(test, 2, sizeof(*m), GFP_KERNEL);
+	struct nswap_conn *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+	struct bio_vec *bv = kunit_kcalloc(test, 2, sizeof(*bv), GFP_KERNEL);
+	unsigned long until = jiffies + 20 * HZ;
+	struct nswap_msg *batch[2];
+	struct task_struct *t;
+	LIST_HEAD(lost);
+
+	KUNIT_ASSERT_TRUE(test, m && c && bv);
+	KUNIT_ASSERT_EQ(test, nswap_workqueues_init(), 0);
+	KUNIT_ASSERT_EQ(test, nswap_conn_init(c, (void *)c, 0), 0);
+	the_feed = NULL;
+	c->up = true;
+	pipe = (struct pipe){ .room = SIZE_MAX };
+	m[0].hdr.id = cpu_to_le64(1);
+	m[1].hdr.id = cpu_to_le64(2);
+	mutex_lock(&c->tx);
+	queue_some(test, c, m, bv, 1);
+	KUNIT_EXPECT_EQ(test, next_to_send(c, batch, 2), 1u);
+	t = kthread_run(receives, c, "receives");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+	while (READ_ONCE(t->__state) != TASK_UNINTERRUPTIBLE && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	batch_sent(c, batch, 1, send_batch(c, batch, 1));
+	queue_some(test, c, m + 1, bv + 1, 1);
+	nswap_conn_push(c);
+	KUNIT_EXPECT_EQ(test, m[1].at, NSWAP_MSG_QUEUED);
+	mutex_unlock(&c->tx);
+	while (READ_ONCE(m[1].at) != NSWAP_MSG_SENT && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, m[1].at, NSWAP_MSG_SENT);
+	kthread_stop(t);
+	nswap_conn_close(c, &lost);
+	nswap_conn_exit(c);
+	nswap_workqueues_exit();
+}
+
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(sends_a_share),
 	KUNIT_CASE(leave_together),
+	KUNIT_CASE(receiver_sends),
 	{ }
 };
 
