@@ -50,7 +50,8 @@ void nswap_session_push(struct nswap_node *node)
 	llist_for_each_entry_safe(c, next, all, unpushed) {
 		struct nswap_peer *peer = c->peer;
 
-		clear_bit(0, &c->held);
+		/* not before @next was read: then it may be added to the list again */
+		clear_bit_unlock(0, &c->held);
 		/* pairs with nswap_session_send(): it sees this, or its message is seen */
 		smp_mb__after_atomic();
 		nswap_conn_push(c);
