@@ -467,6 +467,9 @@ int nswap_serve(struct nswap_srv_conn *conn)
 		ret = -EPROTO;
 	if (!ret && nswap_inject_lost(conn->rx.type))
 		ret = -ECONNABORTED;
+	/* others may take their time: those answered already do not wait for them */
+	if (!ret && conn->rx.type != NSWAP_STORE && conn->rx.type != NSWAP_LOAD)
+		ret = nswap_answers_send(conn);
 	if (ret)
 		return ret;
 	switch (conn->rx.type) {
