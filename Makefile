@@ -32,8 +32,8 @@ RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 UM = $(shell grep -s '^CONFIG_UML=y' $(KDIR)/.config)
 KARGS = $(if $(UM),ARCH=um) $(if $(INJECT),NSWAP_INJECT=1) \
-	$(if $(KUNIT),NSWAP_KUNIT=1)
-OUT = build/$(RELEASE)$(if $(INJECT),-inject)
+	$(if $(KUNIT),NSWAP_KUNIT=1) $(if $(LACKS),NSWAP_LACKS=$(LACKS))
+OUT = build/$(RELEASE)$(if $(INJECT),-inject)$(if $(LACKS),-lacks)
 
 # -- building ---------------------------------------------------------------
 SOURCES := Kbuild $(wildcard nswap/*.[ch] nswap/*/*.[ch] policy/*.[ch] prefetch/*.[ch] proc/*.[ch] \
@@ -159,6 +159,7 @@ help:
 	@echo "       KVER=release   for that kernel's installed headers (default: the newest)"
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
+	@echo "       LACKS=PROBE    as if the kernel had not what that probe of compat/ finds"
 	@echo "  make all-kernels    build for every kernel within reach"
 	@echo "  make install        install both, manual pages, completions, nswap.conf and the"
 	@echo "                      systemd unit (DESTDIR, PREFIX and UNITS apply)"

@@ -10,7 +10,7 @@ import lab.boot
 from .scenario import ROOT
 from .totals import OUT
 
-KINDS = ("module", "inject", "kunit", "model-dev", "progs", "benchprogs")
+KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs")
 
 
 @functools.cache
@@ -53,12 +53,15 @@ class Builds:
         failures are kept."""
         needs, self.tried = needs - self.tried, needs | self.tried
         kdir = f"KDIR={self.kernel}"
-        if needs & {"module", "inject"}:
+        if needs & {"module", "inject", "discards"}:
             self._make("module", "nswapctl")
         if "module" in needs and "module" not in self.failed:
             self._make("module", kdir, "module")
         if "inject" in needs:
             self._make("inject", kdir, "INJECT=1", "module")
+        if "discards" in needs:
+            # freed slots are known by discards alone
+            self._make("discards", kdir, "LACKS=SLOT_FREE_NOTIFY", "module")
         if "kunit" in needs:
             self._make("kunit", kdir, "kunit")
         if "model-dev" in needs:
@@ -81,6 +84,7 @@ class Builds:
             programs += [p for p in (build / "bench-programs").iterdir()
                          if p.suffix in ("", ".so")]
         modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
+                   "discards": build / f"{self.release}-lacks/nswap.ko",
                    "kunit": plain / "nswap_kunit.ko", "model-dev": model}
         return {"flavour": flavour, "seed": seed, "kernel": str(self.kernel),
                 "programs": {p.name: copied(p, folder / p.name)

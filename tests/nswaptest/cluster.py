@@ -233,10 +233,10 @@ class Node(abc.ABC):
                 sorted(self.ctl("peers"), key=lambda p: over.index(p["state"])
                        if p["state"] in over else len(over))}
 
-    def swapon(self, dev, prio=100):
+    def swapon(self, dev, *options, prio=100):
         """mkswap and swapon."""
         self.run(["mkswap", f"/dev/{dev}"]).check()
-        self.run(["swapon", "-p", str(prio), f"/dev/{dev}"]).check()
+        self.run(["swapon", "-p", str(prio), *options, f"/dev/{dev}"]).check()
 
     def swapoff(self, dev, timeout=120):
         """swapoff: pages everything in."""
@@ -360,7 +360,7 @@ class Cluster(abc.ABC):
         swapped on; swapped off and deleted at the end."""
         dev = node.device_add(size, home=home)
         try:
-            node.swapon(dev, prio)
+            node.swapon(dev, prio=prio)
             try:
                 yield dev
             finally:

@@ -247,7 +247,7 @@ class Cluster(Base):
             self.load("inject" if inject else "module")
 
     def load(self, which="module", *parameters):
-        """insmod the module: "module" or "inject"."""
+        """insmod the module: "module", "inject" or "discards"."""
         sh("insmod", self.test.settings["modules"][which], *parameters)
 
     def unload(self):
