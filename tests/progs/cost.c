@@ -145,12 +145,12 @@ static void repeat(struct disk *d, const struct work *w, unsigned int rep,
 
 	prepare(d, w, n, (uint64_t)(w - works) * (REPS + 1) + rep);
 	idle = idle_ns();
-	start = now_ns();
+	start = window_begin();
 	if (w->depth == 1)
 		one_by_one(d, w, n);
 	else
 		several(d, w, n);
-	took = now_ns() - start;
+	took = window_end(start);
 	idle = idle_ns() - idle;
 	for (uint64_t i = 0; !w->write && i < n; i++)
 		compare(d, d->buf + i * w->unit * PAT_BYTES,
@@ -277,13 +277,13 @@ static int swap(const char *name, uint64_t mb)
 		for (uint64_t i = 0; i < pages; i++)
 			at[i] = (uint32_t)(random ? pat_order_at(&order, i) : i);
 		idle = idle_ns();
-		start = now_ns();
+		start = window_begin();
 		for (uint64_t i = 0; i < pages; i++) {
 			if (i % FORGET_EVERY == 0)
 				forget_translations(region);
 			bad |= access_page(mem, at[i], rep + 1);
 		}
-		took = now_ns() - start;
+		took = window_end(start);
 		idle = idle_ns() - idle;
 		if (rep)
 			tell(name, rep, pages, took, idle);
@@ -347,12 +347,12 @@ static int tcp_ask(const char *address)
 		uint64_t start, took, idle = idle_ns();
 
 		memset(answer, 0, sizeof(answer));
-		start = now_ns();
+		start = window_begin();
 		for (unsigned int i = 0; i < EXCHANGES; i++)
 			if (send(fd, ask, sizeof(ask), 0) != sizeof(ask) ||
 			    !receive(fd, answer, sizeof(answer)))
 				refuse("the exchange broke off: %s", strerror(errno));
-		took = now_ns() - start;
+		took = window_end(start);
 		idle = idle_ns() - idle;
 		if (!pat_same(answer + ASK, SEED, 0, 1))
 			refuse("what came over TCP is not what was sent");

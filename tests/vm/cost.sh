@@ -335,6 +335,7 @@ works()
 		*) plain="$plain $work" ;;
 		esac
 	done
+	[ -z "${COST_PROFILE:-}" ] || cat /proc/kallsyms > /dev/ttyS2
 	wait_until 60 "the guest is idle" is_idle
 	# shellcheck disable=SC2086  # lists of words
 	if [ "$COST_DEVICE" = tcp ]; then

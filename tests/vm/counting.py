@@ -109,7 +109,7 @@ def archive(series, out):
     return out
 
 
-def command(series, device, works, folder, initrd):
+def command(series, device, works, folder, initrd, profiler=()):
     """QEMU's command line."""
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-name", "cost",
@@ -120,9 +120,9 @@ def command(series, device, works, folder, initrd):
             "-rtc", "base=2020-01-01,clock=vm", "-seed", "1",
             "-kernel", str(image.vmlinux(series)), "-initrd", str(initrd),
             "-append", f"{CMDLINE} COST_DEVICE={device} COST_MB={DEVICE_MB} "
-            f"COST_WORKS={','.join(works)}",
+            f"COST_WORKS={','.join(works)}" + " COST_PROFILE=1" * bool(profiler),
             "-serial", f"file:{folder}/console.log",
-            "-serial", f"file:{folder}/rows"]
+            "-serial", f"file:{folder}/rows", *profiler]
 
 
 def _last_word(folder):
@@ -145,15 +145,16 @@ def _wait(qemu, folder, name):
         time.sleep(0.1)
 
 
-def repetitions(series, device, works, folder, initrd):
+def repetitions(series, device, works, folder, initrd, profiler=()):
     """Boot a guest that measures works on a device: what it said of each
-    repetition."""
+    repetition. profiler is more of QEMU's arguments: a third serial port, for the
+    guest's symbols, and a plugin (profiling.py)."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{device} on {series}"
     for old in SAID:
         (folder / old).unlink(missing_ok=True)
     with open(folder / "qemu.log", "wb") as log, subprocess.Popen(
-            command(series, device, works, folder, initrd),
+            command(series, device, works, folder, initrd, profiler),
             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             start_new_session=True) as qemu:
         _running.add(qemu)
@@ -206,12 +207,16 @@ def measure(series, device, works, folder, initrd=None):
             own.unlink()
 
 
-def lab():
-    """The machine that counts, in a few words."""
+def emulator():
+    """The version of QEMU."""
     done = subprocess.run(["qemu-system-x86_64", "--version"], text=True,
                           stdout=subprocess.PIPE, check=True)
-    version = re.search(r"version (\S+)", done.stdout).group(1)
-    return f"QEMU {version} icount, {CPU.split(',')[0]}, 1 CPU, both nodes"
+    return re.search(r"version (\S+)", done.stdout).group(1)
+
+
+def lab():
+    """The machine that counts, in a few words."""
+    return f"QEMU {emulator()} icount, {CPU.split(',')[0]}, 1 CPU, both nodes"
 
 
 def dearer(rows, committed, share):

@@ -7,9 +7,9 @@ depends on how busy the machine is, so there is no second try.
 import json
 import pathlib
 
-from nswaptest.check import Failure, equal
+from nswaptest.check import Failure, equal, within
 from nswaptest.scenario import ROOT
-from vm import counting
+from vm import counting, profiling
 
 DESCRIPTION = "no page has become dearer, in instructions on a stock kernel"
 SUITES = ("vm",)
@@ -32,6 +32,20 @@ def test_page(t):
     if found:
         raise Failure("; ".join(found) + ": a change that makes a page dearer commits "
                       "the new figures (make bench BENCH=cost) and says why")
+
+
+def test_profile(t):
+    """The profile of a work has all instructions that were counted, by function."""
+    if profiling.unfit():
+        t.skip(profiling.unfit())
+    folder = pathlib.Path(t.dir) / "guest"
+    found = profiling.profile(KERNEL, DEVICE, WORKS[:1], folder)[WORKS[0]]
+    rows = [json.loads(line) for line in (folder / "rows").read_text().splitlines()
+            if line.startswith("{")]
+    counted = rows[-1]["ns"] / rows[-1]["pages"]
+    t.log(f"{found.total:.1f} instructions a page, {counted:.1f} counted")
+    within(found.total, counted, 0.01, "instructions of all functions")
+    within(found.calls["nswap_held_find [nswap]"], 1, 0.01, "a page's searches")
 
 
 def test_compare(_):
