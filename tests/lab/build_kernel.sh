@@ -11,7 +11,7 @@
 # kcsan  no user-mode kernel but one for QEMU, with the data race detector
 #
 # The build folder is named after the kernel version and a hash of the
-# configuration, so a changed fragment is built and an unchanged one is not.
+# configuration and of patches/, so a changed one is built and an unchanged one is not.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/setup/cache.sh
@@ -43,20 +43,35 @@ fetch_source()
 		mv "$src.tmp" "$src"
 		rm -f "$deb"
 	fi
+	patch_source "$src"
 	echo "$src"
+}
+
+# patch_source FOLDER: apply what was not yet. They mend user mode's own faults.
+patch_source()
+{
+	local p
+	for p in "${patches[@]}"; do
+		patch -d "$1" -p1 -R -s -f --dry-run < "$p" > /dev/null 2>&1 ||
+			patch -d "$1" -p1 -s -f < "$p" >&2 ||
+			die "$p does not fit the source in $1"
+	done
 }
 
 fragments()
 {
-	echo "$here/kernel.config"
+	local names name
 	case $flavour in
-	plain) echo "$here/stock.config" ;;
-	debug) echo "$here/stock.config"; echo "$here/debug.config" ;;
-	vtime) echo "$here/vtime.config" ;;
-	faults) echo "$here/stock.config"; echo "$here/faults.config" ;;
-	kcsan) echo "$here/stock.config"; echo "$here/kcsan.config" ;;
-	*) die "unknown flavour '$flavour': plain, debug, vtime, faults or kcsan" ;;
+	plain) names="kernel stock" ;;
+	debug) names="kernel stock debug" ;;
+	vtime) names="kernel vtime" ;;
+	faults) names="kernel stock faults" ;;
+	kcsan) names="kernel stock kcsan" ;;
+	*) return ;;
 	esac
+	for name in $names; do
+		echo "$here/$name.config"
+	done
 }
 
 # kbuild ARG…: the kernel's own make. A machine's kernel is started as it is linked.
@@ -68,9 +83,11 @@ kbuild()
 main()
 {
 	local files hash out src arch=um prefix=um targets=all
+	local patches=("$here"/patches/*.patch)
 	mapfile -t files < <(fragments)
-	[ ${#files[@]} -gt 0 ] || exit 1
-	hash=$(cat "${files[@]}" | sha256sum | cut -c1-12)
+	[ ${#files[@]} -gt 0 ] ||
+		die "unknown flavour '$flavour': plain, debug, vtime, faults or kcsan"
+	hash=$(cat "${files[@]}" "${patches[@]}" | sha256sum | cut -c1-12)
 	if [ "$flavour" = kcsan ]; then
 		arch=x86_64 prefix=lab targets="vmlinux modules"
 	fi
@@ -83,7 +100,10 @@ main()
 	exec 9> "$NSWAP_CACHE/um-$flavour.lock"
 	flock 9
 	if [ ! -f "$out/.built" ]; then
+		exec 8> "$NSWAP_CACHE/src.lock"
+		flock 8
 		src=$(fetch_source)
+		exec 8>&-
 		say "building the $flavour lab kernel (5 to 10 minutes on 2 cores, once)"
 		mkdir -p "$out"
 		local log="$out/build.log"

@@ -7,7 +7,7 @@ import os
 import time
 
 from . import check
-from .cluster import PAGE
+from .cluster import PAGE, shown
 
 
 def eater(node, mb, **options):
@@ -18,6 +18,17 @@ def eater(node, mb, **options):
         if value is not True:
             argv.append(str(value))
     return argv
+
+
+def held_back(limit, command):
+    """A command line that keeps its group at a limit without killing.
+
+    At memory.max the group's OOM killer fires now and then, with every page
+    clean in the swap cache, none under writeback and no write error: reclaim
+    finds them all referenced. memory.high makes the program wait instead.
+    """
+    return ("g=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup); "
+            f"echo {limit} > $g/memory.high || exit 9; exec {shown(command)}")
 
 
 def result_of(done, codes=(0,)):
