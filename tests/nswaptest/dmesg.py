@@ -108,11 +108,33 @@ def _without_foreign(lines):
 FRAME = re.compile(r"^(?:\[ *[\d.]+\])?\s+([a-z_]\w*[\w.]*)\+0x")
 ASKERS = 12         # functions of a stack that are told
 
+KILLER = "invoked oom-killer"
+KILLED = re.compile(
+    r"oom-kill:(constraint=\w+)|memory: (usage \S+ limit \S+)(?=,)|"
+    r"\] ((?:anon|kernel|unevictable|swapcached|file_writeback|(?:in)?active_anon|"
+    r"pgscan_direct|pgsteal_direct) \d+)$")
+BEFORE = 6          # lines of the module before it that are told
+
+
+def _killing(lines, at):
+    """Of a report of the OOM killer: whose memory was short, and how it was used; and
+    what the module had said before."""
+    said = [line.split("nswap: ", 1)[1].strip() for line in lines[:at]
+            if "nswap: " in line]
+    used = []
+    for line in lines[at + 1:at + 150]:
+        if KILLER in line:
+            break
+        used += [next(filter(None, found)) for found in KILLED.findall(line)]
+    return "; ".join(used + said[-BEFORE:])
+
 
 def _told(lines, at):
     """A line that fails a test; of a stack, the report it belongs to and its
     innermost functions: often this is all that is left of a run."""
     line = lines[at].strip()
+    if KILLER in line:
+        return f"{line} ({_killing(lines, at)})"
     if "Call Trace:" not in line:
         return line
     stack = (FRAME.search(below) for below in lines[at + 1:at + 60])

@@ -143,6 +143,13 @@ def test_gate(t):
     ours = report.replace("[virtio_net]", "[nswap]")
     equal(len(dmesg.problems(ours, allow_starved=True)), 1,
           "one of the module's")
+    killed = (clean + "[ 3.0] eater invoked oom-killer: order=0\n"
+              "[ 3.0] memory: usage 16384kB, limit 16384kB, failcnt 9\n"
+              "[ 3.0] anon 16400000\n[ 3.0] file_writeback 4096\n[ 3.0] pgfault 7\n")
+    told = dmesg.problems(killed)[0]
+    true(told.endswith("(usage 16384kB, limit 16384kB; anon 16400000; "
+                       "file_writeback 4096; node up; peer 3 is silent)"),
+         f"whose memory was short, and what the module said: {told}")
 
 
 def race(first, second):
