@@ -11,7 +11,7 @@ CPUS = 3        # of the host: its guests eat, and are timed
 ONLY_FULL = {
     **dict.fromkeys(("6_1_256", "6_12_256"), "with 256 MB and a third guest it takes 5 to "
                                              "10 minutes of emulation"),
-    **dict.fromkeys(("parity_6_12", "three_6_1"),
+    **dict.fromkeys(("parity_6_12", "sealed_6_12", "three_6_1"),
                     "it takes minutes of emulation, and the other kernel shows the same"),
     **dict.fromkeys(("mirror_6_1", "mirror_6_12"),
                     "it takes minutes of emulation, and sealed shows the same"),
