@@ -44,7 +44,7 @@ def complaints(path, text):
             found.append(f"line {number}: a note to self")
         if MACHINE.search(line):
             found.append(f"line {number}: a path of one machine")
-        if line != line.rstrip() and path.suffix != ".md":
+        if line != line.rstrip() and path.suffix not in (".md", ".patch"):
             found.append(f"line {number}: trailing blanks")
     if path.suffix == ".md":
         for link in LINK.findall(text):
