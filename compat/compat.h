@@ -257,6 +257,45 @@ static inline int nswap_compat_alloc_tag_set(struct blk_mq_tag_set *set)
 #endif
 
 /*
+ * MSG_SPLICE_PAGES works since 6.5, where it took the place of a call that takes one
+ * page at a time; 6.1.y has the flag alone. @msg: of bvecs. Goes with 6.1.
+ */
+#include <linux/net.h>
+#ifndef NSWAP_HAS_SENDPAGE
+static inline int nswap_compat_splice(struct socket *sock, struct msghdr *msg)
+{
+	msg->msg_flags |= MSG_SPLICE_PAGES;
+	return sock_sendmsg(sock, msg);
+}
+#else
+#include <net/sock.h>
+
+static inline int nswap_compat_splice(struct socket *sock, struct msghdr *msg)
+{
+	struct iov_iter *from = &msg->msg_iter;
+	int ret = 0, done = 0;
+
+	lock_sock(sock->sk);
+	while (iov_iter_count(from)) {
+		const struct bio_vec *bv = from->bvec;
+		size_t n = min_t(size_t, bv->bv_len - from->iov_offset,
+				 iov_iter_count(from));
+		int more = n < iov_iter_count(from) ? MSG_MORE | MSG_SENDPAGE_NOTLAST : 0;
+
+		ret = kernel_sendpage_locked(sock->sk, bv->bv_page,
+					     bv->bv_offset + from->iov_offset, n,
+					     msg->msg_flags | more);
+		if (ret <= 0)
+			break;
+		iov_iter_advance(from, ret);
+		done += ret;
+	}
+	release_sock(sock->sk);
+	return done ?: ret;
+}
+#endif
+
+/*
  * QUEUE_FLAG_DISABLE_WBT_DEF: a flag of the queue since 7.x, before that the I/O
  * scheduler's alone. What stands for it is set on every blk-mq queue anyway;
  * nswapctl turns throttling off by its attribute. Goes with 6.12.

@@ -113,6 +113,11 @@ unsigned int probe = QUEUE_FLAG_DISABLE_WBT_DEF;
 #include <linux/blkdev.h>
 struct rq_list probe;
 
+#elif defined(NSWAP_PROBE_SENDPAGE)
+#include <linux/net.h>
+int (*probe)(struct sock *sk, struct page *page, int offset, size_t size,
+	     int flags) = kernel_sendpage_locked;
+
 #elif defined(NSWAP_PROBE_TASK_FRAG)
 #include <net/sock.h>
 void probe(struct sock *sk);

@@ -316,6 +316,7 @@ static void pagein_send(struct nswap_op *op)
 		      offset_in_page(&io->gen[op->first]));
 	m->plain = &io->gen[op->first];
 	iov_iter_bvec(&m->iter, ITER_SOURCE, bv, 2, sizeof(*h) + bytes);
+	m->pages = 0;
 	nswap_stat_inc(peer->node, load_msgs);
 	atomic_inc(&peer->loads);
 	nswap_hedge_begin(op);

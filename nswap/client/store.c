@@ -18,6 +18,10 @@
  *  - A slot may be freed at any time, and one of a move rewritten, freed or
  *    claimed elsewhere. Only the user's callbacks look at the slot's entry, never
  *    this file; so an orphan is named by what was sent, not by the entry.
+ *  - The pages of a large message are not copied: the link refers to them until they
+ *    have come or it is closed, which is after the message ended only if it was given
+ *    up, or answered before all of it had come. What such a page holds by then goes to
+ *    a generation that is never read.
  *  - Nothing here sleeps for the network or allocates; only the receiver waits,
  *    for the results that follow a header. The message holds a reference to the
  *    peer until it ends.
@@ -32,6 +36,9 @@
 #include "peers/place.h"
 #include "peers/session.h"
 #include "store.h"
+
+/* from so many pages on, to refer to them costs less than to copy them */
+#define STORE_REFER	4
 
 /* is it one of the device's reserve, for which no grant is spent? */
 static bool store_is_reserved(const struct nswap_op *op)
@@ -140,6 +147,7 @@ static void store_build(struct nswap_op *op)
 	for (i = 0; i < op->nr; i++)
 		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
 	op->m.plain = &io->gen[op->first];
+	op->m.pages = op->nr >= STORE_REFER ? op->nr * PAGE_SIZE : 0;
 	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
 		      sizeof(*h) + bytes);
 }

@@ -124,7 +124,7 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	nswap_tags_put(&ml->tags, &ml->hdr, plain);
 	nswap_tags_sent(&ml->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, bv, nr_bv, len);
-	sent = ml->t->send(ml->l, &it, true);
+	sent = ml->t->send(ml->l, &it, 0, true);
 	ret = sent < 0 ? sent : sent == len ? 0 : -EPIPE;
 	if (!ret)
 		ret = recv_head(ml, answer, back) ?:

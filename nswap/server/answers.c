@@ -100,7 +100,7 @@ int nswap_answers_send(struct nswap_srv_conn *conn)
 	if (!len)
 		return 0;
 	iov_iter_bvec(&it, ITER_SOURCE, conn->out_bv, conn->out_vecs, len);
-	ret = conn->t->send(conn->l, &it, true);
+	ret = conn->t->send(conn->l, &it, 0, true);
 	for (i = 0; i < conn->out_held; i++)
 		nswap_cache_put(conn->node->cache, conn->entry[i]);
 	if (ret == len)

@@ -101,7 +101,7 @@ static int send_iov(struct nswap_srv_conn *conn, const void *plain,
 	nswap_tags_put(&conn->tags, &conn->tx, plain);
 	nswap_tags_sent(&conn->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, conn->bv, nr_bv, len);
-	ret = conn->t->send(conn->l, &it, true);
+	ret = conn->t->send(conn->l, &it, 0, true);
 	if (ret < 0)
 		return ret;
 	return ret == len ? 0 : -EPIPE;

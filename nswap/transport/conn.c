@@ -18,7 +18,8 @@
  *  - A partly sent message cannot be taken back: when it times out the session
  *    is broken instead (conn_take.c).
  *  - Messages that wait leave together, in one send, as far as they surely fit:
- *    so at most one is partly sent, and those behind it go back on the queue.
+ *    so at most one is partly sent, and those behind it go back on the queue. One
+ *    whose pages are not copied leaves alone.
  *  - One that is queued without being pushed is the caller's to push: it has more
  *    to queue, and does not sleep in between.
  *
@@ -42,7 +43,7 @@
 static bool msg_joins(struct nswap_conn *c, const struct nswap_msg *m,
 		      size_t bytes, unsigned int vecs)
 {
-	return iov_iter_is_bvec(&m->iter) && vecs + m->iter.nr_segs <= NSWAP_TX_VECS &&
+	return iov_iter_is_bvec(&m->iter) && !m->pages && vecs + m->iter.nr_segs <= NSWAP_TX_VECS &&
 	       bytes + iov_iter_count(&m->iter) <= TX_BYTES &&
 	       c->t->fits(c->l, bytes + iov_iter_count(&m->iter));
 }
@@ -69,7 +70,7 @@ static unsigned int next_to_send(struct nswap_conn *c, struct nswap_msg **batch,
 		m->at = NSWAP_MSG_SENDING;
 		list_move_tail(&m->link, &c->sent);
 		batch[n++] = m;
-		if (!iov_iter_is_bvec(&m->iter))
+		if (!iov_iter_is_bvec(&m->iter) || m->pages)
 			break;
 		bytes += iov_iter_count(&m->iter);
 		vecs += m->iter.nr_segs;
@@ -138,7 +139,7 @@ static ssize_t send_batch(struct nswap_conn *c, struct nswap_msg **batch,
 	}
 	if (n > 1)
 		iov_iter_bvec(&it, ITER_SOURCE, c->bv, vecs, bytes);
-	return c->t->send(c->l, &it, false);
+	return c->t->send(c->l, &it, batch[0]->pages, false);
 }
 
 /* with tx held; -EAGAIN when the link has no room; @budget: messages left to send */

@@ -43,6 +43,8 @@ enum nswap_msg_at {
  * @hdr: its header
  * @plain: its payload but for pages; it does not change once it is given to the connection
  * @iter: what is left to send, header included
+ * @pages: bytes at its end that are pages which need not be copied: what the peer is
+ *	sent of them late, when they hold something else, it keeps for no one. 0: copy all
  * @since: jiffies when it was given to the connection
  * @sent_ns: when the socket had its last byte, see nswap_stamp()
  * @answered_ns: when the header of the answer had come, likewise
@@ -64,6 +66,7 @@ struct nswap_msg {
 	struct nswap_wire_hdr hdr;
 	const void *plain;
 	struct iov_iter iter;
+	u32 pages;
 	unsigned long since;
 	u64 sent_ns;
 	u64 answered_ns;

@@ -16,8 +16,8 @@
  *    which is what the server wants for stores.
  *  - A kernel socket has no timers once it is closed, so a closed one must not
  *    have anything left to send: it is reset (no linger).
- *  - A bvec is copied into the socket buffer; after a send nothing refers to
- *    the page any more.
+ *  - What is sent is copied into the socket buffer, and nothing refers to it any more,
+ *    but for pages whose sender says that they may be referred to (refer.c).
  *  - What is read ahead is what comes next: the receiver takes it before anything from
  *    the socket. Pages are received straight into their memory, but for their first bytes.
  */
@@ -35,6 +35,7 @@
 #include <net/tcp.h>
 
 #include "pure/buffers.h"
+#include "refer.h"
 #include "sockaddr.h"
 #include "transport.h"
 
@@ -325,22 +326,20 @@ static bool tcp_fits(struct nswap_link *l, size_t len)
 	return sk_stream_wspace(l->sock->sk) >= 2 * (long)len;
 }
 
-static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from,
+static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from, size_t pages,
 			     bool wait)
 {
-	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	unsigned int flags = MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT);
 	ssize_t ret, done = 0;
 	unsigned int scope;
 
-	if (!wait) {
-		msg.msg_flags |= MSG_DONTWAIT;
-		if (!has_room(l->sock->sk, iov_iter_count(from)))
-			return -EAGAIN;
-	}
+	if (!wait && !has_room(l->sock->sk, iov_iter_count(from)))
+		return -EAGAIN;
+	if (!nswap_refer_may(from, pages))
+		pages = 0;
 	scope = memalloc_noreclaim_save();
 	while (iov_iter_count(from)) {
-		msg.msg_iter = *from;
-		ret = sock_sendmsg(l->sock, &msg);
+		ret = nswap_refer_send(l->sock, from, pages, flags);
 		if (ret <= 0) {
 			done = done ?: ret ?: -EPIPE;
 			break;

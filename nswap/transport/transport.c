@@ -35,7 +35,7 @@ int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 	ssize_t ret;
 
 	iov_iter_kvec(&it, ITER_SOURCE, &v, 1, len);
-	ret = t->send(l, &it, true);
+	ret = t->send(l, &it, 0, true);
 	if (ret < 0)
 		return ret;
 	return ret == len ? 0 : -EPIPE;

@@ -30,9 +30,10 @@ struct nswap_link;
  * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
  *	go on after -EAGAIN; spurious calls are possible.
  * @fits: would @send surely take so many bytes at once, without waiting? Any context.
- * @send: send from @from, advance it. @wait: sleep until all is sent or the
- *	link breaks; else -EAGAIN when not even a part fits. Returns bytes sent.
- *	Page-out path; one caller at a time.
+ * @send: send from @from, advance it. @pages: so many bytes at its end are pages that
+ *	need not be copied: the link may refer to them until they have come, or the link
+ *	is closed. @wait: sleep until all is sent or the link breaks; else -EAGAIN when
+ *	not even a part fits. Returns bytes sent. Page-out path; one caller at a time.
  * @ready: have so many bytes come, so that @recv of them would not sleep? The receiver.
  * @recv: fill @to completely or fail. One caller at a time.
  * @read_ahead: from now on @recv of fewer bytes than this takes up to as many at once, if
@@ -57,7 +58,8 @@ struct nswap_transport_ops {
 	void (*no_reserves)(struct nswap_link *l);
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
 	bool (*fits)(struct nswap_link *l, size_t len);
-	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, bool wait);
+	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, size_t pages,
+			bool wait);
 	bool (*ready)(struct nswap_link *l, size_t len);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);
 	void (*read_ahead)(struct nswap_link *l, unsigned int bytes);

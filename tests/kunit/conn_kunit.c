@@ -68,7 +68,8 @@ static void give(struct feed *f)
 	nswap_conn_send(&f->c, m);
 }
 
-static ssize_t feed_send(struct nswap_link *l, struct iov_iter *from, bool wait)
+static ssize_t feed_send(struct nswap_link *l, struct iov_iter *from, size_t pages,
+			 bool wait)
 {
 	struct feed *f = the_feed;
 	ssize_t len = iov_iter_count(from);
