@@ -104,6 +104,15 @@ static void step_tell(const char *text, bool dry)
 		printf("%s%s\n", dry ? "would do: " : "", text);
 }
 
+static void apply_tell_taken(const struct conf_plan *p, bool dry)
+{
+	const struct conf_taken *t;
+
+	for (t = p->taken; t < p->taken + p->nr_taken && !ctl_json; t++)
+		printf("%s%s for [device %s]: it is there as the section would make it, and %s\n",
+		       dry ? "would take: " : "takes ", t->device, t->section, t->why);
+}
+
 /* false if the file asks for what is wrong or cannot be done now */
 static bool plan_again(struct conf *c, struct conf_plan *p, const char *file)
 {
@@ -142,6 +151,7 @@ int cmd_apply(int argc, char **argv)
 		json_list(NULL);
 	else if (!p.nr)
 		puts("nothing to do");
+	apply_tell_taken(&p, dry);
 	for (i = 0; i < p.nr && dry; i++)
 		step_tell(step_text(&p.step[i]), true);
 	while (p.nr && !dry) {

@@ -2,14 +2,14 @@
 /*
  * Comparing the configuration file with what is there, which changes nothing.
  *
- * A key that is not in the file is not looked at. A device of the file is the one with
- * its home, else the next one without a home: the module knows no other names. The name
- * of a device that is still to be added reads nswapN.
+ * A key that is not in the file is not looked at. The name of a device that is still to be
+ * added reads nswapN.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf_match.h"
 #include "conf_plan.h"
 #include "ctl.h"
 #include "nl.h"
@@ -18,7 +18,6 @@
 #include "view.h"
 
 #define DOWN	"as it is, or 'nswapctl down' first"
-#define DELETE	"as it is, or swapoff and 'nswapctl device del' first"
 
 static struct conf_step *plan_begin(struct conf_plan *p, const char *program)
 {
@@ -214,31 +213,6 @@ static void plan_node(struct conf *c, struct conf_plan *p, const struct conf_sec
 	plan_policies(p, s, up, NULL);
 }
 
-/* the last part of a path, of what a link leads to */
-static const char *plan_base(const char *path)
-{
-	const char *slash;
-
-	path = realpath(path, NULL) ?: path;
-	slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-static struct view_device *plan_match(const struct conf_section *s, struct view_device *d,
-				      size_t nr, bool *taken)
-{
-	const char *home = conf_value(s, "home");
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		if (taken[i] || (home ? strcmp(plan_base(home), d[i].home) : *d[i].home))
-			continue;
-		taken[i] = true;
-		return &d[i];
-	}
-	return NULL;
-}
-
 static void plan_add(struct conf_plan *p, const struct conf_section *s)
 {
 	struct conf_step *step = plan_begin(p, "nswapctl");
@@ -261,46 +235,15 @@ static void plan_add(struct conf_plan *p, const struct conf_section *s)
 		plan_word(step, conf_on(s, "seal", false) ? "--seal" : "--no-seal");
 }
 
-/* has the device this flash? @path: of the file, with ",rank=N" behind that of a tier */
-static bool plan_has_flash(const struct view_device *d, const char *path)
+static void plan_take(struct conf_plan *p, const struct conf_section *s, const char *device,
+		      const char *why)
 {
-	char *name = strndup(path, strcspn(path, ",")), *list = strdup(d->flash);
-	char *at = list, *one;
-	bool found = false;
-
-	if (!name || !list)
+	p->taken = realloc(p->taken, (p->nr_taken + 1) * sizeof(*p->taken));
+	if (!p->taken)
 		ctl_refuse("no memory");
-	while ((one = strsep(&at, ",")))
-		found = found || !strcmp(one, plan_base(name));
-	free(name);
-	free(list);
-	return found;
-}
-
-/* what of a device that is there cannot be changed */
-static void plan_fixed_device(struct conf *c, const struct conf_section *s,
-			      const struct view_device *d)
-{
-	const struct conf_entry *e;
-	uint64_t bytes;
-
-	for (e = s->entry; e < s->entry + s->nr; e++)
-		if ((!strcmp(e->key, "flash") || !strcmp(e->key, "tier")) &&
-		    !plan_has_flash(d, e->value))
-			conf_complain(c, e->line, DELETE, "flash cannot be added to %s", d->name);
-	e = conf_find(s, "size");
-	if (e && parse_size(e->value, &bytes) && bytes != d->size)
-		conf_complain(c, e->line, DELETE, "the size of %s cannot be changed", d->name);
-	e = conf_find(s, "class");
-	if (e && strcmp(e->value, d->class))
-		conf_complain(c, e->line, DELETE, "the class of %s cannot be changed", d->name);
-	e = conf_find(s, "reserve");
-	if (e && parse_size(e->value, &bytes) && bytes != d->reserve)
-		conf_complain(c, e->line, DELETE, "the reserve of %s cannot be changed", d->name);
-	e = conf_find(s, "seal");
-	if (e && conf_on(s, "seal", false) != d->sealed)
-		conf_complain(c, e->line, DELETE, "whether %s is sealed cannot be changed",
-			      d->name);
+	p->taken[p->nr_taken].device = device;
+	p->taken[p->nr_taken].section = s->name;
+	p->taken[p->nr_taken++].why = why;
 }
 
 /* @d: NULL if it is still to be added */
@@ -329,6 +272,10 @@ static void plan_swap(struct conf *c, struct conf_plan *p, const struct conf_sec
 			      "there is %s on %s, which would be lost", what, path);
 		return;
 	}
+	if (d && !conf_match_sure(c, s, d, signature))
+		return;
+	if (d)
+		plan_take(p, s, d->name, signature ? "swap already" : "empty");
 	if (!signature)
 		plan_word(plan_begin(p, "mkswap"), path);
 	step = plan_begin(p, "swapon");
@@ -338,14 +285,14 @@ static void plan_swap(struct conf *c, struct conf_plan *p, const struct conf_sec
 }
 
 static void plan_device(struct conf *c, struct conf_plan *p, const struct conf_section *s,
-			const struct view_device *d)
+			const struct view_device *d, bool keys)
 {
 	const char *protect = conf_value(s, "protect");
 
 	if (!d) {
 		plan_add(p, s);
 	} else {
-		plan_fixed_device(c, s, d);
+		conf_match_fixed(c, s, d, keys);
 		if (protect && strcmp(protect, d->protect)) {
 			plan_ctl(p, "device", "protect", d->name, protect);
 			plan_word(&p->step[p->nr - 1], "--no-wait");
@@ -363,15 +310,14 @@ void conf_plan(struct conf *c, struct conf_plan *p)
 	size_t i, j, nr = 0, nr_knobs = 0;
 	const struct conf_section *s;
 	struct view_node node;
-	bool up = view_find_node(&node), *taken;
+	bool up = view_find_node(&node), keys = up && *node.public;
+	const struct view_device **of;
 
 	if (up) {
 		nr = view_devices(&devices);
 		nr_knobs = view_knobs(&knobs);
 	}
-	taken = calloc(nr + 1, sizeof(*taken));
-	if (!taken)
-		ctl_refuse("no memory");
+	of = conf_match(c, devices, nr, keys);
 	memset(p, 0, sizeof(*p));
 	for (s = c->section; s < c->section + c->nr; s++)
 		if (s->kind == CONF_NODE)
@@ -381,7 +327,7 @@ void conf_plan(struct conf *c, struct conf_plan *p)
 			plan_knob(c, p, &c->section[i].entry[j], knobs, nr_knobs);
 	for (s = c->section; s < c->section + c->nr; s++)
 		if (s->kind == CONF_DEVICE)
-			plan_device(c, p, s, plan_match(s, devices, nr, taken));
-	free(taken);
+			plan_device(c, p, s, of[s - c->section], keys);
+	free(of);
 	free(knobs);
 }

@@ -15,9 +15,18 @@ struct conf_step {
 	unsigned int nr;
 };
 
+/* a device that is there, and that a section takes for its own to swap to it */
+struct conf_taken {
+	const char *device;
+	const char *section;
+	const char *why;
+};
+
 struct conf_plan {
 	struct conf_step *step;
 	size_t nr;
+	struct conf_taken *taken;
+	size_t nr_taken;
 };
 
 /* complaints about what cannot be changed now go to @c; the plan is of no use then */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """nswapctl apply: from nothing, again, live, refused, interrupted."""
-from nswaptest.check import equal, true
+from nswaptest.check import equal, true, wait_for
 
 DESCRIPTION = "apply does what is missing, and refuses what cannot be changed"
 SUITES = ("lab",)
@@ -79,6 +79,47 @@ def test_whole(t):
     node.down()
     apply(node)
     equal(apply(node), [], "steps when its peers are listed")
+
+
+def test_takes(t):
+    """A device made by hand is made swap if that loses nothing, else it is named."""
+    node, peer = t.cluster(2)
+    peer.up(lend="64M")
+    conf(node)
+    node.up(lend="4M")
+    node.device_add("16M")
+    said = node.run([node.prog("nswapctl"), "apply", "--dry-run", "--file", CONF]).out
+    true("would take: nswap0 for [device swap]: it is there as the section would make it, and "
+         "empty\n" in said, said)
+    node.run("head -c 65536 /dev/urandom > /tmp/page && "
+             "dd if=/tmp/page of=/dev/nswap0 bs=64k oflag=direct")
+    before = state(node)
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:7: there are " in said and
+         " pages and no signature of swap on nswap0, which would be lost" in said, said)
+    equal(state(node), before, "the state after a refusal")
+    node.run("cmp -n 65536 /tmp/page /dev/nswap0")
+    node.discard("nswap0")
+    holder = node.popen("exec 3< /dev/nswap0; echo open; exec tail -f /dev/null")
+    wait_for(lambda: "open" in holder.output(), 10, "nswap0 is held open")
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:7: nswap0 is in use, and not for swap" in said, said)
+    holder.kill()
+    holder.wait(10)
+    node.device_del("nswap0")
+    node.ctl("device", "add", "--size", "16M", "--class", "critical")
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:7: nswap0 is not swapped to, and has another class" in said, said)
+    node.swapon("nswap0", prio=7)
+    apply(node)
+    equal(state(node)[1], [["/dev/nswap0", "7"]], "swap, that of a device swapped to by hand")
+    equal(apply(node), [], "steps when there is nothing to do")
+    more = "[device two]\nsize = 8M\nswap = no\nclass = droppable\n"
+    conf(node, more=more)
+    apply(node)
+    node.write(CONF, node.read(CONF).replace("[device swap]", more + "[device swap]")
+               .removesuffix(more))
+    equal(apply(node), [], "steps when the sections change places")
 
 
 def test_interrupted(t):
