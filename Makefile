@@ -82,7 +82,7 @@ nswapctl: build/nswapctl
 
 CTL_SOURCES := $(wildcard tools/nswapctl/*.c)
 build/nswapctl: $(CTL_SOURCES) $(wildcard tools/nswapctl/*.h) \
-		include/uapi/linux/nswap.h Kbuild
+		include/uapi/linux/nswap.h nswap/core/knob_list.h Kbuild
 	@pkg-config --exists libnl-genl-3.0 blkid libsodium || { \
 		echo "error: libnl, libblkid or libsodium is missing: apt-get install libnl-genl-3-dev libblkid-dev libsodium-dev pkg-config" >&2; \
 		exit 1; \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The list of knobs: name, minimum, maximum, default, one line with the unit.
- * All that can be set while a node is up is defined here and nowhere else.
+ * All that can be set while a node is up is defined here and nowhere else; nswapctl
+ * takes the list, and only that, from here too.
  */
 #ifndef NSWAP_KNOB_LIST_H
 #define NSWAP_KNOB_LIST_H
@@ -51,11 +52,13 @@
 	X(owner_max_pct, 1, 100, 100, \
 	  "percent of what is lent that one owner may have, 100 for no limit")
 
+#ifdef __KERNEL__
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */
 struct nswap_knobs {
 #define NSWAP_KNOB_FIELD(name, lo, hi, d, text)	u32 name;
 	NSWAP_KNOBS(NSWAP_KNOB_FIELD)
 #undef NSWAP_KNOB_FIELD
 };
+#endif
 
 #endif

@@ -48,7 +48,7 @@ SEES = {
                         "policy/registry.h", "prefetch/prefetch.h"),
     "compat/": ("compat/*",),
     "include/uapi/": (),
-    "tools/nswapctl/": ("tools/nswapctl/*.h",),
+    "tools/nswapctl/": ("tools/nswapctl/*.h", "nswap/core/knob_list.h"),
     "bench/programs/": ("bench/programs/*.h", "tests/progs/*.h"),
     "tests/progs/": ("tests/progs/*.h",),
     "tests/model_dev/": ("tests/model_dev/*.h",),

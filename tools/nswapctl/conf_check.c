@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "conf.h"
+#include "ctl.h"
 #include "parse.h"
+
+#include "../../nswap/core/knob_list.h"
 
 #define BOOL	"yes, no"
 #define SIZE	"a multiple of 4 KiB: 64M, 1G"
@@ -50,13 +53,6 @@ static bool is_conns(const char *v)
 	uint64_t n;
 
 	return parse_number(v, 8, &n) && n >= 2;
-}
-
-static bool is_number(const char *v)
-{
-	uint64_t n;
-
-	return parse_number(v, UINT32_MAX, &n);
 }
 
 static bool is_priority(const char *v)
@@ -182,6 +178,20 @@ static const struct conf_key {
 	{ CONF_DEVICE, "read-policy", is_read, READ, false },
 };
 
+#ifndef U32_MAX
+#define U32_MAX	UINT32_MAX
+#endif
+
+#define KNOB(name, lo, hi, d, text)	{ #name, lo, hi, d, text },
+static const struct {
+	const char *name;
+	uint32_t lowest;
+	uint32_t highest;
+	uint32_t def;
+	const char *help;
+} conf_knobs[] = { NSWAP_KNOBS(KNOB) };
+
+#define NR_KNOBS	(sizeof(conf_knobs) / sizeof(*conf_knobs))
 #define NR_KEYS	(sizeof(conf_keys) / sizeof(*conf_keys))
 
 static const char *const key_lists[] = {
@@ -189,6 +199,41 @@ static const char *const key_lists[] = {
 	"KNOB = NUMBER, see: nswapctl set",
 	"size, home, flash, tier, protect, class, reserve, seal, swap, priority, place-policy, read-policy",
 };
+
+static const char *knob_names(void)
+{
+	size_t len, i;
+	char *names;
+	FILE *f = open_memstream(&names, &len);
+
+	if (!f)
+		ctl_refuse("no memory");
+	for (i = 0; i < NR_KNOBS; i++)
+		fprintf(f, "%s%s", i ? ", " : "", conf_knobs[i].name);
+	fclose(f);
+	return names;
+}
+
+static void conf_check_knob(struct conf *c, const struct conf_entry *e)
+{
+	char *allowed;
+	uint64_t n;
+	size_t i;
+
+	for (i = 0; i < NR_KNOBS && strcmp(conf_knobs[i].name, e->key); i++)
+		;
+	if (i == NR_KNOBS) {
+		conf_complain(c, e->line, knob_names(), "there is no knob '%s'", e->key);
+		return;
+	}
+	if (parse_number(e->value, UINT32_MAX, &n) && n >= conf_knobs[i].lowest &&
+	    n <= conf_knobs[i].highest)
+		return;
+	if (asprintf(&allowed, "%u to %u, default %u (%s)", conf_knobs[i].lowest,
+		     conf_knobs[i].highest, conf_knobs[i].def, conf_knobs[i].help) < 0)
+		ctl_refuse("no memory");
+	conf_complain(c, e->line, allowed, "'%s' is no value of the knob %s", e->value, e->key);
+}
 
 static void conf_check_entry(struct conf *c, const struct conf_section *s,
 			     const struct conf_entry *e)
@@ -198,9 +243,7 @@ static void conf_check_entry(struct conf *c, const struct conf_section *s,
 	while (k < conf_keys + NR_KEYS && (k->kind != s->kind || strcmp(k->name, e->key)))
 		k++;
 	if (s->kind == CONF_KNOBS) {
-		if (!is_number(e->value))
-			conf_complain(c, e->line, "0 to 4294967295", "'%s' is no number for the knob %s",
-				      e->value, e->key);
+		conf_check_knob(c, e);
 	} else if (k == conf_keys + NR_KEYS) {
 		conf_complain(c, e->line, key_lists[s->kind], "there is no key '%s' here", e->key);
 		return;

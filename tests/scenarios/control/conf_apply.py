@@ -45,6 +45,11 @@ def test_whole(t):
     """From nothing to swap; nothing to do; a change; a refusal changes nothing."""
     node = t.cluster(1)[0]
     conf(node)
+    node.write(CONF, node.read(CONF).replace("announce_ms", "anounce_ms"))
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:6: there is no knob 'anounce_ms'" in said, said)
+    equal(state(node), (0, [], []), "the state after a misspelt knob")
+    conf(node)
     would = apply(node, "--dry-run")
     equal(state(node), (0, [], []), "the state after --dry-run")
     did = apply(node)
