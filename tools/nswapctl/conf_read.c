@@ -14,6 +14,7 @@
 #include "conf.h"
 #include "ctl.h"
 
+#define BYTE_ORDER_MARK	"\xef\xbb\xbf"
 #define SECTIONS	"[node], [knobs], [device NAME]"
 
 static const char *const kind_names[CONF_KINDS] = { "node", "knobs", "device" };
@@ -43,7 +44,7 @@ void conf_complain(struct conf *c, unsigned int line, const char *allowed,
 	va_end(args);
 }
 
-/* without blanks at both ends */
+/* without blanks at both ends, and the end of the line, also as CR LF */
 static char *conf_trim(char *text)
 {
 	char *end;
@@ -89,6 +90,11 @@ static void conf_take_line(struct conf *c, unsigned int line, char *text)
 	struct conf_section *s = c->nr ? &c->section[c->nr - 1] : NULL;
 	char *equals;
 
+	if (line == 1 && !strncmp(text, BYTE_ORDER_MARK, 3)) {
+		conf_complain(c, line, "text without it: sed -i '1s/^\\xef\\xbb\\xbf//' FILE",
+			      "the file begins with a byte order mark");
+		text += 3;
+	}
 	text = conf_trim(text);
 	if (!*text || *text == '#' || *text == ';')
 		return;

@@ -18,6 +18,7 @@ O = N + "open = yes\n"
 D = N + "[device a]\nsize = 1G\n"
 # what is in the file, the line that is wrong, why, what is allowed
 WRONG = (
+    ("\ufeff" + O, 1, "a byte order mark", "without it"),
     ("", 1, "no section [node]", "[node]"),
     ("# nothing\n", 1, "no section [node]", "[node]"),
     ("lend = 1G\n" + N, 1, "in front of all sections", "[node]"),
@@ -95,7 +96,7 @@ WRONG = (
     (D + "swap = no\npriority = 1\n", 5, "has no priority", "swap = yes"),
 )
 A = O + "[device a]\nsize = 1G\n"
-RIGHT = (O, A, N + "secret = /s\n", N + "open = no\nkey = /k\nmembers = /m\n",
+RIGHT = (O, A, A.replace("\n", "\r\n"), N + "secret = /s\n", N + "open = no\nkey = /k\nmembers = /m\n",
          "\n; x\n [node] \n\topen=yes\n", O + "peers = 10.0.0.1,[fd00::1]:7\nbroadcast = no\n",
          A + "class = droppable\nswap = no\n", A + "protect = parity:4+2\nflash = /a\nflash = /b\n",
          O + "place-policy = two-choices\nread-policy = soonest\n[knobs]\ntrace = 1\n")
@@ -142,5 +143,9 @@ def run(t):
     said = {line.split("; ")[0].split(": ", 1)[1]
             for line in check(path).stderr.splitlines()}
     equal(said, {"secret goes with neither key nor members"}, "the example's keys, all at once")
+    path.write_text("\ufeff" + O)
+    mend = re.search(r"sed .*FILE", check(path).stderr)[0].replace("FILE", str(path))
+    subprocess.run(mend, shell=True, check=True)
+    equal((path.read_text(), check(path).returncode), (O, 0), "without the byte order mark")
     done = check(folder / "none")
     equal((done.returncode, done.stderr.count("\n")), (1, 1), "a file that is not there")
