@@ -18,6 +18,7 @@
 #include "view.h"
 
 #define DOWN	"as it is, or 'nswapctl down' first"
+#define PEER	"a peer that lists this node or was heard of: bring it up and apply again, or 'nswapctl down' first"
 
 static struct conf_step *plan_begin(struct conf_plan *p, const char *program)
 {
@@ -87,28 +88,34 @@ static bool plan_same_addr(const struct ctl_addr *a, const struct ctl_addr *b)
 }
 
 /*
- * Is each peer of the file listed at the node? One without a port has the node's, and the
- * node itself, which is in a list that all nodes have, is no peer.
+ * Complaints about peers of the file that the node does not know. One without a port has
+ * the node's, and the node itself, which is in a list that all nodes have, is no peer. An
+ * address may have changed: a peer that lists this node, or reaches it by broadcast, says
+ * so itself and keeps its pages; then it is known.
  */
-static bool plan_peers_listed(const char *value, const struct ctl_addr *own)
+static void plan_peers(struct conf *c, const struct conf_entry *e, const struct ctl_addr *own)
 {
-	char *copy = strdup(value), *at = copy, *one;
+	char *copy = strdup(e->value), *at = copy, *one;
 	struct view_peer *peers, *p;
 	size_t nr = view_peers(&peers);
-	bool all = copy, found;
 	struct ctl_addr addr;
+	bool found;
 
-	while (all && (one = strsep(&at, ",")) && parse_addr(one, &addr)) {
+	if (!copy)
+		ctl_refuse("no memory");
+	while ((one = strsep(&at, ",")) && parse_addr(one, &addr)) {
 		if (!addr.port)
 			addr.port = own->port;
 		found = plan_same_addr(&addr, own);
 		for (p = peers; p < peers + nr; p++)
-			found = found || (p->listed && plan_same_addr(&addr, &p->addr));
-		all = found;
+			found = found || (plan_same_addr(&addr, &p->addr) &&
+					  (p->listed || view_peer_alive(p)));
+		if (!found)
+			conf_complain(c, e->line, PEER,
+				      "the node that is up does not know the peer %s", one);
 	}
 	free(copy);
 	free(peers);
-	return all;
 }
 
 /* what of a node that is up cannot be changed */
@@ -133,8 +140,8 @@ static void plan_fixed_node(struct conf *c, const struct conf_section *s,
 	if (e && conf_on(s, "broadcast", true) != n->broadcast)
 		conf_complain(c, e->line, DOWN, "the broadcast of a node that is up cannot be changed");
 	e = conf_find(s, "peers");
-	if (e && !plan_peers_listed(e->value, &n->addr))
-		conf_complain(c, e->line, DOWN, "the peers of a node that is up cannot be changed");
+	if (e)
+		plan_peers(c, e, &n->addr);
 	if (keys != !!*n->public || (keys && !conf_value(s, "members") != !n->members))
 		conf_complain(c, s->line, DOWN, "a node that is up cannot get or lose keys");
 }

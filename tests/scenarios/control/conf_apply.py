@@ -77,7 +77,7 @@ def test_whole(t):
     # all nodes may have the same file: one's own address is no peer
     node.write(CONF, node.read(CONF).replace("[knobs]", f"peers = 10.77.0.9,{node.addr}\n[knobs]"))
     said = node.refused("apply", "--file", CONF)
-    true(f"{CONF}:5: the peers of a node that is up" in said, said)
+    true(f"{CONF}:5: the node that is up does not know the peer 10.77.0.9; " in said, said)
     equal(state(node), want, "the state after other peers")
     node.swapoff("nswap0")
     node.device_del("nswap0")
@@ -125,6 +125,22 @@ def test_takes(t):
     node.write(CONF, node.read(CONF).replace("[device swap]", more + "[device swap]")
                .removesuffix(more))
     equal(apply(node), [], "steps when the sections change places")
+
+
+def test_peers(t):
+    """Another address of a peer needs no down: once it was heard of there it is known."""
+    node, peer = t.cluster(2)
+    conf(node)
+    text = node.read(CONF)
+    node.write(CONF, text.replace("[knobs]", "peers = 10.77.0.9\n[knobs]"))
+    apply(node)
+    node.write(CONF, text.replace("[knobs]", f"peers = {peer.addr}\n[knobs]"))
+    said = node.refused("apply", "--file", CONF)
+    true(f"{CONF}:5: the node that is up does not know the peer {peer.addr}; allowed: a peer "
+         "that lists this node or was heard of" in said, said)
+    peer.up(lend="8M")
+    wait_for(lambda: peer.addr in node.peers(), 15, "the peer is heard of")
+    equal(apply(node), [], "steps when the peer is known")
 
 
 def test_interrupted(t):
