@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -22,12 +23,12 @@ static const struct option check_options[] = {
 	{ }
 };
 
-static void tell_wrong(const struct conf *c)
+static void tell_wrong(const struct conf *c, const char *key)
 {
 	const struct conf_wrong *w;
 
 	if (ctl_json)
-		json_list(NULL);
+		json_list(key);
 	for (w = c->wrong; w < c->wrong + c->nr_wrong; w++) {
 		if (!ctl_json) {
 			fprintf(stderr, "%s:%u: %s; allowed: %s\n", c->file, w->line, w->what,
@@ -56,7 +57,7 @@ int cmd_check(int argc, char **argv)
 	conf_read(&c, file);
 	conf_check(&c);
 	if (c.nr_wrong || ctl_json)
-		tell_wrong(&c);
+		tell_wrong(&c, NULL);
 	else
 		printf("%s: nothing is wrong\n", file);
 	return c.nr_wrong ? 1 : 0;
@@ -82,58 +83,153 @@ static char *step_text(const struct conf_step *s)
 	return text;
 }
 
-/* what it prints is left out, what it complains about is not */
-static void step_run(const struct conf_step *s, const char *text)
+/* how far apply is */
+static struct apply {
+	struct conf conf;
+	struct conf_plan plan;
+	const struct conf_taken *taken;	/* at the beginning */
+	size_t nr_taken;
+	char **done;
+	size_t nr_done;
+	char *now;		/* the step that is under way, the first of the plan */
+	size_t left;		/* where in the plan what was not begun is */
+} apply;
+
+/* all of it as one document; @why: NULL if nothing failed */
+static void apply_tell_json(const char *why)
+{
+	const struct conf_taken *t;
+	size_t i;
+
+	json_object(NULL);
+	json_list("taken");
+	for (t = apply.taken; t < apply.taken + apply.nr_taken; t++) {
+		json_object(NULL);
+		json_string("device", t->device);
+		json_string("section", t->section);
+		json_string("why", t->why);
+		json_end();
+	}
+	json_end();
+	json_list("done");
+	for (i = 0; i < apply.nr_done; i++)
+		json_string(NULL, apply.done[i]);
+	json_end();
+	if (why) {
+		json_object("failed");
+		if (apply.now)
+			json_string("command", apply.now);
+		json_string("why", why);
+		json_end();
+	}
+	json_list("left");
+	for (i = apply.left; i < apply.plan.nr; i++)
+		json_string(NULL, step_text(&apply.plan.step[i]));
+	json_end();
+	tell_wrong(&apply.conf, "wrong");
+	json_end();
+}
+
+/* what a program has complained about, which is also said now; "" if that is not known */
+static char *apply_complaints(int file)
+{
+	off_t len = file < 0 ? 0 : lseek(file, 0, SEEK_END);
+	char *text = calloc(1, len > 0 ? len + 1 : 1);
+
+	if (!text)
+		ctl_refuse("no memory");
+	if (len > 0 && pread(file, text, len, 0) == len)
+		fputs(text, stderr);
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/*
+ * What it prints is left out, what it complains about is not: its first line is why it
+ * failed.
+ */
+static void apply_step(const struct conf_step *s, const char *text)
 {
 	int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int status = out < 0 ? -1 : run_words(s->word, out);
+	int err = ctl_json ? memfd_create("complaints", MFD_CLOEXEC) : -1;
+	int status = out < 0 ? -1 : run_words(s->word, out, err < 0 ? STDERR_FILENO : err);
+	char *why = apply_complaints(err);
 
 	if (out >= 0)
 		close(out);
+	if (err >= 0)
+		close(err);
 	if (status == -1)
 		ctl_refuse("'%s' could not be started", text);
 	if (status)
-		ctl_refuse("'%s' failed: when that is mended, apply again", text);
-}
-
-static void step_tell(const char *text, bool dry)
-{
-	if (ctl_json)
-		json_string(NULL, text);
-	else
-		printf("%s%s\n", dry ? "would do: " : "", text);
-}
-
-static void apply_tell_taken(const struct conf_plan *p, bool dry)
-{
-	const struct conf_taken *t;
-
-	for (t = p->taken; t < p->taken + p->nr_taken && !ctl_json; t++)
-		printf("%s%s for [device %s]: it is there as the section would make it, and %s\n",
-		       dry ? "would take: " : "takes ", t->device, t->section, t->why);
+		ctl_refuse("'%s' failed%s%s%s: when that is mended, apply again", text,
+			   *why ? " (" : "", why, *why ? ")" : "");
+	free(why);
 }
 
 /* false if the file asks for what is wrong or cannot be done now */
-static bool plan_again(struct conf *c, struct conf_plan *p, const char *file)
+static bool apply_plan(const char *file)
 {
-	conf_read(c, file);
-	conf_check(c);
-	if (!c->nr_wrong)
-		conf_plan(c, p);
-	if (!c->nr_wrong)
-		return true;
-	tell_wrong(c);
-	return false;
+	struct conf_plan p = { };
+	struct conf c;
+
+	conf_read(&c, file);
+	conf_check(&c);
+	if (!c.nr_wrong)
+		conf_plan(&c, &p);
+	apply.conf = c;
+	if (c.nr_wrong) {
+		if (ctl_json)
+			apply_tell_json(NULL);
+		else
+			tell_wrong(&c, NULL);
+		return false;
+	}
+	apply.plan = p;
+	apply.left = 0;
+	return true;
+}
+
+static void apply_begin(bool dry)
+{
+	const struct conf_taken *t;
+	size_t i;
+
+	apply.taken = apply.plan.taken;
+	apply.nr_taken = apply.plan.nr_taken;
+	if (ctl_json)
+		return;
+	if (!apply.plan.nr)
+		puts("nothing to do");
+	for (t = apply.taken; t < apply.taken + apply.nr_taken; t++)
+		printf("%s%s for [device %s]: it is there as the section would make it, and %s\n",
+		       dry ? "would take: " : "takes ", t->device, t->section, t->why);
+	for (i = 0; i < apply.plan.nr && dry; i++)
+		printf("would do: %s\n", step_text(&apply.plan.step[i]));
+}
+
+/* false as that of apply_plan() */
+static bool apply_next(const char *file)
+{
+	apply.now = step_text(&apply.plan.step[0]);
+	apply.left = 1;
+	if (apply.nr_done && !strcmp(apply.now, apply.done[apply.nr_done - 1]))
+		ctl_refuse("'%s' was done and has not changed anything", apply.now);
+	apply_step(&apply.plan.step[0], apply.now);
+	if (!ctl_json)
+		puts(apply.now);
+	apply.done = realloc(apply.done, (apply.nr_done + 1) * sizeof(*apply.done));
+	if (!apply.done)
+		ctl_refuse("no memory");
+	apply.done[apply.nr_done++] = apply.now;
+	apply.now = NULL;
+	return apply_plan(file);
 }
 
 int cmd_apply(int argc, char **argv)
 {
 	const char *file = CONF_FILE;
-	char *text, *last = NULL;
-	struct conf_plan p;
 	bool dry = false;
-	struct conf c;
-	size_t i;
 	int option;
 
 	while ((option = arg_option(argc, argv, apply_options)) != -1) {
@@ -145,26 +241,15 @@ int cmd_apply(int argc, char **argv)
 	arg_no_more(argc, argv, optind);
 	if (ctl_node)
 		ctl_usage("the file is of the node of this network namespace, not of a number");
-	if (!plan_again(&c, &p, file))
+	if (ctl_json)
+		ctl_before_refusal = apply_tell_json;
+	if (!apply_plan(file))
 		return 1;
-	if (ctl_json)
-		json_list(NULL);
-	else if (!p.nr)
-		puts("nothing to do");
-	apply_tell_taken(&p, dry);
-	for (i = 0; i < p.nr && dry; i++)
-		step_tell(step_text(&p.step[i]), true);
-	while (p.nr && !dry) {
-		text = step_text(&p.step[0]);
-		if (last && !strcmp(text, last))
-			ctl_refuse("'%s' was done and has not changed anything", text);
-		step_run(&p.step[0], text);
-		step_tell(text, false);
-		last = text;
-		if (!plan_again(&c, &p, file))
+	apply_begin(dry);
+	while (apply.plan.nr && !dry)
+		if (!apply_next(file))
 			return 1;
-	}
 	if (ctl_json)
-		json_end();
+		apply_tell_json(NULL);
 	return 0;
 }

@@ -31,8 +31,8 @@ struct ctl_command {
 extern bool ctl_json;		/* --json was given */
 extern uint32_t ctl_node;	/* --node was given: act on that one, else 0 */
 
-/* what gives the terminal back, if it was taken */
-extern void (*ctl_before_refusal)(void);
+/* what is done before the sentence is said, as giving the terminal back */
+extern void (*ctl_before_refusal)(const char *why);
 
 void ctl_refuse(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));

@@ -135,7 +135,7 @@ size_t doctor_mend(bool yes)
 		if (!f->safe || (!yes && !doctor_asked(f)))
 			continue;
 		word[2] = f->fix;
-		if (run_words(word, STDERR_FILENO))
+		if (run_words(word, STDERR_FILENO, STDERR_FILENO))
 			ctl_warn("'%s' failed", f->fix);
 		else if (ctl_json)
 			fprintf(stderr, "did: %s\n", f->fix);

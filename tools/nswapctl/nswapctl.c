@@ -222,21 +222,25 @@ static const struct ctl_command commands[] = {
 
 bool ctl_json;
 uint32_t ctl_node;
-void (*ctl_before_refusal)(void);
+void (*ctl_before_refusal)(const char *why);
 static const struct ctl_command *current;
 
 void ctl_refuse(const char *format, ...)
 {
+	void (*before)(const char *why) = ctl_before_refusal;
 	va_list args;
+	char *why;
 
-	if (ctl_before_refusal)
-		ctl_before_refusal();
-	fflush(stdout);
-	fputs("nswapctl: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&why, format, args) < 0)
+		why = "no memory";
 	va_end(args);
-	fputc('\n', stderr);
+	/* it may refuse itself */
+	ctl_before_refusal = NULL;
+	if (before)
+		before(why);
+	fflush(stdout);
+	fprintf(stderr, "nswapctl: %s\n", why);
 	exit(1);
 }
 

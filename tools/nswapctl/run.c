@@ -11,7 +11,7 @@
 
 #include "run.h"
 
-int run_words(const char *const *word, int out)
+int run_words(const char *const *word, int out, int err)
 {
 	bool own = !strcmp(word[0], "nswapctl");
 	int status;
@@ -21,7 +21,7 @@ int run_words(const char *const *word, int out)
 	pid = fork();
 	if (!pid) {
 		setenv("PATH", RUN_PATH, 1);
-		if (dup2(out, STDOUT_FILENO) < 0)
+		if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 			_exit(1);
 		execvp(own ? "/proc/self/exe" : word[0], (char *const *)word);
 		fprintf(stderr, "nswapctl: there is no program %s\n", word[0]);

@@ -10,8 +10,9 @@
 
 /*
  * Runs the program @word[0] with these words, up to a NULL, and waits; "nswapctl" is this
- * program. What it prints goes to @out. Returns what waitpid() says, -1 if that failed.
+ * program. What it prints goes to @out, what it complains about to @err. Returns what
+ * waitpid() says, -1 if that failed.
  */
-int run_words(const char *const *word, int out);
+int run_words(const char *const *word, int out, int err);
 
 #endif

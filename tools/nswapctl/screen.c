@@ -67,6 +67,12 @@ void screen_leave(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
+static void screen_refused(const char *why)
+{
+	(void)why;
+	screen_leave();
+}
+
 void screen_enter(void)
 {
 	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP,
@@ -81,7 +87,7 @@ void screen_enter(void)
 	signals = signalfd(-1, &set, SFD_CLOEXEC);
 	if (signals < 0 || tcgetattr(STDIN_FILENO, &before))
 		ctl_refuse("this terminal cannot be used: %s", strerror(errno));
-	ctl_before_refusal = screen_leave;
+	ctl_before_refusal = screen_refused;
 	atexit(screen_leave);
 	screen_begin();
 }

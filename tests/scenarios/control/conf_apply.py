@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """nswapctl apply: from nothing, again, live, refused, interrupted."""
+import json
+
 from nswaptest.check import equal, true, wait_for
 
 DESCRIPTION = "apply does what is missing, and refuses what cannot be changed"
@@ -29,7 +31,9 @@ def conf(node, lend="4M", size="16M", more=""):
 
 def apply(node, *args):
     """Apply it; the steps."""
-    return node.ctl("apply", "--file", CONF, *args)
+    told = node.ctl("apply", "--file", CONF, *args)
+    true("failed" not in told and told["wrong"] == [], f"it says {told}")
+    return told["left" if "--dry-run" in args else "done"]
 
 
 def state(node):
@@ -93,6 +97,8 @@ def test_takes(t):
     conf(node)
     node.up(lend="4M")
     node.device_add("16M")
+    equal(node.ctl("apply", "--dry-run", "--file", CONF)["taken"],
+          [{"device": "nswap0", "section": "swap", "why": "empty"}], "what it would take")
     said = node.run([node.prog("nswapctl"), "apply", "--dry-run", "--file", CONF]).out
     true("would take: nswap0 for [device swap]: it is there as the section would make it, and "
          "empty\n" in said, said)
@@ -141,6 +147,31 @@ def test_peers(t):
     peer.up(lend="8M")
     wait_for(lambda: peer.addr in node.peers(), 15, "the peer is heard of")
     equal(apply(node), [], "steps when the peer is known")
+
+
+def test_half(t):
+    """What failed half way is told in one document: what was done, and what was not."""
+    node = t.cluster(1)[0]
+    conf(node, more="home = /dev/null\n")
+    steps = apply(node, "--dry-run")
+    done = node.run([node.prog("nswapctl"), "--json", "apply", "--file", CONF], check=False)
+    told = json.loads(done.out)
+    at = next(i for i, step in enumerate(steps) if " device add " in step)
+    true(at > 1, f"steps {steps}")
+    equal((done.code, told["taken"], told["done"], told["failed"]["command"], told["left"],
+           told["wrong"]), (1, [], steps[:at], steps[at], steps[at + 1:], []), "the document")
+    true("the home is not a block device" in told["failed"]["why"] and
+         told["failed"]["why"] in done.err, f"it says {told}, and {done.err}")
+    node.write(CONF, node.read(CONF).replace("priority", "prioritie"))
+    done = node.run([node.prog("nswapctl"), "--json", "apply", "--file", CONF], check=False)
+    told = json.loads(done.out)
+    equal((done.code, told["done"], told["left"], [w["line"] for w in told["wrong"]]),
+          (1, [], [], [9]), "the document of a wrong file")
+    node.run(f"rm {CONF}")
+    done = node.run([node.prog("nswapctl"), "--json", "apply", "--file", CONF], check=False)
+    told = json.loads(done.out)
+    equal((done.code, told["done"], told["left"]), (1, [], []), "the document without a file")
+    true("No such file" in told["failed"]["why"], f"it says {told}")
 
 
 def test_interrupted(t):
