@@ -149,6 +149,10 @@ deb:
 	@tests/setup/setup.sh build deb
 	@tools/build_deb.sh
 
+release:
+	@tests/setup/setup.sh build deb
+	@tools/release.sh
+
 clean:
 	rm -rf build
 
@@ -164,6 +168,7 @@ help:
 	@echo "  make install        install both, manual pages, completions, nswap.conf and the"
 	@echo "                      systemd unit (DESTDIR, PREFIX and UNITS apply)"
 	@echo "  make deb            Debian packages of module, tools and documents into build/deb/"
+	@echo "  make release        source, packages, notes and checksums of this commit into build/release/"
 	@echo "  make clean          remove build/"
 	@echo
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
@@ -180,4 +185,4 @@ help:
 	@echo "                      the tool, the test programs, the workloads of bench"
 
 .PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl all-kernels \
-	test check demo bench paper shell install install-tools deb clean help
+	test check demo bench paper shell install install-tools deb release clean help
