@@ -77,6 +77,7 @@ static const struct nswap_store_ops second_store_ops = {
 	.stored = second_stored,
 	.given_up = second_given_up,
 	.end = second_store_end,
+	.keeps_gen = true,
 };
 
 static void second_store(struct nswap_io *io, unsigned int first, unsigned int nr,

@@ -23,8 +23,9 @@
  *    meanwhile. A request takes all pages of the pool that it needs before it claims
  *    anything; one that finds too few waits until others have ended, and the first that
  *    waits gets the next ones. It waits to the end: none is failed before it is claimed.
- *  - A page of the pool is used again as soon as its request has ended: what is sent is
- *    copied into the socket (tcp.c), never sent from the page itself.
+ *  - A page of the pool is used again as soon as its request has ended, and has plain text
+ *    then until it is sealed: what is sent is copied into the socket (store.c), never sent
+ *    from the page itself.
  */
 #include <linux/highmem.h>
 #include <linux/mm.h>

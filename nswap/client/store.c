@@ -21,7 +21,9 @@
  *  - The pages of a large message are not copied: the link refers to them until they
  *    have come or it is closed, which is after the message ended only if it was given
  *    up, or answered before all of it had come. What such a page holds by then goes to
- *    a generation that is never read.
+ *    a generation that is never read. So they are copied if the slot keeps a generation
+ *    that was given up (@keeps_gen), and if the device is sealed: a page of the pool, or
+ *    of a batch, holds plain text while it is sealed or opened.
  *  - Nothing here sleeps for the network or allocates; only the receiver waits,
  *    for the results that follow a header. The message holds a reference to the
  *    peer until it ends.
@@ -29,6 +31,7 @@
 #include "core/client_state.h"
 #include "core/device.h"
 #include "core/node.h"
+#include "core/parity.h"
 #include "core/reserve.h"
 #include "free.h"
 #include "observe/meter.h"
@@ -126,6 +129,13 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 	store_unanswered(op, !unsent);
 }
 
+/* may what its pages hold later be sent, too? see above */
+static bool store_refers(const struct nswap_op *op)
+{
+	return op->nr >= STORE_REFER && !op->store->keeps_gen &&
+	       !nswap_visible_device(op->io->dev)->sealer;
+}
+
 /* the message points to its generations, whose values may be set later */
 static void store_build(struct nswap_op *op)
 {
@@ -147,7 +157,7 @@ static void store_build(struct nswap_op *op)
 	for (i = 0; i < op->nr; i++)
 		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
 	op->m.plain = &io->gen[op->first];
-	op->m.pages = op->nr >= STORE_REFER ? op->nr * PAGE_SIZE : 0;
+	op->m.pages = store_refers(op) ? op->nr * PAGE_SIZE : 0;
 	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
 		      sizeof(*h) + bytes);
 }

@@ -18,6 +18,8 @@
  * @end: called after @stored or @given_up of every slot; the argument has those
  *	given up (required). Puts @op->peer and the message's share of
  *	@pending; the message may be used again from then on.
+ * @keeps_gen: a slot that was given up still has this generation, and a peer may be
+ *	recorded with it: what comes late must be the page
  *
  * Context of all: process, page-out path: they do not sleep or allocate.
  */
@@ -25,6 +27,7 @@ struct nswap_store_ops {
 	void (*stored)(struct nswap_op *op, unsigned int i);
 	void (*given_up)(struct nswap_op *op, unsigned int i);
 	void (*end)(struct nswap_op *op, unsigned long given_up);
+	bool keeps_gen;
 };
 
 struct nswap_op *nswap_store_op(struct nswap_io *io, unsigned int first,

@@ -243,6 +243,7 @@ static const struct nswap_store_ops repair_store_ops = {
 	.stored = repair_stored,
 	.given_up = repair_given_up,
 	.end = repair_store_end,
+	.keeps_gen = true,
 };
 
 /* how many adjacent slots of the batch, from @first on, have not changed? */

@@ -189,7 +189,7 @@ class Peer:
     changed at any time; hellos are those heard, asked counts (type, flags).
     full: it takes no page; free_ack, load_reply: seconds until a FREE or a LOAD is
     answered; held_up, if it is an event: a HOLD_ASK that goes on with an earlier one
-    waits for it.
+    waits for it; slow, if it is an event: no page is taken before it.
     """
 
     def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
@@ -201,7 +201,7 @@ class Peer:
         self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
         self.refused = 0
         self.full, self.free_ack, self.held_up = False, 0, None
-        self.load_reply = 0
+        self.load_reply, self.slow = 0, None
         self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
@@ -294,6 +294,8 @@ class Peer:
                 ident=said.ident, grants=0 if kind else 512,
                 slot=len(self.pages), free=2048).packed())
             while True:
+                if kind == STORES and self.slow:
+                    self.slow.wait(60)
                 question = take(sock)
                 if question.kind == HOLD_ASK and question.slot and self.held_up:
                     self.held_up.wait(60)
