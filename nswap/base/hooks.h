@@ -13,6 +13,7 @@ struct nswap_device;
 struct nswap_node;
 struct nswap_peer;
 struct nswap_srv_conn;
+struct nswap_totals;
 
 /**
  * struct nswap_hooks - the upcalls; all are required
@@ -33,6 +34,8 @@ struct nswap_srv_conn;
  *	peer may have passed it over; process, does not sleep
  * @serve_moves: handle a message of a move; the connection's thread, sleeps; 0,
  *	or an error to close the connection
+ * @totals: fill in what the node lends, holds and swaps; process, allocates nothing and
+ *	takes no lock that is held while memory is allocated
  */
 struct nswap_hooks {
 	int (*peer_made)(struct nswap_peer *peer);
@@ -45,6 +48,7 @@ struct nswap_hooks {
 	void (*copy_forgotten)(struct nswap_node *node, u16 peer);
 	void (*slot_released)(struct nswap_node *node, u16 peer);
 	int (*serve_moves)(struct nswap_srv_conn *conn);
+	void (*totals)(struct nswap_node *node, struct nswap_totals *t);
 };
 
 extern const struct nswap_hooks nswap_hooks;

@@ -6,6 +6,7 @@
 #include "base/hooks.h"
 #include "client/free.h"
 #include "client/late.h"
+#include "device/totals.h"
 #include "migrate/moved.h"
 #include "migrate/mover.h"
 #include "migrate/serve_move.h"
@@ -36,4 +37,5 @@ const struct nswap_hooks nswap_hooks = {
 	.copy_forgotten = nswap_free_by_comparison,
 	.slot_released = nswap_loss_passed,
 	.serve_moves = nswap_serve_moves,
+	.totals = nswap_totals_look,
 };

@@ -41,6 +41,7 @@
 #include "server/held.h"
 #include "server/server.h"
 #include "server/sizing.h"
+#include "survey.h"
 #include "transport/sockaddr.h"
 
 #define DEFAULT_CONNS	3
@@ -66,6 +67,7 @@ static void node_sweep(struct work_struct *work)
 
 static void free_node(struct nswap_node *node)
 {
+	nswap_survey_free(node);
 	nswap_client_stop(node);
 	nswap_meter_exit(node);
 	nswap_place_exit(node);
@@ -105,6 +107,7 @@ static struct nswap_node *alloc_node(struct net *net,
 	nswap_knobs_set(node, &cfg->knobs);
 	mutex_init(&node->control);
 	mutex_init(&node->peers_lock);
+	mutex_init(&node->survey_lock);
 	spin_lock_init(&node->ipt_lock);
 	refcount_set(&node->refs, 1);
 	init_waitqueue_head(&node->refs_wait);

@@ -18,6 +18,7 @@ void nswap_netlink_exit(void);
 extern struct genl_family nswap_nl_family;
 
 struct genl_info;
+struct nswap_totals;
 
 int nswap_nl_may(struct sk_buff *skb, struct genl_info *info);
 struct nswap_node *nswap_nl_node_of(struct genl_info *info);
@@ -38,6 +39,8 @@ int nswap_nl_put_latency(struct sk_buff *skb,
 int nswap_nl_put_profile(struct sk_buff *skb,
 			 const struct nswap_profile_view *v);
 int nswap_nl_put_trace(struct sk_buff *skb, const struct nswap_trace_view *v);
+int nswap_nl_put_totals(struct sk_buff *skb, const struct nswap_totals *t);
+int nswap_nl_put_why(struct sk_buff *skb, const char *why);
 int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node);
 
 #endif

@@ -66,7 +66,7 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_OPEN + 1] = {
 };
 
 /* Ops table for nswap */
-const struct genl_small_ops nswap_nl_ops[17] = {
+const struct genl_small_ops nswap_nl_ops[18] = {
 	{
 		.cmd	= NSWAP_CMD_NODE_UP,
 		.doit	= nswap_nl_node_up_doit,
@@ -142,6 +142,11 @@ const struct genl_small_ops nswap_nl_ops[17] = {
 	{
 		.cmd	= NSWAP_CMD_DEVICE_REKEY,
 		.doit	= nswap_nl_device_rekey_doit,
+		.flags	= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd	= NSWAP_CMD_SURVEY_GET,
+		.dumpit	= nswap_nl_survey_get_dumpit,
 		.flags	= GENL_ADMIN_PERM,
 	},
 };

@@ -21,7 +21,7 @@ extern const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1];
 extern const struct nla_policy nswap_nl_policy[NSWAP_A_OPEN + 1];
 
 /* Ops table for nswap */
-extern const struct genl_small_ops nswap_nl_ops[17];
+extern const struct genl_small_ops nswap_nl_ops[18];
 
 int nswap_nl_node_up_doit(struct sk_buff *skb, struct genl_info *info);
 int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info);
@@ -45,5 +45,7 @@ int nswap_nl_profile_get_dumpit(struct sk_buff *skb,
 int nswap_nl_trace_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int nswap_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info);
 int nswap_nl_device_rekey_doit(struct sk_buff *skb, struct genl_info *info);
+int nswap_nl_survey_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
 
 #endif /* _LINUX_NSWAP_GEN_H */

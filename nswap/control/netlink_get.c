@@ -15,6 +15,7 @@
 #include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "survey.h"
 
 /* reply to a request about one node: its attributes, and those that @more adds */
 static int reply_node(struct genl_info *info, u8 cmd,
@@ -282,6 +283,27 @@ static int put_next_trace(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/* the node itself has place 0 of its survey */
+static int put_next_member(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct nswap_node *node, unsigned long *after)
+{
+	struct nswap_survey_view s;
+	int err = 0;
+
+	if (!nswap_survey_next(node, *after, &s))
+		return -ENOENT;
+	if (!s.place)
+		err = nswap_nl_put_node(skb, node);
+	else
+		err = nswap_nl_put_peer(skb, &s.peer);
+	if (!err)
+		err = *s.why ? nswap_nl_put_why(skb, s.why) :
+			       nswap_nl_put_totals(skb, &s.totals);
+	if (!err)
+		*after = s.place + 1;
+	return err;
+}
+
 /*
  * The dumps, each of the command in its name. They return the bytes put, 0 at the end;
  * -ENODEV if there is no such node; -EMSGSIZE. Of nodes: every one visible to the caller.
@@ -299,6 +321,25 @@ int nswap_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int nswap_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_PEER_GET, put_next_peer);
+}
+
+/* the first part waits for the peers; -EINTR if a signal ends that */
+int nswap_nl_survey_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct nlattr *number;
+	struct nswap_node *node;
+	int err = 0;
+
+	if (!cb->args[1]) {
+		number = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, NSWAP_A_NODE);
+		node = nswap_nl_find_node(sock_net(cb->skb->sk), number, cb->extack);
+		if (IS_ERR(node))
+			return PTR_ERR(node);
+		err = nswap_survey_make(node);
+		nswap_node_put(node);
+		cb->args[1] = 1;
+	}
+	return err ?: dump_of_node(skb, cb, NSWAP_CMD_SURVEY_GET, put_next_member);
 }
 
 int nswap_nl_owner_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

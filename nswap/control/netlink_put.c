@@ -10,6 +10,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "netlink_keys.h"
+#include "pure/totals.h"
 
 /* a counter: its attribute and its offset in struct nswap_stats */
 struct stat_attr {
@@ -24,6 +25,22 @@ struct stat_attr {
 
 static const struct stat_attr client_stats[] = { NSWAP_CLIENT_STATS(CLIENT_ATTR) };
 static const struct stat_attr server_stats[] = { NSWAP_SERVER_STATS(SERVER_ATTR) };
+static const u16 total_attrs[NSWAP_TOTAL_NR] = {
+	[NSWAP_TOTAL_LENT] = NSWAP_TOTALS_A_LENT,
+	[NSWAP_TOTAL_HELD] = NSWAP_TOTALS_A_HELD,
+	[NSWAP_TOTAL_FREE] = NSWAP_TOTALS_A_FREE,
+	[NSWAP_TOTAL_OWNERS] = NSWAP_TOTALS_A_OWNERS,
+	[NSWAP_TOTAL_DEVICES] = NSWAP_TOTALS_A_DEVICES,
+	[NSWAP_TOTAL_SIZE] = NSWAP_TOTALS_A_SIZE,
+	[NSWAP_TOTAL_REMOTE] = NSWAP_TOTALS_A_REMOTE,
+	[NSWAP_TOTAL_FLASH] = NSWAP_TOTALS_A_FLASH,
+	[NSWAP_TOTAL_HOME] = NSWAP_TOTALS_A_HOME,
+	[NSWAP_TOTAL_EXPOSED] = NSWAP_TOTALS_A_EXPOSED,
+	[NSWAP_TOTAL_LOST] = NSWAP_TOTALS_A_LOST,
+	[NSWAP_TOTAL_OUT] = NSWAP_TOTALS_A_OUT,
+	[NSWAP_TOTAL_IN] = NSWAP_TOTALS_A_IN,
+};
+
 static const struct stat_attr announce_stats[] = { NSWAP_ANNOUNCE_STATS(ANNOUNCE_ATTR) };
 
 /* the pad attribute is the first of every attribute set that has one */
@@ -33,7 +50,8 @@ static_assert(NSWAP_NODE_INFO_A_PAD == PAD && NSWAP_DEVICE_A_PAD == PAD &&
 	      NSWAP_CLIENT_A_PAD == PAD && NSWAP_SERVER_A_PAD == PAD &&
 	      NSWAP_ANNOUNCE_A_PAD == PAD && NSWAP_SIDE_A_PAD == PAD &&
 	      NSWAP_TIER_A_PAD == PAD && NSWAP_LATENCY_A_PAD == PAD &&
-	      NSWAP_PROFILE_A_PAD == PAD && NSWAP_TRACE_A_PAD == PAD);
+	      NSWAP_PROFILE_A_PAD == PAD && NSWAP_TRACE_A_PAD == PAD &&
+	      NSWAP_TOTALS_A_PAD == PAD);
 
 static int put_u64(struct sk_buff *skb, int type, u64 value)
 {
@@ -204,7 +222,7 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 }
 
 static_assert(NSWAP_HAS_ALL == (NSWAP_FEATURE_TIMED | NSWAP_FEATURE_CLASSES |
-				NSWAP_FEATURE_SHARES),
+				NSWAP_FEATURE_SHARES | NSWAP_FEATURE_STAT),
 	      "every feature of the protocol has its name");
 
 static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)
@@ -251,6 +269,25 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	     put_u64(skb, NSWAP_PEER_A_FEATURES, v->features)) ||
 	    (v->refused && put_refused(skb, v)) || put_reason(skb, v))
 		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int nswap_nl_put_why(struct sk_buff *skb, const char *why)
+{
+	return nla_put_string(skb, NSWAP_A_WHY, why);
+}
+
+int nswap_nl_put_totals(struct sk_buff *skb, const struct nswap_totals *t)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_TOTALS);
+	u32 i;
+
+	if (!nest || nla_put_string(skb, NSWAP_TOTALS_A_SOFTWARE, t->software))
+		return -EMSGSIZE;
+	for (i = 0; i < t->nr; i++)
+		if (put_u64(skb, total_attrs[i], t->value[i]))
+			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }

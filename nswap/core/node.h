@@ -32,6 +32,7 @@ struct nswap_identity;
 struct nswap_meter;
 struct nswap_mover;
 struct nswap_sizing;
+struct nswap_survey;
 
 /**
  * struct nswap_rebalance - rebalancing of a node
@@ -95,6 +96,8 @@ struct nswap_rebalance {
  * @rebalance: decides which pages it moves because other peers are emptier
  * @client: the client role
  * @meter: measures page-outs and page-ins
+ * @survey_lock: one survey at a time; protects @survey
+ * @survey: what peers said of themselves when they were asked last; NULL if they were not
  * @sweeper: work that removes peers whose epoch is over
  * @release: frees the node when the last user of a node that is down puts it
  */
@@ -143,6 +146,8 @@ struct nswap_node {
 	struct nswap_rebalance rebalance;
 	struct nswap_client *client;
 	struct nswap_meter *meter;
+	struct mutex survey_lock;
+	struct nswap_survey *survey;
 	struct delayed_work sweeper;
 	void (*release)(struct nswap_node *node);
 };

@@ -245,13 +245,33 @@ static unsigned int parity_lane(const struct nswap_parity *p, const struct nswap
 }
 
 /*
+ * Count the exposed and lost pages of @nr rows, or of as many as there are. Any context, in
+ * which the rows stay. Returns the row to go on with.
+ */
+u32 nswap_parity_rows(const struct nswap_parity *p, u32 from, u32 nr, u64 *exposed,
+		      u64 *lost)
+{
+	u32 i, end = min(p->nr_rows, from + nr);
+	unsigned int lane;
+
+	for (i = from; i < end; i++) {
+		const struct nswap_row *r = &p->row[i];
+
+		if (READ_ONCE(r->state) == NSWAP_ROW_FREE || !READ_ONCE(r->live))
+			continue;
+		for (lane = 0; lane < NSWAP_ROW_LANES; lane++)
+			*exposed += parity_lane(p, r, lane, lost);
+	}
+	return i;
+}
+
+/*
  * Fill in what is in cells, exposed and lost. Process, sleeps; under the node's control
  * lock. Takes about 10 ms for each GiB of the device.
  */
 void nswap_parity_look(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	struct nswap_parity *p = dev->parity;
-	unsigned int lane;
 	u32 i;
 
 	if (!p)
@@ -259,13 +279,6 @@ void nswap_parity_look(struct nswap_device *dev, struct nswap_device_view *v)
 	v->map_bytes += nswap_slot_map_bytes(p->cells->map.nr);
 	for (i = 0; i < p->cells->side.nr; i++)
 		v->side_bytes += nswap_side_bytes(&p->cells->side, i);
-	for (i = 0; i < p->nr_rows; i++) {
-		const struct nswap_row *r = &p->row[i];
-
-		if (READ_ONCE(r->state) == NSWAP_ROW_FREE || !READ_ONCE(r->live))
-			continue;
-		for (lane = 0; lane < NSWAP_ROW_LANES; lane++)
-			v->exposed += parity_lane(p, r, lane, &v->lost);
-		cond_resched();
-	}
+	for (i = 0; i < p->nr_rows; cond_resched())
+		i = nswap_parity_rows(p, i, NSWAP_ROWS_AT_ONCE, &v->exposed, &v->lost);
 }

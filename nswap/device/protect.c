@@ -143,6 +143,19 @@ void nswap_protect_exit(struct nswap_device *dev)
 	nswap_parity_exit(dev);
 }
 
+/* pages outside of cells that the death of a peer would take; any context, from counters */
+u64 nswap_protect_exposed(struct nswap_device *dev)
+{
+	switch (READ_ONCE(dev->protect)) {
+	case NSWAP_PROTECT_HOME:
+		return nswap_home_copy_exposed(dev);
+	case NSWAP_PROTECT_MIRROR:
+		return nswap_mirror_exposed(dev);
+	default:
+		return atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	}
+}
+
 /* fill in what a device is protected by, and what is not */
 void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 {
@@ -150,12 +163,7 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 
 	v->protect = mode == NSWAP_PROTECT_PARITY ? dev->parity->name :
 						    protect_names[mode];
-	if (mode == NSWAP_PROTECT_HOME)
-		v->exposed = nswap_home_copy_exposed(dev);
-	else if (mode == NSWAP_PROTECT_MIRROR)
-		v->exposed = nswap_mirror_exposed(dev);
-	else
-		v->exposed = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	v->exposed = nswap_protect_exposed(dev);
 	v->lag = nswap_follow_lag(dev);
 	nswap_parity_look(dev, v);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Links of a mover: one request at a time, each answered before the next, all by
- * the mover's own thread.
+ * the mover's own thread. A question about totals goes over such a link as well.
  *
  * Invariants:
  *  - A link leads to one epoch of one node; every answer on it is of that epoch.
@@ -13,22 +13,29 @@
 #include "core/node.h"
 #include "move_link.h"
 #include "peers/handshake.h"
+#include "pure/totals.h"
 
 #define MOVE_MS		2000
 #define TELL_MS		8000	/* an owner asks a third node, or its home */
 
-static int recv_head(struct nswap_move_link *ml, u8 type, u32 bytes)
+/* receive an answer of @least to @most bytes of payload into @result */
+static int move_link_recv(struct nswap_move_link *ml, u8 type, void *result, u32 least,
+			  u32 most)
 {
+	u32 bytes;
 	int ret = nswap_recv_buf(ml->t, ml->l, &ml->hdr, sizeof(ml->hdr));
 
 	if (!ret)
 		ret = nswap_tags_take(&ml->tags, &ml->hdr);
 	if (!ret)
 		ret = nswap_wire_check(&ml->hdr);
-	if (!ret && (ml->hdr.type != type ||
-		     le32_to_cpu(ml->hdr.bytes) != bytes))
-		ret = -EPROTO;
-	return ret;
+	if (ret)
+		return ret;
+	bytes = le32_to_cpu(ml->hdr.bytes);
+	if (ml->hdr.type != type || bytes < least || bytes > most)
+		return -EPROTO;
+	return nswap_recv_buf(ml->t, ml->l, result, bytes) ?:
+	       nswap_tags_plain(&ml->tags, result, bytes);
 }
 
 static int shake_hands(struct nswap_move_link *ml, struct nswap_handshake *hs)
@@ -127,10 +134,35 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	sent = ml->t->send(ml->l, &it, 0, true);
 	ret = sent < 0 ? sent : sent == len ? 0 : -EPIPE;
 	if (!ret)
-		ret = recv_head(ml, answer, back) ?:
-		      nswap_recv_buf(ml->t, ml->l, result, back) ?:
-		      nswap_tags_plain(&ml->tags, result, back);
+		ret = move_link_recv(ml, answer, result, back, back);
 	if (ret)
 		nswap_move_link_close(ml);
+	return ret;
+}
+
+/**
+ * nswap_move_link_stat() - ask a node for its totals
+ * @ml: open link of class TELL, closed afterwards in any case
+ * @t: result
+ *
+ * Context: process, a kernel thread; sleeps, at most twice MOVE_MS after sending.
+ * Return: 0; -EOPNOTSUPP if the node knows no STAT; -EPROTO if its answer makes no sense;
+ * the transport's error.
+ */
+int nswap_move_link_stat(struct nswap_move_link *ml, struct nswap_totals *t)
+{
+	struct nswap_wire_stat answer;
+	int ret = ml->features & NSWAP_HAS_STAT ? 0 : -EOPNOTSUPP;
+
+	ml->t->recv_timeout(ml->l, MOVE_MS);
+	nswap_wire_init(&ml->hdr, NSWAP_STAT, 0, 0);
+	nswap_tags_put(&ml->tags, &ml->hdr, NULL);
+	nswap_tags_sent(&ml->tags);
+	if (!ret)
+		ret = nswap_send_buf(ml->t, ml->l, &ml->hdr, sizeof(ml->hdr));
+	if (!ret)
+		ret = move_link_recv(ml, NSWAP_STAT_REPLY, &answer, 0, sizeof(answer)) ?:
+		      nswap_totals_get(&answer, le32_to_cpu(ml->hdr.nr), t);
+	nswap_move_link_close(ml);
 	return ret;
 }

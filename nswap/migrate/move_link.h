@@ -11,6 +11,8 @@
 #include "pure/wire.h"
 #include "transport/transport.h"
 
+struct nswap_totals;
+
 /**
  * struct nswap_move_link - one link, to one peer at a time
  * @node: node
@@ -44,5 +46,6 @@ void nswap_move_link_close(struct nswap_move_link *ml);
 int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 			unsigned int nr_bv, const void *plain, u8 answer,
 			struct nswap_wire_result *result);
+int nswap_move_link_stat(struct nswap_move_link *ml, struct nswap_totals *t);
 
 #endif

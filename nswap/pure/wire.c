@@ -93,6 +93,9 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 			    sizeof(struct nswap_wire_node) },
 	[NSWAP_DROPPED_ACK] = { "dropped-ack", NSWAP_REQ_SLOTS, 1,
 				sizeof(struct nswap_wire_result) },
+	[NSWAP_STAT] = { "stat" },
+	[NSWAP_STAT_REPLY] = { "stat-reply", NSWAP_WIRE_TOTALS, 1, sizeof(__le64),
+			       offsetof(struct nswap_wire_stat, total) },
 };
 
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes)

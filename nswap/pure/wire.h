@@ -23,8 +23,9 @@
 #define NSWAP_HAS_TIMED		0x1ull	/* NSWAP_F_TIMED is answered */
 #define NSWAP_HAS_CLASSES	0x2ull	/* ATTACH, DROPPED, NSWAP_F_RESERVED */
 #define NSWAP_HAS_SHARES	0x4ull	/* NSWAP_F_SHARE, NSWAP_ST_SHARE */
+#define NSWAP_HAS_STAT		0x8ull	/* STAT is answered */
 #define NSWAP_HAS_ALL		(NSWAP_HAS_TIMED | NSWAP_HAS_CLASSES | \
-				 NSWAP_HAS_SHARES) /* what this node has */
+				 NSWAP_HAS_SHARES | NSWAP_HAS_STAT) /* what this node has */
 
 /**
  * enum nswap_wire_type - messages; direction in brackets
@@ -60,6 +61,8 @@
  * @NSWAP_ATTACHED: [server] as many of them as it can keep, @nr
  * @NSWAP_DROPPED: [mover, to the owner] these droppable pages are gone
  * @NSWAP_DROPPED_ACK: [owner] per page: generation and result
+ * @NSWAP_STAT: [any node] what do you lend, hold and swap?
+ * @NSWAP_STAT_REPLY: [server] @nr totals, see totals.h
  * @NSWAP_WIRE_NR: number of types
  */
 enum nswap_wire_type {
@@ -93,6 +96,8 @@ enum nswap_wire_type {
 	NSWAP_ATTACHED,
 	NSWAP_DROPPED,
 	NSWAP_DROPPED_ACK,
+	NSWAP_STAT,
+	NSWAP_STAT_REPLY,
 	NSWAP_WIRE_NR,
 };
 
@@ -124,7 +129,8 @@ enum nswap_wire_type {
  *	delays nothing else
  * @NSWAP_CLASS_MOVE: pages, from a server that gives RAM back to another one,
  *	or to an owner; not part of a session
- * @NSWAP_CLASS_TELL: from such a server to an owner: where its pages went
+ * @NSWAP_CLASS_TELL: from such a server to an owner: where its pages went; STAT, from
+ *	any node
  * @NSWAP_CLASS_NR: number of classes
  */
 enum nswap_conn_class {
@@ -332,6 +338,19 @@ struct nswap_wire_names {
 	struct nswap_wire_node who;
 	struct nswap_wire_page page[NSWAP_REQ_SLOTS];
 } __packed;
+
+#define NSWAP_WIRE_TOTALS	32	/* in one message */
+
+/**
+ * struct nswap_wire_stat - payload of STAT_REPLY
+ * @software: version of the module, padded with zeros
+ * @total: as many as the header says: a node has more or fewer than this one knows
+ */
+struct nswap_wire_stat {
+	char software[16];
+	__le64 total[NSWAP_WIRE_TOTALS];
+} __packed;
+static_assert(sizeof(struct nswap_wire_stat) == 272);
 
 /**
  * struct nswap_wire_announce - an announcement, one UDP datagram

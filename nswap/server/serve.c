@@ -55,9 +55,7 @@ static void serve_share(struct nswap_srv_conn *conn)
 /* all of a STORE or LOAD has been received: note the time if the owner asked */
 static void question_here(struct nswap_srv_conn *conn)
 {
-	bool timed = le16_to_cpu(conn->rx.flags) & NSWAP_F_TIMED;
-
-	conn->here_ns = timed ? ktime_get_ns() : 0;
+	conn->here_ns = conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED) ? ktime_get_ns() : 0;
 }
 
 /* how long its message took here, for the owner; 0 if it has not asked, else at least 1 */
@@ -427,11 +425,12 @@ static bool serve_allowed(const struct nswap_srv_conn *conn)
 	case NSWAP_CLASS_MOVE:
 		return type == NSWAP_MOVE || type == NSWAP_RETURN;
 	case NSWAP_CLASS_TELL:
-		return type == NSWAP_MOVED || type == NSWAP_DROPPED;
+		return type == NSWAP_MOVED || type == NSWAP_DROPPED ||
+		       type == NSWAP_STAT;
 	default:
 		return type != NSWAP_STORE && type != NSWAP_MOVE &&
 		       type != NSWAP_MOVED && type != NSWAP_RETURN &&
-		       type != NSWAP_DROPPED;
+		       type != NSWAP_DROPPED && type != NSWAP_STAT;
 	}
 }
 
@@ -446,6 +445,8 @@ static bool serve_agreed(const struct nswap_srv_conn *conn)
 	if (conn->rx.flags & cpu_to_le16(NSWAP_F_RESERVED) ||
 	    type == NSWAP_ATTACH || type == NSWAP_DROPPED)
 		uses |= NSWAP_HAS_CLASSES;
+	if (type == NSWAP_STAT)
+		uses |= NSWAP_HAS_STAT;
 	return !(uses & ~conn->features);
 }
 
@@ -490,6 +491,8 @@ int nswap_serve(struct nswap_srv_conn *conn)
 		return serve_grant(conn);
 	case NSWAP_PING:
 		return serve_ping(conn);
+	case NSWAP_STAT:
+		return nswap_serve_stat(conn);
 	default:
 		return nswap_hooks.serve_moves(conn);
 	}

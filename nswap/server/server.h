@@ -111,6 +111,9 @@ void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
 int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
 
+/* stat.c */
+int nswap_serve_stat(struct nswap_srv_conn *conn);
+
 /* answers.c */
 int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes);
 int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes);

@@ -89,6 +89,9 @@ static const struct legal legals[] = {
 	{ "dropped, most", NSWAP_DROPPED, 32, 16 + 32 * 16 },
 	{ "dropped-ack, one", NSWAP_DROPPED_ACK, 1, 8 },
 	{ "dropped-ack, most", NSWAP_DROPPED_ACK, 32, 256 },
+	{ "stat", NSWAP_STAT, 0, 0 },
+	{ "stat-reply, one", NSWAP_STAT_REPLY, 1, 24 },
+	{ "stat-reply, most", NSWAP_STAT_REPLY, 32, 16 + 32 * 8 },
 };
 
 static void legal_desc(const struct legal *l, char *desc)
@@ -265,7 +268,7 @@ static void unknown_types(struct kunit *test)
 	unsigned int type;
 
 	for (type = 0; type < 256; type++) {
-		if (type >= NSWAP_GREET && type <= NSWAP_DROPPED_ACK)
+		if (type >= NSWAP_GREET && type <= NSWAP_STAT_REPLY)
 			continue;
 		nswap_wire_init(&h, type, 0, 0);
 		KUNIT_EXPECT_EQ(test, nswap_wire_check(&h), -EPROTO);
@@ -358,6 +361,8 @@ static bool consistent(const struct nswap_wire_hdr *h)
 	case NSWAP_MOVED:
 	case NSWAP_DROPPED:
 		return nr && nr <= 32 && bytes == 16 + nr * 16;
+	case NSWAP_STAT_REPLY:
+		return nr && nr <= 32 && bytes == 16 + nr * 8;
 	case NSWAP_CLAIM:
 		return nr && nr <= 32 && bytes == nr * 16;
 	case NSWAP_LOAD:
@@ -474,7 +479,8 @@ static void features(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_TIMED, 1ull);
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_CLASSES, 2ull);
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_SHARES, 4ull);
-	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 7ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_STAT, 8ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 15ull);
 }
 
 static void names(struct kunit *test)

@@ -7,7 +7,7 @@ import struct
 from .fuzzing import changed, number
 from .rawwire import (ATTACH, CLAIM, CONTROL, DROPPED, FREE, FREE_DEVICE, GRANT_ASK,
                       GRANT_RETURN, HEADER, HOLD_ASK, LOAD, LOADS, MOVE, MOVED, MOVES,
-                      PAGE, PING, RETURN, STORE, STORES, TELLS, Link, Message)
+                      PAGE, PING, RETURN, STAT, STORE, STORES, TELLS, Link, Message)
 
 SLOTS, INSTANCES, GENERATIONS = 64, 3, 4
 # (type, class of its connection, how often)
@@ -15,7 +15,7 @@ KINDS = ((STORE, STORES, 6), (LOAD, LOADS, 4), (LOAD, CONTROL, 2), (FREE, CONTRO
          (FREE_DEVICE, CONTROL, 1), (HOLD_ASK, CONTROL, 2), (GRANT_ASK, CONTROL, 3),
          (GRANT_RETURN, CONTROL, 1), (PING, CONTROL, 1), (ATTACH, CONTROL, 3),
          (CLAIM, CONTROL, 3), (MOVE, MOVES, 3), (RETURN, MOVES, 1), (MOVED, TELLS, 2),
-         (DROPPED, TELLS, 1))
+         (DROPPED, TELLS, 1), (STAT, TELLS, 1))
 # legal but for one thing
 FIELDS = ("kind", "nr", "flags", "ident", "slot", "instance", "grants", "status", "took",
           "free", "version", "auth", "payload")
@@ -156,7 +156,7 @@ class Stranger:
         session = 0 if on in (MOVES, TELLS) else self.session
         self.opened += 1
         try:
-            answer = link.hello(self.epoch, session, kind=on, features=3)
+            answer = link.hello(self.epoch, session, kind=on, features=11)
         except OSError:
             answer = None
         if not answer or answer.status:

@@ -23,7 +23,7 @@ MAGIC = 0x5057534e
 (GREET, HELLO, HELLO_ACK, STORE, STORE_ACK, LOAD, LOAD_REPLY, FREE, FREE_ACK,
  FREE_DEVICE, HOLD_ASK, HOLD_LIST, GRANT_ASK, GRANT, GRANT_RETURN, PING, PONG,
  MOVE, MOVE_ACK, MOVED, MOVED_ACK, CLAIM, CLAIM_ACK, RETURN, RETURN_ACK,
- ANNOUNCE, ATTACH, ATTACHED, DROPPED, DROPPED_ACK) = range(1, 31)
+ ANNOUNCE, ATTACH, ATTACHED, DROPPED, DROPPED_ACK, STAT, STAT_REPLY) = range(1, 33)
 # each of these may be lost, with the connection that it travels on
 LOSABLE = {name: globals()[name] for name in (
     "STORE", "STORE_ACK", "LOAD", "LOAD_REPLY", "FREE", "FREE_ACK", "HOLD_ASK",
@@ -32,8 +32,9 @@ LOSABLE = {name: globals()[name] for name in (
 LAST, TIMED = 0x01, 0x20
 OK, NO_ROOM, OLDER, NOT_HELD, STALE, LEAVING, BAD = range(7)
 CONTROL, LOADS, STORES, MOVES, TELLS = range(5)
-HAS_TIMED, HAS_CLASSES, HAS_SHARES = 1, 2, 4
-HAS_ALL = HAS_TIMED | HAS_CLASSES | HAS_SHARES   # what the module has
+HAS_TIMED, HAS_CLASSES, HAS_SHARES, HAS_STAT = 1, 2, 4, 8
+# what the module has
+HAS_ALL = HAS_TIMED | HAS_CLASSES | HAS_SHARES | HAS_STAT
 
 
 def siphash(key, data):
@@ -189,7 +190,8 @@ class Peer:
     changed at any time; hellos are those heard, asked counts (type, flags).
     full: it takes no page; free_ack, load_reply: seconds until a FREE or a LOAD is
     answered; held_up, if it is an event: a HOLD_ASK that goes on with an earlier one
-    waits for it; slow, if it is an event: no page is taken before it.
+    waits for it; slow, if it is an event: no page is taken before it; tells: what it
+    answers to a STAT, a Message, None for nothing at all.
     """
 
     def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
@@ -201,7 +203,7 @@ class Peer:
         self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
         self.refused = 0
         self.full, self.free_ack, self.held_up = False, 0, None
-        self.load_reply, self.slow = 0, None
+        self.load_reply, self.slow, self.tells = 0, None, None
         self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
@@ -303,6 +305,8 @@ class Peer:
                     key = (question.kind, question.flags)
                     self.asked[key] = self.asked.get(key, 0) + 1
                     answer = self._handle(question)
+                if not answer:
+                    continue
                 answer.ident = question.ident
                 answer.slot = answer.slot or question.slot
                 answer.instance = question.instance
@@ -341,6 +345,8 @@ class Peer:
             return Message(GRANT)
         if q.kind == PING:
             return Message(PONG)
+        if q.kind == STAT:
+            return self.tells
         if q.kind in (MOVE, CLAIM):
             return self._moved(q)
         raise EOFError
