@@ -33,7 +33,8 @@
 
 /*
  * A node has NSWAP_MOVERS to send and as many to tell, and its sessions prove who they are
- * with one each; twice, since ends of old ones may not have been noticed.
+ * with one each, as a survey asks for totals; twice, since ends of old ones may not have
+ * been noticed.
  */
 #define MOVER_CONNS	(4 * NSWAP_MAX_CONNS)
 

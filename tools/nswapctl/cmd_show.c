@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "cluster.h"
 #include "ctl.h"
 #include "json.h"
 #include "meter.h"
@@ -22,6 +23,8 @@ static void json_features(uint64_t features)
 		json_string(NULL, "classes");
 	if (features & NSWAP_FEATURE_SHARES)
 		json_string(NULL, "shares");
+	if (features & NSWAP_FEATURE_STAT)
+		json_string(NULL, "stat");
 	json_end();
 }
 
@@ -224,6 +227,7 @@ int cmd_stat(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "latency", no_argument, NULL, 'l' },
+		{ "cluster", no_argument, NULL, 'c' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct view_swapped swap;
@@ -231,14 +235,17 @@ int cmd_stat(int argc, char **argv)
 	char addr[ADDR_TEXT];
 	struct view_device *devices;
 	struct view_stat s;
-	bool latency = false;
+	int option, what = 0;
 	size_t nr, nr_devices;
 
-	while (arg_option(argc, argv, options) != -1)
-		latency = true;
+	while ((option = arg_option(argc, argv, options)) != -1) {
+		if (what && what != option)
+			ctl_usage("--latency and --cluster do not go together");
+		what = option;
+	}
 	arg_no_more(argc, argv, optind);
-	if (latency)
-		return meter_show_latency();
+	if (what)
+		return what == 'l' ? meter_show_latency() : cluster_show();
 	view_get_stat(&s);
 	nr = view_owners(&owners);
 	nr_devices = view_devices(&devices);

@@ -103,10 +103,13 @@ static const struct ctl_command commands[] = {
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },
-	{ "stat", "[--latency]",
+	{ "stat", "[--latency | --cluster]",
 	  "show where lent RAM and swapped pages are, and counters",
 	  "  --latency         what each step of page-outs and page-ins took instead, for\n"
-	  "                    the pages since 'nswapctl set latency 1'\n",
+	  "                    the pages since 'nswapctl set latency 1'\n"
+	  "  --cluster         one line of totals for this node and each of its peers, which\n"
+	  "                    are asked for them and have 2 s to answer; out and in are pages\n"
+	  "                    stored and read back since the node came up\n",
 	  cmd_stat },
 	{ "metrics", "[--textfile | --http]", "print all that is to be seen as OpenMetrics",
 	  "Of the node, peers, owners and devices, for Prometheus; nswap_up is 0 if there is\n"

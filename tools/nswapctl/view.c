@@ -24,7 +24,7 @@ static void take_addr(struct nlattr *nest, struct ctl_addr *addr)
 		       sizeof(addr->ip));
 }
 
-static void take_node(struct nlattr **attrs, void *arg)
+void view_take_node(struct nlattr **attrs, void *arg)
 {
 	struct nlattr *tb[NSWAP_NODE_INFO_A_MAX + 1] = {};
 	struct view_node *n = arg;
@@ -160,7 +160,7 @@ void view_take_device(struct nlattr **attrs, void *device)
 
 static void more_nodes(struct nlattr **attrs, void *arg)
 {
-	take_node(attrs, one_more(arg));
+	view_take_node(attrs, one_more(arg));
 }
 
 static void more_devices(struct nlattr **attrs, void *arg)
@@ -168,10 +168,9 @@ static void more_devices(struct nlattr **attrs, void *arg)
 	view_take_device(attrs, one_more(arg));
 }
 
-static void more_peers(struct nlattr **attrs, void *arg)
+void view_take_peer(struct nlattr **attrs, struct view_peer *p)
 {
 	struct nlattr *tb[NSWAP_PEER_A_MAX + 1] = {};
-	struct view_peer *p = one_more(arg);
 
 	nested(tb, NSWAP_PEER_A_MAX, attrs[NSWAP_A_PEER]);
 	p->index = u32_of(tb[NSWAP_PEER_A_INDEX]);
@@ -199,6 +198,11 @@ static void more_peers(struct nlattr **attrs, void *arg)
 	p->shrinking = tb[NSWAP_PEER_A_SHRINKING];
 	p->version = u32_of(tb[NSWAP_PEER_A_VERSION]);
 	p->features = u64_of(tb[NSWAP_PEER_A_FEATURES]);
+}
+
+static void more_peers(struct nlattr **attrs, void *arg)
+{
+	view_take_peer(attrs, one_more(arg));
 }
 
 static void more_owners(struct nlattr **attrs, void *arg)
@@ -245,7 +249,7 @@ static void take_stat(struct nlattr **attrs, void *arg)
 	struct view_stat *s = arg;
 	unsigned int i;
 
-	take_node(attrs, &s->node);
+	view_take_node(attrs, &s->node);
 	nested(client, NSWAP_CLIENT_A_MAX, attrs[NSWAP_A_CLIENT]);
 	nested(server, NSWAP_SERVER_A_MAX, attrs[NSWAP_A_SERVER]);
 	nested(announce, NSWAP_ANNOUNCE_A_MAX, attrs[NSWAP_A_ANNOUNCE]);
@@ -259,13 +263,13 @@ static void take_stat(struct nlattr **attrs, void *arg)
 bool view_find_node(struct view_node *node)
 {
 	memset(node, 0, sizeof(*node));
-	return !ctl_try_call(ctl_request(NSWAP_CMD_NODE_GET), take_node, node);
+	return !ctl_try_call(ctl_request(NSWAP_CMD_NODE_GET), view_take_node, node);
 }
 
 void view_get_node(struct view_node *node)
 {
 	memset(node, 0, sizeof(*node));
-	ctl_call(ctl_request(NSWAP_CMD_NODE_GET), take_node, node);
+	ctl_call(ctl_request(NSWAP_CMD_NODE_GET), view_take_node, node);
 }
 
 void view_get_stat(struct view_stat *stat)

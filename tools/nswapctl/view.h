@@ -181,7 +181,9 @@ size_t view_knobs(struct view_knob **list);
 uint32_t view_knob(const char *name);
 
 struct nlattr;
-/* @device: struct view_device */
+/* @node: struct view_node; @device: struct view_device */
+void view_take_node(struct nlattr **attrs, void *node);
+void view_take_peer(struct nlattr **attrs, struct view_peer *peer);
 void view_take_device(struct nlattr **attrs, void *device);
 
 /* how a list marks what is used: + if the device follows its node */
