@@ -194,7 +194,8 @@ static void survey_why(const struct survey_row *row, bool done, struct nswap_sur
 				sizeof(v->why));
 		return;
 	}
-	if (!done)
+	/* its own time may be up just before the user's is */
+	if (!done || row->error == -EAGAIN || row->error == -ETIMEDOUT)
 		strscpy(v->why, "has not answered within 2 s", sizeof(v->why));
 	else if (row->error == -EOPNOTSUPP)
 		strscpy(v->why, "an older version, which tells nothing of itself",
