@@ -201,15 +201,6 @@ class Eating:
         return json.loads(done.out)
 
 
-def set_reserve(node):
-    """Set aside what doctor recommends: without it the guest's network card finds no
-    memory to receive into, and with two large peers may be deaf for a minute."""
-    done = node.run([node.prog("nswapctl"), "doctor", "--json"], check=False)
-    for found in json.loads(done.out):
-        if found["check"] == "memory reserve" and found["fix"]:
-            node.run(found["fix"])
-
-
 def _start(t, series, shape):
     memory = [shape.small_mb] * shape.small + [shape.large_mb] * shape.large
     cluster = t.cluster(len(memory), kernel=series, memory_mb=memory)
@@ -219,8 +210,6 @@ def _start(t, series, shape):
         node.up(lend=LENT if node in small else f"{shape.lent_mb}M",
                 **({"secret": node.secret()} if shape.keys else {}))
     cluster.wait_connected()
-    for node in cluster.nodes * shape.protected:
-        set_reserve(node)
     for node in small:
         node.ctl("policy", "place", "round-robin")
         device = node.device_add(f"{shape.device_mb}M")
