@@ -124,17 +124,14 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	u32 len = sizeof(ml->hdr) + le32_to_cpu(ml->hdr.bytes);
 	u32 back = le32_to_cpu(ml->hdr.nr) * sizeof(*result);
 	struct iov_iter it;
-	ssize_t sent;
 	int ret;
 
 	ml->t->recv_timeout(ml->l, answer == NSWAP_MOVE_ACK ? MOVE_MS : TELL_MS);
 	nswap_tags_put(&ml->tags, &ml->hdr, plain);
 	nswap_tags_sent(&ml->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, bv, nr_bv, len);
-	sent = ml->t->send(ml->l, &it, 0, true);
-	ret = sent < 0 ? sent : sent == len ? 0 : -EPIPE;
-	if (!ret)
-		ret = move_link_recv(ml, answer, result, back, back);
+	ret = nswap_send_all(ml->t, ml->l, &it) ?:
+	      move_link_recv(ml, answer, result, back, back);
 	if (ret)
 		nswap_move_link_close(ml);
 	return ret;

@@ -92,18 +92,17 @@ void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e)
 /* send them; process, the connection's thread; sleeps. 0, or the transport's error */
 int nswap_answers_send(struct nswap_srv_conn *conn)
 {
-	size_t len = conn->out_len;
 	struct iov_iter it;
-	ssize_t ret;
+	int ret;
 	u32 i;
 
-	if (!len)
+	if (!conn->out_len)
 		return 0;
-	iov_iter_bvec(&it, ITER_SOURCE, conn->out_bv, conn->out_vecs, len);
-	ret = conn->t->send(conn->l, &it, 0, true);
+	iov_iter_bvec(&it, ITER_SOURCE, conn->out_bv, conn->out_vecs, conn->out_len);
+	ret = nswap_send_all(conn->t, conn->l, &it);
 	for (i = 0; i < conn->out_held; i++)
 		nswap_cache_put(conn->node->cache, conn->entry[i]);
-	if (ret == len)
+	if (!ret)
 		nswap_stat_add(conn->node, pages_loaded, conn->out_held);
 	conn->out_bytes = 0;
 	conn->out_len = 0;
@@ -111,9 +110,7 @@ int nswap_answers_send(struct nswap_srv_conn *conn)
 	conn->out_pages = 0;
 	conn->out_held = 0;
 	conn->out_vecs = 0;
-	if (ret < 0)
-		return ret;
-	return ret == len ? 0 : -EPIPE;
+	return ret;
 }
 
 /* receive, and send the answers before if that sleeps; likewise */

@@ -89,7 +89,7 @@ static int send_iov(struct nswap_srv_conn *conn, const void *plain,
 		    unsigned int nr_bv, size_t len)
 {
 	struct iov_iter it;
-	ssize_t ret;
+	int ret;
 
 	ret = nswap_answers_send(conn);
 	if (ret)
@@ -99,10 +99,7 @@ static int send_iov(struct nswap_srv_conn *conn, const void *plain,
 	nswap_tags_put(&conn->tags, &conn->tx, plain);
 	nswap_tags_sent(&conn->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, conn->bv, nr_bv, len);
-	ret = conn->t->send(conn->l, &it, 0, true);
-	if (ret < 0)
-		return ret;
-	return ret == len ? 0 : -EPIPE;
+	return nswap_send_all(conn->t, conn->l, &it);
 }
 
 static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)

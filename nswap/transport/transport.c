@@ -17,6 +17,21 @@ int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 	return t->recv(l, &it);
 }
 
+/*
+ * Send all of an iterator, copied. Context: process, sleeps until sent; never in a
+ * page-out's own context. Returns 0, or the transport's error.
+ */
+int nswap_send_all(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   struct iov_iter *from)
+{
+	size_t len = iov_iter_count(from);
+	ssize_t ret = t->send(l, from, 0, true);
+
+	if (ret < 0)
+		return ret;
+	return ret == len ? 0 : -EPIPE;
+}
+
 /**
  * nswap_send_buf() - send exactly @len bytes of kernel memory
  * @t: transport
@@ -32,13 +47,9 @@ int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 {
 	struct kvec v = { .iov_base = (void *)buf, .iov_len = len };
 	struct iov_iter it;
-	ssize_t ret;
 
 	iov_iter_kvec(&it, ITER_SOURCE, &v, 1, len);
-	ret = t->send(l, &it, 0, true);
-	if (ret < 0)
-		return ret;
-	return ret == len ? 0 : -EPIPE;
+	return nswap_send_all(t, l, &it);
 }
 
 /* receive and discard @len bytes */

@@ -77,6 +77,8 @@ extern const struct nswap_transport_ops nswap_tcp_ops;
 
 int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 		   void *buf, size_t len);
+int nswap_send_all(const struct nswap_transport_ops *t, struct nswap_link *l,
+		   struct iov_iter *from);
 int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 		   const void *buf, size_t len);
 int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,
