@@ -8,36 +8,34 @@
 #include "take.h"
 #include "view.h"
 
-#define PAGES	1	/* printed as an amount of memory */
-
 /**
  * struct total - a total of a node
  * @attr: where netlink has it
  * @key: in JSON
  * @title: of its column, NULL for none
- * @kind: PAGES, or 0 for a number
+ * @pages: printed as an amount of memory, not as a number
  */
 struct total {
 	int attr;
 	const char *key;
 	const char *title;
-	int kind;
+	bool pages;
 };
 
 static const struct total totals[] = {
-	{ NSWAP_TOTALS_A_LENT, "lent_pages", "LENDS", PAGES },
-	{ NSWAP_TOTALS_A_HELD, "held_pages", "HOLDS", PAGES },
-	{ NSWAP_TOTALS_A_FREE, "free_pages", "FREE", PAGES },
-	{ NSWAP_TOTALS_A_OWNERS, "owners", NULL, 0 },
-	{ NSWAP_TOTALS_A_DEVICES, "devices", NULL, 0 },
-	{ NSWAP_TOTALS_A_SIZE, "device_pages", NULL, 0 },
-	{ NSWAP_TOTALS_A_REMOTE, "remote_pages", "AT PEERS", PAGES },
-	{ NSWAP_TOTALS_A_FLASH, "flash_pages", "FLASH", PAGES },
-	{ NSWAP_TOTALS_A_HOME, "home_pages", "HOME", PAGES },
-	{ NSWAP_TOTALS_A_EXPOSED, "exposed_pages", "EXPOSED", PAGES },
-	{ NSWAP_TOTALS_A_LOST, "lost_pages", "LOST", PAGES },
-	{ NSWAP_TOTALS_A_OUT, "pages_out", "OUT", 0 },
-	{ NSWAP_TOTALS_A_IN, "pages_in", "IN", 0 },
+	{ NSWAP_TOTALS_A_LENT, "lent_pages", "LENDS", true },
+	{ NSWAP_TOTALS_A_HELD, "held_pages", "HOLDS", true },
+	{ NSWAP_TOTALS_A_FREE, "free_pages", "FREE", true },
+	{ NSWAP_TOTALS_A_OWNERS, "owners", NULL, false },
+	{ NSWAP_TOTALS_A_DEVICES, "devices", NULL, false },
+	{ NSWAP_TOTALS_A_SIZE, "device_pages", NULL, false },
+	{ NSWAP_TOTALS_A_REMOTE, "remote_pages", "AT PEERS", true },
+	{ NSWAP_TOTALS_A_FLASH, "flash_pages", "FLASH", true },
+	{ NSWAP_TOTALS_A_HOME, "home_pages", "HOME", true },
+	{ NSWAP_TOTALS_A_EXPOSED, "exposed_pages", "EXPOSED", true },
+	{ NSWAP_TOTALS_A_LOST, "lost_pages", "LOST", true },
+	{ NSWAP_TOTALS_A_OUT, "pages_out", "OUT", false },
+	{ NSWAP_TOTALS_A_IN, "pages_in", "IN", false },
 };
 
 #define NR_TOTALS	(sizeof(totals) / sizeof(totals[0]))
@@ -116,7 +114,7 @@ static void print_totals(const bool *told, const uint64_t *total)
 			continue;
 		if (!told[i])
 			snprintf(text, sizeof(text), "-");
-		else if (totals[i].kind == PAGES)
+		else if (totals[i].pages)
 			text_size(total[i] * PAGE_BYTES, text, sizeof(text));
 		else
 			snprintf(text, sizeof(text), "%llu", (unsigned long long)total[i]);

@@ -37,6 +37,14 @@ static const char *match_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* has it the home of the section, or none as that? */
+static bool match_home(const struct conf_section *s, const struct view_device *d)
+{
+	const char *home = conf_value(s, "home");
+
+	return home ? !strcmp(match_base(home), d->home) : !*d->home;
+}
+
 static bool match_is_flash(const struct conf_entry *e)
 {
 	return !strcmp(e->key, "flash") || !strcmp(e->key, "tier");
@@ -138,17 +146,15 @@ const struct view_device **conf_match(const struct conf *c, const struct view_de
 	bool *taken = calloc(nr + 1, sizeof(*taken));
 	const struct conf_section *s;
 	enum match_rank rank;
-	const char *home;
 	size_t i;
 
 	if (!of || !taken)
 		ctl_refuse("no memory");
 	for (rank = 0; rank < RANKS; rank++) {
 		for (s = c->section; s < c->section + c->nr; s++) {
-			home = conf_value(s, "home");
 			for (i = 0; i < nr && s->kind == CONF_DEVICE && !of[s - c->section]; i++) {
-				if (taken[i] || match_rank(s, &d[i], keys) != rank ||
-				    (home ? strcmp(match_base(home), d[i].home) : *d[i].home))
+				if (taken[i] || !match_home(s, &d[i]) ||
+				    match_rank(s, &d[i], keys) != rank)
 					continue;
 				taken[i] = true;
 				of[s - c->section] = &d[i];
