@@ -6,8 +6,9 @@ import struct
 
 from .fuzzing import changed, number
 from .rawwire import (ATTACH, CLAIM, CONTROL, DROPPED, FREE, FREE_DEVICE, GRANT_ASK,
-                      GRANT_RETURN, HEADER, HOLD_ASK, LOAD, LOADS, MOVE, MOVED, MOVES,
-                      PAGE, PING, RETURN, STAT, STORE, STORES, TELLS, Link, Message)
+                      GRANT_RETURN, HAS_CLASSES, HAS_STAT, HAS_TIMED, HEADER, HOLD_ASK,
+                      LOAD, LOADS, MOVE, MOVED, MOVES, PAGE, PING, RETURN, STAT, STORE,
+                      STORES, TELLS, Link, Message)
 
 SLOTS, INSTANCES, GENERATIONS = 64, 3, 4
 # (type, class of its connection, how often)
@@ -156,7 +157,8 @@ class Stranger:
         session = 0 if on in (MOVES, TELLS) else self.session
         self.opened += 1
         try:
-            answer = link.hello(self.epoch, session, kind=on, features=11)
+            answer = link.hello(self.epoch, session, kind=on,
+                                features=HAS_TIMED | HAS_CLASSES | HAS_STAT)
         except OSError:
             answer = None
         if not answer or answer.status:
