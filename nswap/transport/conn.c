@@ -39,11 +39,17 @@
 #define TX_BUDGET	16	/* messages one task sends; it may be any task that reclaims */
 #define TX_BYTES	(64u << 10)	/* in one send, unless one message is larger */
 
+/* does it leave in a send of its own? what is not in bvecs, or is not copied */
+static bool msg_alone(const struct nswap_msg *m)
+{
+	return !iov_iter_is_bvec(&m->iter) || m->pages;
+}
+
 /* may it leave in one send with those of the batch, of @bytes and @vecs? with the lock */
 static bool msg_joins(struct nswap_conn *c, const struct nswap_msg *m,
 		      size_t bytes, unsigned int vecs)
 {
-	return iov_iter_is_bvec(&m->iter) && !m->pages && vecs + m->iter.nr_segs <= NSWAP_TX_VECS &&
+	return !msg_alone(m) && vecs + m->iter.nr_segs <= NSWAP_TX_VECS &&
 	       bytes + iov_iter_count(&m->iter) <= TX_BYTES &&
 	       c->t->fits(c->l, bytes + iov_iter_count(&m->iter));
 }
@@ -70,7 +76,7 @@ static unsigned int next_to_send(struct nswap_conn *c, struct nswap_msg **batch,
 		m->at = NSWAP_MSG_SENDING;
 		list_move_tail(&m->link, &c->sent);
 		batch[n++] = m;
-		if (!iov_iter_is_bvec(&m->iter) || m->pages)
+		if (msg_alone(m))
 			break;
 		bytes += iov_iter_count(&m->iter);
 		vecs += m->iter.nr_segs;
