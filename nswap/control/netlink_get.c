@@ -88,15 +88,20 @@ static int dump_entries(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/* the node that a dump is of, with a reference, or an ERR_PTR */
+static struct nswap_node *dump_node(struct netlink_callback *cb)
+{
+	return nswap_nl_find_node(sock_net(cb->skb->sk),
+				  nlmsg_find_attr(cb->nlh, GENL_HDRLEN, NSWAP_A_NODE),
+				  cb->extack);
+}
+
 static int dump_of_node(struct sk_buff *skb, struct netlink_callback *cb,
 			u8 cmd, put_next_fn put_next)
 {
-	const struct nlattr *number;
-	struct nswap_node *node;
+	struct nswap_node *node = dump_node(cb);
 	int len;
 
-	number = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, NSWAP_A_NODE);
-	node = nswap_nl_find_node(sock_net(cb->skb->sk), number, cb->extack);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	len = dump_entries(skb, cb, cmd, node, put_next);
@@ -326,13 +331,11 @@ int nswap_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /* the first part waits for the peers; -EINTR if a signal ends that */
 int nswap_nl_survey_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	const struct nlattr *number;
 	struct nswap_node *node;
 	int err = 0;
 
 	if (!cb->args[1]) {
-		number = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, NSWAP_A_NODE);
-		node = nswap_nl_find_node(sock_net(cb->skb->sk), number, cb->extack);
+		node = dump_node(cb);
 		if (IS_ERR(node))
 			return PTR_ERR(node);
 		err = nswap_survey_make(node);

@@ -121,7 +121,6 @@ static struct nswap_survey *survey_alloc(struct nswap_node *node)
 	kref_init(&s->ref);
 	s->node = node;
 	init_waitqueue_head(&s->wait);
-	s->nr = nr;
 	while (used < nr && nswap_peer_next(node, v.index, &v)) {
 		s->row[used] = (struct survey_row){
 			.survey = s, .index = v.index, .id = v.id, .addr = v.addr,

@@ -137,6 +137,19 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	return ret;
 }
 
+static int move_link_ask_stat(struct nswap_move_link *ml, struct nswap_totals *t)
+{
+	struct nswap_wire_stat answer;
+
+	ml->t->recv_timeout(ml->l, MOVE_MS);
+	nswap_wire_init(&ml->hdr, NSWAP_STAT, 0, 0);
+	nswap_tags_put(&ml->tags, &ml->hdr, NULL);
+	nswap_tags_sent(&ml->tags);
+	return nswap_send_buf(ml->t, ml->l, &ml->hdr, sizeof(ml->hdr)) ?:
+	       move_link_recv(ml, NSWAP_STAT_REPLY, &answer, 0, sizeof(answer)) ?:
+	       nswap_totals_get(&answer, le32_to_cpu(ml->hdr.nr), t);
+}
+
 /**
  * nswap_move_link_stat() - ask a node for its totals
  * @ml: open link of class TELL, closed afterwards in any case
@@ -148,18 +161,8 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
  */
 int nswap_move_link_stat(struct nswap_move_link *ml, struct nswap_totals *t)
 {
-	struct nswap_wire_stat answer;
-	int ret = ml->features & NSWAP_HAS_STAT ? 0 : -EOPNOTSUPP;
+	int ret = ml->features & NSWAP_HAS_STAT ? move_link_ask_stat(ml, t) : -EOPNOTSUPP;
 
-	ml->t->recv_timeout(ml->l, MOVE_MS);
-	nswap_wire_init(&ml->hdr, NSWAP_STAT, 0, 0);
-	nswap_tags_put(&ml->tags, &ml->hdr, NULL);
-	nswap_tags_sent(&ml->tags);
-	if (!ret)
-		ret = nswap_send_buf(ml->t, ml->l, &ml->hdr, sizeof(ml->hdr));
-	if (!ret)
-		ret = move_link_recv(ml, NSWAP_STAT_REPLY, &answer, 0, sizeof(answer)) ?:
-		      nswap_totals_get(&answer, le32_to_cpu(ml->hdr.nr), t);
 	nswap_move_link_close(ml);
 	return ret;
 }
