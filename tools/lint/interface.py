@@ -3,9 +3,9 @@
 """What is written about nswapctl is what it can do, and all of it.
 
 The program's own --help is the measure. Each command, option and fixed word
-(policy [place|size]) has to stand in README's table of commands, in the manual
-page and in the completions, and these may have none that the program lacks.
-README's knobs are in the module's table, with the same default and unit.
+(policy [place|size]) has to stand in the table of docs/commands.md, in the
+manual page and in the completions, and these may have none that the program lacks.
+The page's knobs are in the module's table, with the same default and unit.
 
 usage: interface.py      run from the top of the tree, with build/nswapctl built
 """
@@ -21,6 +21,7 @@ PROGRAM = "build/nswapctl"
 COMPLETIONS = {"bash": "tools/nswapctl/completion/nswapctl",
                "zsh": "tools/nswapctl/completion/_nswapctl"}
 MANUAL = "tools/nswapctl/nswapctl.8"
+PAGE = "docs/commands.md"
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # fixed words to choose from: place|size|read, show | on | off
@@ -86,7 +87,7 @@ def rows_of(text):
             yield [cell.strip().replace("\\|", "|") for cell in cells]
 
 
-def in_readme(text, commands):
+def in_page(text, commands):
     """As gather(), and the options named around the table."""
     part = section(text, "nswapctl")
     usages = []
@@ -220,7 +221,7 @@ def compare(where, commands, general, described):
 
 
 def knob_unit(name, help_text, low, high):
-    """The unit that README is to give, by a knob's name and bounds."""
+    """The unit that the page is to give, by a knob's name and bounds."""
     if (low, high) == (0, 1):
         return "0, 1"
     if "percent points" in help_text:
@@ -252,22 +253,22 @@ def module_knobs(text):
             KNOB.findall(text)}
 
 
-def knob_complaints(readme, manual, knobs):
-    """What is wrong on knobs in README's table, and defaults in the manual."""
+def knob_complaints(page, manual, knobs):
+    """What is wrong on knobs in the page's table, and defaults in the manual."""
     said = []
-    for cells in rows_of(section(readme, "Knobs")):
+    for cells in rows_of(section(page, "Knobs")):
         name = cells[0].strip("`")
         if name == "knob":
             continue
         if name not in knobs:
-            said.append(f"README.md: there is no knob {name}")
+            said.append(f"{PAGE}: there is no knob {name}")
             continue
         unit, default = knobs[name]
         if cells[2] != str(default):
-            said.append(f"README.md: {name} is {default} by default, not "
+            said.append(f"{PAGE}: {name} is {default} by default, not "
                         f"{cells[2]}")
         if cells[1] != unit:
-            said.append(f"README.md: {name} is in {unit}, not {cells[1]}")
+            said.append(f"{PAGE}: {name} is in {unit}, not {cells[1]}")
     for name, default in re.findall(r"^\.B (\w+)\n\((\d+)\)", manual, re.M):
         if name not in knobs or str(knobs[name][1]) != default:
             said.append(f"{MANUAL}: {name} is not {default} by default")
@@ -315,7 +316,7 @@ def self_test():
     general = {"--json"}
     knobs = module_knobs('#define KNOBS(X) \\\n\tX(a_ms, 1, 60 * 60, 30, \\\n\t  "x") \\\n'
                          '\tX(trace, 0, 1, 0, "y")\n')
-    readme = ("## nswapctl\n`--json` everywhere\n| command | what |\n|---|---|\n"
+    page = ("## nswapctl\n`--json` everywhere\n| command | what |\n|---|---|\n"
               "| `nswapctl up [--lend SIZE]`, `down` | x |\n"
               "| `nswapctl policy [place\\|size NAME]` | x |\n"
               "| `nswapctl device add --size SIZE` | x |\n"
@@ -327,14 +328,14 @@ def self_test():
               '.TP\n.BR policy " [\\fBplace\\fP|\\fBsize\\fP \\fINAME\\fP]"\n'
               '.TP\n.BI "device add \\-\\-size" " SIZE"\n.B a_ms\n(30)\n')
 
-    def said(readme, manual):
-        return (compare("README", commands, general,
-                        in_readme(readme, commands)) +
+    def said(page, manual):
+        return (compare("page", commands, general,
+                        in_page(page, commands)) +
                 compare("manual", commands, general,
                         in_manual(manual, commands)) +
-                knob_complaints(readme, manual, knobs))
+                knob_complaints(page, manual, knobs))
 
-    missed = [f"(none, but it said: {s})" for s in said(readme, manual)]
+    missed = [f"(none, but it said: {s})" for s in said(page, manual)]
     for old, new, expected in (
             (", `down`", "", "nothing on 'down'"),
             ("`down`", "`down`, `halt`", "'halt' is no command"),
@@ -346,15 +347,15 @@ def self_test():
             ("| 30 |", "| 31 |", "a_ms is 30"),
             ("`trace`", "`b`", "no knob b")):
         if not any(expected in s for s in
-                   said(readme.replace(old, new, 1), manual)):
-            missed.append(f"README: {expected}")
+                   said(page.replace(old, new, 1), manual)):
+            missed.append(f"page: {expected}")
     for old, new, expected in (
             (".B down", ".B halt", "nothing on 'down'"),
             ("lend", "borrow", "'up' has no --borrow"),
             ("\\-\\-json", "\\-\\-yaml", "nothing on --json"),
             ("(30)", "(31)", "a_ms is not 31")):
         if not any(expected in s for s in
-                   said(readme, manual.replace(old, new, 1))):
+                   said(page, manual.replace(old, new, 1))):
             missed.append(f"manual: {expected}")
     for shell in PLANTED:
         missed += completion_test(shell, commands, general)
@@ -367,19 +368,19 @@ def main():
     if self_test():
         return 1
     commands, general = in_program()
-    readme = pathlib.Path("README.md").read_text(encoding="utf-8")
+    page = pathlib.Path(PAGE).read_text(encoding="utf-8")
     manual = pathlib.Path(MANUAL).read_text(encoding="utf-8")
     table = [text for text in tree.texts(tree.is_kernel).values()
              if "#define NSWAP_KNOBS(X)" in text]
     if len(commands) < 10 or len(table) != 1:
         print("cannot read the program's --help, or the module's knobs")
         return 1
-    found = compare("README.md", commands, general, in_readme(readme, commands))
+    found = compare(PAGE, commands, general, in_page(page, commands))
     found += compare(MANUAL, commands, general, in_manual(manual, commands))
     for shell, path in COMPLETIONS.items():
         found += compare(path, commands, general,
                          in_completion(shell, path, commands, general))
-    found += knob_complaints(readme, manual, module_knobs(table[0]))
+    found += knob_complaints(page, manual, module_knobs(table[0]))
     print("\n".join(found) or
           f"{len(commands)} commands and their options are where they should be")
     return bool(found)
