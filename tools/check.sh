@@ -53,6 +53,8 @@ check_files() { python3 tools/lint/files.py; }
 
 check_words() { python3 tools/lint/words.py; }
 
+check_warnings() { python3 tools/lint/warnings.py; }
+
 check_interface() { make -s nswapctl && python3 tools/lint/interface.py; }
 
 check_tests() { python3 tools/lint/tests.py; }
@@ -93,7 +95,7 @@ check_spelling()
 }
 
 quick="checkpatch coccinelle spec commits kerneldoc layers statics sizes files"
-quick="$quick words interface tests shell python spelling"
+quick="$quick words warnings interface tests shell python spelling"
 all="build $quick sparse"
 
 say() { printf '  %-5s %-11s %s\n' "$@"; }

@@ -9,7 +9,8 @@
 #include <linux/ratelimit.h>
 
 #define nswap_info(node, fmt, ...) \
-	pr_info("node %u: " fmt "\n", (node)->number, ##__VA_ARGS__)
+	pr_info_ratelimited("node %u: " fmt "\n", (node)->number, \
+			    ##__VA_ARGS__)
 #define nswap_warn(node, fmt, ...) \
 	pr_warn_ratelimited("node %u: " fmt "\n", (node)->number, \
 			    ##__VA_ARGS__)

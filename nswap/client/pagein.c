@@ -62,7 +62,7 @@ static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
 	if (io->ahead)
 		return;
 	nswap_stat_add(node, read_errors, nr);
-	nswap_warn(node, "%s: page-in of %u pages from slot %u failed: peer %s %s",
+	nswap_warn(node, "%s: page-in of %u pages from slot %u failed: peer %s %s; their programs have to be restarted, for the next time: nswapctl device protect",
 		   io->dev->disk->disk_name, nr, io->slot[first], peer, why);
 }
 

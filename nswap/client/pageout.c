@@ -321,7 +321,7 @@ static void fail_rest(struct nswap_io *io)
 		nswap_pageout_failed(io, i);
 	io->todo &= ~rest;
 	if (n && !io->ops)
-		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM",
+		nswap_warn(io->dev->node, "%s: no peer took %u pages in time, they stay in RAM; lend more on the peers, or give it a home (nswapctl stat, nswapctl doctor)",
 			   io->dev->disk->disk_name, n);
 }
 

@@ -315,7 +315,7 @@ static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio,
 		} else {
 			bio->bi_status = BLK_STS_IOERR;
 			nswap_stat_inc(dev->node, read_errors);
-			nswap_warn(dev->node, "%s: page-in of slot %u failed: %s",
+			nswap_warn(dev->node, "%s: page-in of slot %u failed: %s; its program has to be restarted, see nswapctl peers",
 				   dev->disk->disk_name, slot, ret == -EBADMSG ?
 				   "neither its peer nor its group has what was written" :
 				   "its peer does not answer, nor do enough others of its group");

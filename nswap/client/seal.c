@@ -278,7 +278,7 @@ void nswap_seal_broken(struct nswap_device *dev, u64 slot, const char *where)
 	at = slot - READ_ONCE(dev->sealer->watched);
 	if (at < NSWAP_REQ_SLOTS)
 		set_bit(at, &dev->sealer->broken);
-	nswap_warn(dev->node, "%s: a page from %s was changed there or on the way, slot %llu: it is not given to its program",
+	nswap_warn(dev->node, "%s: a page from %s was changed there or on the way, slot %llu: it is not given to its program; find out who changes pages there, or which memory is faulty",
 		   dev->disk->disk_name, where, slot);
 }
 

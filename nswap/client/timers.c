@@ -136,7 +136,7 @@ static void declare_dead(struct nswap_peer *peer)
 
 	if (!nswap_peer_expire(peer, ms))
 		return;
-	nswap_warn(peer->node, "peer %s is dead, it has not answered for %u s: page-ins of the %lld pages it holds fail until it is back, unless they are elsewhere too",
+	nswap_warn(peer->node, "peer %s is dead, it has not answered for %u s: page-ins of the %lld pages it holds fail until it is back, unless they are elsewhere too; is it up, and the way there? nswapctl doctor",
 		   peer->name, ms / 1000, atomic64_read(&peer->slots));
 }
 

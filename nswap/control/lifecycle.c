@@ -258,7 +258,7 @@ int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 	queue_delayed_work(system_dfl_wq, &node->sweeper, SWEEP_EVERY);
 	nswap_nodes_publish(node);
 	nswap_info(node, "up, lends %llu pages%s", cfg->lend_pages, node->identity ? "" :
-		   "; open: without keys anyone on its subnet can take part");
+		   "; open: without keys anyone on its subnet can take part, see nswapctl key");
 	mutex_unlock(&node->control);
 	return 0;
 

@@ -32,7 +32,7 @@ static void announce_leaving(const char *what)
 		after = node->number;
 		nswap_cache_get_view(node, &v);
 		if (v.held)
-			nswap_warn(node, "%s while %llu pages of other nodes are held here: their programs will wait for them or fail",
+			nswap_warn(node, "%s while %llu pages of other nodes are held here: their programs will wait for them or fail; before the next time: nswapctl down",
 				   what, v.held);
 		WRITE_ONCE(node->leaving, true);
 		nswap_announce_now(node);

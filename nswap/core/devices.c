@@ -46,8 +46,8 @@ void nswap_device_complain(struct nswap_device *dev,
 	struct nswap_home *home = h->home;
 
 	if (__ratelimit(&home->errors))
-		pr_warn("node %u: %s: %s %s: %s sector %llu failed, %s\n",
+		pr_warn("node %u: %s: %s %s: %s sector %llu failed, %s; is the disk failing? (smartctl -a /dev/%s)\n",
 			dev->node->number, dev->disk->disk_name, home->what,
 			home->name, h->write ? "writing" : "reading",
-			h->slot * NSWAP_SECTORS_PER_SLOT, then);
+			h->slot * NSWAP_SECTORS_PER_SLOT, then, home->name);
 }

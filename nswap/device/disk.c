@@ -87,7 +87,7 @@ static blk_status_t disk_take(struct nswap_device *dev, struct request *rq, bool
 	struct nswap_io *io = blk_mq_rq_to_pdu(rq);
 
 	if (!take_pages(io, rq)) {
-		nswap_warn(dev->node, "%s: a request that is not whole, aligned pages",
+		nswap_warn(dev->node, "%s: refused a request that is not whole, aligned pages; only swap and programs that read and write 4 KiB can use it",
 			   dev->disk->disk_name);
 		return BLK_STS_IOERR;
 	}

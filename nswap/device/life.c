@@ -282,7 +282,7 @@ int nswap_device_add(struct nswap_node *node,
 	mutex_unlock(&devices_lock);
 	nswap_profile_start(node);
 	if (dev->home && dev->home->loop)
-		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only",
+		nswap_warn(node, "%s: its home %s is a loop device, which allocates memory while it is written to: good for tests only; take a partition",
 			   dev->disk->disk_name, dev->home->name);
 	nswap_prefetcher_start(dev);
 	nswap_protect_start(dev);

@@ -185,7 +185,7 @@ void nswap_attach_tick(struct nswap_peer *peer)
 			attach_fill(peer, dev, pages);
 		}
 	} else if (dev && READ_ONCE(peer->state) == NSWAP_PEER_UP) {
-		nswap_warn(peer->node, "peer %s knows no classes and reserves: pages of device %u are normal ones there",
+		nswap_warn(peer->node, "peer %s knows no classes and reserves: pages of device %u are normal ones there; install the same version of nswap on both",
 			   peer->name, dev->instance);
 		WRITE_ONCE(peer->attached, dev->instance);
 	}

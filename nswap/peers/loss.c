@@ -181,6 +181,6 @@ void nswap_loss_forgotten(struct nswap_peer *peer)
 		n += lose_slots(dev, peer->index);
 	mutex_unlock(&node->control);
 	if (n)
-		nswap_warn(node, "peer %s no longer holds anything of this node: %llu pages are lost",
+		nswap_warn(node, "peer %s no longer holds anything of this node: %llu pages are lost; restart programs that fail, and see nswapctl device protect",
 			   peer->name, n);
 }

@@ -42,7 +42,7 @@ static void peer_start(struct nswap_peer *peer)
 	if (peer->state != NSWAP_PEER_NEW || peer->conn[0].thread)
 		return;
 	if (nswap_session_start(peer))
-		nswap_warn(peer->node, "no threads for a session with %s",
+		nswap_warn(peer->node, "no threads for a session with %s: tried again when it is heard; see kernel.threads-max and free memory",
 			   peer->name);
 }
 

@@ -232,7 +232,7 @@ static void session_receive(struct nswap_conn *c)
 	if (ret && !test_bit(0, &peer->broken))
 		WRITE_ONCE(peer->reason, nswap_peer_reason_of(ret));
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
-		nswap_warn(peer->node, "peer %s sent a message this node does not understand (%s)",
+		nswap_warn(peer->node, "peer %s sent a message this node does not understand (%s); install the same version of nswap on both",
 			   peer->name, nswap_wire_name(c->rx.type));
 	nswap_session_break(peer);
 }

@@ -102,7 +102,7 @@ void nswap_peer_lost(struct nswap_peer *peer)
 		return;
 	nswap_session_break(peer);
 	if (slots)
-		nswap_warn(peer->node, "peer %s restarted: the %llu pages it held are gone, programs that read one that is nowhere else will fail",
+		nswap_warn(peer->node, "peer %s restarted: the %llu pages it held are gone, programs that read one that is nowhere else will fail; for the next time: nswapctl device protect",
 			   peer->name, slots);
 	queue_work(system_dfl_wq, &peer->node->client->losses);
 }

@@ -98,7 +98,7 @@ void nswap_suspicion_failed(struct nswap_peer *peer, int error)
 	peer->complained = true;
 	nswap_peer_reason_text(peer->reason, ms_since(READ_ONCE(peer->heard)),
 			       text, sizeof(text));
-	nswap_warn(peer->node, "peer %s is suspected: %s; page-ins of the %lld pages it holds wait for it, unless they are elsewhere too",
+	nswap_warn(peer->node, "peer %s is suspected: %s; page-ins of the %lld pages it holds wait for it, unless they are elsewhere too; is it up, and the way there? nswapctl doctor",
 		   peer->name, text, atomic64_read(&peer->slots));
 }
 

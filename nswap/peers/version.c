@@ -52,7 +52,7 @@ static void version_note(struct nswap_node *node, const struct nswap_addr *addr,
 				silent_ms);
 	spin_unlock_irq(&node->ipt_lock);
 	if (news && nswap_to_sockaddr(addr, &ss) > 0)
-		nswap_warn(node, "%pISpc is refused: it speaks version %u of the protocol, this node version %u",
+		nswap_warn(node, "%pISpc is refused: it speaks version %u of the protocol, this node version %u; install the same version of nswap on both",
 			   &ss, version, NSWAP_WIRE_VERSION);
 }
 

@@ -362,7 +362,7 @@ void nswap_owner_sweep(struct nswap_cache *c)
 		    time_before(jiffies, o->gone + lease))
 			continue;
 		if (o->held) {
-			nswap_warn(c->node, "an owner has been away for %u s: its %llu pages are dropped",
+			nswap_warn(c->node, "an owner has been away for %u s: its %llu pages are dropped; to wait longer: nswapctl set lease_s",
 				   nswap_knob(c->node, lease_s), o->held);
 			nswap_stat_inc(c->node, leases_ended);
 		}

@@ -202,7 +202,8 @@ static void server_refused(struct nswap_srv_conn *conn, int ret)
 		return;
 	nswap_stat_inc(conn->node, keys_refused);
 	if (nswap_to_sockaddr(&conn->from, &ss) > 0)
-		nswap_warn(conn->node, "refused a connection from %pISpc: %s", &ss, why);
+		nswap_warn(conn->node, "refused a connection from %pISpc: %s; if it is to take part, give it the keys of this node (nswapctl key)",
+			   &ss, why);
 }
 
 static void serve_link(struct nswap_srv_conn *conn)
@@ -225,7 +226,7 @@ static void serve_link(struct nswap_srv_conn *conn)
 	nswap_answers_send(conn);
 	server_refused(conn, ret);
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
-		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s)",
+		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s); see nswapctl peers, and install the same version of nswap on all nodes",
 			   nswap_wire_name(conn->rx.type));
 	close_conn(conn);
 }
