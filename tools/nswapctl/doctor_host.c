@@ -158,17 +158,22 @@ static void check_signature(const struct patient *p)
 			    secure ? "secure boot is on" : "the kernel is locked down");
 }
 
+#define OTHER_KERNEL	"apt install linux-image-amd64 (Debian's own has it; then boot it)"
+
 /* what is not there without an option of the kernel, and the file that shows that it is */
 static const struct kernel_option {
 	const char *name;
 	const char *sign;
+	const char *fix;
 	const char *text;
 } kernel_options[] = {
-	{ "CONFIG_SWAP", "/proc/swaps", "it cannot swap: nswap needs another kernel" },
-	{ "CONFIG_MEMCG", NULL,
+	{ "CONFIG_SWAP", "/proc/swaps", OTHER_KERNEL,
+	  "it cannot swap: nswap needs another kernel" },
+	{ "CONFIG_MEMCG", NULL, OTHER_KERNEL,
 	  "programs cannot be given less memory than others, and what describes a device is charged to no group" },
 	{ "CONFIG_PSI", "/proc/pressure/memory",
-	  "'nswapctl psi' has nothing to read, and the size policy 'pressure' goes by other signs (psi=1 at boot may switch it on)" },
+	  "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX psi=1\"' >> /etc/default/grub && update-grub (then reboot)",
+	  "'nswapctl psi' has nothing to read, and the size policy 'pressure' goes by other signs" },
 };
 
 /* 1 for built in or a module, 0 for not set, -1 if the configuration cannot be read */
@@ -214,9 +219,7 @@ static void check_options(const struct patient *p)
 		if (!option_missing(o))
 			continue;
 		doctor_find(strcmp(o->name, "CONFIG_SWAP") ? DOCTOR_NOTE : DOCTOR_PROBLEM, false,
-			    strcmp(o->name, "CONFIG_SWAP") ? NULL :
-			    "uname -r (to see which kernel runs)",
-			    "this kernel does without %s: %s", o->name, o->text);
+			    option_set(o->name) ? o->fix : OTHER_KERNEL, "this kernel does without %s: %s", o->name, o->text);
 	}
 }
 

@@ -103,31 +103,39 @@ static void check_priority(const struct patient *p)
 static void check_exposed(const struct patient *p)
 {
 	const struct view_device *d = p->devices;
+	char fix[128];
 
 	while (d < p->devices + p->nr_devices && strcmp(d->protect, "none"))
 		d++;
-	if (p->nr_devices && d == p->devices + p->nr_devices)
+	if (!p->nr_devices)
+		return;
+	if (d == p->devices + p->nr_devices) {
 		doctor_fine("the pages of all devices outlive a peer");
-	else
-		doctor_find(DOCTOR_NOTE, false, NULL,
-			"every page is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail; see: nswapctl device protect --help");
+		return;
+	}
+	snprintf(fix, sizeof(fix), "nswapctl device protect %s mirror", d->name);
+	doctor_find(DOCTOR_NOTE, false, fix, "every page of %s is on one peer: if that dies, reboots, or is cut off for longer than dead_after_ms, programs that need its pages fail; mirror takes twice the RAM at two peers or more, parity and a home take less",
+		    d->name);
 }
-
 
 /* on a node with keys: are all devices sealed? */
 static void check_sealed(const struct patient *p)
 {
+	char fix[256];
 	size_t i;
 
 	if (!*p->node.public) {
-		doctor_find(DOCTOR_NOTE, false, "nswapctl key generate --help",
+		doctor_find(DOCTOR_NOTE, false, "nswapctl key generate --secret /etc/nswap/secret (then down, and up with --secret; the file to all nodes)",
 			    "this node is open: anyone on this subnet can read and replace pages that travel or are held there, so use a network you trust, or keys");
 		return;
 	}
 	for (i = 0; i < p->nr_devices; i++)
-		if (!p->devices[i].sealed)
-			doctor_find(DOCTOR_NOTE, false, NULL,
-				    "only members take part, but a device is not sealed: members, and machines on the way between them, can read its pages");
+		if (!p->devices[i].sealed) {
+			snprintf(fix, sizeof(fix), "swapoff /dev/%s && nswapctl device del %s && nswapctl device add --seal --size SIZE",
+				 p->devices[i].name, p->devices[i].name);
+			doctor_find(DOCTOR_NOTE, false, fix, "only members take part, but %s is not sealed: members, and machines on the way between them, can read its pages",
+				    p->devices[i].name);
+		}
 }
 
 const struct doctor_check doctor_swap[] = {

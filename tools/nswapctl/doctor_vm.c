@@ -9,6 +9,7 @@
 #include "doctor.h"
 
 #define LINK_KB		1024		/* buffers of a connection, both ways */
+#define RESERVE_SHARE	16		/* of RAM that may be kept free for it */
 #define LEAST_GROUP	(16 << 20)	/* bytes that a device may have under way */
 #define USUAL_CLUSTER	3
 #define CGROUPS		"/sys/fs/cgroup"
@@ -46,8 +47,9 @@ static unsigned long long buffers_kb(const struct patient *p, size_t peers,
 /*
  * What comes in while the machine is out of memory is received into the reserve: 1/64
  * of RAM, at least 4 MiB and at most 128 MiB, for a few peers; for more of them what
- * their connections may fill, which the module bounds (pure/buffers.c). No more
- * than an eighth of RAM: a machine that small does better with fewer peers.
+ * their connections may fill, which the module bounds (pure/buffers.c). No more than a
+ * RESERVE_SHARE of RAM: reclaim keeps half as much again free, no program has it, and of
+ * 128 MiB a kernel leaves a third. A machine that small does better with fewer peers.
  */
 static void check_reserve(const struct patient *p)
 {
@@ -56,22 +58,28 @@ static void check_reserve(const struct patient *p)
 	unsigned long long want = clamped(total / 64, 4096, 131072);
 	size_t peers = doctor_alive(p);
 	unsigned long long fill = buffers_kb(p, peers, total);
-	char fix[80];
+	unsigned long long most = total / RESERVE_SHARE;
+	char fix[80], why[256] = "";
 
 	if (!total || !doctor_number("/proc/sys/vm/min_free_kbytes", &have))
 		return;
-	want = clamped(want, clamped(fill, 0, total / 8), ~0ull);
+	want = clamped(clamped(want, fill, ~0ull), 0, most);
+	snprintf(fix, sizeof(fix), "sysctl -w vm.min_free_kbytes=%llu", want);
+	if (have > clamped(want, total / 8, ~0ull)) {
+		doctor_find(DOCTOR_ADVICE, true, fix, "vm.min_free_kbytes is %llu, more than an eighth of RAM: programs cannot have that, and what they need is swapped or not there; %llu is recommended",
+			    have, want);
+		return;
+	}
 	if (have >= want) {
 		doctor_fine("vm.min_free_kbytes is high enough");
 		return;
 	}
-	snprintf(fix, sizeof(fix), "sysctl -w vm.min_free_kbytes=%llu", want);
-	if (!peers)
-		doctor_find(DOCTOR_PROBLEM, true, fix, "vm.min_free_kbytes is %llu, %llu is recommended on this machine",
-			    have, want);
-	else
-		doctor_find(DOCTOR_PROBLEM, true, fix, "vm.min_free_kbytes is %llu, %llu is recommended on this machine: connections with %zu peers may fill %llu KiB while memory is out",
-			    have, want, peers, fill);
+	if (peers)
+		snprintf(why, sizeof(why), ": connections with %zu peers may fill %llu KiB while memory is out%s",
+			 peers, fill, fill > most ?
+			 ", of which a machine as small as this one can spare a 16th of its RAM" : "");
+	doctor_find(DOCTOR_PROBLEM, true, fix, "vm.min_free_kbytes is %llu, %llu is recommended on this machine%s",
+		    have, want, why);
 }
 
 /* how many pages one fault reads is 2 to the power of it */

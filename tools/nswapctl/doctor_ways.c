@@ -86,7 +86,7 @@ static void tell_way(const struct mtu_probe *m, const char *name)
 			    "%s has an MTU of %u, packets of that size to %s vanish, and small ones arrive: connections stall, so give all machines the MTU that the network between them has",
 			    name, m->mtu, addr);
 	else if (m->result == MTU_NARROW)
-		doctor_find(DOCTOR_NOTE, false, NULL, "packets to %s may have %u bytes, those of %s %u: a router on the way says so",
+		doctor_find(DOCTOR_NOTE, false, fix, "packets to %s may have %u bytes, those of %s %u: a router on the way says so",
 			    addr, m->fits, name, m->mtu);
 }
 
@@ -157,7 +157,7 @@ static void check_bonds(const struct patient *p)
 /* copies on several peers, and one cable to all of them */
 static void check_one_way(const struct patient *p)
 {
-	char names[WAYS_MAX][IF_NAMESIZE], path[64], line[8];
+	char names[WAYS_MAX][IF_NAMESIZE], path[64], line[8], fix[160];
 	const struct view_device *d = p->devices;
 
 	while (d < p->devices + p->nr_devices && strcmp(d->protect, "mirror") &&
@@ -166,9 +166,12 @@ static void check_one_way(const struct patient *p)
 	if (d == p->devices + p->nr_devices || doctor_alive(p) < 2 || ways_take(p, names) != 1)
 		return;
 	snprintf(path, sizeof(path), "/sys/class/net/%s/bonding/mode", names[0]);
-	if (!doctor_line(path, line, sizeof(line)))
-		doctor_find(DOCTOR_NOTE, false, NULL, "all copies of %s are reached through %s: if it fails, or a switch that all peers share, page-ins wait for all of them at once",
-			    d->name, names[0]);
+	if (doctor_line(path, line, sizeof(line)))
+		return;
+	snprintf(fix, sizeof(fix), "ip link add bond0 type bond mode active-backup (of %s and an interface to another switch)",
+		 names[0]);
+	doctor_find(DOCTOR_NOTE, false, fix, "all copies of %s are reached through %s: if it fails, or a switch that all peers share, page-ins wait for all of them at once",
+		    d->name, names[0]);
 }
 
 const struct doctor_check doctor_ways[] = {

@@ -73,8 +73,13 @@ def test_ways(t):
     dev = a.device_add("4M")
     said = told(a)
     true("way mtu" not in said and "one way" not in said, f"it said {said}")
-    a.ctl("device", "protect", dev, "mirror")
-    true(f"{dev} are reached through eth0" in told(a)["one way"]["text"], "no word on one way")
+    equal((said["single copy"]["level"], said["single copy"]["fix"], said["privacy"]["level"]),
+          ("note", f"nswapctl device protect {dev} mirror", "note"), "one copy, open")
+    a.run(said["single copy"]["fix"].replace("nswapctl", a.prog("nswapctl"))).check()
+    said = told(a)
+    true("single copy" not in said, f"it said {said}")
+    true(f"{dev} are reached through eth0" in said["one way"]["text"], "no word on one way")
+    true(all(f["fix"] for f in said.values()), f"a finding without a command: {said}")
     for node in cluster:
         node.run(["ip", "link", "set", "eth0", "mtu", "9000"]).check()
     said = told(a)["way mtu"]
