@@ -89,6 +89,19 @@ def used_names(text):
     return set(re.findall(r"\bnswap_\w+", text))
 
 
+def check_layout(panels):
+    """Panels lie side by side on the 24 columns, and each says in what its figures are."""
+    taken = {}
+    for panel in panels:
+        grid, title = panel["gridPos"], panel["title"]
+        true(panel["fieldConfig"]["defaults"].get("unit"), f"{title} has no unit")
+        true(grid["x"] + grid["w"] <= 24, f"{title} is wider than the page")
+        for x in range(grid["x"], grid["x"] + grid["w"]):
+            for y in range(grid["y"], grid["y"] + grid["h"]):
+                true((x, y) not in taken, f"{title} lies over {taken.get((x, y))}")
+                taken[x, y] = title
+
+
 def check_users(samples):
     """The dashboard is JSON and asks for what there is; so do the alerts."""
     dashboard = ROOT / "dist/grafana/nswap.json"
@@ -96,6 +109,7 @@ def check_users(samples):
     asked = {target["expr"] for panel in board["panels"]
              for target in panel.get("targets", [])}
     at_least(len(asked), 15, "queries of the dashboard")
+    check_layout(board["panels"])
     alerts = (ROOT / "dist/grafana/nswap-alerts.yaml").read_text(encoding="utf-8")
     exprs = re.findall(r"^ +expr: (.*)$", alerts, re.M)
     at_least(len(exprs), 8, "alert rules")
