@@ -84,6 +84,10 @@ class DebRoot:
                  f"ln -s /usr/src/linux-headers-{release} build && "
                  "touch modules.order modules.builtin")
 
+    def lay_over(self, layer):
+        """Have what is in a folder lie over the root, below what is written."""
+        self.base = f"{layer}:{self.base}"
+
     def files(self):
         """Every path, but for what is of the system's own and always changes."""
         return set(self.run(

@@ -216,13 +216,14 @@ class Cluster(api.Cluster):
     guest in MB (or a list). disk_mb is the size of a disk, empty at first,
     that each guest has as /dev/vda (or a list, 0 for none); it outlives a
     crash. bare leaves nswap out: guests without a module. roots are disks, one a
-    node, with root file systems that have an init of their own (image.root_boot()).
+    node, with root file systems that have an init of their own (image.root_boot()), or
+    None for a node as usual; a list of disks is such a one and others, /dev/vdb and so on.
     """
 
     def __init__(self, test, n, inject=False, kernel="6.1", memory_mb=256,
                  disk_mb=0, cpus=1, bare=False, roots=None):
         self._test = test
-        self._roots = roots
+        self._roots = roots or [None] * n
         try:
             self._prepare(pathlib.Path(test.dir), n, inject,
                           a_node(kernel, n), a_node(memory_mb, n),
@@ -243,28 +244,32 @@ class Cluster(api.Cluster):
         self.accel = accel.choose(kernels[0], say)
         check.scale = SCALE[self.accel]
         self._sockets = tempfile.mkdtemp(prefix="nswap-vm-")
-        archives = {s: [image.base(s)] for s in set(kernels)}
-        if self._roots:
-            for series, files in archives.items():
-                files.append(image.root_boot(
-                    series, pathlib.Path(self._sockets) / f"{series}-root.cpio"))
-        elif not bare:
-            for series, files in archives.items():
-                files.append(image.overlay(
-                    pathlib.Path(self._sockets) / f"{series}.cpio",
-                    built_programs(), built_module(series, inject)))
+        own = [bool(root) for root in self._roots]
+        archives = {kind: self._archives(*kind, inject, bare)
+                    for kind in set(zip(kernels, own))}
         self.link = link.Link(self._sockets, n)
-        self._disks = self._roots or [
-            guest.new_disk(folder / f"node{i}.disk", mb) if mb else None
+        self._disks = [
+            self._roots[i] or (guest.new_disk(folder / f"node{i}.disk", mb) if mb else None)
             for i, mb in enumerate(disks)]
 
         def boot(node):
             series = kernels[node.index]
             return guest.Guest(
                 node.name, self.dir / f"{node.name}-boot{node.boots}",
-                series, archives[series], memory[node.index], self.accel,
-                cpus, self.link.port(node.index), self._disks[node.index])
-        self.nodes = [VmNode(i, boot, bool(self._roots)) for i in range(n)]
+                series, archives[series, node.own_root], memory[node.index],
+                self.accel, cpus, self.link.port(node.index), self._disks[node.index])
+        self.nodes = [VmNode(i, boot, own[i]) for i in range(n)]
+
+    def _archives(self, series, own_root, inject, bare):
+        """The initramfs of a kind of guest, as files."""
+        folder = pathlib.Path(self._sockets)
+        files = [image.base(series)]
+        if own_root:
+            files.append(image.root_boot(series, folder / f"{series}-root.cpio"))
+        elif not bare:
+            files.append(image.overlay(folder / f"{series}.cpio", built_programs(),
+                                       built_module(series, inject)))
+        return files
 
     @staticmethod
     def _index(node):
@@ -382,8 +387,8 @@ class Cluster(api.Cluster):
                 node.machine.destroy()
         self.link.close()
         for disk in self._disks:
-            if disk:
-                disk.unlink(missing_ok=True)
+            for path in guest.disks(disk):
+                path.unlink(missing_ok=True)
         for folder in self.dir.glob("node*-boot*"):
             with_image = folder / "initramfs"
             if with_image.exists():

@@ -52,7 +52,12 @@ def new_disk(path, megabytes):
     return path
 
 
-def _disk_args(path):
+def disks(disk):
+    """The files of what a guest is given as its disk: none, one, or a list."""
+    return disk if isinstance(disk, list) else [disk] if disk else []
+
+
+def _disk_args(number, path):
     """QEMU's arguments for a disk. It is read and written past the host's
     page cache, which a few guests would fill, where the host's file system
     can do that."""
@@ -61,8 +66,8 @@ def _disk_args(path):
         cache = "none"
     except OSError:
         cache = "writeback"
-    return ["-drive", f"if=none,id=disk,format=raw,file={path},cache={cache}",
-            "-device", "virtio-blk-pci,drive=disk"]
+    return ["-drive", f"if=none,id=disk{number},format=raw,file={path},cache={cache}",
+            "-device", f"virtio-blk-pci,drive=disk{number}"]
 
 
 class GuestError(Failure):
@@ -98,7 +103,7 @@ class Guest:
         """Start it; folder takes its sockets and its console log.
 
         nic is (path of the switch's port, MAC address) or None; disk a file
-        that becomes /dev/vda, or None; archives are initramfs files, put one
+        that becomes /dev/vda, a list of them, or None; archives are initramfs files, put one
         after the other.
         """
         self.name = name
@@ -106,6 +111,7 @@ class Guest:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.console = self.folder / "console.log"
         self.release = None
+        self.booted = None              # seconds that it took to the agent's first word
         self._lock = threading.Lock()
         self._next = 1
         self._waiting = {}
@@ -135,8 +141,8 @@ class Guest:
                      f"addr.path={nic[0]}",
                      "-device", f"virtio-net-pci,netdev=net,mac={nic[1]},"
                      "romfile="]
-        if disk:
-            argv += _disk_args(disk)
+        for number, path in enumerate(disks(disk)):
+            argv += _disk_args(number, path)
         with open(self.folder / "qemu.log", "wb") as log:
             self._qemu = subprocess.Popen(
                 argv + list(args), stdin=subprocess.DEVNULL, stdout=log,
@@ -218,7 +224,8 @@ class Guest:
         if not self.release:
             raise GuestError(f"{self.name} did not boot in {deadline} s, see "
                              f"{self.console} and {self.folder}/qemu.log")
-        return time.monotonic() - self.started
+        self.booted = time.monotonic() - self.started
+        return self.booted
 
     def start(self, argv, limit=0):
         """Start a command (a list); returns a Command."""

@@ -16,6 +16,7 @@ def swap_once(t, series):
     """A program over its limit on one node, its pages on the other."""
     cluster = t.cluster(2, kernel=series, memory_mb=256)
     client, server = cluster
+    t.log(f"{client.machine.release} booted in {client.machine.booted:.1f} s")
     cluster.up(lend="96M")
     with cluster.swap(client, "128M"):
         before = client.vmstat("pswpin")
