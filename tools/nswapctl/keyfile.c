@@ -14,6 +14,7 @@
 
 #include "ctl.h"
 #include "keyfile.h"
+#include "replace.h"
 
 #define BASE64	sodium_base64_VARIANT_ORIGINAL
 
@@ -171,13 +172,13 @@ void keyfile_write(const char *path, const struct keyfile *f, bool fresh)
 		fprintf(file, "member %s %s\n", f->member[i].name,
 			keyfile_text(f->member[i].key, text));
 	sodium_memzero(text, sizeof(text));
-	if (fflush(file) || fsync(fd) || fclose(file) ||
-	    renameat2(AT_FDCWD, temp, AT_FDCWD, path, fresh ? RENAME_NOREPLACE : 0)) {
+	if (!replace_file(file, temp, path, fresh)) {
 		int error = errno;
 
 		unlink(temp);
 		ctl_refuse("%s: %s", path, strerror(error));
 	}
+	fclose(file);
 }
 
 void keyfile_free(struct keyfile *f)

@@ -16,6 +16,7 @@
 
 #include "ctl.h"
 #include "record.h"
+#include "replace.h"
 
 #define LONGEST_LINE	2048
 #define LARGEST		1e15	/* of any value in it */
@@ -235,7 +236,7 @@ static FILE *shorten_record(const char *path, FILE *f, size_t *lines, size_t kee
 		write_record(next, &list[i]);
 	free(list);
 	*lines = nr > keep ? keep : nr;
-	if (fflush(next) || rename(beside, path))
+	if (!replace_file(next, beside, path, false))
 		ctl_refuse("%s: %s", path, strerror(errno));
 	fclose(f);
 	return next;
