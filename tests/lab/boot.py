@@ -56,9 +56,9 @@ def release(folder):
     return (folder / "include/config/kernel.release").read_text().strip()
 
 
-def seeded():
-    """The library that seeds a kernel's random numbers; built if it is not."""
-    source, made = HERE / "seeded.c", ROOT / "build/lab/seeded.so"
+def library(name):
+    """A library to put under a kernel (seeded, volatile_disk); built if it is not."""
+    source, made = HERE / f"{name}.c", ROOT / f"build/lab/{name}.so"
     if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
         made.parent.mkdir(parents=True, exist_ok=True)
         new = made.with_suffix(f".{os.getpid()}")
@@ -118,7 +118,7 @@ class Boot:
         else:
             argv = self._user_mode(kernel, memory, cpus, terminal, extra)
         if flavour == "vtime":
-            env.update(LD_PRELOAD=str(seeded()), LAB_SEED=str(seed))
+            env.update(LD_PRELOAD=str(library("seeded")), LAB_SEED=str(seed))
         self.process = subprocess.Popen(
             argv, env=env, stdin=None if terminal else subprocess.DEVNULL,
             stdout=self._console, stderr=self._console,
