@@ -27,13 +27,13 @@ exec chroot "$OVER/root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
 """
 
 
-def base():
-    """The folder of the root in the cache, made if need be."""
+def base(suite):
+    """The folder of a release's root in the cache, made if need be."""
     if os.geteuid():
         raise Skip("only root can make and enter a Debian root")
     if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], check=False).returncode:
         raise Skip("this machine does not give root mounts of its own")
-    done = subprocess.run([SETUP / "debian_root.sh"], stdout=subprocess.PIPE, text=True,
+    done = subprocess.run([SETUP / "debian_root.sh", suite], stdout=subprocess.PIPE, text=True,
                           check=False)
     if done.returncode:
         raise Failure("the Debian root could not be made")
@@ -43,8 +43,8 @@ def base():
 class DebRoot:
     """One; what was written to it is in folder/upper."""
 
-    def __init__(self, folder, packages):
-        self.base = base()
+    def __init__(self, folder, packages, suite="bookworm"):
+        self.base = base(suite)
         self.folder = pathlib.Path(folder)
         self.packages = packages        # the folder that is /deb inside
         self.swaps = ""                 # a file to be seen as /proc/swaps
@@ -82,7 +82,7 @@ class DebRoot:
         """What the packages of a kernel and its headers leave in /lib/modules."""
         self.run(f"mkdir -p /lib/modules/{release} && cd /lib/modules/{release} && "
                  f"ln -s /usr/src/linux-headers-{release} build && "
-                 "touch modules.order modules.builtin")
+                 f"touch modules.order modules.builtin && depmod {release}")
 
     def lay_over(self, layer):
         """Have what is in a folder lie over the root, below what is written."""
