@@ -95,7 +95,7 @@ static void show_peers(struct seq_file *m, struct nswap_node *node)
 			   v.id, v.epoch);
 		show_addr(m, &v.addr);
 		seq_printf(m, " %s %u %u %u %llu %llu %llu %u %u %llu %llu %u %u %llx\n",
-			   nswap_peer_state_name(v.state), v.leaving, v.fresh,
+			   nswap_peer_state_name(v.state), v.leaving + v.awaited, v.fresh,
 			   v.listed, v.lent, v.free, v.used, v.grants,
 			   v.inflight, v.slots, v.heard_ms, v.shrinking,
 			   v.version, v.features);

@@ -66,6 +66,7 @@ enum nswap_peer_reason {
  * @index: in the IPTable
  * @state: enum nswap_peer_state
  * @leaving: it announced that it is going down
+ * @awaited: for a reboot, and not long ago
  * @shrinking: it announced that it is reclaiming lent RAM
  * @fresh: heard of within silent_ms
  * @listed: named by the user
@@ -93,6 +94,7 @@ struct nswap_peer_view {
 	u8 version;
 	bool refused;
 	bool leaving;
+	bool awaited;
 	bool shrinking;
 	bool fresh;
 	bool listed;

@@ -166,7 +166,7 @@ static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 		return;
 	msg.msg_namelen = len;
 	msg.msg_controllen = put_source(&control.head, &a->node->addr);
-	a->me.answer = ask && !a->me.leaving;
+	a->me.answer = a->me.leaving ? READ_ONCE(a->node->returns) : ask;
 	if (a->node->identity)
 		a->me.counter = ++a->sent;
 	nswap_wire_put_announce(&a->out, &a->me);
@@ -267,7 +267,7 @@ static void take_in(struct nswap_announcer *a, int len,
 	nswap_stat_inc(node, heard);
 	if (news.index || news.news == NSWAP_IPT_FULL)
 		nswap_peer_heard(node, &news, &heard.addr);
-	if (heard.answer && a->answers) {
+	if (heard.answer && !heard.leaving && a->answers) {
 		a->answers--;
 		announce_compose(a, false);
 		send_to(a, &heard.addr, false);

@@ -301,10 +301,10 @@ static int may_go_down(struct nswap_node *node, bool now,
 }
 
 /*
- * Take a node down; @node: node, with a reference that stays with the caller. Returns
- * 0, or -EBUSY.
+ * Take a node down; @node: node, with a reference that stays with the caller; @returns:
+ * its machine reboots, which it tells its peers. Returns 0, or -EBUSY.
  */
-int nswap_node_down(struct nswap_node *node, bool now,
+int nswap_node_down(struct nswap_node *node, bool now, bool returns,
 		    struct netlink_ext_ack *ext)
 {
 	int ret;
@@ -317,6 +317,7 @@ int nswap_node_down(struct nswap_node *node, bool now,
 	if (ret)
 		return ret;
 	nswap_nodes_leave(node, 2);
+	WRITE_ONCE(node->returns, returns);
 	take_down(node);
 	nswap_info(node, "down");
 	nswap_node_put(node);

@@ -276,7 +276,8 @@ int nswap_nl_node_down_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	err = nswap_node_down(node, info->attrs[NSWAP_A_NOW], info->extack);
+	err = nswap_node_down(node, info->attrs[NSWAP_A_NOW],
+			      info->attrs[NSWAP_A_REBOOT], info->extack);
 	nswap_node_put(node);
 	return err;
 }

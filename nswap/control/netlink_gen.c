@@ -37,7 +37,7 @@ const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_OPEN + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_REBOOT + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -63,6 +63,7 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_OPEN + 1] = {
 	[NSWAP_A_MEMBERS] = { .type = NLA_BINARY, },
 	[NSWAP_A_SEAL] = { .type = NLA_U8, },
 	[NSWAP_A_OPEN] = { .type = NLA_FLAG, },
+	[NSWAP_A_REBOOT] = { .type = NLA_FLAG, },
 };
 
 /* Ops table for nswap */

@@ -18,7 +18,7 @@ extern const struct nla_policy nswap_knob_nl_policy[NSWAP_KNOB_A_HELP + 1];
 extern const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1];
 
 /* Global operation policy for nswap */
-extern const struct nla_policy nswap_nl_policy[NSWAP_A_OPEN + 1];
+extern const struct nla_policy nswap_nl_policy[NSWAP_A_REBOOT + 1];
 
 /* Ops table for nswap */
 extern const struct genl_small_ops nswap_nl_ops[18];

@@ -251,6 +251,7 @@ int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v)
 	    nla_put_string(skb, NSWAP_PEER_A_STATE,
 			   nswap_peer_state_name(v->state)) ||
 	    put_flag(skb, NSWAP_PEER_A_LEAVING, v->leaving) ||
+	    put_flag(skb, NSWAP_PEER_A_AWAITED, v->awaited) ||
 	    put_flag(skb, NSWAP_PEER_A_FRESH, v->fresh) ||
 	    put_flag(skb, NSWAP_PEER_A_LISTED, v->listed) ||
 	    put_u64(skb, NSWAP_PEER_A_ID, v->id) ||

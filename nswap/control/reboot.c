@@ -22,7 +22,7 @@
 #include "server/cache.h"
 #include "server/sizing.h"
 
-static void announce_leaving(const char *what)
+static void announce_leaving(const char *what, bool returns)
 {
 	struct nswap_cache_view v;
 	struct nswap_node *node;
@@ -34,6 +34,7 @@ static void announce_leaving(const char *what)
 		if (v.held)
 			nswap_warn(node, "%s while %llu pages of other nodes are held here: their programs will wait for them or fail; before the next time: nswapctl down",
 				   what, v.held);
+		WRITE_ONCE(node->returns, returns);
 		WRITE_ONCE(node->leaving, true);
 		nswap_announce_now(node);
 		nswap_node_put(node);
@@ -121,7 +122,9 @@ static bool power_refused(bool hibernation)
 
 static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
 {
-	announce_leaving(event == SYS_RESTART ? "reboot" : "shutdown");
+	bool reboot = event == SYS_RESTART;
+
+	announce_leaving(reboot ? "reboot" : "shutdown", reboot);
 	return NOTIFY_DONE;
 }
 

@@ -29,6 +29,7 @@
 #include "suspicion.h"
 
 #define FORGET_MS	60000
+#define AWAIT_MS	600000	/* what a large machine takes to reboot */
 
 static bool sessions_wanted(const struct nswap_node *node)
 {
@@ -353,6 +354,8 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 		.addr = e->addr, .lent = e->lent, .free = e->free,
 		.used = e->used, .listed = e->listed,
 		.leaving = e->leaving && !e->gone,
+		.awaited = e->returns && !e->gone &&
+			   nswap_ipt_fresh(e, now, AWAIT_MS),
 		.shrinking = e->shrinking,
 		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),
 		.heard_ms = e->heard_ms && now > e->heard_ms ?

@@ -15,6 +15,7 @@
  * @listed: named by the user; survives the peer's reboots
  * @gone: its epoch is over: kept until no slot names it
  * @leaving: it announced that it is going down
+ * @returns: for a reboot only
  * @shrinking: it announced that it is reclaiming lent RAM
  * @version: protocol version, if it was last heard to speak another one than
  *	this node; only shown to users: no decision depends on it
@@ -36,6 +37,7 @@ struct nswap_ipt_entry {
 	u8 version;
 	bool gone;
 	bool leaving;
+	bool returns;
 	bool shrinking;
 	u64 id;
 	u64 epoch;

@@ -104,7 +104,9 @@ enum nswap_wire_type {
 /* flags; each belongs to one type */
 #define NSWAP_F_LAST		0x0001	/* HOLD_LIST: nothing follows */
 #define NSWAP_F_LEAVING		0x0002	/* ANNOUNCE: this node is going down */
-#define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now */
+#define NSWAP_F_ANSWER		0x0004	/* ANNOUNCE: please announce to me now; with
+					 * LEAVING: this node is going to reboot
+					 */
 #define NSWAP_F_NO_RECORD	0x0008	/* FREE: found by reconcile */
 #define NSWAP_F_SHRINKING	0x0010	/* ANNOUNCE: it is reclaiming lent RAM */
 #define NSWAP_F_TIMED		0x0020	/* STORE, LOAD: report the time you took;
@@ -388,7 +390,7 @@ static_assert(sizeof(struct nswap_wire_announce) == 136);
  * @free: pages
  * @used: pages
  * @leaving: the node is going down
- * @answer: it asks for an announcement in return
+ * @answer: it asks for an announcement in return, or leaves for a reboot
  * @shrinking: it is reclaiming lent RAM: place nothing there
  * @counter: with keys: rises with each of an epoch; else 0
  */

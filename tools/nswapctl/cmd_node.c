@@ -226,6 +226,7 @@ int cmd_up(int argc, char **argv)
 static const struct option down_options[] = {
 	{ "netns-id", required_argument, NULL, 'i' },
 	{ "now", no_argument, NULL, 'f' },
+	{ "reboot", no_argument, NULL, 'r' },
 	{ }
 };
 
@@ -261,7 +262,7 @@ static void say_lost(const struct view_owner *o, const struct view_peer *peers,
 }
 
 /* NULL, or why it was refused */
-static const char *go_down(bool now)
+static const char *go_down(bool now, bool reboot)
 {
 	struct nl_msg *msg;
 	struct view_owner *owners;
@@ -272,6 +273,8 @@ static const char *go_down(bool now)
 	msg = ctl_request(NSWAP_CMD_NODE_DOWN);
 	if (now)
 		ctl_put_on(msg, NSWAP_A_NOW);
+	if (reboot)
+		ctl_put_on(msg, NSWAP_A_REBOOT);
 	why = ctl_try_call(msg, NULL, NULL);
 	for (i = 0; i < nr && !why; i++)
 		say_lost(&owners[i], peers, nr_peers);
@@ -294,16 +297,16 @@ static void drain_first(void)
 int cmd_down(int argc, char **argv)
 {
 	struct view_node node;
-	bool now = false, may_drain;
+	bool now = false, reboot = false, may_drain;
 	unsigned int drains = 0;
 	const char *why;
 	int option;
 
 	while ((option = arg_option(argc, argv, down_options)) != -1) {
-		if (option == 'f') {
-			now = true;
+		now = now || option == 'f';
+		reboot = reboot || option == 'r';
+		if (option != 'i')
 			continue;
-		}
 		if (ctl_node)
 			ctl_usage("name one node");
 		ctl_node = node_of_netns(arg_number(optarg,
@@ -317,7 +320,7 @@ int cmd_down(int argc, char **argv)
 		view_get_node(&node);
 		if (node.held && may_drain)
 			drain_first();
-		why = go_down(now);
+		why = go_down(now, reboot);
 	} while (why && may_drain && ++drains < DRAINS);
 	if (why)
 		ctl_refuse("%s", why);

@@ -108,7 +108,7 @@ static void check_tcp(const struct patient *p)
 		const struct view_peer *peer = &p->peers[i];
 
 		if (strcmp(peer->state, "up") && strcmp(peer->state, "lost") &&
-		    strcmp(peer->state, "leaving"))
+		    strcmp(peer->state, "leaving") && strcmp(peer->state, "rebooting"))
 			probes[nr++].addr = peer->addr;
 	}
 	probe_all(probes, nr, PROBE_MS);

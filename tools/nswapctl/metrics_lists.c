@@ -76,7 +76,8 @@ static const struct metrics_field device_fields[] = {
 };
 
 static const char *const states[] = { "new", "connecting", "up", "suspected",
-				      "dead", "lost", "leaving", "refused" };
+				      "dead", "lost", "leaving", "rebooting",
+				      "refused" };
 
 /* an address may be that of a peer that is lost and of one that came after it */
 static void peer_labels(char labels[METRICS_LABELS], const struct view_peer *p)

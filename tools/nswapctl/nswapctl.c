@@ -42,11 +42,12 @@ static const struct ctl_command commands[] = {
 	  "held there: a node comes up so only with --open, for networks you trust. With them\n"
 	  "only members take part, and devices are sealed.\n",
 	  cmd_up },
-	{ "down", "[--netns-id ID] [--now]",
+	{ "down", "[--netns-id ID] [--now] [--reboot]",
 	  "take a node down",
 	  "  --netns-id ID     the node of that network namespace, as 'nswapctl nodes' says\n"
 	  "  --now             at once: what it holds for others is lost, and their programs\n"
 	  "                    fail when they page it in\n"
+	  "  --reboot          peers are told that the machine reboots, and await it\n"
 	  "\n"
 	  "Without --now all that is moved away first, as by 'nswapctl drain --to-home'.\n",
 	  cmd_down },

@@ -179,6 +179,8 @@ void view_take_peer(struct nlattr **attrs, struct view_peer *p)
 	    (!strcmp(p->state, "new") || !strcmp(p->state, "connecting") ||
 	     !strcmp(p->state, "up")))
 		strcpy(p->state, "leaving");
+	if (tb[NSWAP_PEER_A_AWAITED])
+		strcpy(p->state, "rebooting");
 	text_of(tb[NSWAP_PEER_A_REFUSED], p->refused, sizeof(p->refused));
 	text_of(tb[NSWAP_PEER_A_REASON], p->reason, sizeof(p->reason));
 	if (*p->refused && strcmp(p->state, "lost"))
@@ -371,7 +373,7 @@ bool view_peer_alive(const struct view_peer *peer)
 {
 	return peer->fresh && strcmp(peer->state, "dead") &&
 	       strcmp(peer->state, "lost") && strcmp(peer->state, "leaving") &&
-	       strcmp(peer->state, "refused");
+	       strcmp(peer->state, "rebooting") && strcmp(peer->state, "refused");
 }
 
 /* what the peers together lend, in bytes */

@@ -97,8 +97,8 @@ struct view_device {
 
 struct view_peer {
 	uint32_t index;
-	char state[32];		/* "leaving" covers new, connecting and up,
-				 * "refused" all but lost
+	char state[32];		/* "leaving" covers new, connecting and up, "rebooting"
+				 * and "refused" all but lost
 				 */
 	bool fresh;
 	bool listed;

@@ -7,7 +7,7 @@
 import struct
 import time
 
-from nswaptest.check import at_most, equal, wait_for
+from nswaptest.check import at_most, equal, hold, wait_for
 from nswaptest.cluster import PAGE
 from nswaptest.rawwire import MOVE, MOVE_ACK, MOVES, OK, Link, Message, node_id
 from nswaptest.work import Slots, eater, result_of
@@ -63,6 +63,28 @@ def test_one_after_the_other(t):
 def test_hundred(t):
     """A hundred of them."""
     leaves(t, 100, 110)
+
+
+def test_reboot(t):
+    """One that goes down for a reboot is shown so, with and without a session, until it is
+    back; one that just goes down is not."""
+    cluster = t.cluster(3)
+    cluster.up(lend="16M", dead_after=2)
+    client, other, node = cluster.nodes
+    dev = client.device_add("8M")
+
+    def seen(by):
+        return by.peers()[node.addr]["state"]
+    node.ctl("down", "--reboot")
+    for by in (client, other):
+        wait_for(lambda: seen(by) == "rebooting", 10, f"{by} awaits it")
+    hold(3)
+    equal([seen(client), seen(other)], ["rebooting"] * 2, "how it is shown after dead_after")
+    node.up(lend="16M")
+    wait_for(lambda: (seen(client), seen(other)) == ("up", "new"), 15, "it is back")
+    node.ctl("down")
+    wait_for(lambda: (seen(client), seen(other)) == ("dead", "leaving"), 15, "it is gone")
+    client.device_del(dev)
 
 
 def test_unclaimed(t):
