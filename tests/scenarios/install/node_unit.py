@@ -20,6 +20,7 @@ STAND_IN = """#!/bin/sh
 case "${0##*/} $*" in
 *"device list") echo "nswap0 up" ;;
 "nswapctl stat") ;;
+"systemctl list-jobs --no-legend") cat /jobs 2> /dev/null ;;
 *) echo "${0##*/} $*" >> /called ;;
 esac
 grep -qxF "${0##*/} $*" /fails 2> /dev/null && { echo "${0##*/}: it cannot" >&2; exit 1; }
@@ -41,7 +42,7 @@ def installed(t):
 
 def stand_in(root, swapped=True):
     """Other programs; swap is on, which stays so whatever swapoff does not say."""
-    for name in ("swapoff", "modprobe", "nswapctl"):
+    for name in ("swapoff", "modprobe", "nswapctl", "systemctl"):
         root.write(f"/usr/sbin/{name}", STAND_IN, 0o755)
     root.run("mkdir -p /sys/module/nswap")
     (root.folder / "swaps").write_text(
@@ -101,6 +102,11 @@ def test_stop(t):
     code, said, called, _ = told(root, "stop")
     equal((code, called), (0, STOP), f"stop; it says {said!r}")
     true("swapped off /dev/nswap0" in said and "the node is down after" in said, said)
+    root.write("/jobs", " 12 poweroff.target   start waiting\n 13 nswap.service     stop running\n")
+    equal(told(root, "stop")[2], STOP, "stop when the machine is switched off")
+    root.write("/jobs", " 12 reboot.target     start waiting\n 13 nswap.service     stop running\n")
+    equal(told(root, "stop")[2][2], STOP[2] + " --reboot", "down when the machine reboots")
+    root.write("/jobs", "")
     code, said, called, seconds = told(root, "stop 27", fails=STOP[0])
     equal((code, set(called)), (1, {STOP[0]}), "swapoff that fails; exit code, what was called")
     true("swapoff: it cannot" in said and "the node stays up" in said, said)
