@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Debian packages: what is in them, and their life in a Debian 12 root."""
+import fcntl
+import hashlib
 import pathlib
 import re
+import shutil
 import subprocess
 
 from nswaptest.check import equal, true
 from nswaptest.debroot import DebRoot
 from nswaptest.scenario import ROOT
+from nswaptest.totals import OUT
 
 DESCRIPTION = "packages are built, judged, installed, upgraded, removed, purged"
 SUITES = ("install",)
@@ -34,8 +38,21 @@ def version():
 
 
 def build(folder, of_version):
-    """Build the packages into a folder."""
-    subprocess.run([ROOT / "tools/build_deb.sh", of_version, folder], check=True)
+    """The packages of a version, in a folder: built once for all tests of these sources."""
+    key = hashlib.sha256(of_version.encode())
+    for name in sorted(tracked()):
+        if (ROOT / name).is_file():
+            key.update(f"{name} ".encode() + (ROOT / name).read_bytes())
+    kept = OUT / "packages" / key.hexdigest()[:16]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with open(kept.parent / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            made = kept.with_suffix(".new")
+            shutil.rmtree(made, ignore_errors=True)
+            subprocess.run([ROOT / "tools/build_deb.sh", of_version, made], check=True)
+            made.rename(kept)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
     return folder
 
 
