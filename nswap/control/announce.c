@@ -166,7 +166,7 @@ static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 		return;
 	msg.msg_namelen = len;
 	msg.msg_controllen = put_source(&control.head, &a->node->addr);
-	a->me.answer = a->me.leaving ? READ_ONCE(a->node->returns) : ask;
+	a->me.answer = a->me.leaving ? READ_ONCE(a->node->reboots) : ask;
 	if (a->node->identity)
 		a->me.counter = ++a->sent;
 	nswap_wire_put_announce(&a->out, &a->me);

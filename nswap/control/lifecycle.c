@@ -317,7 +317,7 @@ int nswap_node_down(struct nswap_node *node, bool now, bool returns,
 	if (ret)
 		return ret;
 	nswap_nodes_leave(node, 2);
-	WRITE_ONCE(node->returns, returns);
+	WRITE_ONCE(node->reboots, returns);
 	take_down(node);
 	nswap_info(node, "down");
 	nswap_node_put(node);

@@ -34,7 +34,7 @@ static void announce_leaving(const char *what, bool returns)
 		if (v.held)
 			nswap_warn(node, "%s while %llu pages of other nodes are held here: their programs will wait for them or fail; before the next time: nswapctl down",
 				   what, v.held);
-		WRITE_ONCE(node->returns, returns);
+		WRITE_ONCE(node->reboots, returns);
 		WRITE_ONCE(node->leaving, true);
 		nswap_announce_now(node);
 		nswap_node_put(node);

@@ -66,7 +66,7 @@ struct nswap_rebalance {
  * @refs_wait: where it waits
  * @going: node is going down; set once under @control
  * @leaving: announce that this node leaves (reboot, suspend)
- * @returns: and that it does so for a reboot
+ * @reboots: and that it does so for a reboot
  * @lent_awake: pages it lends again after a suspend, 0 if that is not its business;
  *	power notifier only
  * @knobs: words read with READ_ONCE, written under @control
@@ -120,7 +120,7 @@ struct nswap_node {
 	wait_queue_head_t refs_wait;
 	bool going;
 	bool leaving;
-	bool returns;
+	bool reboots;
 	u64 lent_awake;
 	struct nswap_knobs knobs;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];

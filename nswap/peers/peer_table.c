@@ -354,7 +354,7 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 		.addr = e->addr, .lent = e->lent, .free = e->free,
 		.used = e->used, .listed = e->listed,
 		.leaving = e->leaving && !e->gone,
-		.awaited = e->returns && !e->gone &&
+		.awaited = e->reboots && !e->gone &&
 			   nswap_ipt_fresh(e, now, AWAIT_MS),
 		.shrinking = e->shrinking,
 		.fresh = nswap_ipt_fresh(e, now, nswap_knob(node, silent_ms)),

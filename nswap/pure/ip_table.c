@@ -255,7 +255,7 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	e->shrinking = a->shrinking;
 	/* one that is still at its address has not left another */
 	e->leaving = a->leaving && !h.elsewhere;
-	e->returns = e->leaving && a->answer;
+	e->reboots = e->leaving && a->answer;
 	return h;
 }
 

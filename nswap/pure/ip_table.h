@@ -15,7 +15,7 @@
  * @listed: named by the user; survives the peer's reboots
  * @gone: its epoch is over: kept until no slot names it
  * @leaving: it announced that it is going down
- * @returns: for a reboot only
+ * @reboots: for a reboot only
  * @shrinking: it announced that it is reclaiming lent RAM
  * @version: protocol version, if it was last heard to speak another one than
  *	this node; only shown to users: no decision depends on it
@@ -37,7 +37,7 @@ struct nswap_ipt_entry {
 	u8 version;
 	bool gone;
 	bool leaving;
-	bool returns;
+	bool reboots;
 	bool shrinking;
 	u64 id;
 	u64 epoch;

@@ -10,7 +10,7 @@
  * Invariants:
  *  - A page that a socket refers to is neither filled with another nor cleared: what is
  *    sent again is what was sent. An entry never changes, so this is only about its end.
- *  - Nobody refers to a page anew once its entry has no users: a count of one stays one.
+ *  - No task refers to a page again once its entry has no users: a count of one stays one.
  *  - They count as allocated, not as held, set aside, or above the target. How many there
  *    are is bounded by the buffers of the connections. How long they stay is not: the
  *    network stack may keep what was received until a processor has more to do with it.

@@ -174,28 +174,6 @@ static void leaving_then_back(struct kunit *test)
 	expect_entry(test, t, 3, LEAVING, 1, 13);
 }
 
-/* that it will be back is true until it is heard again, at its address only */
-static void leaving_for_a_reboot(struct kunit *test)
-{
-	struct nswap_ipt *t = test->priv;
-	struct nswap_announcement a = from(1, 11);
-
-	hear(t, 1, 11, 100);
-	a.answer = true;
-	nswap_ipt_hear(t, &a, 200);
-	KUNIT_EXPECT_FALSE(test, t->entry[1].returns);
-	a.leaving = true;
-	nswap_ipt_hear(t, &a, 300);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].returns);
-	greeted(t, 1, id(1), 11, 400);
-	KUNIT_EXPECT_TRUE(test, t->entry[1].returns);
-	hear(t, 1, 11, 500);
-	KUNIT_EXPECT_FALSE(test, t->entry[1].returns);
-	a.addr = addr(2);
-	nswap_ipt_hear(t, &a, 600);
-	KUNIT_EXPECT_FALSE(test, t->entry[1].returns);
-}
-
 static void stranger_leaves(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
@@ -509,7 +487,6 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(forgotten),
 	KUNIT_CASE(leaving),
 	KUNIT_CASE(leaving_then_back),
-	KUNIT_CASE(leaving_for_a_reboot),
 	KUNIT_CASE(stranger_leaves),
 	KUNIT_CASE(greeted_by_another),
 	KUNIT_CASE(greeted_nowhere),

@@ -122,6 +122,28 @@ static void listed_is_listed_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 0ull);
 }
 
+/* that it will be back is true until it is heard again, at its address only */
+static void leaving_for_a_reboot(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_announcement a = from(1, 11);
+
+	hear(t, 1, 11, 100);
+	a.answer = true;
+	nswap_ipt_hear(t, &a, 200);
+	KUNIT_EXPECT_FALSE(test, t->entry[1].reboots);
+	a.leaving = true;
+	nswap_ipt_hear(t, &a, 300);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].reboots);
+	greeted(t, 1, id(1), 11, 400);
+	KUNIT_EXPECT_TRUE(test, t->entry[1].reboots);
+	hear(t, 1, 11, 500);
+	KUNIT_EXPECT_FALSE(test, t->entry[1].reboots);
+	a.addr = addr(2);
+	nswap_ipt_hear(t, &a, 600);
+	KUNIT_EXPECT_FALSE(test, t->entry[1].reboots);
+}
+
 static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_once),
 	KUNIT_CASE(listed_is_adopted_by_announcement),
@@ -131,6 +153,7 @@ static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_address_stays),
 	KUNIT_CASE(listed_node_moves),
 	KUNIT_CASE(listed_is_listed_again),
+	KUNIT_CASE(leaving_for_a_reboot),
 	{}
 };
 
