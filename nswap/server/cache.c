@@ -6,8 +6,6 @@
  *        ^           ^                             |             |
  *        +-----------+---- more than wanted -------+---- freed --+
  *
- * What is freed while a socket refers to it waits for that first: cache_sent.c.
- *
  * Invariants, under cache->lock:
  *  - granted <= set_aside: a page is set aside before it is promised, and never
  *    has to be found when a store arrives: a store cannot fail for lack of
@@ -162,8 +160,6 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	}
 #endif
 	INIT_LIST_HEAD(&e->link);
-	if (nswap_cache_sent(c, e))
-		return;
 	list_add(&e->link, &unused);
 	nswap_cache_give(c, &unused);
 }

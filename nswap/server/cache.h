@@ -146,10 +146,6 @@ struct nswap_owner {
  * @movers: connections of movers; under @hello
  * @last_turn: id of the owner whose pages were moved last
  * @fill: work that sets pages aside
- * @sent: entries without users that sockets refer to, cache_sent.c; under @lock
- * @nr_sent: how many; likewise
- * @sent_wait: jiffies to the next look whether they still do; likewise
- * @sent_look: work that looks
  */
 struct nswap_cache {
 	struct nswap_node *node;
@@ -174,10 +170,6 @@ struct nswap_cache {
 	struct list_head movers;
 	u64 last_turn;
 	struct delayed_work fill;
-	struct list_head sent;
-	u64 nr_sent;
-	unsigned long sent_wait;
-	struct delayed_work sent_look;
 };
 
 /**
@@ -241,12 +233,6 @@ void nswap_cache_free(struct list_head *entries);
 u64 nswap_cache_given_back(void);
 void nswap_cache_fill_work(struct work_struct *work);
 void nswap_cache_fill_kick(struct nswap_cache *c);
-
-/* cache_sent.c */
-bool nswap_cache_sent(struct nswap_cache *c, struct nswap_entry *e);
-void nswap_cache_sent_work(struct work_struct *work);
-u64 nswap_cache_sent_now(struct nswap_cache *c);
-void nswap_cache_sent_stop(struct nswap_cache *c);
 
 /* cache_shrink.c */
 int nswap_cache_shrink_init(void);
