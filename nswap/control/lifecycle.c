@@ -301,10 +301,10 @@ static int may_go_down(struct nswap_node *node, bool now,
 }
 
 /*
- * Take a node down; @node: node, with a reference that stays with the caller; @returns:
+ * Take a node down; @node: node, with a reference that stays with the caller; @reboots:
  * its machine reboots, which it tells its peers. Returns 0, or -EBUSY.
  */
-int nswap_node_down(struct nswap_node *node, bool now, bool returns,
+int nswap_node_down(struct nswap_node *node, bool now, bool reboots,
 		    struct netlink_ext_ack *ext)
 {
 	int ret;
@@ -317,7 +317,7 @@ int nswap_node_down(struct nswap_node *node, bool now, bool returns,
 	if (ret)
 		return ret;
 	nswap_nodes_leave(node, 2);
-	WRITE_ONCE(node->reboots, returns);
+	WRITE_ONCE(node->reboots, reboots);
 	take_down(node);
 	nswap_info(node, "down");
 	nswap_node_put(node);

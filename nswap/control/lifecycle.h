@@ -36,7 +36,7 @@ struct nswap_node_config {
 
 int nswap_node_up(struct net *net, const struct nswap_node_config *cfg,
 		  struct netlink_ext_ack *ext);
-int nswap_node_down(struct nswap_node *node, bool now, bool returns,
+int nswap_node_down(struct nswap_node *node, bool now, bool reboots,
 		    struct netlink_ext_ack *ext);
 int nswap_node_lend(struct nswap_node *node, u64 pages,
 		    struct netlink_ext_ack *ext);

@@ -22,7 +22,7 @@
 #include "server/cache.h"
 #include "server/sizing.h"
 
-static void announce_leaving(const char *what, bool returns)
+static void announce_leaving(bool reboots)
 {
 	struct nswap_cache_view v;
 	struct nswap_node *node;
@@ -33,8 +33,8 @@ static void announce_leaving(const char *what, bool returns)
 		nswap_cache_get_view(node, &v);
 		if (v.held)
 			nswap_warn(node, "%s while %llu pages of other nodes are held here: their programs will wait for them or fail; before the next time: nswapctl down",
-				   what, v.held);
-		WRITE_ONCE(node->reboots, returns);
+				   reboots ? "reboot" : "shutdown", v.held);
+		WRITE_ONCE(node->reboots, reboots);
 		WRITE_ONCE(node->leaving, true);
 		nswap_announce_now(node);
 		nswap_node_put(node);
@@ -122,9 +122,7 @@ static bool power_refused(bool hibernation)
 
 static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
 {
-	bool reboot = event == SYS_RESTART;
-
-	announce_leaving(reboot ? "reboot" : "shutdown", reboot);
+	announce_leaving(event == SYS_RESTART);
 	return NOTIFY_DONE;
 }
 

@@ -202,7 +202,7 @@ static void server_refused(struct nswap_srv_conn *conn, int ret)
 		return;
 	nswap_stat_inc(conn->node, keys_refused);
 	if (nswap_to_sockaddr(&conn->from, &ss) > 0)
-		nswap_warn(conn->node, "refused a connection from %pISpc: %s; if it is to take part, give it the keys of this node (nswapctl key)",
+		nswap_warn(conn->node, "refused a connection from %pISpc: %s; if it is to take part, make it a member (nswapctl key)",
 			   &ss, why);
 }
 

@@ -303,15 +303,15 @@ int cmd_down(int argc, char **argv)
 	int option;
 
 	while ((option = arg_option(argc, argv, down_options)) != -1) {
-		now = now || option == 'f';
-		reboot = reboot || option == 'r';
-		if (option != 'i')
-			continue;
-		if (ctl_node)
+		if (option == 'f')
+			now = true;
+		else if (option == 'r')
+			reboot = true;
+		else if (ctl_node)
 			ctl_usage("name one node");
-		ctl_node = node_of_netns(arg_number(optarg,
-						    "network namespace",
-						    UINT32_MAX));
+		else
+			ctl_node = node_of_netns(arg_number(optarg, "network namespace",
+							    UINT32_MAX));
 	}
 	arg_no_more(argc, argv, optind);
 	may_drain = !now && !ctl_node;

@@ -219,7 +219,8 @@ static void check_options(const struct patient *p)
 		if (!option_missing(o))
 			continue;
 		doctor_find(strcmp(o->name, "CONFIG_SWAP") ? DOCTOR_NOTE : DOCTOR_PROBLEM, false,
-			    option_set(o->name) ? o->fix : OTHER_KERNEL, "this kernel does without %s: %s", o->name, o->text);
+			    option_set(o->name) ? o->fix : OTHER_KERNEL,
+			    "this kernel does without %s: %s", o->name, o->text);
 	}
 }
 
