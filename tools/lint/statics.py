@@ -46,15 +46,10 @@ static inline bool rest(void)
 
 
 def main():
-    names = [name for _, name in bare_statics(PLANTED)]
-    if names != ["took", "rest"]:
-        print(f"self-test: of took() and rest(), planted, it found {names}")
-        return 1
-    found = [f"{name}:{line}: static {bare}() is one bare word"
-             for name, text in tree.texts(tree.is_kernel).items()
-             for line, bare in bare_statics(text)]
-    print("\n".join([*found, f"{len(found)} static functions of one bare word"]))
-    return bool(found)
+    def findings(text):
+        return ((line, f"static {bare}() is one bare word") for line, bare in bare_statics(text))
+    return tree.verdict([name for _, name in bare_statics(PLANTED)], ["took", "rest"], findings,
+                        "static functions of one bare word")
 
 
 if __name__ == "__main__":

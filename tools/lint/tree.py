@@ -41,6 +41,18 @@ def is_kernel(path):
     return path.parts[0] in KERNEL and path.suffix in (".c", ".h")
 
 
+def verdict(got, want, findings, what):
+    """The end of a lint of the module: it failed its test on planted text, or findings(text),
+    (line, sentence) each, of all files are printed, with what they are. The exit code."""
+    if got != want:
+        print(f"self-test: planted {want}, found {got}")
+        return 1
+    found = [f"{name}:{line}: {wrong}" for name, text in texts(is_kernel).items()
+             for line, wrong in findings(text)]
+    print("\n".join([*found, f"{len(found)} {what}"]))
+    return int(bool(found))
+
+
 def is_python(name, text):
     """Is this Python, by its name or its first line?"""
     return name.endswith(".py") or "python3" in text.split("\n", 1)[0]
