@@ -45,6 +45,7 @@ class DebRoot:
 
     def __init__(self, folder, packages, suite="bookworm"):
         self.base = base(suite)
+        self.lower = str(self.base)     # what is below what is written, uppermost first
         self.folder = pathlib.Path(folder)
         self.packages = packages        # the folder that is /deb inside
         self.swaps = ""                 # a file to be seen as /proc/swaps
@@ -54,7 +55,7 @@ class DebRoot:
     def run(self, command, check=True):
         """Run a shell command inside; it comes back finished, output and errors one."""
         done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "sh", "-ec", ENTER, "sh", self.base,
+            ["unshare", "--mount", "--pid", "--fork", "sh", "-ec", ENTER, "sh", self.lower,
              self.folder, self.packages, self.swaps, command],
             env={**os.environ, "OVER": str(self.folder)}, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -78,15 +79,17 @@ class DebRoot:
                        for p in self.base.glob("usr/src/linux-headers-*-amd64")),
                       key=lambda r: [int(n) for n in r.split("-")[0].split("+")[0].split(".")])
 
-    def add_kernel(self, release):
-        """What the packages of a kernel and its headers leave in /lib/modules."""
+    def add_kernel(self, release, build=""):
+        """What the packages of a kernel and its headers leave in /lib/modules; build: the
+        folder of headers, if it is not that of Debian's."""
+        build = build or f"/usr/src/linux-headers-{release}"
         self.run(f"mkdir -p /lib/modules/{release} && cd /lib/modules/{release} && "
-                 f"ln -s /usr/src/linux-headers-{release} build && "
+                 f"ln -s {build} build && "
                  f"touch modules.order modules.builtin && depmod {release}")
 
     def lay_over(self, layer):
         """Have what is in a folder lie over the root, below what is written."""
-        self.base = f"{layer}:{self.base}"
+        self.lower = f"{layer}:{self.lower}"
 
     def files(self):
         """Every path, but for what is of the system's own and always changes."""
@@ -105,7 +108,7 @@ class DebRoot:
              'mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" '
              f'"$2/root"; tar -C "$2/root" {leave} -c . | tar -x -C "$2/tree"; '
              'mke2fs -q -t ext4 -d "$2/tree" "$3" "$4M"',
-             "sh", self.base, self.folder, path, str(megabytes)], check=True)
+             "sh", self.lower, self.folder, path, str(megabytes)], check=True)
         shutil.rmtree(tree)
 
     def close(self):

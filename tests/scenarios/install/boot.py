@@ -2,15 +2,13 @@
 """Three machines with Debian 12 and systemd: one file each, and they swap when booted."""
 import json
 import re
-import shutil
 import subprocess
 
 from nswaptest import check
 from nswaptest.check import equal, true, wait_for
 from nswaptest.debroot import DebRoot
 from nswaptest.scenario import ROOT, sibling
-from vm import cluster as vm
-from vm import image
+from vm import installed
 
 DESCRIPTION = "booted by systemd: the cluster is up, swaps, and members reboot and leave"
 SUITES = ("install",)
@@ -20,21 +18,6 @@ TIMEOUT = 900
 BUSY = 2
 
 SERIES = "6.1"
-# what a guest does not need: compilers, headers, documents
-WITHOUT = ("usr/src", "usr/lib/gcc", "usr/libexec/gcc", "usr/include", "usr/share/doc",
-           "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt",
-           "usr/lib/linux-kbuild-*", "usr/bin/x86_64-linux-gnu-*",
-           "usr/lib/x86_64-linux-gnu/lib*.a", "proc/*", "dev/*", "deb")
-AGENT = """[Unit]
-Description=agent of the vm lab
-After=systemd-user-sessions.service
-[Service]
-ExecStart=/usr/bin/nswap-agent
-OOMScoreAdjust=-1000
-KillMode=process
-[Install]
-WantedBy=multi-user.target
-"""
 TO_CONSOLE = "[Service]\nStandardError=journal+console\n"
 NETWORK = "[Match]\nName=eth0\n[Network]\nAddress=10.77.0.{}/24\nLinkLocalAddressing=no\n"
 LENDER = "[node]\nsecret = /etc/nswap/secret\nlend = 96M\n"
@@ -45,28 +28,13 @@ def prepare(t):
     """A root with the packages installed, their unit enabled, as an image."""
     root = DebRoot(t.dir / "root", sibling("packages").build(
         t.dir / "deb", sibling("packages").version()))
-    release = image.kernel(SERIES, "release")
-    modules = f"/usr/lib/modules/{release}"
-    upper = root.folder / "upper"
-    for path in [vm.built_module(SERIES), *image.module_files(SERIES)]:
-        (upper / modules[1:] / "updates").mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, upper / modules[1:] / "updates")
-    (upper / "usr/bin").mkdir(parents=True, exist_ok=True)
-    for path in vm.built_programs()[1:]:
-        shutil.copy(path, upper / "usr/bin")
-    shutil.copy(image.compiled("agent"), upper / "usr/bin/nswap-agent")
-    root.write("/modules/order", "")
-    root.write("/etc/systemd/system/agent.service", AGENT)
+    installed.furnish(root, SERIES)
     root.write("/etc/systemd/system/nswap.service.d/console.conf", TO_CONSOLE)
     subprocess.run([ROOT / "build/nswapctl", "key", "generate", "--secret",
-                    upper / "secret"], check=True, stdout=subprocess.DEVNULL)
-    root.run(f"depmod {release} && dpkg -i /deb/nswap-tools_*.deb && mv /secret /etc/nswap/ && "
-             "ln -s /dev/null /etc/systemd/network/99-default.link && "
-             "systemctl --root=/ enable agent nswap systemd-networkd && "
-             "systemctl --root=/ mask systemd-networkd-wait-online getty@tty1 "
-             "serial-getty@ttyS0 systemd-timesyncd apt-daily.timer apt-daily-upgrade.timer "
-             "e2scrub_reap e2scrub_all.timer fstrim.timer dpkg-db-backup.timer")
-    root.image(t.dir / "base.disk", 600, WITHOUT)
+                    root.folder / "upper/secret"], check=True, stdout=subprocess.DEVNULL)
+    root.run("dpkg -i /deb/nswap-tools_*.deb && mv /secret /etc/nswap/ && "
+             "systemctl --root=/ enable nswap")
+    root.image(t.dir / "base.disk", 600, installed.WITHOUT)
     root.close()
     return t.dir / "base.disk"
 

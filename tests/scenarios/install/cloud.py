@@ -17,8 +17,7 @@ from nswaptest import check
 from nswaptest.check import equal, true, wait_for
 from nswaptest.debroot import SETUP, DebRoot
 from nswaptest.scenario import ROOT, sibling
-from vm import cluster as vm
-from vm import image
+from vm import image, installed
 
 DESCRIPTION = "user data for cloud-init, booted: packages installed, a node up, swap on"
 SUITES = ("install",)
@@ -51,41 +50,19 @@ Description: nothing
 """
 
 
-def furnish(root):
-    """What the lab adds to a machine: its agent, a test program, the module."""
-    upper, kernel = root.folder / "upper", image.kernel(SERIES, "release")
-    modules = upper / f"usr/lib/modules/{kernel}/updates"
-    for folder in modules, upper / "usr/bin":
-        folder.mkdir(parents=True, exist_ok=True)
-    for path in [vm.built_module(SERIES),
-                 *image.module_files(SERIES, (*image.MODULES, "isofs"))]:
-        shutil.copy(path, modules)
-    for path in vm.built_programs()[1:]:
-        shutil.copy(path, upper / "usr/bin")
-    shutil.copy(image.compiled("agent"), upper / "usr/bin/nswap-agent")
-    root.write("/modules/order", "")
-    root.write("/etc/systemd/system/agent.service", sibling("boot").AGENT)
-    root.run(f"depmod {kernel} && ln -s /dev/null /etc/systemd/network/99-default.link && "
-             "systemctl --root=/ enable agent systemd-networkd && "
-             "systemctl --root=/ mask systemd-networkd-wait-online getty@tty1 "
-             "getty-static serial-getty@ttyS0 systemd-timesyncd apt-daily.timer apt-daily-upgrade.timer "
-             "e2scrub_reap e2scrub_all.timer fstrim.timer dpkg-db-backup.timer")
-
-
 def prepare(t):
     """The disk of a machine that has been installed and never booted."""
-    boot = sibling("boot")
     layer = subprocess.run([SETUP / "cloud_layer.sh"], check=True, stdout=subprocess.PIPE,
                            text=True).stdout.strip()
     root = DebRoot(t.dir / "root", t.dir)
     root.lay_over(layer)
-    furnish(root)
+    installed.furnish(root, SERIES, ["isofs"])
     root.write("/etc/cloud/cloud.cfg.d/90-image.cfg", IMAGE)
     root.write("/etc/apt/sources.list", f"deb [trusted=yes] http://{SERVER}/debian ./\n")
     root.write("/etc/dkms/no-autoinstall", "")
     root.write("/etc/dpkg/dpkg.cfg.d/lab", "force-unsafe-io\n")
     root.write("/etc/systemd/system/cloud-final.service.d/lab.conf", WAITS)
-    root.image(t.dir / "base.disk", 700, boot.WITHOUT)
+    root.image(t.dir / "base.disk", 700, installed.WITHOUT)
     root.close()
     return t.dir / "base.disk"
 

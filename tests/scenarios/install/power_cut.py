@@ -243,9 +243,8 @@ def prepare(t):
     root.write("/etc/apt/apt.conf.d/stand-ins", 'DPkg::Path "/usr/local/sbin:/usr/sbin:'
                '/usr/bin:/sbin:/bin";\n')
     root.write(f"{BUILD_FOLDER}/Makefile", READY)
-    root.run(f"mkdir -p {BUILD_FOLDER}/include /lib/modules/{release} && "
-             f"touch {BUILD_FOLDER}/.config && cd /lib/modules/{release} && ln -s {BUILD_FOLDER} build && "
-             "touch modules.order modules.builtin")
+    root.run(f"mkdir -p {BUILD_FOLDER}/include && touch {BUILD_FOLDER}/.config")
+    root.add_kernel(release, BUILD_FOLDER)
     root.image(t.dir / "base.disk", 700, WITHOUT)
     root.close()
     return t.dir / "base.disk"
