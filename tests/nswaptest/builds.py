@@ -7,6 +7,7 @@ import subprocess
 
 import lab.boot
 
+from . import ccache
 from .scenario import ROOT
 from .totals import OUT
 
@@ -44,7 +45,7 @@ class Builds:
         with open(self.log, "a", encoding="utf-8") as log:
             done = subprocess.run(["make", f"-j{os.cpu_count()}", *args],
                                   cwd=ROOT, stdout=log, stderr=log,
-                                  check=False)
+                                  env=ccache.environment(), check=False)
         if done.returncode:
             self.failed[what] = f"make {' '.join(args)} failed, see {self.log}"
 

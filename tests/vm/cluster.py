@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from nswaptest import check, dmesg
+from nswaptest import ccache, check, dmesg
 from nswaptest import cluster as api
 from nswaptest.check import Failure, Skip, Unmet
 
@@ -56,7 +56,7 @@ def _make(*args, suite="bookworm"):
         [image.HERE / "build_root.sh", suite]
     done = subprocess.run([*how, "-s", f"-j{os.cpu_count()}", *args],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False)
+                          text=True, env=ccache.environment(), check=False)
     if done.returncode:
         raise Failure(f"'make {' '.join(args)}' failed: {done.stdout[-2000:]}")
 
