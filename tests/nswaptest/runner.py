@@ -5,9 +5,10 @@ One line a test, then the slowest and what was left out, and at the end
 "N passed, N failed, N skipped".  Each test has a folder
 build/test/<suite>/<test>/ with its events, output, kernel log and console.
 
-Tests run side by side, as many as fit into -j.  Each counts for one, and a
-lab kernel has one processor, for a wake-up of another one costs milliseconds in
-user mode; a scenario that wants several says CPUS = 2. On the vm lab's kernels a
+Tests run side by side, as many as fit into -j.  Each counts for one, but a lab
+kernel with one processor for WAITING, since its tests wait for much of their time.
+It has one because a wake-up of another one costs milliseconds in user mode; a
+scenario that wants several says CPUS = 2. On the vm lab's kernels a
 scenario whose guests are all busy says as many: what they are starved of is to
 be memory, not the processors of the host.
 
@@ -58,6 +59,8 @@ SPECIAL = {"debug": (IN_DEBUG, ("unit", "fuzz", "lab", "long")),
 RACES = ("debug", "kcsan")      # they look for races: on two processors, both busy
 # half as many again as there are processors: tests wait a third of their time
 JOBS = max(2, min((os.cpu_count() or 1) * 3 // 2, 8))
+# what a lab kernel with one processor counts for, if its scenario says nothing
+WAITING = 0.75
 
 
 def special_cases(suite, options):
@@ -101,6 +104,8 @@ def lab_runs(tests, options, totals):
     for suite, source, case in tests:
         flavour = suite if suite in SPECIAL else "plain"
         cpus, busy = (2, 2) if flavour in RACES else (case.cpus, case.busy)
+        if (cpus, busy) == (1, 1):
+            busy = WAITING
         if options.cpus:
             cpus = busy = options.cpus
         groups[flavour != "plain", -cpus, -busy, flavour].append(
