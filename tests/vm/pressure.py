@@ -9,6 +9,7 @@ between the small guests are counted by the one that keeps them, and only
 between two moments at which all programs were eating.
 """
 import dataclasses
+import itertools
 import json
 import time
 
@@ -17,7 +18,7 @@ from nswaptest.check import Failure, wait_for
 
 from .proc import stats, table
 
-EAT_SECONDS = 120
+EAT_SECONDS = 60
 RUN_LIMIT = 250
 LENT = "16M"
 # What the others lend has room for every small guest's: a kernel that has room
@@ -44,7 +45,8 @@ class Shape:
     small, small_mb     guests that eat and lend LENT, and the RAM of each
     large, large_mb     guests that hold the rest, likewise
     lent_mb             what each large guest lends
-    device_mb, protect  the device of each small guest
+    device_mb           the device of each small guest
+    protect             what protects it: that of the first, of the second, in turn
     seconds, passes     each program eats that much at least, of both
     keys                the guests have keys, so devices are sealed, and two small
                         ones are cut from each other for CUT_SECONDS meanwhile
@@ -55,7 +57,7 @@ class Shape:
     large_mb: int = 512
     lent_mb: int = 340
     device_mb: int = DEVICE_MB
-    protect: str = "none"
+    protect: tuple = ("none",)
     seconds: int = EAT_SECONDS
     passes: int = 2
     keys: bool = False
@@ -63,17 +65,17 @@ class Shape:
     @property
     def protected(self):
         """Whether the pages shall survive a peer."""
-        return self.protect != "none"
+        return self.protect != ("none",)
 
 
 # Two copies of a page, or a page and its check, are at two guests: both large
 # ones are needed, and each has room for one of everything.
-MIRROR = Shape(large=2, lent_mb=350, protect="mirror", seconds=60, passes=1)
-SEALED = dataclasses.replace(MIRROR, keys=True)
-PARITY = Shape(large=2, lent_mb=350, protect="parity:2+1", seconds=60, passes=1)
-THREE = Shape(small=3, large_mb=704, lent_mb=512, seconds=60, passes=1)
+MIRROR = Shape(large=2, lent_mb=350, protect=("mirror",), passes=1)
+PARITY = dataclasses.replace(MIRROR, protect=("parity:2+1",))
+SEALED = dataclasses.replace(MIRROR, protect=MIRROR.protect + PARITY.protect, keys=True)
+THREE = Shape(small=3, large_mb=704, lent_mb=512, passes=1)
 THREE_MIRROR = Shape(small=3, large=2, large_mb=704, lent_mb=512,
-                     protect="mirror", seconds=60, passes=1)
+                     protect=MIRROR.protect, passes=1)
 
 
 def watch_for_hangs(node):
@@ -210,11 +212,11 @@ def _start(t, series, shape):
         node.up(lend=LENT if node in small else f"{shape.lent_mb}M",
                 **({"secret": node.secret()} if shape.keys else {}))
     cluster.wait_connected()
-    for node in small:
+    for node, protect in zip(small, itertools.cycle(shape.protect)):
         node.ctl("policy", "place", "round-robin")
         device = node.device_add(f"{shape.device_mb}M")
         if shape.protected:
-            node.ctl("device", "protect", device, shape.protect)
+            node.ctl("device", "protect", device, protect)
         check.true(node.devices()[0]["sealed"] or not shape.keys, "the device is sealed")
         node.swapon(device)
     return cluster, small

@@ -64,8 +64,8 @@ def booted(node):
 def eat(node):
     """A program over its limit that has rewritten and read all its pages, and keeps them
     until it is told to compare them again."""
-    program = node.popen([node.prog("eater"), "--mb", "72", "--passes", "1", "--hold", "--out",
-                          "/run/eater"], memory_max="32M")
+    program = node.popen([node.prog("eater"), "--mb", "48", "--passes", "1", "--hold", "--out",
+                          "/run/eater"], memory_max="24M")
     wait_for(lambda: node.run("cat /run/eater", check=False).out.count("holding"), 180,
              f"{node}: the program has gone over its pages", every=0.5)
     return program

@@ -3,7 +3,7 @@
 
         node0 ------ node1 … node3 or 4     node0 writes, reads and discards
 
-8 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one a server's QEMU is killed at
+5 rounds, or as many as NSWAP_CRASH_ROUNDS says. In each one a server's QEMU is killed at
 a random moment and boots again with a new epoch, while another server gives its RAM back
 and a third lends less. The owner takes the server for dead meanwhile, or does not until it
 hears the new epoch. The next round begins when every page is protected again: so no read
@@ -39,7 +39,7 @@ class PowerOff(crash.Crash):
 
     dead_after = 6      # about as long as a guest takes to boot
     device_mb = 16
-    number = int(os.environ.get("NSWAP_CRASH_ROUNDS", "8"))
+    number = int(os.environ.get("NSWAP_CRASH_ROUNDS", "5"))
 
     def up(self, node):
         pressure.watch_for_hangs(node)

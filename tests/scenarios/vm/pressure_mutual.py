@@ -11,10 +11,12 @@ CPUS = 3        # of the host: its guests eat, and are timed
 ONLY_FULL = {
     **dict.fromkeys(("6_1_256", "6_12_256"), "with 256 MB and a third guest it takes 5 to "
                                              "10 minutes of emulation"),
-    **dict.fromkeys(("parity_6_12", "sealed_6_12", "three_6_1"),
+    **dict.fromkeys(("sealed_6_12", "three_6_1", "alone_6_1_128", "alone_6_12_256"),
                     "it takes minutes of emulation, and the other kernel shows the same"),
-    **dict.fromkeys(("mirror_6_1", "mirror_6_12"),
-                    "it takes minutes of emulation, and sealed shows the same"),
+    "6_12_128": "it takes minutes of emulation, and three shows the same",
+    "alone_6_1_256": "it takes minutes of emulation, and 128 MB shows the same",
+    **dict.fromkeys(("mirror_6_1", "mirror_6_12", "parity_6_1", "parity_6_12"),
+                    "it takes minutes of emulation, and sealed has one device of each kind"),
     **dict.fromkeys(("three_mirror_6_1", "three_mirror_6_12"),
                     "it takes minutes of emulation, and mirror and three show each half"),
 }
@@ -71,12 +73,12 @@ def test_mirror_6_12(t):
 
 
 def test_sealed_6_1(t):
-    """Stock 6.1, each page at two of the others, sealed; two reconnect with keys."""
+    """Stock 6.1, one mirrors, one has parity, sealed; they reconnect with keys."""
     pressure.none_lost(t, "6.1", pressure.SEALED)
 
 
 def test_sealed_6_12(t):
-    """Stock 6.12, each page at two of the others, sealed; two reconnect with keys."""
+    """Stock 6.12, one mirrors, one has parity, sealed; they reconnect with keys."""
     pressure.none_lost(t, "6.12", pressure.SEALED)
 
 
