@@ -55,7 +55,7 @@ class Builds:
         needs, self.tried = needs - self.tried, needs | self.tried
         kdir = f"KDIR={self.kernel}"
         if needs & {"module", "inject", "discards"}:
-            self._make("module", "nswapctl")
+            self._make("module", "nswapctl", "nswapctl-static")
         if "module" in needs and "module" not in self.failed:
             self._make("module", kdir, "module")
         if "inject" in needs:
@@ -78,18 +78,18 @@ class Builds:
         build = ROOT / "build"
         plain, inject = build / self.release, build / f"{self.release}-inject"
         model = build / f"{self.release}-model/tests/model_dev/model_dev.ko"
-        programs = [build / "nswapctl"]
-        programs += [build / "progs" / source.stem
-                     for source in (ROOT / "tests/progs").glob("*.c")]
+        programs = [build / "progs" / source.stem
+                    for source in (ROOT / "tests/progs").glob("*.c")]
         if "benchprogs" in needs and "benchprogs" not in self.failed:
             programs += [p for p in (build / "bench-programs").iterdir()
                          if p.suffix in ("", ".so")]
         modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
                    "discards": build / f"{self.release}-lacks/nswap.ko",
                    "kunit": plain / "nswap_kunit.ko", "model-dev": model}
+        copies = {p.name: copied(p, folder / p.name) for p in programs}
+        copies["nswapctl"] = copied(build / "nswapctl-static", folder / "nswapctl")
         return {"flavour": flavour, "seed": seed, "kernel": str(self.kernel),
-                "programs": {p.name: copied(p, folder / p.name)
-                             for p in programs},
+                "programs": copies,
                 "modules": {name: copied(p, folder / name / p.name)
                             for name, p in modules.items()}}
 

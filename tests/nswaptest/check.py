@@ -5,6 +5,7 @@ import time
 # What a slow kernel (debug build, software emulation) multiplies every
 # deadline with; a back end sets it before the first test.
 scale = 1
+POLL_S, POLL_MOST_S = 0.05, 0.25
 
 
 class Failure(Exception):
@@ -21,21 +22,26 @@ class Skip(Exception):
     """The test cannot run here; the text says why."""
 
 
-def wait_for(predicate, deadline, what, every=0.05):
+def wait_for(predicate, deadline, what, every=None):
     """Call predicate until it returns something true, and return that.
 
     After deadline seconds (times `scale`): Unmet "<what>: not within N s".
-    Scenarios wait for events through it and never sleep themselves.
+    Scenarios wait for events through it and never sleep themselves. Without `every`
+    the time between two calls grows from POLL_S to POLL_MOST_S: most of them start a
+    program, and what waits long shall not keep a processor busy.
     """
     limit = deadline * scale
     end = time.monotonic() + limit
+    nap = every or POLL_S
     while True:
         value = predicate()
         if value:
             return value
         if time.monotonic() > end:
             raise Unmet(f"{what}: not within {limit:g} s")
-        time.sleep(every)
+        time.sleep(nap)
+        if every is None:
+            nap = min(1.3 * nap, POLL_MOST_S)
 
 
 def hold(seconds):

@@ -16,6 +16,7 @@ import itertools
 import os
 import pathlib
 import signal
+import select
 import subprocess
 import time
 
@@ -25,6 +26,7 @@ from .cluster import Done, Node as BaseNode, Process as BaseProcess, shown
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 CLONE_NEWNET = 0x40000000
+OWN_NETNS = "/proc/thread-self/ns/net"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -89,16 +91,44 @@ class Process(BaseProcess):
 
     def wait(self, timeout):
         limit = timeout * check.scale
-        try:
-            self.popen.wait(limit)
-        except subprocess.TimeoutExpired:
+        if not ended(self.popen, limit):
             self.kill()
-            raise check.Unmet(
-                f"'{self.cmd}' did not end within {limit:g} s") from None
+            raise check.Unmet(f"'{self.cmd}' did not end within {limit:g} s")
         if self._group:
             remove_group(self._group)
         return Done(self.cmd, self.popen.returncode, self.output(),
                     self._err.read_text(errors="replace"))
+
+
+def ended(popen, limit):
+    """Wait for a process for so many seconds; whether it has ended. Popen.wait() looks
+    again and again instead, after up to 50 ms each time."""
+    if popen.poll() is not None:
+        return True
+    pid = os.pidfd_open(popen.pid)
+    try:
+        select.select([pid], [], [], limit)
+    finally:
+        os.close(pid)
+    return popen.poll() is not None
+
+
+@contextlib.contextmanager
+def in_namespace(path):
+    """What this thread starts meanwhile is in a network namespace. A child that enters
+    it by itself would have to be forked: a copy of all of Python's memory."""
+    with open(OWN_NETNS, "rb") as own, open(path, "rb") as other:
+        enter_namespace(other)
+        try:
+            yield
+        finally:
+            enter_namespace(own)
+
+
+def enter_namespace(file):
+    """This thread's network namespace, from now on."""
+    if _libc.setns(file.fileno(), CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
 
 
 def make_group(memory_max):
@@ -168,24 +198,17 @@ class Node(BaseNode):
         stem = f"{self.name}.{next(self._count)}"
         out = self.cluster.scratch / (stem + ".out")
         err = self.cluster.scratch / (stem + ".err")
-        netns = os.open(self.netns, os.O_RDONLY)
 
-        def enter():
-            os.setpgid(0, 0)
-            if _libc.setns(netns, CLONE_NEWNET):
-                raise OSError(ctypes.get_errno(), "setns")
-            if group:
-                (group / "cgroup.procs").write_text(str(os.getpid()))
+        def enter_group():
+            (group / "cgroup.procs").write_text(str(os.getpid()))
         argv = ["/bin/sh", "-c", cmd] if isinstance(cmd, str) \
             else [str(a) for a in cmd]
-        try:
-            with open(out, "wb") as out_file, open(err, "wb") as err_file:
-                popen = subprocess.Popen(
-                    argv, stdin=subprocess.DEVNULL, stdout=out_file,
-                    stderr=err_file, preexec_fn=enter,
-                    env={"PATH": PATH, "LC_ALL": "C", "HOME": "/run"})
-        finally:
-            os.close(netns)
+        with open(out, "wb") as out_file, open(err, "wb") as err_file, \
+                in_namespace(self.netns):
+            popen = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=out_file, stderr=err_file,
+                process_group=0, preexec_fn=enter_group if group else None,
+                env={"PATH": PATH, "LC_ALL": "C", "HOME": "/run"})
         process = Process(cmd, popen, out, err, group)
         self.cluster.processes.append(process)
         return process
