@@ -50,6 +50,7 @@ static struct {
 	const char *device;
 	const char *out;
 	uint64_t slots, seed, max_slots, ops;
+	uint64_t pause_ms;
 	unsigned int threads, read_share, discard_share;
 	double seconds;
 	bool fresh, tolerate_writes, tolerate_reads, no_sweep;
@@ -192,6 +193,8 @@ static void *work(void *arg)
 			discard_slots(w, slot, n);
 		else
 			write_slots(w, slot, n);
+		if (g.pause_ms)
+			nap_s((double)g.pause_ms / 1000);
 	}
 	return NULL;
 }
@@ -357,6 +360,7 @@ static const char usage[] =
 	"  --ops N           work for N requests instead\n"
 	"  --seed N          seed of contents, places and sizes (default 1)\n"
 	"  --threads N       requests at once (default 4)\n"
+	"  --pause-ms N      rest after each request\n"
 	"  --max-kb N        largest request, 4 to 1024 (default 1024)\n"
 	"  --reads PERCENT   share of reads (default 50)\n"
 	"  --discards PERCENT  share of discards (default 0)\n"
@@ -382,7 +386,8 @@ int main(int argc, char **argv)
 		{ "tolerate-write-errors", 0, NULL, 'w' },
 		{ "tolerate-read-errors", 0, NULL, 'R' },
 		{ "out", 1, NULL, 'O' }, { "corrupt-self", 1, NULL, 'c' },
-		{ "stale-self", 1, NULL, 't' }, { "help", 0, NULL, 'h' },
+		{ "stale-self", 1, NULL, 't' }, { "pause-ms", 1, NULL, 'p' },
+		{ "help", 0, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static const char working[] = "{\"state\": \"working\"}\n";
@@ -441,6 +446,9 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			stale = arg_number("--stale-self", optarg, 1, 1 << 24);
+			break;
+		case 'p':
+			g.pause_ms = arg_number("--pause-ms", optarg, 1, 1000);
 			break;
 		case 'h':
 			fputs(usage, stdout);
