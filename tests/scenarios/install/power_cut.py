@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The power is cut at 20 points of install, upgrade and apply; the same command ends it.
+"""The power is cut at 20 points of install, upgrade and apply, at every second of them
+without NSWAP_FULL=1; the same command ends it.
 
 A machine is a user-mode kernel with a Debian 12 root on a disk that loses what was not
 flushed (nswaptest/powercut.py). Each command runs once without a cut; each cut begins with
@@ -26,6 +27,7 @@ from nswaptest.check import equal, true
 from nswaptest.debroot import DebRoot
 from nswaptest.powercut import Cut, Machine, part
 from nswaptest.scenario import ROOT, sibling
+from nswaptest.totals import in_full
 
 DESCRIPTION = "power cuts in install, upgrade and apply: the same command finishes the job"
 SUITES = ("install",)
@@ -255,7 +257,7 @@ def rounds(t, command):
     seed = ONLY.split(".")[0] if "." in ONLY else t.seed
     cuts = CUTS[command.name](random.Random(f"{seed}.{command.name}"))
     chosen = [(f"{command.name}.{i}", f"{seed}.{command.name}.{i}", cut)
-              for i, cut in enumerate(cuts)]
+              for i, cut in enumerate(cuts)][::1 if ONLY or in_full() else 2]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         begun = {pool.submit(command.round, *one): one for one in chosen
                  if ONLY in ("", command.name, one[1])}
@@ -280,7 +282,7 @@ def files(t, image):
 
 
 def run(t):
-    """20 cuts; the image of each command is what the one before it leaves."""
+    """The cuts; the image of each command is what the one before it leaves."""
     true(ONLY in ("", *CUTS) or re.fullmatch(r"\d+\.(install|upgrade|apply)\.\d", ONLY),
          f"NSWAP_POWER_CUT={ONLY} is no seed of a round and no command")
     image = prepare(t)

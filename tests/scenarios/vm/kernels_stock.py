@@ -20,8 +20,8 @@ def swap_once(t, series):
     cluster.up(lend="96M")
     with cluster.swap(client, "128M"):
         before = client.vmstat("pswpin")
-        done = client.run([client.prog("eater"), "--mb", "80",
-                           "--passes", "1"], timeout=180, memory_max="32M")
+        done = client.run([client.prog("eater"), "--mb", "48",
+                           "--passes", "1"], timeout=180, memory_max="24M")
         result = json.loads(done.out)
         read = client.vmstat("pswpin") - before
         pages_in = client.stat()["client"]["pages_in"]
