@@ -39,6 +39,7 @@ LENT_MB = 64
 DEVICE_MB = 24
 DEAD_AFTER = 1
 PATIENCE = 20           # dead_after where a death would be one too many
+SETTLE_S = 0.5
 REACH_S = 3         # for a named point; a round is as good without one
 
 
@@ -258,6 +259,9 @@ class Crash(Faults):
     def round(self):
         """Servers are gone for a while, another one gives its RAM back, and a third
         one lends less."""
+        wait_for(self.protected, 60, "every page is protected")
+        # a page-out that began while the last victim was silent may end exposed just now
+        hold(SETTLE_S)
         wait_for(self.protected, 60, "every page is protected")
         chosen = self.random.sample(self.servers, self.scheme.victims + 2)
         victims, (mover, resized) = chosen[:-2], chosen[-2:]
