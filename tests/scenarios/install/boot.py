@@ -152,9 +152,10 @@ def test_swaps(t):
 
 
 def churn(node):
-    """A program over its limit that rewrites and compares its pages until it is told to end."""
-    return node.popen([node.prog("eater"), "--mb", "36", "--seconds", "100000", "--out",
-                       "/run/eater"], memory_max="20M")
+    """A program over its limit that rewrites and compares its pages until it is told to end,
+    not as fast as it can: another machine is to boot beside."""
+    return node.popen([node.prog("eater"), "--mb", "36", "--seconds", "100000", "--rate", "2000",
+                       "--out", "/run/eater"], memory_max="20M")
 
 
 def protected(node):
@@ -181,6 +182,8 @@ def test_rolling(t):
         for each in cluster:
             wait_for(lambda: protected(each), 120, f"{each}: its pages have two copies",
                      every=1)
+    for node in cluster:
+        wait_for(lambda: node.vmstat("pswpin") > 1000, 120, f"{node}: pages came in", every=1)
     for node, program in programs.items():
         program.kill(15)
         nothing_lost(t, node, program, 500)
