@@ -5,6 +5,7 @@
 #
 # usage: check.sh [NAME…]      names as printed, default all of them
 #        check.sh quick        those that need no kernel built: two minutes
+#        check.sh light        those of them that take seconds: what CI begins with
 #
 # Two run at a time; build and sparse, which share objects, one after the other.
 # A tool that is missing is a failure, not a skip: tests/setup/setup.sh
@@ -94,8 +95,9 @@ check_spelling()
 		xargs -r codespell -L inflight,statics,fro
 }
 
-quick="checkpatch coccinelle spec commits kerneldoc layers statics sizes files"
-quick="$quick words warnings interface tests shell python spelling"
+light="spec commits kerneldoc layers statics sizes files words warnings interface"
+light="$light tests shell python spelling"
+quick="checkpatch coccinelle $light"
 all="build $quick sparse"
 
 say() { printf '  %-5s %-11s %s\n' "$@"; }
@@ -134,10 +136,11 @@ tell()
 case ${1:-} in
 "") set -- $all ;;
 quick) set -- $quick ;;
+light) set -- $light ;;
 esac
 for name in "$@"; do
 	if ! declare -F "check_$name" > /dev/null; then
-		echo "error: no check '$name'; there are: quick $all" >&2
+		echo "error: no check '$name'; there are: light quick $all" >&2
 		exit 2
 	fi
 done
