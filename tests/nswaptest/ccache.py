@@ -9,7 +9,7 @@ alone.
 import os
 import shutil
 
-from .scenario import ROOT
+from .scenario import CACHE, ROOT
 
 # where Debian has gcc as a link to ccache
 LINKS = "/usr/lib/ccache"
@@ -20,9 +20,8 @@ def environment():
     env = dict(os.environ)
     if not shutil.which("ccache"):
         return env
-    kept = env.get("NSWAP_CACHE") or os.path.expanduser("~/.cache/nswap")
     env["PATH"] = f"{LINKS}:{env['PATH']}"
-    env.setdefault("CCACHE_DIR", f"{kept}/ccache")
+    env.setdefault("CCACHE_DIR", str(CACHE / "ccache"))
     env.setdefault("CCACHE_MAXSIZE", "2G")
     # two clones, and two builds of one, differ in the names of their folders alone
     env["CCACHE_BASEDIR"] = str(ROOT)

@@ -11,25 +11,22 @@ told; one way, it is in the namespace that is not to hear.  Swap and the module 
 workload swaps at a time.
 """
 import contextlib
-import ctypes
 import itertools
 import os
 import pathlib
-import signal
 import select
+import signal
 import subprocess
 import time
 
 from . import check
 from .cluster import Cluster as Base
 from .cluster import Done, Node as BaseNode, Process as BaseProcess, shown
+from .netns import inside
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
-CLONE_NEWNET = 0x40000000
-OWN_NETNS = "/proc/thread-self/ns/net"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-_libc = ctypes.CDLL(None, use_errno=True)
 _group_number = itertools.count()
 
 
@@ -113,24 +110,6 @@ def ended(popen, limit):
     return popen.poll() is not None
 
 
-@contextlib.contextmanager
-def in_namespace(path):
-    """What this thread starts meanwhile is in a network namespace. A child that enters
-    it by itself would have to be forked: a copy of all of Python's memory."""
-    with open(OWN_NETNS, "rb") as own, open(path, "rb") as other:
-        enter_namespace(other)
-        try:
-            yield
-        finally:
-            enter_namespace(own)
-
-
-def enter_namespace(file):
-    """This thread's network namespace, from now on."""
-    if _libc.setns(file.fileno(), CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), "setns")
-
-
 def make_group(memory_max):
     """A fresh memory cgroup with a limit."""
     group = CGROUPS / f"t{os.getpid()}.{next(_group_number)}"
@@ -204,7 +183,7 @@ class Node(BaseNode):
         argv = ["/bin/sh", "-c", cmd] if isinstance(cmd, str) \
             else [str(a) for a in cmd]
         with open(out, "wb") as out_file, open(err, "wb") as err_file, \
-                in_namespace(self.netns):
+                inside(self):
             popen = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=out_file, stderr=err_file,
                 process_group=0, preexec_fn=enter_group if group else None,

@@ -6,13 +6,12 @@ interface's header.  A socket belongs to the network namespace it was opened
 in, and keeps it.
 """
 import contextlib
-import ctypes
-import os
 import re
 import socket
 import struct
 
 from .check import Failure
+from .netns import inside
 from .scenario import ROOT
 
 REQUEST, ACK, DUMP = 0x01, 0x04, 0x300
@@ -20,25 +19,7 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 ACK_TLVS, CAPPED = 0x200, 0x100
 NESTED = 0x8000
 SOL_NETLINK, EXT_ACK, CAP_ACK = 270, 11, 10
-CLONE_NEWNET = 0x40000000
 CTRL, GETFAMILY, FAMILY_ID, FAMILY_NAME = 16, 3, 1, 2
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-@contextlib.contextmanager
-def inside(node):
-    """Be in a node's network namespace for a while."""
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
-    there = os.open(node.netns, os.O_RDONLY)
-    try:
-        if _libc.setns(there, CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), "setns")
-        yield
-    finally:
-        _libc.setns(home, CLONE_NEWNET)
-        os.close(home)
-        os.close(there)
 
 
 def constants():

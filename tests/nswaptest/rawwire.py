@@ -13,7 +13,7 @@ import struct
 import threading
 
 from .check import Failure
-from .rawnl import inside
+from .netns import inside
 
 PORT = 9611
 PAGE = 4096

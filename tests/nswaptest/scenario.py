@@ -32,6 +32,7 @@ import functools
 import importlib.util
 import dataclasses
 import json
+import os
 import pathlib
 import time
 import traceback
@@ -41,6 +42,8 @@ from . import check
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
 FOLDER = TESTS / "scenarios"
+# downloads, kernels and objects; tests/setup/cache.sh says the same
+CACHE = pathlib.Path(os.environ.get("NSWAP_CACHE") or pathlib.Path.home() / ".cache/nswap")
 
 
 @dataclasses.dataclass

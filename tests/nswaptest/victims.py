@@ -21,8 +21,8 @@ import time
 
 from .check import Failure, equal, true, wait_for
 from .cluster import PAGE
+from .netns import inside
 from .rawkeys import KeyedLink, Keys
-from .rawnl import inside
 from .rawwire import OK, PORT
 from .work import Slots
 

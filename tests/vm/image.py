@@ -16,11 +16,11 @@ import shutil
 import struct
 import subprocess
 
+from nswaptest.scenario import CACHE
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "build"
-CACHE = pathlib.Path(os.environ.get("NSWAP_CACHE") or
-                     pathlib.Path.home() / ".cache/nswap")
 
 # Programs of this machine that a guest needs and busybox's do not replace
 # (its swapon knows no priorities).

@@ -15,7 +15,8 @@ import struct
 
 from nswaptest import fuzzing, fuzznl, rawkeys
 from nswaptest.check import Failure, at_most, equal, hold, true, wait_for
-from nswaptest.rawnl import Raw, inside
+from nswaptest.netns import inside
+from nswaptest.rawnl import Raw
 from nswaptest.rawwire import ANNOUNCE, PORT, Message
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots

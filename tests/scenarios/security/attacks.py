@@ -12,7 +12,7 @@ import struct
 
 from nswaptest.check import at_least, equal, true, wait_for
 from nswaptest.rawkeys import KeyedLink, Keys, derive
-from nswaptest.rawnl import inside
+from nswaptest.netns import inside
 from nswaptest.rawwire import (ANNOUNCE, CONTROL, FREE, HOLD_ASK, HOLD_LIST, LOAD, LOADS,
                                MOVED, NOT_HELD, OK, PING, PONG, PORT, TELLS, Link,
                                Message, hello)
