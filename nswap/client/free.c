@@ -291,7 +291,7 @@ static bool tell_slot(struct nswap_device *dev, u64 slot)
 static bool tell_device(struct nswap_device *dev)
 {
 	u64 nr = dev->map.nr, left = atomic64_read(&dev->nr_dirty);
-	u64 slot = dev->free_cursor, seen = 0, stuck = 0;
+	u64 slot = dev->free_cursor, seen = 0, stuck = 0, told = 0;
 
 	while (left && seen < nr && stuck < STUCK) {
 		u64 next = find_next_bit(dev->dirty, nr, slot);
@@ -304,6 +304,9 @@ static bool tell_device(struct nswap_device *dev)
 		slot = next + 1 < nr ? next + 1 : 0;
 		/* ordered before the slot is read: a later free sets the bit again */
 		test_and_clear_bit(next, dev->dirty);
+		if (told / NSWAP_SLOT_CHUNK != next / NSWAP_SLOT_CHUNK)
+			nswap_slot_tidy(dev, told);
+		told = next;
 		if (tell_slot(dev, next)) {
 			atomic64_dec(&dev->nr_dirty);
 			left--;
@@ -315,6 +318,8 @@ static bool tell_device(struct nswap_device *dev)
 		}
 	}
 	dev->free_cursor = slot;
+	if (told)
+		nswap_slot_tidy(dev, told);
 	return stuck;
 }
 

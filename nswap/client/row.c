@@ -406,6 +406,7 @@ void nswap_parity_map(struct nswap_parity *p, u32 slot, u32 cell)
 {
 	u32 old = xchg(&p->cell_of[slot], cell);
 
+	nswap_slot_map_use(&p->dev->map, slot);
 	if (old)
 		nswap_cell_dead(p, old);
 	nswap_free_slot(p->dev, slot);

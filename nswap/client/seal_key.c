@@ -22,7 +22,6 @@
 #include "seal_key.h"
 #include "sealer.h"
 
-#define BREATHE	16384u	/* slots between two cond_resched() */
 
 /* is there a second key? any context; a snapshot */
 bool nswap_seal_key_changing(const struct nswap_device *dev)
@@ -104,13 +103,13 @@ bool nswap_seal_key_old(struct nswap_device *dev, u64 slot)
 	return p ? key_cell_used(dev, p, slot) : key_slot_used(dev, slot);
 }
 
-/* how many there are; process, sleeps: takes about 5 ms for each GiB of the device */
+/* how many there are; process, sleeps: takes about 5 ms for each GiB in use */
 u64 nswap_seal_key_left(struct nswap_device *dev)
 {
 	u64 slot, n = 0;
 
-	for (slot = 1; slot < dev->map.nr; slot++) {
-		if (!(slot % BREATHE))
+	nswap_for_each_slot(&dev->map, slot, 1) {
+		if (!(slot % NSWAP_SLOT_CHUNK))
 			cond_resched();
 		n += nswap_seal_key_old(dev, slot);
 	}

@@ -12,6 +12,8 @@
  *  - The page's tag (page_tag.c) is cleared when its slot is written again, the bit
  *    for its copy at home (home_copy.c) also when it leaves its peer, and so is the
  *    entry of its second place (mirror.c).
+ *  - With rows a chunk of slots is in use from when one of them was first in a cell: its
+ *    word says nothing about that.
  */
 #include <linux/sched.h>
 
@@ -19,6 +21,7 @@
 #include "inject.h"
 #include "mirror.h"
 #include "page_tag.h"
+#include "parity.h"
 #include "reserve.h"
 #include "slot_update.h"
 
@@ -92,4 +95,22 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 					  to->state == NSWAP_SLOT_WRITING);
 	}
 	return 1;
+}
+
+/**
+ * nswap_slot_tidy() - some slots have become EMPTY: is their chunk still in use?
+ * @dev: device
+ * @slot: one of them, or any
+ *
+ * What goes from home or flash alone is only seen to by discards.
+ *
+ * Context: any; does not sleep.
+ */
+void nswap_slot_tidy(struct nswap_device *dev, u64 slot)
+{
+	if (nswap_parity_of(dev) || !nswap_slot_map_tidy(&dev->map, slot))
+		return;
+	/* turned on meanwhile: pairs with the exchange of cell_of[] before the chunk is used */
+	if (nswap_parity_of(dev))
+		nswap_slot_map_use(&dev->map, slot);
 }

@@ -23,6 +23,8 @@
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		   const struct nswap_slot *to);
 
+void nswap_slot_tidy(struct nswap_device *dev, u64 slot);
+
 /* a snapshot of an entry */
 static inline struct nswap_slot nswap_slot_look(const struct nswap_device *dev,
 						u64 slot)

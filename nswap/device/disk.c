@@ -26,6 +26,7 @@
 #include "client/row.h"
 #include "core/client_state.h"
 #include "core/node.h"
+#include "core/slot_update.h"
 #include "disk.h"
 #include "peers/parked.h"
 #include "peers/session.h"
@@ -56,15 +57,19 @@ static bool take_pages(struct nswap_io *io, struct request *rq)
 static void disk_discard(struct nswap_device *dev, struct request *rq)
 {
 	u64 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
-	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT;
+	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT, next;
 
 	if (!slot) {
 		spin_lock(&dev->header_lock);
 		clear_highpage(dev->header);
 		spin_unlock(&dev->header_lock);
 	}
-	for (slot = max(slot, 1ull); slot < end; slot++)
+	for (slot = nswap_slot_map_next(&dev->map, max(slot, 1ull)); slot < end; slot = next) {
 		nswap_parity_free(dev, slot);
+		next = nswap_slot_map_after(&dev->map, slot);
+		if (next % NSWAP_SLOT_CHUNK == 0 || next >= end)
+			nswap_slot_tidy(dev, slot);
+	}
 }
 
 /*

@@ -304,14 +304,14 @@ static void forget_slots(struct nswap_device *dev)
 	u16 second;
 	u64 slot;
 
-	for (slot = 0; slot < dev->map.nr; slot++) {
+	nswap_for_each_slot(&dev->map, slot, 0) {
 		s = nswap_slot_look(dev, slot);
 		second = nswap_mirror_of(dev, slot, &s);
 		if (second)
 			nswap_peer_slots(dev->node, second, -1);
 		if (s.peer)
 			nswap_peer_slots(dev->node, s.peer, -1);
-		if (!(slot % 65536))
+		if (!(slot % NSWAP_SLOT_CHUNK))
 			cond_resched();
 	}
 }

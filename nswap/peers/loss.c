@@ -110,8 +110,8 @@ static u64 lose_slots(struct nswap_device *dev, u16 index)
 	struct nswap_slot was;
 	u64 slot, n = 0;
 
-	for (slot = 0; slot < dev->map.nr; slot++) {
-		if (!(slot % 65536))
+	nswap_for_each_slot(&dev->map, slot, 0) {
+		if (!(slot % NSWAP_SLOT_CHUNK))
 			cond_resched();
 		if (loss_of_pair(dev, slot, index) ||
 		    !nswap_slot_update(dev, slot, &was, loss_slot_lost, dev,

@@ -8,11 +8,14 @@
 
 #include <linux/vmalloc.h>
 
-/* zeros, to be freed with vfree(), or NULL; process, sleeps; never on the reclaim path */
+/*
+ * Zeros, to be freed with vfree(), or NULL; mapped by huge pages where the kernel can.
+ * Process, sleeps; never on the reclaim path.
+ */
 static inline void *nswap_charged_zalloc(size_t bytes)
 {
-	return __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
-				__GFP_NOWARN | __GFP_ZERO);
+	return vmalloc_huge(bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
+				   __GFP_NOWARN | __GFP_ZERO);
 }
 
 #endif

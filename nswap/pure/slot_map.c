@@ -31,6 +31,12 @@
  *    page-out of the slot is newer than every copy a peer may still hold.
  *  - Only the request that moved a slot to WRITING moves it out again;
  *    a free that meets WRITING sets the freed bit and leaves.
+ *  - A slot's chunk is in use before the task that has claimed it, EMPTY -> WRITING, gives
+ *    its word a place: who passes over a chunk misses at most slots that were EMPTY, or
+ *    just claimed, when it came by. Tidying, by one task: TIDIED, all slots EMPTY, TIDIED
+ *    -> UNUSED; claiming: the word, then the chunk, if it is not USED, -> USED. Each step is
+ *    a full barrier: either the claimer finds the chunk TIDIED or UNUSED, or its claim is
+ *    found.
  *  - Nothing here sleeps or allocates after nswap_slot_map_init().
  */
 #include <linux/bits.h>
@@ -84,21 +90,120 @@ u64 nswap_slot_map_bytes(u64 nr)
 	return nr * sizeof(atomic64_t);
 }
 
+static u64 map_chunks(u64 nr)
+{
+	return DIV_ROUND_UP(nr, NSWAP_SLOT_CHUNK);
+}
+
 /* All slots EMPTY; process, sleeps; never on the reclaim path. 0, or -ENOMEM. */
 int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr)
 {
 	map->word = nswap_charged_zalloc(nswap_slot_map_bytes(nr));
-	if (!map->word)
-		return -ENOMEM;
+	map->chunk = nswap_charged_zalloc(map_chunks(nr) * sizeof(*map->chunk));
+	atomic64_set(&map->nr_used, 0);
+	map->tidying = 0;
 	map->nr = nr;
-	return 0;
+	if (map->word && map->chunk)
+		return 0;
+	nswap_slot_map_exit(map);
+	return -ENOMEM;
 }
 
 void nswap_slot_map_exit(struct nswap_slot_map *map)
 {
 	vfree(map->word);
+	vfree(map->chunk);
 	map->word = NULL;
+	map->chunk = NULL;
 	map->nr = 0;
+}
+
+/* a slot's chunk is in use from now on; any context, on the page-out path */
+void nswap_slot_map_use(struct nswap_slot_map *map, u64 slot)
+{
+	atomic_t *chunk = &map->chunk[slot / NSWAP_SLOT_CHUNK];
+
+	if (atomic_read(chunk) != NSWAP_CHUNK_USED &&
+	    atomic_xchg(chunk, NSWAP_CHUNK_USED) == NSWAP_CHUNK_UNUSED)
+		atomic64_inc(&map->nr_used);
+}
+
+static bool chunk_empty(const struct nswap_slot_map *map, u64 chunk)
+{
+	u64 slot = chunk * NSWAP_SLOT_CHUNK;
+	u64 end = min(slot + NSWAP_SLOT_CHUNK, map->nr);
+
+	for (; slot < end; slot++)
+		if (nswap_slot_unpack(nswap_slot_read(map, slot)).state)
+			return false;
+	return true;
+}
+
+/* the one task that tidies; true if it is not in use any more */
+static bool chunk_tidy(struct nswap_slot_map *map, u64 nr)
+{
+	atomic_t *chunk = &map->chunk[nr];
+
+	if (atomic_cmpxchg(chunk, NSWAP_CHUNK_USED, NSWAP_CHUNK_TIDIED) != NSWAP_CHUNK_USED)
+		return false;
+	if (!chunk_empty(map, nr)) {
+		atomic_cmpxchg(chunk, NSWAP_CHUNK_TIDIED, NSWAP_CHUNK_USED);
+		return false;
+	}
+	return atomic_cmpxchg(chunk, NSWAP_CHUNK_TIDIED, NSWAP_CHUNK_UNUSED) ==
+	       NSWAP_CHUNK_TIDIED;
+}
+
+/**
+ * nswap_slot_map_tidy() - a chunk whose slots are all EMPTY is not in use any more
+ * @map: the map
+ * @slot: one of it
+ *
+ * Nothing happens while another task tidies: what it leaves is looked at, that is all.
+ *
+ * Context: any; does not sleep. Looks at its slots up to the first that is not EMPTY.
+ * Return: true if it was in use and is not any more.
+ */
+bool nswap_slot_map_tidy(struct nswap_slot_map *map, u64 slot)
+{
+	u64 chunk = slot / NSWAP_SLOT_CHUNK;
+	bool tidied;
+
+	if (!chunk_empty(map, chunk) || test_and_set_bit_lock(0, &map->tidying))
+		return false;
+	tidied = chunk_tidy(map, chunk);
+	if (tidied)
+		atomic64_dec(&map->nr_used);
+	clear_bit_unlock(0, &map->tidying);
+	return tidied;
+}
+
+/* the first slot from @slot on whose chunk is in use, @map->nr if there is none; any */
+u64 nswap_slot_map_next(const struct nswap_slot_map *map, u64 slot)
+{
+	u64 chunk = slot / NSWAP_SLOT_CHUNK, chunks = map_chunks(map->nr), next = chunk;
+
+	while (next < chunks && !atomic_read(&map->chunk[next]))
+		next++;
+	return min(next == chunk ? slot : next * NSWAP_SLOT_CHUNK, map->nr);
+}
+
+/* the next one after @slot, round and round, but for slot 0; 1 if there is none; any */
+u64 nswap_slot_map_turn(const struct nswap_slot_map *map, u64 slot)
+{
+	u64 next = nswap_slot_map_after(map, slot);
+
+	if (next >= map->nr)
+		next = nswap_slot_map_next(map, 1);
+	return next < map->nr ? next : 1;
+}
+
+/* how many slots there are to be looked at; any context, a snapshot */
+u64 nswap_slot_map_in_use(const struct nswap_slot_map *map)
+{
+	u64 used = atomic64_read(&map->nr_used);
+
+	return min(used * NSWAP_SLOT_CHUNK, map->nr);
 }
 
 u64 nswap_slot_pack(const struct nswap_slot *s)
@@ -140,7 +245,11 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 
 	if (WARN_ON_ONCE(from != to->state && !nswap_slot_legal(from, to->state)))
 		return false;
-	return atomic64_cmpxchg(&map->word[slot], old, new) == old;
+	if (atomic64_cmpxchg(&map->word[slot], old, new) != old)
+		return false;
+	if (from == NSWAP_SLOT_EMPTY)
+		nswap_slot_map_use(map, slot);
+	return true;
 }
 
 /* are two entries equal but for the reference bit? */

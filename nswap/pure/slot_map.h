@@ -7,13 +7,19 @@
  *
  * A flash slot that is not zero says where flash holds a copy of this generation,
  * too, whatever place the state names.
+ *
+ * Chunks of slots are in use or not: who looks at all slots passes over the others, so
+ * that it takes as long as the device is used, not as long as it is large.
  */
 #ifndef NSWAP_SLOT_MAP_H
 #define NSWAP_SLOT_MAP_H
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 
 #include "base/types.h"
+
+#define NSWAP_SLOT_CHUNK	512u	/* slots; their words fill a page */
 
 /**
  * enum nswap_slot_state - where the newest copy of a slot's page is
@@ -63,13 +69,31 @@ struct nswap_slot {
 };
 
 /**
+ * enum nswap_chunk - are the slots of a chunk to be looked at?
+ * @NSWAP_CHUNK_UNUSED: no, all are EMPTY, or one is just being claimed
+ * @NSWAP_CHUNK_USED: yes
+ * @NSWAP_CHUNK_TIDIED: yes, and nswap_slot_map_tidy() finds out whether all are EMPTY
+ */
+enum nswap_chunk {
+	NSWAP_CHUNK_UNUSED,
+	NSWAP_CHUNK_USED,
+	NSWAP_CHUNK_TIDIED,
+};
+
+/**
  * struct nswap_slot_map - the map of one device
  * @word: one packed entry a slot
  * @nr: number of slots
+ * @chunk: enum nswap_chunk of each: all slots of those that are not in use are EMPTY
+ * @nr_used: how many chunks are in use
+ * @tidying: bit 0: a chunk is being tidied, one at a time
  */
 struct nswap_slot_map {
 	atomic64_t *word;
 	u64 nr;
+	atomic_t *chunk;
+	atomic64_t nr_used;
+	unsigned long tidying;
 };
 
 int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr);
@@ -86,6 +110,25 @@ bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b);
 void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
 			    const struct nswap_slot *old);
 void nswap_slot_reference(struct nswap_slot_map *map, u64 slot, u32 gen);
+
+void nswap_slot_map_use(struct nswap_slot_map *map, u64 slot);
+bool nswap_slot_map_tidy(struct nswap_slot_map *map, u64 slot);
+u64 nswap_slot_map_next(const struct nswap_slot_map *map, u64 slot);
+u64 nswap_slot_map_turn(const struct nswap_slot_map *map, u64 slot);
+u64 nswap_slot_map_in_use(const struct nswap_slot_map *map);
+
+/* the slot after @slot in its chunk, else the first of the next one in use, else @map->nr */
+static inline u64 nswap_slot_map_after(const struct nswap_slot_map *map, u64 slot)
+{
+	slot++;
+	return slot % NSWAP_SLOT_CHUNK && slot < map->nr ?
+	       slot : nswap_slot_map_next(map, slot);
+}
+
+/* each slot from @first on, but for the chunks that are not in use */
+#define nswap_for_each_slot(map, slot, first)				\
+	for ((slot) = nswap_slot_map_next(map, first); (slot) < (map)->nr; \
+	     (slot) = nswap_slot_map_after(map, slot))
 
 /* a snapshot of one entry */
 static inline u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)

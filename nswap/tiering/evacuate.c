@@ -256,7 +256,13 @@ static bool evacuate_pass(struct nswap_emptying *e)
 {
 	unsigned long until = jiffies + ROUND;
 
-	while (e->d->leave.cursor < e->dev->map.nr) {
+	struct nswap_flash_leave *leave = &e->d->leave;
+	const struct nswap_slot_map *map = &e->dev->map;
+
+	for (;;) {
+		leave->cursor = nswap_slot_map_next(map, leave->cursor);
+		if (leave->cursor >= map->nr)
+			return true;
 		if (time_after(jiffies, until))
 			return false;
 		evacuate_look(e);
@@ -264,7 +270,6 @@ static bool evacuate_pass(struct nswap_emptying *e)
 			evacuate_batch(e);
 		cond_resched();
 	}
-	return true;
 }
 
 /* after a pass without progress for PATIENCE: refuse, and open the device again */

@@ -74,9 +74,8 @@ static u64 evict_search(struct nswap_device *dev, u64 *hand, u64 want)
 	u64 look = LOOK, n = 0;
 
 	while (n < want && look--) {
-		if (*hand >= dev->map.nr)
-			*hand = 0;
-		n += evict_copy(dev, (*hand)++);
+		*hand = nswap_slot_map_turn(&dev->map, *hand);
+		n += evict_copy(dev, *hand);
 		if (!(look % 4096))
 			cond_resched();
 	}
@@ -111,7 +110,7 @@ void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 	e->in_vain += LOOK;
 	if (evict_search(dev, &e->hand, used - evict_limit(total)))
 		e->in_vain = 0;
-	if (e->in_vain < 2 * dev->map.nr)
+	if (e->in_vain < 2 * nswap_slot_map_in_use(&dev->map))
 		return;
 	e->in_vain = 0;
 	WRITE_ONCE(e->rest_until, jiffies + REST);

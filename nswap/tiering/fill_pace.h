@@ -12,9 +12,15 @@
 
 #define NSWAP_FILL_IDLE		(HZ / 2)	/* between looks for exposed pages */
 #define NSWAP_FILL_ANYWAY	(10 * HZ)	/* likewise if none is counted, an estimate */
-#define NSWAP_FILL_LOOK		262144u		/* slots, in one look */
+#define NSWAP_FILL_LOOK		262144u		/* slots, in one look at most */
 #define NSWAP_FILL_BREATHE	16384u		/* slots between two cond_resched() */
 #define NSWAP_FILL_PAGE_US	3906u		/* what a page takes at 1 MiB/s */
+
+/* how many slots of a device to look at in one look */
+static inline unsigned int nswap_fill_look(const struct nswap_device *dev)
+{
+	return min_t(u64, NSWAP_FILL_LOOK, nswap_slot_map_in_use(&dev->map));
+}
 
 /* jiffies that @n pages are worth; @owed_us: what was less than one, kept by the caller */
 static inline unsigned long nswap_fill_pause(const struct nswap_device *dev,

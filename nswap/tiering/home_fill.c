@@ -101,9 +101,8 @@ static unsigned int fill_search(struct nswap_device *dev)
 	struct nswap_home_fill *f = dev->fill;
 	unsigned int looked, n = 0;
 
-	for (looked = 0; looked < min_t(u64, NSWAP_FILL_LOOK, dev->map.nr); looked++) {
-		if (++f->cursor >= dev->map.nr)
-			f->cursor = 1;
+	for (looked = 0; looked < nswap_fill_look(dev); looked++) {
+		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
 		if (fill_exposed(dev, f->cursor) && fill_begin(dev, f->cursor, n) &&
 		    ++n == NSWAP_REQ_SLOTS)
 			break;

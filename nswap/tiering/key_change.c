@@ -110,12 +110,14 @@ static unsigned long change_end_round(struct nswap_key_change *k)
 /* the next slot with a page of the old key; false if none was found in this look */
 static bool change_search(struct nswap_key_change *k)
 {
-	u64 end = min_t(u64, k->cursor + NSWAP_FILL_LOOK, k->dev->map.nr);
+	const struct nswap_slot_map *map = &k->dev->map;
+	unsigned int looked;
 
-	for (; k->cursor < end; k->cursor++) {
+	for (looked = 0; looked < NSWAP_FILL_LOOK && k->cursor < map->nr; looked++) {
 		if (nswap_seal_key_old(k->dev, k->cursor))
 			return true;
-		if (!(k->cursor % NSWAP_FILL_BREATHE))
+		k->cursor = nswap_slot_map_after(map, k->cursor);
+		if (!(looked % NSWAP_FILL_BREATHE))
 			cond_resched();
 	}
 	return false;

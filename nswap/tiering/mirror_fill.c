@@ -103,7 +103,7 @@ static bool repair_exposed(struct nswap_device *dev, u64 slot,
  * @dev: device with a mirror
  *
  * Context: process, sleeps; under the node's control lock. Takes about 5 ms for each
- * GiB of the device.
+ * GiB that is in use.
  * Return: how many pages at peers have fewer than two good places.
  */
 u64 nswap_mirror_exposed(struct nswap_device *dev)
@@ -112,8 +112,8 @@ u64 nswap_mirror_exposed(struct nswap_device *dev)
 	u64 slot, n = 0;
 	u16 good;
 
-	for (slot = 1; slot < dev->map.nr; slot++) {
-		if (!(slot % NSWAP_FILL_BREATHE))
+	nswap_for_each_slot(&dev->map, slot, 1) {
+		if (!(slot % NSWAP_SLOT_CHUNK))
 			cond_resched();
 		s = nswap_slot_look(dev, slot);
 		n += nswap_slot_at_peer(&s) &&
@@ -165,8 +165,7 @@ static bool repair_search(struct nswap_device *dev)
 
 	for (looked = 0; f->left && looked < NSWAP_FILL_LOOK; looked++) {
 		f->left--;
-		if (++f->cursor >= dev->map.nr)
-			f->cursor = 1;
+		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
 		if (repair_wants(dev, f->cursor, true))
 			break;
 		if (!(looked % NSWAP_FILL_BREATHE))
@@ -347,9 +346,8 @@ static unsigned int repair_strip(struct nswap_device *dev)
 	struct nswap_slot s;
 	u16 second;
 
-	for (looked = 0; looked < min_t(u64, NSWAP_FILL_LOOK, dev->map.nr); looked++) {
-		if (++f->cursor >= dev->map.nr)
-			f->cursor = 1;
+	for (looked = 0; looked < nswap_fill_look(dev); looked++) {
+		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
 		s = nswap_slot_look(dev, f->cursor);
 		second = nswap_mirror_of(dev, f->cursor, &s);
 		if (second && !repair_bad(dev, s.peer) &&
@@ -392,7 +390,7 @@ static unsigned long repair_step(struct nswap_device *dev)
 	if (!nswap_knob(dev->node, protect_mib_s) || (!f->left && !repair_due(dev)))
 		return NSWAP_FILL_IDLE;
 	if (!f->left) {
-		f->left = dev->map.nr;
+		f->left = nswap_slot_map_in_use(&dev->map);
 		f->looked = jiffies;
 	}
 	n = repair_batch(dev);

@@ -32,16 +32,24 @@ static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
 	}
 }
 
+/* any slot of the chunks that are in use */
+static u64 scattered_slot(const struct nswap_slot_map *map)
+{
+	u64 at = get_random_u64() % map->nr, next = nswap_slot_map_next(map, at);
+
+	return next == at ? at : next + at % NSWAP_SLOT_CHUNK;
+}
+
 /* skips slot 0, which never leaves this node; false: looked at enough slots */
 static bool next_slot(struct nswap_hand *h,
 		      const struct nswap_which_ops *which, u64 *slot)
 {
-	u64 slots = h->dev->map.nr;
+	const struct nswap_slot_map *map = &h->dev->map;
 
-	if (h->looked >= min_t(u64, slots, LOOK))
+	if (h->looked >= min_t(u64, nswap_slot_map_in_use(map), LOOK))
 		return false;
-	*slot = h->at < slots ? max(h->at, 1ull) : 1;
-	h->at = which->scattered ? get_random_u64() % slots : *slot + 1;
+	*slot = nswap_slot_map_turn(map, max(h->at, 1ull) - 1);
+	h->at = which->scattered ? scattered_slot(map) : *slot + 1;
 	if (!(++h->looked % 4096))
 		cond_resched();
 	return true;

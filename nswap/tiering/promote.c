@@ -98,12 +98,13 @@ static bool may_go(struct nswap_promote *ho, u64 slot)
 /* advance the cursor to a slot that may move; false if none within LOOK_AT */
 static bool promote_search(struct nswap_promote *ho)
 {
-	u64 nr = ho->dev->map.nr;
+	const struct nswap_slot_map *map = &ho->dev->map;
+	u64 most = min_t(u64, LOOK_AT, 2 * nswap_slot_map_in_use(map));
 	unsigned int n;
 
-	for (n = 0; n < min_t(u64, LOOK_AT, 2 * nr); n++, ho->cursor++) {
-		if (ho->cursor >= nr) {
-			ho->cursor = 1;
+	for (n = 0; n < most; n++, ho->cursor = nswap_slot_map_after(map, ho->cursor)) {
+		if (ho->cursor >= map->nr) {
+			ho->cursor = nswap_slot_map_turn(map, 0);
 			ho->any = !ho->any;
 		}
 		if (may_go(ho, ho->cursor))

@@ -304,10 +304,8 @@ static unsigned int copy_hold(struct nswap_row_copy *c)
 	struct nswap_device *dev = c->parity->dev;
 	unsigned int looked, n = 0;
 
-	for (looked = 0; looked < min_t(u64, NSWAP_FILL_LOOK, dev->map.nr) &&
-	     n < NSWAP_REQ_SLOTS; looked++) {
-		if (++c->slot >= dev->map.nr)
-			c->slot = 1;
+	for (looked = 0; looked < nswap_fill_look(dev) && n < NSWAP_REQ_SLOTS; looked++) {
+		c->slot = nswap_slot_map_turn(&dev->map, c->slot);
 		if (nswap_slot_look(dev, c->slot).state != NSWAP_SLOT_REMOTE ||
 		    !nswap_slot_hold(dev, c->slot, &c->held[n]))
 			continue;

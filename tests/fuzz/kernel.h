@@ -57,6 +57,7 @@ struct rcu_head { void *none; };
 #define BITS_PER_TYPE(t)	(sizeof(t) * 8)
 #define BITS_TO_LONGS(n)	(((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
 #define BIT(n)		(1ul << (n))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define offsetofend(t, m)	(offsetof(t, m) + sizeof(((t *)0)->m))
 #define struct_size(p, m, n)	(sizeof(*(p)) + sizeof((p)->m[0]) * (n))
@@ -117,7 +118,7 @@ void kernel_lock(spinlock_t *lock, bool take);
 
 void *kernel_alloc(size_t n, size_t bytes, bool zero);
 
-#define __vmalloc(n, flags)	kernel_alloc(1, n, (flags) & __GFP_ZERO)
+#define vmalloc_huge(n, flags)	kernel_alloc(1, n, (flags) & __GFP_ZERO)
 #define kvcalloc(n, bytes, flags)	((void)(flags), kernel_alloc(n, bytes, true))
 #define kzalloc(n, flags)	((void)(flags), kernel_alloc(1, n, true))
 #define kvmalloc(n, flags)	((void)(flags), kernel_alloc(1, n, false))
@@ -148,10 +149,30 @@ void *memchr_inv(const void *at, int c, size_t bytes);
 #define rcu_assign_pointer(p, v)	((p) = (v))
 #define atomic64_read(a)	((a)->v)
 #define atomic64_set(a, n)	((a)->v = (n))
+#define atomic64_inc(a)		((void)(a)->v++)
+#define atomic64_dec(a)		((void)(a)->v--)
+#define atomic_read(a)		((a)->v)
 
 static inline u64 atomic64_cmpxchg(atomic64_t *a, u64 old, u64 new)
 {
 	u64 was = a->v;
+
+	if (was == old)
+		a->v = new;
+	return was;
+}
+
+static inline int atomic_xchg(atomic_t *a, int new)
+{
+	int was = a->v;
+
+	a->v = new;
+	return was;
+}
+
+static inline int atomic_cmpxchg(atomic_t *a, int old, int new)
+{
+	int was = a->v;
 
 	if (was == old)
 		a->v = new;
@@ -163,6 +184,16 @@ static inline u64 atomic64_cmpxchg(atomic64_t *a, u64 old, u64 new)
 #define set_bit(n, map)		((map)[(n) / 64] |= 1ul << (n) % 64)
 #define clear_bit(n, map)	((map)[(n) / 64] &= ~(1ul << (n) % 64))
 #define test_bit(n, map)	(!!((map)[(n) / 64] & 1ul << (n) % 64))
+
+#define clear_bit_unlock(n, map)	clear_bit(n, map)
+
+static inline bool test_and_set_bit_lock(unsigned long n, unsigned long *map)
+{
+	bool was = test_bit(n, map);
+
+	set_bit(n, map);
+	return was;
+}
 
 bool test_and_clear_bit(unsigned long n, unsigned long *map);
 void bitmap_set(unsigned long *map, unsigned int first, unsigned int nr);

@@ -142,11 +142,27 @@ static void reference(struct nswap_slot_map *map, struct nswap_slot *model,
 	}
 }
 
+/* each slot is as the model has it, and the one chunk is in use if one of them is */
+static void check_map(struct nswap_slot_map *map, const struct nswap_slot *model)
+{
+	bool used = false;
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++) {
+		struct nswap_slot s = nswap_slot_unpack(nswap_slot_read(map, i));
+
+		fuzz_check(equal(&s, &model[i]));
+		used |= s.state != NSWAP_SLOT_EMPTY;
+	}
+	fuzz_check(!used || nswap_slot_map_next(map, 1) == 1);
+	nswap_slot_map_tidy(map, 0);
+	fuzz_check(nswap_slot_map_next(map, 1) == (used ? 1 : SLOTS));
+}
+
 static void run_slot(struct fuzz_cursor *in)
 {
 	struct nswap_slot model[SLOTS] = {};
 	struct nswap_slot_map map;
-	unsigned int i;
 
 	kernel_no_memory = fuzz_u8(in) == 255;
 	if (nswap_slot_map_init(&map, SLOTS)) {
@@ -171,11 +187,7 @@ static void run_slot(struct fuzz_cursor *in)
 			move(&map, model, in);
 			break;
 		}
-		for (i = 0; i < SLOTS; i++) {
-			struct nswap_slot s = nswap_slot_unpack(nswap_slot_read(&map, i));
-
-			fuzz_check(equal(&s, &model[i]));
-		}
+		check_map(&map, model);
 	}
 	nswap_slot_map_exit(&map);
 	fuzz_check(!map.word && !map.nr);
