@@ -21,13 +21,14 @@ from nswaptest import check, dmesg, lab, scenario
 sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
 from lib import kept, measure  # noqa: E402 (needs the path above)
-from runs import (device, fairness, idle, moves, policy, protect, swap,  # noqa: E402
-                  tiers, trace)
+from runs import (device, fairness, idle, moves, policy, protect, size,  # noqa: E402
+                  swap, tiers, trace)
 from tables import families  # noqa: E402
 
 BENCHES = {"device": device, "swap": swap, "apps": swap,
            "moves": moves, "idle": idle, "fairness": fairness,
-           "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "paper": families}
+           "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "size": size,
+           "paper": families}
 
 
 def measured(job, folder, test):

@@ -146,6 +146,16 @@ def _fairness(rows):
             for row in rows if row["what"] == "rest"])
 
 
+def _size(rows):
+    steps = list(rows[-1]["seconds"])
+    _print(["size", "protect", "MiB", "% of a CPU at rest", *steps, "marks"],
+           [[row["size"], row["protect"], _number(row["memory_mb"], 0),
+             _number(row["cpu_percent_at_rest"], 2),
+             *(_number(row["seconds"].get(step), 2) for step in steps),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
+    print("steps in seconds")
+
+
 def _tiers(rows):
     _print(["flash", "job", "raw IOPS", "nswap IOPS", "ratio", "from-to",
             "CPU us raw", "CPU us nswap", "raw idle", "cpu_bound", "marks"],
@@ -240,7 +250,7 @@ def _protect(rows):
 def _name(row):
     """What a row is about, in a few words."""
     keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
-            "link", "flood", "state", "flash_us", "qd", "protect", "work")
+            "link", "flood", "state", "flash_us", "qd", "size", "protect", "work")
     return " ".join(str(row[key]) for key in keys if key in row)
 
 
@@ -249,7 +259,7 @@ def show(bench, rows):
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
      "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
-     "trace": _trace, "cost": _cost, "protect": _protect}[bench](rows)
+     "trace": _trace, "cost": _cost, "protect": _protect, "size": _size}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")

@@ -162,6 +162,20 @@ def _fairness(rows, path):
     _finish(figure, [axes], mine, path)
 
 
+def _size(rows, path):
+    mine = [row for row in rows if row["protect"] == "mirror"]
+    names = [row["size"] for row in mine]
+    steps = list(mine[0]["seconds"])
+    values = {(step, row["size"]): (row["seconds"][step],) * 3
+              for step in steps for row in mine}
+    figure, axes = pyplot.subplots(1, 1, figsize=(9, 4))
+    _bars(axes, steps, names, values, dict(zip(names, POLICY_COLOURS)), "{:.2g}".format)
+    axes.set_yscale("log")
+    axes.set_title(f"a mirrored device with {mine[0]['used_mb']} MiB in use: seconds")
+    axes.legend(loc="upper left", ncols=len(names))
+    _finish(figure, [axes], mine, path)
+
+
 def _tiers(rows, path):
     cases = list(dict.fromkeys((r["flash_us"], r["qd"]) for r in rows
                                if r["flash_us"]))
@@ -309,4 +323,4 @@ def draw(bench, rows, path, folder=None):
             return
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
          "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
-         "cost": _cost, "protect": _protect}[bench](rows, path)
+         "cost": _cost, "protect": _protect, "size": _size}[bench](rows, path)

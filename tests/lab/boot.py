@@ -83,13 +83,13 @@ def hidden(path):
 class Boot:
     """One running kernel; job is what nswaptest.guest finds in job.json and
     extra goes to the end of the kernel's command line; seed: of the random
-    numbers under virtual time."""
+    numbers under virtual time; memory: MiB, if not as the flavour has."""
 
     def __init__(self, kernel, folder, job, flavour="plain", cpus=2,
-                 terminal=False, extra=(), seed=1):
+                 terminal=False, extra=(), seed=1, memory=None):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        memory = MEMORY_MB[flavour]
+        memory = memory or MEMORY_MB[flavour]
         python = pathlib.Path(sys.executable).resolve()
         needed = [ROOT, pathlib.Path(sys.prefix).resolve(), kernel]
         job = dict(job)

@@ -86,6 +86,10 @@ class Process(BaseProcess):
         with contextlib.suppress(OSError):
             (self._group / "memory.reclaim").write_text(size)
 
+    def unlimited(self):
+        """From now on it may have as much memory as there is."""
+        (self._group / "memory.max").write_text("max")
+
     def wait(self, timeout):
         limit = timeout * check.scale
         if not ended(self.popen, limit):
