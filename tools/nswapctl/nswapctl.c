@@ -103,6 +103,19 @@ static const struct ctl_command commands[] = {
 	  cmd_device_rekey },
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
+	{ "tmpfs create", "SIZE DIR [--protect KIND] [--no-reserve] [--no-seal]",
+	  "mount a file system for temporary files in peers' RAM",
+	  "An ext4 without a journal on a device of its own, on the folder DIR, which is\n"
+	  "empty. Peers set aside as much RAM, so that it is the file system that is full\n"
+	  "first. What is in it is gone when it is removed or the machine reboots.\n"
+	  "  --protect KIND    what survives the death of a peer: none, mirror (second copies\n"
+	  "                    as peers have room), parity:N+1 or parity:N+2 (no reserve)\n"
+	  "  --no-reserve      peers set nothing aside: a write fails with an I/O error, and\n"
+	  "                    files are damaged, when they have no room\n"
+	  "  --no-seal         its pages leave this node as they are\n",
+	  cmd_tmpfs_create },
+	{ "tmpfs list", "", "list these file systems", "", cmd_tmpfs_list },
+	{ "tmpfs remove", "DIR", "unmount one, and delete its device", "", cmd_tmpfs_remove },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },
 	{ "stat", "[--latency | --cluster]",
 	  "show where lent RAM and swapped pages are, and counters",
