@@ -7,6 +7,7 @@
  * those of the slot map: a page that is being moved is counted nowhere.
  */
 #include "core/parity.h"
+#include "core/slot_update.h"
 #include "free.h"
 #include "pagein.h"
 #include "pageout.h"
@@ -19,11 +20,11 @@ static void ram_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 {
 	const struct nswap_parity *p = nswap_parity_of(dev);
 
-	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+	v->pages = nswap_slot_count(dev, NSWAP_SLOT_REMOTE);
 	v->used = v->pages;
 	if (p) {
 		v->pages += atomic64_read(&p->live);
-		v->used += atomic64_read(&p->cells->count[NSWAP_SLOT_REMOTE]);
+		v->used += nswap_slot_count(p->cells, NSWAP_SLOT_REMOTE);
 	}
 }
 
@@ -34,7 +35,7 @@ static bool flash_there(const struct nswap_device *dev)
 
 static void flash_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 {
-	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_FLASH]);
+	v->pages = nswap_slot_count(dev, NSWAP_SLOT_FLASH);
 	v->slots = nswap_flash_total(dev->flash);
 	v->used = nswap_flash_used(dev->flash);
 	nswap_flash_names(dev->flash, v->names, sizeof(v->names));
@@ -47,7 +48,7 @@ static bool home_there(const struct nswap_device *dev)
 
 static void home_stat(struct nswap_device *dev, struct nswap_tier_view *v)
 {
-	v->pages = atomic64_read(&dev->count[NSWAP_SLOT_HOME]);
+	v->pages = nswap_slot_count(dev, NSWAP_SLOT_HOME);
 	v->used = v->pages;
 	v->slots = dev->map.nr;
 	strscpy(v->names, dev->home->name, sizeof(v->names));

@@ -32,13 +32,22 @@ struct nswap_sealer;
 #define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
 
 /**
+ * struct nswap_slot_counts - slots in each state, one for each device and CPU
+ * @of: slots that came to a state on this CPU less those that left it there; only
+ *	their sum means something, and that of EMPTY nothing
+ */
+struct nswap_slot_counts {
+	s64 of[NSWAP_SLOT_NR];
+};
+
+/**
  * struct nswap_device - a device
  * @node: its node
  * @link: in the node's list; RCU
  * @number: N of /dev/nswapN
  * @instance: its number on the wire, never used again in this epoch
  * @map: shadow slot map
- * @count: slots in each state but EMPTY
+ * @counts: slots in each state, see nswap_slot_count()
  * @side: side tables, per-slot data beside @map
  * @dirty: one of them, one bit a slot: FREEING and its peer has to be told
  * @nr_dirty: bits set in @dirty
@@ -99,7 +108,7 @@ struct nswap_device {
 	int number;
 	u32 instance;
 	struct nswap_slot_map map;
-	atomic64_t count[NSWAP_SLOT_NR];
+	struct nswap_slot_counts __percpu *counts;
 	struct nswap_side_tables side;
 	unsigned long *dirty;
 	atomic64_t nr_dirty;

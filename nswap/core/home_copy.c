@@ -95,8 +95,8 @@ bool nswap_home_copy_lost(struct nswap_device *dev, u64 slot,
  */
 u64 nswap_home_copy_exposed(const struct nswap_device *dev)
 {
-	s64 n = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]) +
-		atomic64_read(&dev->count[NSWAP_SLOT_MOVING]) -
+	s64 n = nswap_slot_count(dev, NSWAP_SLOT_REMOTE) +
+		nswap_slot_count(dev, NSWAP_SLOT_MOVING) -
 		atomic64_read(&dev->nr_copied);
 
 	return max(n, 0ll);

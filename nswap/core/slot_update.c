@@ -5,7 +5,8 @@
  *
  * Invariants:
  *  - The counts are updated after an entry has changed, not atomically with it:
- *    a snapshot of them may be wrong by the entries that are changing.
+ *    a snapshot of them may be wrong by the entries that are changing. Each processor
+ *    has its own, so that no two tasks write one.
  *  - A flash slot that an entry gives up is put back here, by the task that
  *    changed the entry. Where the page lives on without it, page-ins that may be
  *    reading it are told first, since another page may get it once it is put back.
@@ -81,10 +82,8 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 	if (dev->reserve && was->peer != to->peer)
 		nswap_reserve_named(dev, was->peer, to->peer);
 	if (from != to->state) {
-		if (from != NSWAP_SLOT_EMPTY)
-			atomic64_dec(&dev->count[from]);
-		if (to->state != NSWAP_SLOT_EMPTY)
-			atomic64_inc(&dev->count[to->state]);
+		this_cpu_dec(dev->counts->of[from]);
+		this_cpu_inc(dev->counts->of[to->state]);
 		/* from now on the slot has another page */
 		if (to->state == NSWAP_SLOT_WRITING)
 			nswap_page_tag(dev, slot, 0);
@@ -95,6 +94,17 @@ int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 					  to->state == NSWAP_SLOT_WRITING);
 	}
 	return 1;
+}
+
+/* how many slots are in a state, not EMPTY; any context: an estimate, see above */
+u64 nswap_slot_count(const struct nswap_device *dev, u8 state)
+{
+	s64 n = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		n += READ_ONCE(per_cpu_ptr(dev->counts, cpu)->of[state]);
+	return max(n, 0ll);
 }
 
 /**

@@ -23,6 +23,7 @@
 int nswap_slot_try(struct nswap_device *dev, u64 slot, struct nswap_slot *was,
 		   const struct nswap_slot *to);
 
+u64 nswap_slot_count(const struct nswap_device *dev, u8 state);
 void nswap_slot_tidy(struct nswap_device *dev, u64 slot);
 
 /* a snapshot of an entry */

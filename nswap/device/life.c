@@ -69,6 +69,7 @@ static void free_device(struct nswap_device *dev)
 	nswap_return_exit(dev);
 	nswap_side_exit(&dev->side);
 	free_percpu(dev->flow);
+	free_percpu(dev->counts);
 	if (dev->header)
 		__free_page(dev->header);
 	if (dev->number >= 0)
@@ -113,7 +114,8 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	nswap_side_init(&dev->side, slots);
 	dev->dirty = add_bits(dev, "freed");
 	dev->flow = alloc_percpu(struct nswap_flow);
-	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow ||
+	dev->counts = alloc_percpu(struct nswap_slot_counts);
+	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow || !dev->counts ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    (b->seal && nswap_sealer_init(dev)) ||
 	    nswap_reserve_init(dev, b->reserve) ||
@@ -147,7 +149,7 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 		v->side[i].bytes = nswap_side_bytes(&dev->side, i);
 		v->side_bytes += v->side[i].bytes;
 	}
-	v->lost = atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
+	v->lost = nswap_slot_count(dev, NSWAP_SLOT_LOST);
 	nswap_protect_look(dev, v);
 	nswap_class_look(dev, v);
 	for (tier = 0; tier < NSWAP_TIERS; tier++)

@@ -55,7 +55,8 @@ static int parity_make_cells(struct nswap_parity *p, u64 slots)
 	t = nswap_side_add(&cells->side, "freed cells", 1);
 	p->slot_of = parity_table(cells, "slots of cells");
 	cells->flow = alloc_percpu(struct nswap_flow);
-	if (!t || !p->slot_of || !cells->flow ||
+	cells->counts = alloc_percpu(struct nswap_slot_counts);
+	if (!t || !p->slot_of || !cells->flow || !cells->counts ||
 	    nswap_slot_map_init(&cells->map, slots))
 		return -ENOMEM;
 	cells->dirty = nswap_side_bitmap(t);
@@ -69,6 +70,7 @@ static void parity_free_cells(struct nswap_device *cells)
 	nswap_slot_map_exit(&cells->map);
 	nswap_side_exit(&cells->side);
 	free_percpu(cells->flow);
+	free_percpu(cells->counts);
 	kfree(cells);
 }
 

@@ -29,6 +29,7 @@
 #include "core/devices.h"
 #include "core/home_copy.h"
 #include "core/node.h"
+#include "core/slot_update.h"
 #include "parity.h"
 #include "protect.h"
 #include "tiering/home_fill.h"
@@ -152,7 +153,7 @@ u64 nswap_protect_exposed(struct nswap_device *dev)
 	case NSWAP_PROTECT_MIRROR:
 		return nswap_mirror_exposed(dev);
 	default:
-		return atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]);
+		return nswap_slot_count(dev, NSWAP_SLOT_REMOTE);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "client/tier.h"
 #include "core/device.h"
 #include "core/node.h"
+#include "core/slot_update.h"
 #include "parity.h"
 #include "protect.h"
 #include "pure/totals.h"
@@ -30,7 +31,7 @@ static void totals_device(struct nswap_device *dev, u64 *value)
 	value[NSWAP_TOTAL_DEVICES]++;
 	value[NSWAP_TOTAL_SIZE] += dev->map.nr;
 	value[NSWAP_TOTAL_EXPOSED] += nswap_protect_exposed(dev);
-	value[NSWAP_TOTAL_LOST] += atomic64_read(&dev->count[NSWAP_SLOT_LOST]);
+	value[NSWAP_TOTAL_LOST] += nswap_slot_count(dev, NSWAP_SLOT_LOST);
 	for (tier = 0; tier < NSWAP_TIERS; tier++) {
 		nswap_tier_look(dev, tier, &v);
 		value[where[tier]] += v.pages;

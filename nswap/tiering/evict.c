@@ -133,6 +133,6 @@ bool nswap_evict_due(const struct nswap_device *dev,
 
 	nswap_flash_usable(dev->flash, &total, &used);
 	return used > evict_limit(total) &&
-	       used > atomic64_read(&dev->count[NSWAP_SLOT_FLASH]) &&
+	       used > nswap_slot_count(dev, NSWAP_SLOT_FLASH) &&
 	       !time_before(jiffies, READ_ONCE(e->rest_until));
 }

@@ -365,8 +365,8 @@ static unsigned int repair_strip(struct nswap_device *dev)
 /* may any page be exposed? true now and then anyway: this is an estimate */
 static bool repair_due(struct nswap_device *dev)
 {
-	s64 single = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]) +
-		     atomic64_read(&dev->count[NSWAP_SLOT_MOVING]) -
+	s64 single = nswap_slot_count(dev, NSWAP_SLOT_REMOTE) +
+		     nswap_slot_count(dev, NSWAP_SLOT_MOVING) -
 		     atomic64_read(&dev->nr_mirrored);
 	struct nswap_peer *peer;
 	bool due = single > 0 || time_after(jiffies, dev->repair->looked +

@@ -38,6 +38,7 @@
 #include "core/device_policy.h"
 #include "core/meminfo.h"
 #include "core/page_tag.h"
+#include "core/slot_update.h"
 #include "evict.h"
 #include "prefetch_copy.h"
 #include "prefetch_scan.h"
@@ -113,9 +114,9 @@ static void prefetcher_look(struct nswap_prefetcher *p, bool from_disk,
 	if (!from_disk)
 		nswap_read_look(&dev->times, &times);
 	*v = (struct nswap_prefetch_view){
-		.used = atomic64_read(&dev->count[NSWAP_SLOT_REMOTE]) +
-			atomic64_read(&dev->count[NSWAP_SLOT_HOME]) +
-			atomic64_read(&dev->count[NSWAP_SLOT_FLASH]),
+		.used = nswap_slot_count(dev, NSWAP_SLOT_REMOTE) +
+			nswap_slot_count(dev, NSWAP_SLOT_HOME) +
+			nswap_slot_count(dev, NSWAP_SLOT_FLASH),
 		.swap_outs = prefetcher_delta(&p->written, atomic64_read(&dev->written)),
 		.swap_ins = prefetcher_delta(&p->read, atomic64_read(&dev->read)),
 		.pct = nswap_knob(dev->node, prefetch_pct),
@@ -185,7 +186,7 @@ static u64 prefetcher_bring(struct nswap_prefetcher *p, bool from_disk,
 	p->hand.looked = 0;
 	if (!from_disk)
 		return bring_to_flash(p, which, want);
-	if (!atomic64_read(&p->dev->count[NSWAP_SLOT_HOME]))
+	if (!nswap_slot_count(p->dev, NSWAP_SLOT_HOME))
 		return 0;
 	return bring_from_disk(p, which, want);
 }

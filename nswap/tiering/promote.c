@@ -79,7 +79,7 @@ static bool promote_wanted(struct nswap_promote *ho)
 
 	return !READ_ONCE(ho->stop) && nswap_knob(dev->node, home_out_mib_s) &&
 	       !nswap_prefetcher_from_disk(dev) &&
-	       atomic64_read(&dev->count[NSWAP_SLOT_HOME]) > 0 &&
+	       nswap_slot_count(dev, NSWAP_SLOT_HOME) > 0 &&
 	       time_before(jiffies, READ_ONCE(dev->used) + ACTIVE);
 }
 

@@ -21,6 +21,7 @@
 
 #include "client/row.h"
 #include "core/node.h"
+#include "core/slot_update.h"
 #include "fill_pace.h"
 #include "peers/peer.h"
 #include "peers/place.h"
@@ -201,7 +202,7 @@ static bool clean_row_misfit(const struct nswap_parity *p, const struct nswap_ro
  */
 static u64 clean_losses(struct nswap_parity *p)
 {
-	u64 lost = atomic64_read(&p->cells->count[NSWAP_SLOT_LOST]);
+	u64 lost = nswap_slot_count(p->cells, NSWAP_SLOT_LOST);
 	struct nswap_peer *peer;
 	unsigned int i;
 
@@ -321,7 +322,7 @@ static bool clean_due(struct nswap_row_clean *c, bool *rests)
 {
 	struct nswap_parity *p = c->parity;
 	s64 live = atomic64_read(&p->live);
-	s64 held = atomic64_read(&p->cells->count[NSWAP_SLOT_REMOTE]);
+	s64 held = nswap_slot_count(p->cells, NSWAP_SLOT_REMOTE);
 	struct nswap_group_shape shape;
 	unsigned int pct = BUSY_PCT;
 
@@ -393,7 +394,7 @@ static unsigned int clean_exposed(struct nswap_row_clean *c)
 		n = clean_next(c, CLEAN_WANTED);
 		WRITE_ONCE(p->last_buffer, false);
 	}
-	if (!n && atomic64_read(&p->dev->count[NSWAP_SLOT_REMOTE]) &&
+	if (!n && nswap_slot_count(p->dev, NSWAP_SLOT_REMOTE) &&
 	    nswap_place_count(p->dev->node) > 1)
 		n = nswap_row_copy_in(&c->c);
 	return n;
