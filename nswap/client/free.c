@@ -31,6 +31,7 @@
 #include "tier.h"
 
 #define BATCH_MS	20	/* frees are batched for this long */
+#define TIDIED		1024u	/* chunks of slots in one pass, the others stay in use */
 #define STUCK		(2 * NSWAP_WIRE_RUNS)	/* frees met in one pass that have to wait */
 
 /* bits of a FREE's @busy; the first is nswap_ctl_claim()'s */
@@ -291,7 +292,7 @@ static bool tell_slot(struct nswap_device *dev, u64 slot)
 static bool tell_device(struct nswap_device *dev)
 {
 	u64 nr = dev->map.nr, left = atomic64_read(&dev->nr_dirty);
-	u64 slot = dev->free_cursor, seen = 0, stuck = 0, told = 0;
+	u64 slot = dev->free_cursor, seen = 0, stuck = 0, told = 0, tidied = 0;
 
 	while (left && seen < nr && stuck < STUCK) {
 		u64 next = find_next_bit(dev->dirty, nr, slot);
@@ -304,7 +305,7 @@ static bool tell_device(struct nswap_device *dev)
 		slot = next + 1 < nr ? next + 1 : 0;
 		/* ordered before the slot is read: a later free sets the bit again */
 		test_and_clear_bit(next, dev->dirty);
-		if (told / NSWAP_SLOT_CHUNK != next / NSWAP_SLOT_CHUNK)
+		if (told / NSWAP_SLOT_CHUNK != next / NSWAP_SLOT_CHUNK && tidied++ < TIDIED)
 			nswap_slot_tidy(dev, told);
 		told = next;
 		if (tell_slot(dev, next)) {

@@ -118,9 +118,9 @@ u64 nswap_slot_count(const struct nswap_device *dev, u8 state)
  */
 void nswap_slot_tidy(struct nswap_device *dev, u64 slot)
 {
-	if (nswap_parity_of(dev) || !nswap_slot_map_tidy(&dev->map, slot))
-		return;
-	/* turned on meanwhile: pairs with the exchange of cell_of[] before the chunk is used */
-	if (nswap_parity_of(dev))
-		nswap_slot_map_use(&dev->map, slot);
+	/* pairs with nswap_parity_init(): no cell is mapped while one tidies that saw no rows */
+	rcu_read_lock();
+	if (dev->outer || !nswap_parity_of(dev))
+		nswap_slot_map_tidy(&dev->map, slot);
+	rcu_read_unlock();
 }

@@ -66,7 +66,7 @@ static void disk_discard(struct nswap_device *dev, struct request *rq)
 	}
 	for (slot = nswap_slot_map_next(&dev->map, max(slot, 1ull)); slot < end; slot = next) {
 		nswap_parity_free(dev, slot);
-		next = nswap_slot_map_after(&dev->map, slot);
+		next = nswap_slot_map_next(&dev->map, slot + 1);
 		if (next % NSWAP_SLOT_CHUNK == 0 || next >= end)
 			nswap_slot_tidy(dev, slot);
 	}

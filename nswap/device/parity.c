@@ -173,6 +173,8 @@ int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape)
 	list_add_tail_rcu(&p->cells->link, &dev->node->devices);
 	/* pairs with nswap_parity_of() */
 	smp_store_release(&dev->parity, p);
+	/* from now on no task tidies as if it had no rows: nswap_slot_tidy() */
+	synchronize_rcu();
 	return 0;
 }
 

@@ -14,8 +14,11 @@
  */
 static inline void *nswap_charged_zalloc(size_t bytes)
 {
-	return vmalloc_huge(bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
-				   __GFP_NOWARN | __GFP_ZERO);
+	gfp_t flags = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO;
+
+	/* memory is not moved about for huge pages */
+	return vmalloc_huge(bytes, flags | __GFP_NORETRY) ?:
+	       __vmalloc(bytes, flags | __GFP_RETRY_MAYFAIL);
 }
 
 #endif

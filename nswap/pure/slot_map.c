@@ -183,7 +183,7 @@ u64 nswap_slot_map_next(const struct nswap_slot_map *map, u64 slot)
 {
 	u64 chunk = slot / NSWAP_SLOT_CHUNK, chunks = map_chunks(map->nr), next = chunk;
 
-	while (next < chunks && !atomic_read(&map->chunk[next]))
+	while (next < chunks && !nswap_slot_map_used(map, next * NSWAP_SLOT_CHUNK))
 		next++;
 	return min(next == chunk ? slot : next * NSWAP_SLOT_CHUNK, map->nr);
 }
@@ -191,7 +191,7 @@ u64 nswap_slot_map_next(const struct nswap_slot_map *map, u64 slot)
 /* the next one after @slot, round and round, but for slot 0; 1 if there is none; any */
 u64 nswap_slot_map_turn(const struct nswap_slot_map *map, u64 slot)
 {
-	u64 next = nswap_slot_map_after(map, slot);
+	u64 next = nswap_slot_map_next(map, slot + 1);
 
 	if (next >= map->nr)
 		next = nswap_slot_map_next(map, 1);

@@ -15,7 +15,6 @@
 #define NSWAP_SLOT_MAP_H
 
 #include <linux/atomic.h>
-#include <linux/bitops.h>
 
 #include "base/types.h"
 
@@ -117,18 +116,16 @@ u64 nswap_slot_map_next(const struct nswap_slot_map *map, u64 slot);
 u64 nswap_slot_map_turn(const struct nswap_slot_map *map, u64 slot);
 u64 nswap_slot_map_in_use(const struct nswap_slot_map *map);
 
-/* the slot after @slot in its chunk, else the first of the next one in use, else @map->nr */
-static inline u64 nswap_slot_map_after(const struct nswap_slot_map *map, u64 slot)
+/* is the chunk of a slot in use? */
+static inline bool nswap_slot_map_used(const struct nswap_slot_map *map, u64 slot)
 {
-	slot++;
-	return slot % NSWAP_SLOT_CHUNK && slot < map->nr ?
-	       slot : nswap_slot_map_next(map, slot);
+	return atomic_read(&map->chunk[slot / NSWAP_SLOT_CHUNK]) != NSWAP_CHUNK_UNUSED;
 }
 
 /* each slot from @first on, but for the chunks that are not in use */
 #define nswap_for_each_slot(map, slot, first)				\
 	for ((slot) = nswap_slot_map_next(map, first); (slot) < (map)->nr; \
-	     (slot) = nswap_slot_map_after(map, slot))
+	     (slot) = nswap_slot_map_next(map, (slot) + 1))
 
 /* a snapshot of one entry */
 static inline u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)

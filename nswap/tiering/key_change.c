@@ -116,7 +116,7 @@ static bool change_search(struct nswap_key_change *k)
 	for (looked = 0; looked < NSWAP_FILL_LOOK && k->cursor < map->nr; looked++) {
 		if (nswap_seal_key_old(k->dev, k->cursor))
 			return true;
-		k->cursor = nswap_slot_map_after(map, k->cursor);
+		k->cursor = nswap_slot_map_next(map, k->cursor + 1);
 		if (!(looked % NSWAP_FILL_BREATHE))
 			cond_resched();
 	}

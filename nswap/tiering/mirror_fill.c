@@ -390,7 +390,8 @@ static unsigned long repair_step(struct nswap_device *dev)
 	if (!nswap_knob(dev->node, protect_mib_s) || (!f->left && !repair_due(dev)))
 		return NSWAP_FILL_IDLE;
 	if (!f->left) {
-		f->left = nswap_slot_map_in_use(&dev->map);
+		/* the one that is found last is not looked at in this round */
+		f->left = nswap_slot_map_in_use(&dev->map) + 1;
 		f->looked = jiffies;
 	}
 	n = repair_batch(dev);

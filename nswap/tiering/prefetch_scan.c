@@ -16,6 +16,7 @@
 #include "prefetch_scan.h"
 
 #define LOOK	65536		/* slots looked at in one wake-up */
+#define DRAWS	64		/* for a slot that may be in use */
 
 /* does the policy want this page? */
 static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
@@ -32,12 +33,16 @@ static bool scan_goes(struct nswap_hand *h, const struct nswap_which_ops *which,
 	}
 }
 
-/* any slot of the chunks that are in use */
+/* any slot but 0, of a chunk in use if a few attempts find one: all are as likely */
 static u64 scattered_slot(const struct nswap_slot_map *map)
 {
-	u64 at = get_random_u64() % map->nr, next = nswap_slot_map_next(map, at);
+	unsigned int n = 0;
+	u64 at;
 
-	return next == at ? at : next + at % NSWAP_SLOT_CHUNK;
+	do {
+		at = 1 + get_random_u64() % (map->nr - 1);
+	} while (!nswap_slot_map_used(map, at) && ++n < DRAWS);
+	return at;
 }
 
 /* skips slot 0, which never leaves this node; false: looked at enough slots */
@@ -46,10 +51,13 @@ static bool next_slot(struct nswap_hand *h,
 {
 	const struct nswap_slot_map *map = &h->dev->map;
 
-	if (h->looked >= min_t(u64, nswap_slot_map_in_use(map), LOOK))
+	u64 most = which->scattered ? map->nr : nswap_slot_map_in_use(map);
+
+	if (h->looked >= min_t(u64, most, LOOK))
 		return false;
-	*slot = nswap_slot_map_turn(map, max(h->at, 1ull) - 1);
-	h->at = which->scattered ? scattered_slot(map) : *slot + 1;
+	*slot = which->scattered ? scattered_slot(map) :
+				   nswap_slot_map_turn(map, max(h->at, 1ull) - 1);
+	h->at = *slot + 1;
 	if (!(++h->looked % 4096))
 		cond_resched();
 	return true;

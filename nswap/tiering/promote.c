@@ -102,7 +102,7 @@ static bool promote_search(struct nswap_promote *ho)
 	u64 most = min_t(u64, LOOK_AT, 2 * nswap_slot_map_in_use(map));
 	unsigned int n;
 
-	for (n = 0; n < most; n++, ho->cursor = nswap_slot_map_after(map, ho->cursor)) {
+	for (n = 0; n < most; n++, ho->cursor = nswap_slot_map_next(map, ho->cursor + 1)) {
 		if (ho->cursor >= map->nr) {
 			ho->cursor = nswap_slot_map_turn(map, 0);
 			ho->any = !ho->any;

@@ -306,14 +306,14 @@ static unsigned int copy_hold(struct nswap_row_copy *c)
 
 	for (looked = 0; looked < nswap_fill_look(dev) && n < NSWAP_REQ_SLOTS; looked++) {
 		c->slot = nswap_slot_map_turn(&dev->map, c->slot);
+		if (!(looked % NSWAP_FILL_BREATHE))
+			cond_resched();
 		if (nswap_slot_look(dev, c->slot).state != NSWAP_SLOT_REMOTE ||
 		    !nswap_slot_hold(dev, c->slot, &c->held[n]))
 			continue;
 		c->b.io.slot[n] = c->slot;
 		c->b.io.outer[n] = c->slot;
 		c->old[n++] = 0;
-		if (!(looked % NSWAP_FILL_BREATHE))
-			cond_resched();
 	}
 	return n;
 }
@@ -340,9 +340,11 @@ static void copy_switch(struct nswap_row_copy *c, unsigned int i)
 	spin_lock(&p->switch_lock);
 	recorded = nswap_slot_held(p->dev, slot, &c->held[i]) &&
 		   !cmpxchg(&p->cell_of[slot], 0, cell);
-	if (recorded)
+	if (recorded) {
+		nswap_slot_map_use(&p->dev->map, slot);
 		left = nswap_slot_update(p->dev, slot, &was, copy_slot_left,
 					 &c->held[i]);
+	}
 	/* freed meanwhile: its cell is not to stay, unless that has seen it, too */
 	if (recorded && !left)
 		recorded = cmpxchg(&p->cell_of[slot], cell, 0) != cell;

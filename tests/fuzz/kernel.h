@@ -39,6 +39,7 @@ typedef struct { int v; } atomic_t;
 typedef struct { u64 v; } atomic64_t;
 typedef struct { bool taken; } spinlock_t;
 typedef struct { u64 key[2]; } siphash_key_t;
+typedef unsigned int gfp_t;
 struct rcu_head { void *none; };
 
 #define __packed	__attribute__((packed))
@@ -114,10 +115,12 @@ void kernel_lock(spinlock_t *lock, bool take);
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_RETRY_MAYFAIL	0
 #define __GFP_NOWARN		0
+#define __GFP_NORETRY		0
 #define __GFP_ZERO		1
 
 void *kernel_alloc(size_t n, size_t bytes, bool zero);
 
+#define __vmalloc(n, flags)	kernel_alloc(1, n, (flags) & __GFP_ZERO)
 #define vmalloc_huge(n, flags)	kernel_alloc(1, n, (flags) & __GFP_ZERO)
 #define kvcalloc(n, bytes, flags)	((void)(flags), kernel_alloc(n, bytes, true))
 #define kzalloc(n, flags)	((void)(flags), kernel_alloc(1, n, true))

@@ -137,10 +137,11 @@ static void tidied_meanwhile(struct kunit *test)
 {
 	struct nswap_slot_map *map = test->priv;
 	struct task_struct *task = kthread_run(tidies, map, "nswap-tidies");
+	unsigned long until = jiffies + 10 * HZ;
 	unsigned int i, unused = 0, tidied = 0;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	for (i = 0; i < CLAIMS; i++) {
+	for (i = 0; i < CLAIMS || (!tidied && time_before(jiffies, until)); i++) {
 		tidied += !atomic_read(&map->chunk[0]);
 		change(test, i % 2, writing);
 		unused += nswap_slot_map_next(map, 0);
