@@ -9,6 +9,7 @@ import functools
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import signal as signals
 import subprocess
@@ -80,12 +81,22 @@ def built_programs(names=PROGRAMS):
     return [image.BUILD / "nswapctl", *(progs / name for name in names)]
 
 
+def kernels_of(cases):
+    """The kernels that tests need: that in the name of each, as three_6_12 has; else the
+    two that are used most, and all for kernels_stock."""
+    found = [re.search(r"[._](6_1|6_12)(_|$)", case.name) for case in cases]
+    if all(found):
+        return sorted({match[1].replace("_", ".") for match in found})
+    if any(case.name.startswith("kernels_stock") for case in cases):
+        return SERIES
+    return SERIES[:2]
+
+
 def prepare(cases):
     """Called once before the tests of a suite: downloads and builds do not
     count against a test's time. What fails here fails again in the test
     that needs it, and is reported there."""
-    all_kernels = any(case.name.startswith("kernels_stock") for case in cases)
-    for series in SERIES if all_kernels else SERIES[:2]:
+    for series in kernels_of(cases):
         try:
             image.base(series)
             check.scale = SCALE[accel.choose(series, say)]
