@@ -40,9 +40,6 @@
 #include "peers/session.h"
 #include "store.h"
 
-/* from so many pages on, to refer to them costs less than to copy them */
-#define STORE_REFER	4
-
 /* is it one of the device's reserve, for which no grant is spent? */
 static bool store_is_reserved(const struct nswap_op *op)
 {
@@ -132,7 +129,7 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 /* may what its pages hold later be sent, too? see above */
 static bool store_refers(const struct nswap_op *op)
 {
-	return op->nr >= STORE_REFER && !op->store->keeps_gen &&
+	return !op->store->keeps_gen &&
 	       !nswap_visible_device(op->io->dev)->sealer;
 }
 
@@ -157,7 +154,7 @@ static void store_build(struct nswap_op *op)
 	for (i = 0; i < op->nr; i++)
 		bvec_set_page(&bv[2 + i], io->page[op->first + i], PAGE_SIZE, 0);
 	op->m.plain = &io->gen[op->first];
-	op->m.pages = store_refers(op) ? op->nr * PAGE_SIZE : 0;
+	op->m.pages = store_refers(op) ? nswap_refer_pages(op->nr) : 0;
 	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
 		      sizeof(*h) + bytes);
 }

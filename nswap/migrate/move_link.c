@@ -111,6 +111,7 @@ void nswap_move_link_close(struct nswap_move_link *ml)
  * @bv: the message; the header is @ml->hdr
  * @nr_bv: entries of @bv
  * @plain: its payload but for pages
+ * @pages: bytes of pages at its end, that need not be copied
  * @answer: expected type of the answer
  * @result: payload of the answer, one entry for each page of the message
  *
@@ -118,7 +119,7 @@ void nswap_move_link_close(struct nswap_move_link *ml)
  * Return: 0, or an error.
  */
 int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
-			unsigned int nr_bv, const void *plain, u8 answer,
+			unsigned int nr_bv, const void *plain, size_t pages, u8 answer,
 			struct nswap_wire_result *result)
 {
 	u32 len = sizeof(ml->hdr) + le32_to_cpu(ml->hdr.bytes);
@@ -130,7 +131,7 @@ int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
 	nswap_tags_put(&ml->tags, &ml->hdr, plain);
 	nswap_tags_sent(&ml->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, bv, nr_bv, len);
-	ret = nswap_send_all(ml->t, ml->l, &it) ?:
+	ret = nswap_send_all(ml->t, ml->l, &it, pages) ?:
 	      move_link_recv(ml, answer, result, back, back);
 	if (ret)
 		nswap_move_link_close(ml);

@@ -44,7 +44,7 @@ int nswap_move_link_open(struct nswap_move_link *ml, u64 id,
 			 const struct nswap_addr *addr);
 void nswap_move_link_close(struct nswap_move_link *ml);
 int nswap_move_link_ask(struct nswap_move_link *ml, struct bio_vec *bv,
-			unsigned int nr_bv, const void *plain, u8 answer,
+			unsigned int nr_bv, const void *plain, size_t pages, u8 answer,
 			struct nswap_wire_result *result);
 int nswap_move_link_stat(struct nswap_move_link *ml, struct nswap_totals *t);
 

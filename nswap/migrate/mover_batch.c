@@ -118,8 +118,8 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 	w->names.who.epoch = cpu_to_le64(epoch);
 	name_pages(w, nr);
 	n = mover_build(w, &w->to, type, nr, true);
-	return !nswap_move_link_ask(&w->to, w->bv, n, &w->names, type == NSWAP_MOVE ?
-				    NSWAP_MOVE_ACK : NSWAP_RETURN_ACK,
+	return !nswap_move_link_ask(&w->to, w->bv, n, &w->names, nswap_refer_pages(nr),
+				    type == NSWAP_MOVE ? NSWAP_MOVE_ACK : NSWAP_RETURN_ACK,
 				    w->result);
 }
 
@@ -191,7 +191,7 @@ static unsigned long mover_tell(struct mover_thread *w, const struct nswap_targe
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
 		w->names.page[n++] = w->names.page[i];
 	n = mover_build(w, &w->tell, NSWAP_MOVED, nr, false);
-	if (nswap_move_link_ask(&w->tell, w->bv, n, &w->names, NSWAP_MOVED_ACK,
+	if (nswap_move_link_ask(&w->tell, w->bv, n, &w->names, 0, NSWAP_MOVED_ACK,
 				w->result)) {
 		nswap_inject_met(NSWAP_MET_CUT, nr);
 		return 0;
@@ -346,7 +346,8 @@ int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	w->names.who.id = cpu_to_le64(o->id);
 	w->names.who.epoch = cpu_to_le64(epoch);
 	n = mover_build(w, &w->tell, NSWAP_DROPPED, nr, false);
-	nswap_move_link_ask(&w->tell, w->bv, n, &w->names, NSWAP_DROPPED_ACK, w->result);
+	nswap_move_link_ask(&w->tell, w->bv, n, &w->names, 0, NSWAP_DROPPED_ACK,
+			    w->result);
 	return nr;
 }
 

@@ -7,9 +7,11 @@
  * Invariants:
  *  - An answer never waits for another message: before the thread sleeps for one, or for
  *    the rest of one, it sends all of them. So it does when they are MOST answers, or about
- *    as many pages as one message can be.
+ *    as many pages as one message can be, and with a large one.
  *  - They are sent in the order in which they were added, and so are numbered.
- *  - Pages are kept until they are sent: what is added holds a reference to its entry.
+ *  - Pages are kept until they are sent: what is added holds a reference to its entry. The
+ *    pages of a large answer are not copied: the link refers to them until they have come,
+ *    whatever becomes of the entry (cache_sent.c).
  *  - Nothing is allocated; the thread is the only one that adds or sends.
  */
 #include <linux/mm.h>
@@ -89,17 +91,15 @@ void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e)
 	conn->entry[conn->out_held++] = e;
 }
 
-/* send them; process, the connection's thread; sleeps. 0, or the transport's error */
-int nswap_answers_send(struct nswap_srv_conn *conn)
+/* @pages: so many bytes at the end of them are pages that need not be copied */
+static int answers_leave(struct nswap_srv_conn *conn, size_t pages)
 {
 	struct iov_iter it;
 	int ret;
 	u32 i;
 
-	if (!conn->out_len)
-		return 0;
 	iov_iter_bvec(&it, ITER_SOURCE, conn->out_bv, conn->out_vecs, conn->out_len);
-	ret = nswap_send_all(conn->t, conn->l, &it);
+	ret = nswap_send_all(conn->t, conn->l, &it, pages);
 	for (i = 0; i < conn->out_held; i++)
 		nswap_cache_put(conn->node->cache, conn->entry[i]);
 	if (!ret)
@@ -111,6 +111,25 @@ int nswap_answers_send(struct nswap_srv_conn *conn)
 	conn->out_held = 0;
 	conn->out_vecs = 0;
 	return ret;
+}
+
+/* send them; process, the connection's thread; sleeps. 0, or the transport's error */
+int nswap_answers_send(struct nswap_srv_conn *conn)
+{
+	return conn->out_len ? answers_leave(conn, 0) : 0;
+}
+
+/**
+ * nswap_answers_large() - send a large answer at once, with those before it
+ * @conn: connection
+ * @pages: pages of the answer added last
+ *
+ * Context: process, the connection's thread; sleeps.
+ * Return: 0, or the transport's error.
+ */
+int nswap_answers_large(struct nswap_srv_conn *conn, u32 pages)
+{
+	return nswap_refer_pages(pages) ? answers_leave(conn, nswap_refer_pages(pages)) : 0;
 }
 
 /* receive, and send the answers before if that sleeps; likewise */

@@ -6,6 +6,8 @@
  *        ^           ^                             |             |
  *        +-----------+---- more than wanted -------+---- freed --+
  *
+ * What is freed while a socket refers to it waits for that first: cache_sent.c.
+ *
  * Invariants, under cache->lock:
  *  - granted <= set_aside: a page is set aside before it is promised, and never
  *    has to be found when a store arrives: a store cannot fail for lack of
@@ -130,13 +132,14 @@ u64 nswap_cache_filled(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 	return above;
 }
 
-/* put back entries that were taken and are not filled, or no longer */
-void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
+/* @sent: so many of them were kept for sockets */
+static void cache_give(struct nswap_cache *c, struct list_head *unused, u64 sent)
 {
 	struct nswap_entry *e, *next;
 	LIST_HEAD(surplus);
 
 	spin_lock(&c->lock);
+	c->nr_sent -= sent;
 	list_for_each_entry_safe(e, next, unused, link) {
 		list_move(&e->link, &c->pool);
 		c->set_aside++;
@@ -144,6 +147,18 @@ void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
 	nswap_cache_trim(c, &surplus);
 	spin_unlock(&c->lock);
 	nswap_cache_free(&surplus);
+}
+
+/* put back entries that were taken and are not filled, or no longer */
+void nswap_cache_give(struct nswap_cache *c, struct list_head *unused)
+{
+	cache_give(c, unused, 0);
+}
+
+/* the same for @n entries to which sockets referred, see cache_sent.c */
+void nswap_cache_sent_back(struct nswap_cache *c, struct list_head *unused, u64 n)
+{
+	cache_give(c, unused, n);
 }
 
 /* drop one reference to an entry */
@@ -160,6 +175,8 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	}
 #endif
 	INIT_LIST_HEAD(&e->link);
+	if (nswap_cache_sent(c, e))
+		return;
 	list_add(&e->link, &unused);
 	nswap_cache_give(c, &unused);
 }

@@ -146,6 +146,10 @@ struct nswap_owner {
  * @movers: connections of movers; under @hello
  * @last_turn: id of the owner whose pages were moved last
  * @fill: work that sets pages aside
+ * @sent: entries without users that sockets refer to, cache_sent.c; under @lock
+ * @nr_sent: how many; likewise
+ * @sent_wait: jiffies to the next look whether they still do; likewise
+ * @sent_look: work that looks
  */
 struct nswap_cache {
 	struct nswap_node *node;
@@ -170,6 +174,10 @@ struct nswap_cache {
 	struct list_head movers;
 	u64 last_turn;
 	struct delayed_work fill;
+	struct list_head sent;
+	u64 nr_sent;
+	unsigned long sent_wait;
+	struct delayed_work sent_look;
 };
 
 /**
@@ -204,6 +212,7 @@ bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32
 			       u64 left, struct list_head *taken);
 u64 nswap_cache_filled(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
+void nswap_cache_sent_back(struct nswap_cache *c, struct list_head *unused, u64 n);
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted);
@@ -233,6 +242,13 @@ void nswap_cache_free(struct list_head *entries);
 u64 nswap_cache_given_back(void);
 void nswap_cache_fill_work(struct work_struct *work);
 void nswap_cache_fill_kick(struct nswap_cache *c);
+
+/* cache_sent.c */
+bool nswap_cache_sent(struct nswap_cache *c, struct nswap_entry *e);
+void nswap_cache_sent_work(struct work_struct *work);
+u64 nswap_cache_sent_now(struct nswap_cache *c);
+bool nswap_cache_may_refer(struct nswap_cache *c, const struct nswap_owner *o);
+void nswap_cache_sent_stop(struct nswap_cache *c);
 
 /* cache_shrink.c */
 int nswap_cache_shrink_init(void);

@@ -32,7 +32,9 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	INIT_LIST_HEAD(&c->all);
 	INIT_LIST_HEAD(&c->pool);
 	INIT_LIST_HEAD(&c->owners);
+	INIT_LIST_HEAD(&c->sent);
 	INIT_DELAYED_WORK(&c->fill, nswap_cache_fill_work);
+	INIT_DELAYED_WORK(&c->sent_look, nswap_cache_sent_work);
 	c->adaptive = nswap_node_size(node)->adaptive;
 	node->cache = c;
 	nswap_cache_lend(c, pages);
@@ -55,6 +57,7 @@ void nswap_cache_stop(struct nswap_node *node)
 		list_del(&o->link);
 		kfree(o);
 	}
+	nswap_cache_sent_stop(c);
 	nswap_cache_close(c);
 	WARN_ON_ONCE(c->allocated);
 	kfree(c);

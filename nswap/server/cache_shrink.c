@@ -167,11 +167,11 @@ static struct shortage {
 	u64 seen;
 } shortage;
 
-/* free all that can be; true if moves may free more, with how long to wait for it */
+/* free all that can be; true if more may become free by itself, with how long to wait */
 static bool last_moment(struct list_head *out, u32 *wait_ms)
 {
 	struct nswap_cache *c;
-	u64 surplus = 0;
+	u64 coming = 0;
 
 	*wait_ms = 0;
 	spin_lock(&caches_lock);
@@ -182,12 +182,13 @@ static bool last_moment(struct list_head *out, u32 *wait_ms)
 		above = nswap_cache_surplus(c);
 		if (above)
 			nswap_hooks.mover_kick(c->node);
+		above += nswap_cache_sent_now(c);
 		if (above && *wait_ms < nswap_knob(c->node, oom_wait_ms))
 			*wait_ms = nswap_knob(c->node, oom_wait_ms);
-		surplus += above;
+		coming += above;
 	}
 	spin_unlock(&caches_lock);
-	return surplus;
+	return coming;
 }
 
 /* pages given back since the last call */

@@ -50,7 +50,10 @@ bool nswap_cache_holding(const struct nswap_cache *c)
 /* pages held above the target, to be moved away; @c: cache, its lock held */
 u64 nswap_cache_above(const struct nswap_cache *c)
 {
-	return cache_used(c) > c->target ? min(c->held, cache_used(c) - c->target) : 0;
+	/* what sockets still refer to comes back by itself */
+	u64 used = cache_used(c) - c->nr_sent;
+
+	return used > c->target ? min(c->held, used - c->target) : 0;
 }
 
 /* should owners store elsewhere? @c: cache, its lock held */

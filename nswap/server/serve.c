@@ -99,7 +99,7 @@ static int send_iov(struct nswap_srv_conn *conn, const void *plain,
 	nswap_tags_put(&conn->tags, &conn->tx, plain);
 	nswap_tags_sent(&conn->tags);
 	iov_iter_bvec(&it, ITER_SOURCE, conn->bv, nr_bv, len);
-	return nswap_send_all(conn->t, conn->l, &it);
+	return nswap_send_all(conn->t, conn->l, &it, 0);
 }
 
 static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
@@ -306,7 +306,9 @@ static int serve_load(struct nswap_srv_conn *conn)
 			nswap_answers_page(conn, entry[i]);
 	}
 	nswap_stat_add(conn->node, loads_missed, nr - held);
-	return ret;
+	if (ret || !nswap_cache_may_refer(conn->node->cache, conn->owner))
+		return ret;
+	return nswap_answers_large(conn, held);
 }
 
 static int ack_free(struct nswap_srv_conn *conn)

@@ -119,6 +119,7 @@ int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes);
 int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes);
 void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e);
 int nswap_answers_send(struct nswap_srv_conn *conn);
+int nswap_answers_large(struct nswap_srv_conn *conn, u32 pages);
 int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to);
 int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes);
 

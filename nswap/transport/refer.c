@@ -4,8 +4,8 @@
  *
  * Invariants:
  *  - Of a page that is referred to, what it holds when it leaves is sent, each time it is
- *    sent: only what the receiver need not get as it was may be sent so. Headers are
- *    copied, so that a message stays one.
+ *    sent: only what does not change, or what the receiver need not get as it was, may be
+ *    sent so. Headers are copied, so that a message stays one.
  *  - The reference keeps the page from being used for anything else, until the other end
  *    has received it or the socket is closed. Socket buffers bound how many there are.
  *  - Memory of a slab has no references of its own: it is copied.

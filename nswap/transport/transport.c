@@ -18,14 +18,14 @@ int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 }
 
 /*
- * Send all of an iterator, copied. Context: process, sleeps until sent; never in a
- * page-out's own context. Returns 0, or the transport's error.
+ * Send all of an iterator. @pages: as ->send(). Context: process, sleeps until sent; never
+ * in a page-out's own context. Returns 0, or the transport's error.
  */
 int nswap_send_all(const struct nswap_transport_ops *t, struct nswap_link *l,
-		   struct iov_iter *from)
+		   struct iov_iter *from, size_t pages)
 {
 	size_t len = iov_iter_count(from);
-	ssize_t ret = t->send(l, from, 0, true);
+	ssize_t ret = t->send(l, from, pages, true);
 
 	if (ret < 0)
 		return ret;
@@ -49,7 +49,7 @@ int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 	struct iov_iter it;
 
 	iov_iter_kvec(&it, ITER_SOURCE, &v, 1, len);
-	return nswap_send_all(t, l, &it);
+	return nswap_send_all(t, l, &it, 0);
 }
 
 /* receive and discard @len bytes */

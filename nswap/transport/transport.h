@@ -75,10 +75,16 @@ struct nswap_transport_ops {
 
 extern const struct nswap_transport_ops nswap_tcp_ops;
 
+/* @pages of ->send() for so many: to refer to a few costs more than to copy them */
+static inline size_t nswap_refer_pages(unsigned int nr)
+{
+	return nr < 4 ? 0 : nr * PAGE_SIZE;
+}
+
 int nswap_recv_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 		   void *buf, size_t len);
 int nswap_send_all(const struct nswap_transport_ops *t, struct nswap_link *l,
-		   struct iov_iter *from);
+		   struct iov_iter *from, size_t pages);
 int nswap_send_buf(const struct nswap_transport_ops *t, struct nswap_link *l,
 		   const void *buf, size_t len);
 int nswap_drain(const struct nswap_transport_ops *t, struct nswap_link *l,

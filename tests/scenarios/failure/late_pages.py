@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a lender takes long after its page-out was given up.
+"""What a lender takes long after its page-out was given up, and what an owner takes of an
+answer long after it was sent.
 
         node0 ------ node1        lenders by hand, see tests/nswaptest/rawwire.py; node2
             `------- node2        takes nothing for a while
 """
 import mmap
 import os
+import struct
 import threading
 
 from nswaptest.check import at_least, equal, true, wait_for
-from nswaptest.rawwire import PAGE, Peer
+from nswaptest.rawwire import (FREE, FREE_ACK, GRANT_ASK, LOAD, LOADS, OK, PAGE, STORE,
+                               STORES, Link, Message, Peer)
 
-DESCRIPTION = "what comes late of a page-out that was given up is still the page"
+DESCRIPTION = "what comes late of a page-out or of an answer is still the page"
 SUITES = ("lab",)
 NEEDS = ("module",)
 TIMEOUT = 120
@@ -97,3 +100,76 @@ def test_sealed(t):
     pool that another page-out uses by then."""
     true(contents((slot, page) for slot, _, page in sent(t, "--seal")) <= 3,
          "a slot that was written three times has no fourth content")
+
+
+class Owner:
+    """An owner by hand: its three connections to a lender."""
+
+    def __init__(self, node, lender):
+        self.control, self.loads, self.stores = (Link(node, lender.addr) for _ in range(3))
+        equal(self.control.hello().status, OK, "status of a hello")
+        for link, kind in ((self.loads, LOADS), (self.stores, STORES)):
+            equal(link.hello(kind=kind).status, OK, "status of a hello")
+
+    def store(self, first, gen, content):
+        """Store RUN pages; how many were taken."""
+        self.control.ask(Message(GRANT_ASK, nr=RUN))
+        pages = b"".join(content(slot) * (PAGE // 4) for slot in range(first, first + RUN))
+        answer = self.stores.ask(Message(
+            STORE, struct.pack(f"<{RUN}I", *[gen] * RUN) + pages, RUN, slot=first, instance=1))
+        return struct.unpack(f"<{2 * RUN}I", answer.payload)[1::2].count(OK)
+
+    def ask(self, first, gen):
+        """Ask for RUN pages, and do not take the answer."""
+        self.loads.send(Message(LOAD, struct.pack(f"<{RUN}I", *[gen] * RUN), RUN, slot=first,
+                                instance=1))
+
+    def free(self, first, count, gen):
+        """Free slots."""
+        run = struct.pack("<IIQII", 1, gen, first, count, 0)
+        equal(self.control.ask(Message(FREE, run, 1)).kind, FREE_ACK, "answer to a free")
+
+    def close(self):
+        """Close all of them."""
+        for link in (self.control, self.loads, self.stores):
+            link.close()
+
+
+def old(slot):
+    """What a slot has that is asked for."""
+    return bytes([1, slot & 0xff, slot >> 8, 1])
+
+
+def new(slot):
+    """What comes in the place of what was freed."""
+    return bytes([2, slot & 0xff, slot >> 8, 2])
+
+
+def test_answer(t):
+    """Pages that an owner has freed while they were on their way to it come as they were
+    when it asked, though the lender's memory is filled with others meanwhile."""
+    cluster = t.cluster(2)
+    lender = cluster[1]
+    lender.up(lend="2M")
+    owner = Owner(cluster[0], lender)
+    runs, compared = 12, 0
+    equal([owner.store(1 + run * RUN, 1, old) for run in range(runs)], [RUN] * runs,
+          "pages that were taken")
+    for run in range(runs):
+        owner.ask(1 + run * RUN, 1)
+    wait_for(lambda: lender.stat()["server"]["pages_loaded"] >= 2 * RUN, 10, "answers leave")
+    owner.free(1, runs * RUN, 1)
+    # as many as it lends: none but those on their way is left as it was
+    at_least(sum(owner.store(1 + run * RUN, 2, new) for run in range(runs, runs + 16)),
+             10 * RUN, "pages that were stored then")
+    for run in range(runs):
+        answer = owner.loads.answer()
+        status = struct.unpack_from(f"<{RUN}I", answer.payload)
+        pages = answer.payload[4 * RUN:]
+        for slot in range(1 + run * RUN, 1 + (run + 1) * RUN):
+            if status[slot - 1 - run * RUN] == OK:
+                true(pages[:PAGE] == old(slot) * (PAGE // 4), f"slot {slot} as it was")
+                pages = pages[PAGE:]
+                compared += 1
+    at_least(compared, 2 * RUN, "pages that came")
+    owner.close()
