@@ -22,7 +22,7 @@ bookworm)
 	;;
 trixie)
 	packages+=,gcc-14,libelf1t64
-	series=trixie-6.12
+	series="trixie-6.12 7.2"
 	;;
 *)
 	die "no packages known for a root of Debian '$suite'"

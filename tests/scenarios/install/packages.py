@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian packages: what is in them, and their life in a Debian 12 root."""
+"""Debian packages: what is in them, and their life in a root of Debian 12 or 13."""
 import fcntl
 import hashlib
 import pathlib
@@ -17,6 +17,7 @@ SUITES = ("install",)
 NEEDS = ("dpkg-buildpackage", "dh_dkms", "lintian", "debootstrap", "unshare")
 HERE = True
 BUSY = 2
+ONLY_FULL = {"life_13": "it takes minutes, and Debian 12 shows most of it"}
 TIMEOUT = 1500      # the first time the root is made, and two kernels are fetched
 
 KINDS = ("nswap-dkms", "nswap-doc", "nswap-tools")
@@ -204,12 +205,12 @@ def remove(root, conf):
     root.run("rm /called")
 
 
-def test_life(t):
-    """Installed, rebuilt for a new kernel, upgraded, downgraded, removed, purged."""
+def life(t, suite):
+    """Of the packages in a root of a release of Debian."""
     newer = version() + ".1"
     folder = build(t.dir / "deb", version())
     build(folder / "newer", newer)
-    root = DebRoot(t.dir / "root", folder)
+    root = DebRoot(t.dir / "root", folder, suite)
     first, second = root.releases()
     root.run(f"mkdir -p /lib/modules/{OLD}/build/include")
     before = root.files()
@@ -226,3 +227,13 @@ def test_life(t):
     equal((sorted(after - before), sorted(before - after)), ([], []),
           "files that are there after the purge and were not before, and the reverse")
     root.close()
+
+
+def test_life(t):
+    """Debian 12: installed, rebuilt for a new kernel, upgraded, downgraded, removed, purged."""
+    life(t, "bookworm")
+
+
+def test_life_13(t):
+    """The same on Debian 13, for its 6.12 and 7.2."""
+    life(t, "trixie")
