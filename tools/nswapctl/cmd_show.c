@@ -66,7 +66,7 @@ static void print_peer(const struct view_peer *p)
 			 p->heard_ms / 1000.0);
 	printf("%4u  %-24s %-10s %9s %9s %8u %9llu  %s%s%s\n", p->index,
 	       text_addr(&p->addr, addr),
-	       p->shrinking && !strcmp(p->state, "up") ? "shrinking" : p->state,
+	       view_peer_state(p),
 	       text_size(p->lent * PAGE_BYTES, lent, sizeof(lent)),
 	       text_size(p->free * PAGE_BYTES, left, sizeof(left)),
 	       p->grants, (unsigned long long)p->slots, heard,

@@ -217,8 +217,7 @@ static void draw_peers(struct frame *f, const struct top *t, size_t rows)
 
 		line(f, false, "%-*.*s %-10s %8s %8s %8s %9llu %8u", wide, wide,
 		     text_addr(&p->addr, addr),
-		     p->shrinking && !strcmp(p->state, "up") ? "shrinking" :
-							       p->state,
+		     view_peer_state(p),
 		     text_size(p->lent * PAGE_BYTES, lent, 32),
 		     text_size(p->used * PAGE_BYTES, used, 32),
 		     text_size(p->free * PAGE_BYTES, left, 32),

@@ -185,6 +185,7 @@ struct nlattr;
 void view_take_node(struct nlattr **attrs, void *node);
 void view_take_peer(struct nlattr **attrs, struct view_peer *peer);
 void view_take_device(struct nlattr **attrs, void *device);
+void view_take_policy(struct nlattr *nest, struct view_policy *p);
 
 /* how a list marks what is used: + if the device follows its node */
 char view_mark(const struct view_policy *p, const char *device);
@@ -209,6 +210,8 @@ struct view_swapped {
 void view_add_up(struct view_swapped *s, const struct view_device *devices,
 		 size_t nr);
 
+/* its state in a column: "shrinking" is one that is up */
+const char *view_peer_state(const struct view_peer *peer);
 bool view_peer_alive(const struct view_peer *peer);
 uint64_t view_lent_to_us(void);
 unsigned int view_lenders(void);
