@@ -2,6 +2,7 @@
 /*
  * Options and values on the command line.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
@@ -30,6 +31,18 @@ uint64_t arg_number(const char *text, const char *what, uint64_t max)
 	if (!parse_number(text, max, &value))
 		ctl_usage("'%s' is no %s", text, what);
 	return value;
+}
+
+/* seconds between two looks, at most ARG_LONGEST */
+double arg_interval(const char *text, double shortest)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end || !(s >= shortest && s <= ARG_LONGEST))
+		ctl_usage("'%s' is no interval, %g to %d seconds are", text, shortest,
+			  ARG_LONGEST);
+	return s;
 }
 
 uint64_t arg_size(const char *text)

@@ -9,8 +9,11 @@
 #include <getopt.h>
 #include <stdint.h>
 
+#define ARG_LONGEST	3600	/* s, of an interval */
+
 int arg_option(int argc, char **argv, const struct option *options);
 uint64_t arg_number(const char *text, const char *what, uint64_t max);
+double arg_interval(const char *text, double shortest);
 uint64_t arg_size(const char *text);
 uint64_t arg_pages(const char *text);
 const char *arg_in_dev(const char *text);

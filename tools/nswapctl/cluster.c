@@ -1,70 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cluster as one table: what this node and each of its peers say of themselves. The
- * module asks them, see docs/netlink/nswap.yaml: survey-get.
+ * The cluster as one table: asking for it, again and again, and JSON. The module asks the
+ * peers, all at once, see docs/netlink/nswap.yaml: survey-get.
  */
+#include <time.h>
+
 #include "cluster.h"
 #include "json.h"
 #include "take.h"
-#include "view.h"
 
-/**
- * struct total - a total of a node
- * @attr: where netlink has it
- * @key: in JSON
- * @title: of its column, NULL for none
- * @pages: printed as an amount of memory, not as a number
- */
-struct total {
-	int attr;
-	const char *key;
-	const char *title;
-	bool pages;
+const struct cluster_total cluster_totals[CLUSTER_TOTALS] = {
+	[CLUSTER_LENT] = { NSWAP_TOTALS_A_LENT, "lent_pages" },
+	[CLUSTER_HELD] = { NSWAP_TOTALS_A_HELD, "held_pages" },
+	[CLUSTER_FREE] = { NSWAP_TOTALS_A_FREE, "free_pages" },
+	[CLUSTER_OWNERS] = { NSWAP_TOTALS_A_OWNERS, "owners" },
+	[CLUSTER_DEVICES] = { NSWAP_TOTALS_A_DEVICES, "devices" },
+	[CLUSTER_SIZE] = { NSWAP_TOTALS_A_SIZE, "device_pages" },
+	[CLUSTER_REMOTE] = { NSWAP_TOTALS_A_REMOTE, "remote_pages" },
+	[CLUSTER_FLASH] = { NSWAP_TOTALS_A_FLASH, "flash_pages" },
+	[CLUSTER_HOME] = { NSWAP_TOTALS_A_HOME, "home_pages" },
+	[CLUSTER_EXPOSED] = { NSWAP_TOTALS_A_EXPOSED, "exposed_pages" },
+	[CLUSTER_LOST] = { NSWAP_TOTALS_A_LOST, "lost_pages" },
+	[CLUSTER_OUT] = { NSWAP_TOTALS_A_OUT, "pages_out" },
+	[CLUSTER_IN] = { NSWAP_TOTALS_A_IN, "pages_in" },
 };
 
-static const struct total totals[] = {
-	{ NSWAP_TOTALS_A_LENT, "lent_pages", "LENDS", true },
-	{ NSWAP_TOTALS_A_HELD, "held_pages", "HOLDS", true },
-	{ NSWAP_TOTALS_A_FREE, "free_pages", "FREE", true },
-	{ NSWAP_TOTALS_A_OWNERS, "owners", NULL, false },
-	{ NSWAP_TOTALS_A_DEVICES, "devices", NULL, false },
-	{ NSWAP_TOTALS_A_SIZE, "device_pages", NULL, false },
-	{ NSWAP_TOTALS_A_REMOTE, "remote_pages", "AT PEERS", true },
-	{ NSWAP_TOTALS_A_FLASH, "flash_pages", "FLASH", true },
-	{ NSWAP_TOTALS_A_HOME, "home_pages", "HOME", true },
-	{ NSWAP_TOTALS_A_EXPOSED, "exposed_pages", "EXPOSED", true },
-	{ NSWAP_TOTALS_A_LOST, "lost_pages", "LOST", true },
-	{ NSWAP_TOTALS_A_OUT, "pages_out", "OUT", false },
-	{ NSWAP_TOTALS_A_IN, "pages_in", "IN", false },
-};
-
-#define NR_TOTALS	(sizeof(totals) / sizeof(totals[0]))
-
-struct told {
-	bool self;
-	struct view_peer peer;	/* of the node itself: id and address */
-	char software[32];	/* "" if it has told nothing */
-	char why[96];		/* likewise why */
-	bool told[NR_TOTALS];
-	uint64_t total[NR_TOTALS];
-};
-
-static void take_totals(struct nlattr *nest, struct told *m)
+static void take_totals(struct nlattr *nest, struct cluster_member *m)
 {
 	struct nlattr *tb[NSWAP_TOTALS_A_MAX + 1] = {};
 	size_t i;
 
 	nested(tb, NSWAP_TOTALS_A_MAX, nest);
 	text_of(tb[NSWAP_TOTALS_A_SOFTWARE], m->software, sizeof(m->software));
-	for (i = 0; i < NR_TOTALS; i++) {
-		m->told[i] = tb[totals[i].attr];
-		m->total[i] = u64_of(tb[totals[i].attr]);
+	for (i = 0; i < CLUSTER_TOTALS; i++) {
+		m->told[i] = tb[cluster_totals[i].attr];
+		m->total[i] = u64_of(tb[cluster_totals[i].attr]);
 	}
 }
 
-static void more_told(struct nlattr **attrs, void *arg)
+static void more_members(struct nlattr **attrs, void *arg)
 {
-	struct told *m = one_more(arg);
+	struct cluster_member *m = one_more(arg);
 	struct view_node node = {};
 
 	m->self = attrs[NSWAP_A_NODE_INFO];
@@ -83,7 +59,53 @@ static void more_told(struct nlattr **attrs, void *arg)
 		snprintf(m->why, sizeof(m->why), "%s", m->peer.refused);
 }
 
-static void json_member(const struct told *m)
+static int compare_members(const void *left, const void *right)
+{
+	const struct cluster_member *a = left, *b = right;
+	const struct ctl_addr *x = &a->peer.addr, *y = &b->peer.addr;
+	int order = b->self - a->self;
+
+	if (!order)
+		order = x->family - y->family;
+	if (!order)
+		order = memcmp(x->ip, y->ip, sizeof(x->ip));
+	return order ? order : x->port - y->port;
+}
+
+static void cluster_ask(struct cluster *c)
+{
+	struct growing g = { .size = sizeof(struct cluster_member) };
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	c->at = t.tv_sec + t.tv_nsec / 1e9;
+	ctl_dump(ctl_request(NSWAP_CMD_SURVEY_GET), more_members, &g);
+	c->member = (void *)g.entry;
+	c->nr = g.nr;
+	if (c->nr)
+		qsort(c->member, c->nr, sizeof(*c->member), compare_members);
+}
+
+/* a node that came up in between counts from 0 again, and has no rate */
+static void cluster_rate(struct cluster *c, const struct cluster *was)
+{
+	const struct cluster_member *old;
+	struct cluster_member *m;
+
+	for (m = c->member; m < c->member + c->nr; m++)
+		for (old = was->member; old < was->member + was->nr; old++) {
+			if (old->peer.id != m->peer.id || old->peer.epoch != m->peer.epoch ||
+			    !old->told[CLUSTER_IN] || !m->told[CLUSTER_IN])
+				continue;
+			m->rated = true;
+			m->out = (m->total[CLUSTER_OUT] - old->total[CLUSTER_OUT]) /
+				 (c->at - was->at);
+			m->in = (m->total[CLUSTER_IN] - old->total[CLUSTER_IN]) /
+				(c->at - was->at);
+		}
+}
+
+static void json_member(const struct cluster_member *m)
 {
 	char ip[ADDR_TEXT];
 	size_t i;
@@ -98,82 +120,58 @@ static void json_member(const struct told *m)
 	json_bool("told", *m->software);
 	json_string("why", m->why);
 	json_string("software", m->software);
-	for (i = 0; i < NR_TOTALS; i++)
+	for (i = 0; i < CLUSTER_TOTALS; i++)
 		if (m->told[i])
-			json_number(totals[i].key, m->total[i]);
+			json_number(cluster_totals[i].key, m->total[i]);
+	if (m->rated) {
+		json_real("pages_out_s", m->out);
+		json_real("pages_in_s", m->in);
+	}
 	json_end();
 }
 
-static void print_totals(const bool *told, const uint64_t *total)
+static void cluster_tell(const struct cluster *c, double seconds)
 {
-	char text[32];
 	size_t i;
 
-	for (i = 0; i < NR_TOTALS; i++) {
-		if (!totals[i].title)
-			continue;
-		if (!told[i])
-			snprintf(text, sizeof(text), "-");
-		else if (totals[i].pages)
-			text_size(total[i] * PAGE_BYTES, text, sizeof(text));
-		else
-			snprintf(text, sizeof(text), "%llu", (unsigned long long)total[i]);
-		printf(" %9s", text);
+	if (!ctl_json) {
+		cluster_print(c, seconds);
+		return;
 	}
+	json_list(NULL);
+	for (i = 0; i < c->nr; i++)
+		json_member(&c->member[i]);
+	json_end();
 }
 
-static void print_member(const struct told *m)
+/* until @seconds after they were asked last; they may have taken longer to answer */
+static void cluster_rest(const struct cluster *c, double seconds)
 {
-	char addr[ADDR_TEXT];
+	struct timespec until = { .tv_sec = c->at + seconds };
 
-	printf("%-21s %-10s", text_addr(&m->peer.addr, addr), m->peer.state);
-	if (*m->software)
-		print_totals(m->told, m->total);
-	printf("  %s\n", *m->software ? m->software : m->why);
+	until.tv_nsec = (c->at + seconds - until.tv_sec) * 1e9;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static void print_members(const struct told *members, size_t nr)
+int cluster_show(double interval, uint64_t times)
 {
-	uint64_t sum[NR_TOTALS] = {};
-	bool all[NR_TOTALS] = {};
-	char title[48];
-	size_t i, n, told = 0;
+	struct cluster c, was;
 
-	printf("%-21s %-10s", "NODE", "STATE");
-	for (i = 0; i < NR_TOTALS; i++)
-		if (totals[i].title)
-			printf(" %9s", totals[i].title);
-	printf("  VERSION\n");
-	for (n = 0; n < nr; n++) {
-		print_member(&members[n]);
-		told += *members[n].software != 0;
-		for (i = 0; i < NR_TOTALS; i++) {
-			all[i] = all[i] || members[n].told[i];
-			sum[i] += members[n].total[i];
-		}
+	cluster_ask(&c);
+	if (!interval)
+		cluster_tell(&c, 0);
+	else if (ctl_json)
+		json_lines();
+	while (interval) {
+		was = c;
+		cluster_rest(&was, interval);
+		cluster_ask(&c);
+		cluster_rate(&c, &was);
+		cluster_tell(&c, c.at - was.at);
+		free(was.member);
+		if (fflush(stdout) || ferror(stdout) || (times && !--times))
+			break;
 	}
-	snprintf(title, sizeof(title), "together, %zu of %zu", told, nr);
-	printf("%-32s", title);
-	print_totals(all, sum);
-	printf("\n");
-}
-
-int cluster_show(void)
-{
-	struct growing g = { .size = sizeof(struct told) };
-	const struct told *members;
-	size_t i;
-
-	ctl_dump(ctl_request(NSWAP_CMD_SURVEY_GET), more_told, &g);
-	members = (const void *)g.entry;
-	if (ctl_json) {
-		json_list(NULL);
-		for (i = 0; i < g.nr; i++)
-			json_member(&members[i]);
-		json_end();
-	} else {
-		print_members(members, g.nr);
-	}
-	free(g.entry);
+	free(c.member);
 	return 0;
 }

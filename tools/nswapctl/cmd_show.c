@@ -14,6 +14,8 @@
 #include "nl.h"
 #include "view.h"
 
+#define SURVEY_SHORTEST	1	/* s: it makes other machines work */
+
 static void json_features(uint64_t features)
 {
 	json_list("features");
@@ -223,29 +225,56 @@ static void print_counters(const struct view_stat *s)
 	}
 }
 
-int cmd_stat(int argc, char **argv)
+struct stat_options {
+	bool latency;
+	bool cluster;
+	double interval;	/* 0 for one look */
+	uint64_t times;		/* 0: until interrupted */
+};
+
+static void stat_take_options(int argc, char **argv, struct stat_options *o)
 {
 	static const struct option options[] = {
 		{ "latency", no_argument, NULL, 'l' },
 		{ "cluster", no_argument, NULL, 'c' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "times", required_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
+	int option;
+
+	while ((option = arg_option(argc, argv, options)) != -1) {
+		o->latency |= option == 'l';
+		o->cluster |= option == 'c';
+		if (option == 'i')
+			o->interval = arg_interval(optarg, SURVEY_SHORTEST);
+		else if (option == 't')
+			o->times = arg_number(optarg, "number of times", UINT32_MAX);
+	}
+	arg_no_more(argc, argv, optind);
+	if (o->latency && o->cluster)
+		ctl_usage("--latency and --cluster do not go together");
+	if (o->interval && !o->cluster)
+		ctl_usage("--interval goes with --cluster only, 'nswapctl top' shows this node");
+	if (o->times && !o->interval)
+		ctl_usage("--times needs an --interval");
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_options o = { .latency = false };
 	struct view_swapped swap;
 	struct view_owner *owners;
 	char addr[ADDR_TEXT];
 	struct view_device *devices;
 	struct view_stat s;
-	int option, what = 0;
 	size_t nr, nr_devices;
 
-	while ((option = arg_option(argc, argv, options)) != -1) {
-		if (what && what != option)
-			ctl_usage("--latency and --cluster do not go together");
-		what = option;
-	}
-	arg_no_more(argc, argv, optind);
-	if (what)
-		return what == 'l' ? meter_show_latency() : cluster_show();
+	stat_take_options(argc, argv, &o);
+	if (o.latency)
+		return meter_show_latency();
+	if (o.cluster)
+		return cluster_show(o.interval, o.times);
 	view_get_stat(&s);
 	nr = view_owners(&owners);
 	nr_devices = view_devices(&devices);

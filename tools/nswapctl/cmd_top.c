@@ -14,18 +14,6 @@
 #include "top.h"
 
 #define SHORTEST	0.1	/* s */
-#define LONGEST		3600
-
-static double seconds(const char *text)
-{
-	char *end;
-	double s = strtod(text, &end);
-
-	if (end == text || *end || !(s >= SHORTEST && s <= LONGEST))
-		ctl_usage("'%s' is no interval, %g to %d seconds are", text, SHORTEST,
-			  LONGEST);
-	return s;
-}
 
 static double now(void)
 {
@@ -84,7 +72,7 @@ static void draw(struct top *t)
 static void change_interval(struct top *t, bool longer)
 {
 	static const double steps[] = { SHORTEST, 0.2, 0.5, 1, 2, 5, 10, 30, 60,
-					300, LONGEST };
+					300, ARG_LONGEST };
 	const int nr = sizeof(steps) / sizeof(*steps);
 	int i;
 
@@ -191,7 +179,7 @@ int cmd_top(int argc, char **argv)
 
 	while ((option = arg_option(argc, argv, options)) != -1) {
 		if (option == 'i')
-			t.interval = seconds(optarg);
+			t.interval = arg_interval(optarg, SHORTEST);
 		else
 			one = true;
 	}

@@ -117,13 +117,16 @@ static const struct ctl_command commands[] = {
 	{ "tmpfs list", "", "list these file systems", "", cmd_tmpfs_list },
 	{ "tmpfs remove", "DIR", "unmount one, and delete its device", "", cmd_tmpfs_remove },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },
-	{ "stat", "[--latency | --cluster]",
+	{ "stat", "[--latency | --cluster [--interval SEC [--times N]]]",
 	  "show where lent RAM and swapped pages are, and counters",
 	  "  --latency         what each step of page-outs and page-ins took instead, for\n"
 	  "                    the pages since 'nswapctl set latency 1'\n"
 	  "  --cluster         one line of totals for this node and each of its peers, which\n"
 	  "                    are asked for them and have 2 s to answer; out and in are pages\n"
-	  "                    stored and read back since the node came up\n",
+	  "                    stored and read back since the node came up\n"
+	  "  --interval SEC    again and again, out and in being those of a second then; 1 to\n"
+	  "                    3600 seconds between two looks\n"
+	  "  --times N         so many tables, and end\n",
 	  cmd_stat },
 	{ "metrics", "[--textfile | --http]", "print all that is to be seen as OpenMetrics",
 	  "Of the node, peers, owners and devices, for Prometheus; nswap_up is 0 if there is\n"

@@ -201,3 +201,18 @@ char *text_size(uint64_t bytes, char *buf, size_t len)
 		 "%.0f %s", value, units[i]);
 	return buf;
 }
+
+/* the same in four characters at most, as options take it: 0, 812K, 1.5G */
+char *text_short(double bytes, char buf[8])
+{
+	static const char units[] = " KMGTPE";
+	unsigned int i = 0;
+
+	while (bytes >= (i ? 999.5 : 1000) && units[i + 1]) {
+		bytes /= 1024;
+		i++;
+	}
+	snprintf(buf, 8, i && bytes < 9.95 && bytes != (int)bytes ? "%.1f%.1s" : "%.0f%.1s",
+		 bytes, i ? &units[i] : "");
+	return buf;
+}

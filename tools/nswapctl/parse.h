@@ -39,5 +39,6 @@ socklen_t addr_socket(const struct ctl_addr *a, struct sockaddr_storage *ss);
 char *text_ip(const struct ctl_addr *addr, char buf[ADDR_TEXT]);
 char *text_addr(const struct ctl_addr *addr, char buf[ADDR_TEXT]);
 char *text_size(uint64_t bytes, char *buf, size_t len);
+char *text_short(double bytes, char buf[8]);
 
 #endif

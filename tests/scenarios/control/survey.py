@@ -4,10 +4,13 @@
         node0 ------ node1        node0 swaps, the others lend
              `------ node2        the last one may be a peer by hand
 """
+import dataclasses
+import json
+import re
 import struct
 import time
 
-from nswaptest.check import at_most, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.rawwire import (CONTROL, HAS_STAT, HAS_TIMED, PING, PONG, STAT, STAT_REPLY,
                                TELLS, Link, Message)
 from nswaptest.scenario import sibling
@@ -19,6 +22,7 @@ DESCRIPTION = "the totals of all nodes, asked of them"
 SUITES = ("lab",)
 NEEDS = ("module", "progs")
 TIMEOUT = 120
+ONLY_FULL = {"many": "a node each for thirty peers takes half a minute, and survey.silent has five"}
 
 SOFTWARE = struct.pack("16s", b"9.8.7")
 OLDER = "an older version, which tells nothing of itself"
@@ -33,6 +37,42 @@ def survey(node):
     at_most(time.monotonic() - began, 5, "seconds that the survey took")
     equal([r["addr"] for r in rows if r["self"]], [node.addr], "the node itself")
     return {r["addr"]: r for r in rows}
+
+
+@dataclasses.dataclass
+class Row:
+    """A line of the table; figures by the titles of their columns, or why there are none."""
+    name: str
+    state: str
+    figures: dict
+    why: str
+
+
+def rows_of(text):
+    """The rows of one table, none of them wider than a terminal."""
+    lines = [line for line in text.splitlines() if line]
+    at_most(max(map(len, lines)), 80, f"columns of {text}")
+    while not lines[0].startswith("NODE "):
+        lines.pop(0)
+    titles, rows, name = lines[0].split()[2:], [], ""
+    for line in lines[1:]:
+        if " " not in line:
+            name = line     # one that is too long for its column
+            continue
+        name, state, rest = name or line[:15].strip(), line[16:26].strip(), line[26:]
+        figures = rest.split()
+        told = not rest.startswith("  ") or all(re.match(r"[\d-]", f) for f in figures)
+        rows.append(Row(name, state, dict(zip(titles, figures)) if told else {},
+                        "" if told else rest.strip()))
+        name = ""
+    return rows
+
+
+def table(t, node, *args):
+    """The table as people see it."""
+    text = node.run([node.prog("nswapctl"), "stat", "--cluster", *args]).check().out
+    t.log(text)
+    return rows_of(text)
 
 
 def own(node):
@@ -81,10 +121,11 @@ def agree(t, keys):
         equal(rows[cluster[0].addr]["remote_pages"], 288, "pages of node0 at peers")
         # a page of the mirrored device is at two
         equal(sum(r["held_pages"] for r in rows.values()), 320, "pages that are held")
-        text = cluster[1].run([cluster[1].prog("nswapctl"), "stat", "--cluster"]).out
-        lines = text.splitlines()
-        equal(len(lines), 5, f"lines of {text}")
-        true("together, 3 of 3" in lines[-1] and "1.1 MiB" in lines[-1], lines[-1])
+        rows = table(t, cluster[1])
+        equal([r.name for r in rows], [cluster[n].addr for n in (1, 0, 2)] + ["together"],
+              "rows, the node itself first")
+        equal((rows[-1].state, rows[-1].figures["PEERS"], rows[-1].figures["HOLDS"]),
+              ("3 of 3", "1.1M", "1.2M"), f"sums of {rows}")
     cluster[0].device_del(second)
     cluster[0].device_del(dev)
 
@@ -122,6 +163,74 @@ def test_cut(t):
     cluster.heal(away)
     wait_for(lambda: survey(node)[away.addr]["told"], 20, "it is back")
     node.device_del(dev)
+
+
+def fall_silent(t, peers, nr_silent):
+    """Of so many peers some fall silent at once: no line is wider than a terminal, the
+    answer is there in time, and each silent one has a line that says why. Rates are those of
+    the pages that went and came in between."""
+    cluster = t.cluster(peers + 1)
+    node, silent = cluster[0], cluster.nodes[-nr_silent:]
+    told = peers + 1 - nr_silent
+    for each in cluster:
+        each.up(lend="1M")
+    wait_for(lambda: len([p for p in node.peers().values() if p["fresh"]]) == peers, 30,
+             f"{peers} peers are heard of")
+    dev = node.device_add("8M")
+    with Slots(dev, t.seed) as slots:
+        slots.write(1, 256)
+        for each in silent:
+            each.run(["ip", "link", "set", each.iface, "down"])
+        rows = survey(node)
+        equal({a for a, r in rows.items() if not r["told"]}, {n.addr for n in silent},
+              "those that told nothing")
+        rows = table(t, node)
+        equal(len(rows), peers + 2, f"rows of {rows}")
+        equal((rows[0].name, rows[0].state, rows[-1].state),
+              (node.addr, "here", f"{told} of {peers + 1}"),
+              "the first row, and how many told")
+        equal(sorted(r.name for r in rows if r.why), sorted(n.addr for n in silent),
+              "rows without figures")
+        true(all(re.match("(has not answered within|no answer for|unreachable)", r.why)
+                 for r in rows if r.why), f"reasons: {[r.why for r in rows if r.why]}")
+        equal(rows[0].figures["PEERS"], "1M", "pages at peers")
+        looking = node.popen([node.prog("nswapctl"), "--json", "stat", "--cluster",
+                              "--interval", "1", "--times", "3"])
+        while looking.poll() is None:
+            slots.write(1, 64)
+        looks = [json.loads(line) for line in looking.wait(20).check().out.splitlines()]
+        equal(len(looks), 3, "looks")
+        fastest = max(look[0]["pages_out_s"] for look in looks)
+        at_least(fastest, 1, "pages a second that went out, of the node that swaps")
+        equal([r["pages_out_s"] for r in looks[0][1:] if r["told"]], [0] * (told - 1),
+              "of the others")
+        rows = table(t, node, "--interval", "1", "--times", "1")
+        true("OUT/s" in rows[0].figures, f"titles of {rows[0]}")
+    for each in silent:
+        each.run(["ip", "link", "set", each.iface, "up"])
+    node.device_del(dev)
+
+
+def test_silent(t):
+    """A few peers."""
+    fall_silent(t, 5, 2)
+
+
+def test_many(t):
+    """As many as a rack has."""
+    fall_silent(t, 30, 5)
+
+
+def test_addresses(t):
+    """A port is shown if it is another one; a long address has a line of its own."""
+    node = t.cluster(1)[0]
+    longest = "2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff"
+    node.up(peers=f"10.77.0.9:1,10.77.0.10,{longest}")
+    rows = table(t, node)
+    equal([(r.name, r.state, r.why) for r in rows[1:-1]],
+          [("10.77.0.9:1", "new", "not heard of yet"), ("10.77.0.10", "new", "not heard of yet"),
+           (longest, "new", "not heard of yet")], "peers, by address")
+    equal((rows[0].name, rows[-1].state), (node.addr, "1 of 4"), "the node, how many told")
 
 
 def answers():
@@ -208,4 +317,7 @@ def test_refused(t):
                     f"{node.prog('nswapctl')} stat --cluster", check=False)
     equal(done.code, 1, "exit code")
     true("CAP_NET_ADMIN" in done.err, done.err)
-    node.refused("stat", "--cluster", "--latency", code=2)
+    for wrong in (("--latency",), ("--interval", "0.9"), ("--interval", "x"), ("--times", "2"),
+                  ("--interval", "1", "--times", "-1")):
+        node.refused("stat", "--cluster", *wrong, code=2)
+    node.refused("stat", "--interval", "1", code=2)
