@@ -82,6 +82,33 @@ static void check_reserve(const struct patient *p)
 		    have, want, why);
 }
 
+/*
+ * TCP's memory is counted in pages for all connections of the machine: above the second
+ * figure of tcp_mem they get less of it, above the third packets that came are dropped. The
+ * module's connections ask for no more than their budget.
+ */
+static void check_sockets(const struct patient *p)
+{
+	size_t peers = doctor_alive(p);
+	unsigned long long fill = buffers_kb(p, peers, meminfo_total());
+	unsigned long long low, pressure, most, need = fill / (PAGE_BYTES / 1024);
+	char line[128], fix[160];
+
+	if (!peers || !doctor_line("/proc/sys/net/ipv4/tcp_mem", line, sizeof(line)) ||
+	    sscanf(line, "%llu %llu %llu", &low, &pressure, &most) != 3)
+		return;
+	/* a half for all other connections */
+	if (need <= pressure / 2) {
+		doctor_fine("connections with %zu peers may fill %llu KiB of the %llu KiB that TCP may have",
+			    peers, fill, pressure * (PAGE_BYTES / 1024));
+		return;
+	}
+	snprintf(fix, sizeof(fix), "sysctl -w net.ipv4.tcp_mem='%llu %llu %llu'",
+		 need * 3 / 2, need * 2, clamped(most, need * 3, ~0ull));
+	doctor_find(DOCTOR_ADVICE, true, fix, "connections with %zu peers may fill %llu KiB, and net.ipv4.tcp_mem gives all connections of this machine %llu KiB: above that their windows shrink, and page-ins wait",
+		    peers, fill, pressure * (PAGE_BYTES / 1024));
+}
+
 /* how many pages one fault reads is 2 to the power of it */
 static void check_cluster(const struct patient *p)
 {
@@ -186,6 +213,7 @@ static void check_groups(const struct patient *p)
 
 const struct doctor_check doctor_vm[] = {
 	{ "memory reserve", DOCTOR_ALWAYS, check_reserve },
+	{ "socket buffers", DOCTOR_UP, check_sockets },
 	{ "page cluster", DOCTOR_ALWAYS, check_cluster },
 	{ "zswap", DOCTOR_ALWAYS, check_zswap },
 	{ "huge pages", DOCTOR_ALWAYS, check_huge },

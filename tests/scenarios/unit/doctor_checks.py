@@ -43,6 +43,7 @@ WELL = {
     "/proc/meminfo": "MemTotal:       16000000 kB\nMemFree: 1 kB\n",
     "/proc/sys/vm/min_free_kbytes": "250000\n",
     "/proc/sys/vm/page-cluster": "3\n",
+    "/proc/sys/net/ipv4/tcp_mem": "188640\t251520\t377280\n",
     "/proc/sys/kernel/osrelease": "6.1.0\n",
     "/proc/pressure/memory": "some avg10=0.00\n",
     "/boot/config-6.1.0": "CONFIG_SWAP=y\nCONFIG_MEMCG=y\nCONFIG_PSI=y\n",
@@ -117,6 +118,9 @@ BAD = (
     ("memory reserve", "advice", "more than an eighth", "=5102",
      {"/proc/sys/vm/min_free_kbytes": "16384\n", "/proc/meminfo": "MemTotal: 81636 kB\n",
       "/proc/nswap/peers": PEERS + 2 * PEER}),
+    ("socket buffers", "advice", "with 30 peers may fill 184320 KiB, and net.ipv4.tcp_mem gives "
+     "all connections of this machine 262144 KiB", "net.ipv4.tcp_mem='69120 92160 138240'",
+     {"/proc/sys/net/ipv4/tcp_mem": "49152\t65536\t98304\n", "/proc/nswap/peers": PEERS + 30 * PEER}),
     ("page cluster", "advice", "up to 32 pages", "sysctl -w vm.page-cluster=3",
      {"/proc/sys/vm/page-cluster": "5\n"}),
     ("page cluster", "note", "is 0", "sysctl", {"/proc/sys/vm/page-cluster": "0\n"}),
@@ -162,6 +166,7 @@ GOOD = (
     {"/proc/swaps": SWAPS.format(used=0, ours=10, other=9)},
     {"/etc/nswap/key": ("key x\n", 0o600)},
     {"/proc/sys/vm/page-cluster": "1\n"},
+    {"/proc/sys/net/ipv4/tcp_mem": "2304\t3072\t4608\n"},       # one peer needs a half
     {"/proc/sys/vm/min_free_kbytes": "5102\n", "/proc/meminfo": "MemTotal: 81636 kB\n"},
 )
 
