@@ -33,6 +33,17 @@ uint64_t arg_number(const char *text, const char *what, uint64_t max)
 	return value;
 }
 
+/* a number that is not 0 */
+uint64_t arg_count(const char *text, const char *what, uint64_t max)
+{
+	uint64_t value = arg_number(text, what, max);
+
+	if (!value)
+		ctl_usage("'%s' is no %s, 1 to %llu are", text, what,
+			  (unsigned long long)max);
+	return value;
+}
+
 /* seconds between two looks, at most ARG_LONGEST */
 double arg_interval(const char *text, double shortest)
 {

@@ -13,6 +13,7 @@
 
 int arg_option(int argc, char **argv, const struct option *options);
 uint64_t arg_number(const char *text, const char *what, uint64_t max);
+uint64_t arg_count(const char *text, const char *what, uint64_t max);
 double arg_interval(const char *text, double shortest);
 uint64_t arg_size(const char *text);
 uint64_t arg_pages(const char *text);

@@ -258,8 +258,9 @@ int cmd_watch(int argc, char **argv)
 	int option;
 
 	while ((option = arg_option(argc, argv, watch_options)) != -1)
-		times = arg_number(optarg, "number of times", UINT32_MAX);
+		times = arg_count(optarg, "number of times", UINT32_MAX);
 	arg_no_more(argc, argv, optind);
+	json_lines();
 	view_get_stat(&was);
 	then = now();
 	do {

@@ -61,7 +61,7 @@ int cmd_psi(int argc, char **argv)
 	int option;
 
 	while ((option = arg_option(argc, argv, options)) != -1)
-		every.tv_sec = arg_number(optarg, "number of seconds", 3600);
+		every.tv_sec = arg_count(optarg, "number of seconds", 3600);
 	arg_no_more(argc, argv, optind);
 	feed(pressure());
 	if (!every.tv_sec)

@@ -243,9 +243,7 @@ int cmd_report(int argc, char **argv)
 		if (option == 'r')
 			record = optarg;
 		else
-			every = arg_number(optarg, "number of seconds", LONGEST);
-		if (option == 'e' && !every)
-			ctl_usage("at least a second between two records");
+			every = arg_count(optarg, "number of seconds", LONGEST);
 	}
 	if (record) {
 		arg_no_more(argc, argv, optind);

@@ -249,7 +249,7 @@ static void stat_take_options(int argc, char **argv, struct stat_options *o)
 		if (option == 'i')
 			o->interval = arg_interval(optarg, SURVEY_SHORTEST);
 		else if (option == 't')
-			o->times = arg_number(optarg, "number of times", UINT32_MAX);
+			o->times = arg_count(optarg, "number of times", UINT32_MAX);
 	}
 	arg_no_more(argc, argv, optind);
 	if (o->latency && o->cluster)

@@ -130,7 +130,8 @@ void conf_read(struct conf *c, const char *file)
 	memset(c, 0, sizeof(*c));
 	c->file = file;
 	if (!f)
-		ctl_refuse("%s: %s", file, strerror(errno));
+		ctl_refuse("%s: %s; nswap.conf(5) says what is to be in there", file,
+			   strerror(errno));
 	while ((len = getline(&text, &room, f)) >= 0) {
 		line++;
 		if (memchr(text, 0, len))

@@ -171,7 +171,10 @@ static const struct ctl_command commands[] = {
 	  "the interval, arrows the view and rows.\n",
 	  cmd_top },
 	{ "watch", "[--times N]", "show lent and used RAM and moves, every second",
-	  "", cmd_watch },
+	  "  --times N         so often, and end; without it until interrupted\n"
+	  "\n"
+	  "JSON is one object a line.\n",
+	  cmd_watch },
 	{ "policy", "[place|size|read NAME] [--device nswapN]",
 	  "list the policies, or choose one",
 	  "  place             which peer gets a page\n"
@@ -395,10 +398,23 @@ static int take_globals(int argc, char **argv, struct global_options *g)
 	return n;
 }
 
+/* the others see what is none of theirs in arg_option() */
+static void refuse_options(int argc, char **argv)
+{
+	int i;
+
+	if (strstr(current->args, "--"))
+		return;
+	for (i = 0; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strncmp(argv[i], "--", 2))
+			ctl_usage("'%s' is no option of this command", argv[i]);
+}
+
 static int run_command(int words, int argc, char **argv)
 {
 	int code;
 
+	refuse_options(argc, argv);
 	/* the last word of the name stands where getopt wants the program's */
 	code = current->run(argc - words + 1, argv + words - 1);
 	if (fflush(stdout) || ferror(stdout))

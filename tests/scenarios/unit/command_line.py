@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What nswapctl says of each command, and to what makes no sense.
+
+None of it needs the module: what is wrong on the command line is found before that.
+"""
+import re
+import subprocess
+
+from nswaptest.check import equal, true
+from nswaptest.scenario import ROOT, sibling
+
+docs = sibling("docs_commands")
+
+DESCRIPTION = "each command explains its options, and refuses others in one sentence"
+SUITES = ("unit",)
+NEEDS = ("gcc", "make")
+HERE = True
+TIMEOUT = 60
+
+# of a command that has no other options than these it is clear what they do
+PLAIN = {"--device"}
+WRONG = (
+    ("watch --times 0", "'0' is no number of times, 1 to"),
+    ("stat --cluster --interval 1 --times 0", "'0' is no number of times, 1 to"),
+    ("psi --every 0", "'0' is no number of seconds, 1 to 3600"),
+    ("report --record x --every 0", "'0' is no number of seconds, 1 to 600"),
+    ("top --once --interval 0", "'0' is no interval, 0.1 to 3600"),
+    ("stat --cluster --interval 0.5", "'0.5' is no interval, 1 to 3600"),
+    ("device", "'device' needs a command behind it"),
+    ("stats", "'stats' is no command"),
+)
+
+
+def said(code, *words):
+    """The sentence to a wrong command line."""
+    done = subprocess.run([ROOT / "build/nswapctl", *words], text=True, check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    equal((done.returncode, done.stdout), (code, ""), f"exit code of {words}, what it printed")
+    sentence, *more = done.stderr.splitlines()
+    true(len(more) == (code == 2), f"{words} said {done.stderr!r}")
+    return sentence
+
+
+def run(_):
+    """Options that are, and one that is not, of each command; values out of bounds."""
+    subprocess.run(["make", "-s", "-C", ROOT, "nswapctl"], check=True)
+    commands, _ = docs.program()
+    for name, (options, _) in commands.items():
+        words = name.split()
+        text = docs.helped(*words).split("\n\n", 1)[1]
+        unsaid = {o for o in options - PLAIN if not re.search(rf"^  .*{o}\b", text, re.M)}
+        equal(unsaid, set(), f"options of {name} that its help says nothing of")
+        true(max(map(len, text.splitlines())) <= 88, f"help of {name} is too wide")
+        equal(said(2, *words, "--bogus"), "nswapctl: '--bogus' is no option of this command",
+              name)
+    for line, sentence in WRONG:
+        true(sentence in said(2, *line.split()), f"{line}: {said(2, *line.split())}")
+    true("nswap.conf(5)" in said(1, "check", "--file", "/nowhere"), "no word on what to write")
