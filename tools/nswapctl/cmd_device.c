@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands about devices: add, del, list.
+ * Commands about devices: add, del.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -98,39 +98,6 @@ static void refuse_if_full(const char *path)
 			   what, path);
 }
 
-static void print_tiers(const struct view_device *d)
-{
-	const struct view_tier *t;
-
-	json_list("tiers");
-	for (t = d->tier; t < d->tier + d->nr_tiers; t++) {
-		json_object(NULL);
-		json_string("class", t->class);
-		json_number("rank", t->rank);
-		json_number("pages", t->pages);
-		json_number("used_slots", t->used);
-		json_number("size_bytes", t->size);
-		json_string("devices", t->devices);
-		json_end();
-	}
-	json_end();
-}
-
-static void json_sides(const struct view_device *d)
-{
-	const struct view_side *s;
-
-	json_list("side_tables");
-	for (s = d->side; s < d->side + d->nr_sides; s++) {
-		json_object(NULL);
-		json_string("name", s->name);
-		json_number("bits_per_slot", s->bits);
-		json_number("bytes", s->bytes);
-		json_end();
-	}
-	json_end();
-}
-
 /* "1.1 MiB (freed 256 KiB, …)" */
 static void print_sides(const struct view_device *d)
 {
@@ -142,40 +109,6 @@ static void print_sides(const struct view_device *d)
 		printf("%s%s %s", s == d->side ? " (" : ", ", s->name,
 		       text_size(s->bytes, size, sizeof(size)));
 	printf("%s", d->nr_sides ? ")" : "");
-}
-
-static void print_device(const struct view_device *d)
-{
-	json_object(NULL);
-	json_string("device", d->name);
-	json_number("size_bytes", d->size);
-	json_number("map_bytes", d->map_bytes);
-	json_number("instance", d->instance);
-	json_number("slots_remote", d->remote);
-	json_number("slots_lost", d->lost);
-	json_string("protect", d->protect);
-	json_bool("sealed", d->sealed);
-	json_bool("rekeying", d->rekeying);
-	json_number("old_key_pages", d->old_key);
-	json_number("old_key_unread", d->unread);
-	json_number("old_key_altered", d->altered);
-	json_number("exposed_pages", d->exposed);
-	json_number("lag_pages", d->lag);
-	json_string("class", d->class);
-	json_number("reserve_bytes", d->reserve);
-	json_number("reserved_bytes", d->reserved);
-	json_number("slots_home", d->at_home);
-	json_string("home", d->home);
-	json_number("slots_flash", d->at_flash);
-	json_string("flash", d->flash);
-	json_number("flash_bytes", d->flash_size);
-	json_number("flash_used_slots", d->flash_used);
-	print_tiers(d);
-	json_number("side_bytes", d->side_bytes);
-	json_sides(d);
-	json_bool("in_use", d->in_use);
-	view_json_own(d);
-	json_end();
 }
 
 /* what the device is to be */
@@ -348,7 +281,7 @@ int cmd_device_add(int argc, char **argv)
 	snprintf(path, sizeof(path), "/dev/%s", d.name);
 	wait_for_name(path);
 	if (ctl_json) {
-		print_device(&d);
+		view_json_device(&d);
 	} else {
 		printf("%s, %s, slot map %s of RAM", path,
 		       text_size(d.size, size, sizeof(size)),
@@ -443,49 +376,5 @@ int cmd_device_del(int argc, char **argv)
 		del_flash(name, flash);
 	else
 		del(name, NULL);
-	return 0;
-}
-
-int cmd_device_list(int argc, char **argv)
-{
-	struct view_device *devices, *d;
-	char size[32], map[32], side[32], reserved[32];
-	size_t nr;
-
-	arg_no_more(argc, argv, 1);
-	nr = view_devices(&devices);
-	if (ctl_json)
-		json_list(NULL);
-	else
-		printf("%-10s %9s %9s %9s %8s %12s %12s %12s %10s  %-6s %-10s %-10s %-8s %12s %-9s %9s %12s %s\n",
-		       "DEVICE", "SIZE", "MAP", "TABLES", "INSTANCE", "ON-PEERS",
-		       "ON-FLASH", "AT-HOME", "LOST", "IN-USE", "HOME",
-		       "FLASH", "PROTECT", "EXPOSED", "CLASS",
-		       "RESERVED", "OLD-KEY", "OWN-POLICIES");
-	for (d = devices; d < devices + nr; d++) {
-		if (ctl_json) {
-			print_device(d);
-			continue;
-		}
-		printf("%-10s %9s %9s %9s %8u %12llu %12llu %12llu %10llu  %-6s %-10s %-10s %-8s %12llu %-9s %9s %12llu ",
-		       d->name,
-		       text_size(d->size, size, sizeof(size)),
-		       text_size(d->map_bytes, map, sizeof(map)),
-		       text_size(d->side_bytes, side, sizeof(side)),
-		       d->instance,
-		       (unsigned long long)d->remote,
-		       (unsigned long long)d->at_flash,
-		       (unsigned long long)d->at_home,
-		       (unsigned long long)d->lost, d->in_use ? "yes" : "no",
-		       *d->home ? d->home : "-",
-		       *d->flash ? d->flash : "-", d->protect,
-		       (unsigned long long)d->exposed, d->class,
-		       text_size(d->reserved, reserved, sizeof(reserved)),
-		       (unsigned long long)d->old_key);
-		view_print_own(d);
-	}
-	if (ctl_json)
-		json_end();
-	free(devices);
 	return 0;
 }

@@ -195,6 +195,7 @@ void view_print_own(const struct view_device *d);
 void view_json_own(const struct view_device *d);
 
 void view_json_node(const char *key, const struct view_node *n);
+void view_json_device(const struct view_device *d);
 
 /* where the pages are that the kernel swapped out to this node's devices */
 struct view_swapped {

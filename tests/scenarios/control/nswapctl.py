@@ -160,6 +160,22 @@ def test_open(t):
         node.down()
 
 
+def check_list(node):
+    """The list for people: 80 columns, and a second line where there is more to say."""
+    devices = node.devices()
+    node.ctl("policy", "place", "latency", "--device", devices[1]["device"])
+    text = node.run([node.prog("nswapctl"), "device", "list"]).out
+    true(max(map(len, text.splitlines())) <= 80, f"it is too wide: {text}")
+    equal([line.split() for line in text.splitlines()],
+          ["DEVICE SIZE MAP TABLES PEERS FLASH HOME EXPOSED LOST IN-USE PROTECT".split(),
+           [devices[0]["device"], *"8M 16K 256 0 0 0 0 0 no none".split()],
+           [devices[1]["device"], *"16M 32K 512 0 0 0 0 0 no none".split()],
+           ["place=latency"],
+           [devices[2]["device"], *"1M 2K 32 0 0 0 0 0 no none".split()],
+           ["class", "critical"]], "the list")
+    node.ctl("policy", "place", "default", "--device", devices[1]["device"])
+
+
 def test_device_add(t):
     """It prints the name and the map's memory, warns when the peers lend too
     little, and the name is there when it returns."""
@@ -188,6 +204,9 @@ def test_device_add(t):
           "side tables")
     names = [d["device"] for d in a.devices()]
     equal(len(set(names)), 2, "names of two devices")
+    a.ctl("device", "add", "--size", "1M", "--class", "critical")
+    check_list(a)
+    names.append(a.devices()[-1]["device"])
     for one in names:
         a.device_del(one)
 
