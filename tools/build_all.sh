@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Build the module for every kernel within reach, one line each, with all
-# warnings on; any warning fails.
+# warnings on; any warning fails. Seconds are by the clock, and of processors.
 #
 # usage: build_all.sh [sparse]
 #
@@ -40,7 +40,8 @@ release_of()
 
 one()
 {
-	local tree=$1 suite=$2 inject=$3 release out log
+	local tree=$1 suite=$2 inject=$3 release out log took
+	local TIMEFORMAT='%0R s, %0U + %0S'
 	local maker=(make)
 	[ -z "$suite" ] || maker=(tests/vm/build_root.sh "$suite")
 	release=$(release_of "$tree")
@@ -55,9 +56,9 @@ one()
 		# Warnings are given once, when a unit is compiled.
 		find "$out" -name '*.o' -delete
 	fi
-	if "${maker[@]}" "$@" > "$log" 2>&1 &&
+	if took=$({ time "${maker[@]}" "$@" > "$log" 2>&1; } 2>&1) &&
 	   ! grep -E 'warning:|error:' "$log" | grep -v 'BTF' | grep -q .; then
-		echo "  OK    $release${inject:+ (fault injection)}"
+		echo "  OK    $release${inject:+ (fault injection)}   $took"
 		passed=$((passed + 1))
 	else
 		echo "  FAIL  $release${inject:+ (fault injection)}, see $log"

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The same source on each stock kernel: load, swap, verify, unload."""
+"""The same source on each stock kernel: load, swap, verify, unload. What docs/testing.md
+says of each kernel is in the test's events; seconds of builds are those of make all-kernels."""
 import json
+import re
 
 from nswaptest import check
 from nswaptest.check import wait_for
+from nswaptest.scenario import ROOT
 
 DESCRIPTION = "the module boots, swaps, verifies and unloads on stock kernels"
 SUITES = ("kernels",)
@@ -12,11 +15,19 @@ TIMEOUT = 120
 CPUS = 2        # of the host: it has two guests or three
 
 
+def compiler(release):
+    """What built the module for a kernel, as the compiler left it there."""
+    module = (ROOT / "build" / release / "nswap.ko").read_bytes()
+    return re.search(rb"GCC: \(.*?\) ([\d.]+)", module)[1].decode()
+
+
 def swap_once(t, series):
     """A program over its limit on one node, its pages on the other."""
     cluster = t.cluster(2, kernel=series, memory_mb=256)
     client, server = cluster
-    t.log(f"{client.machine.release} booted in {client.machine.booted:.1f} s")
+    release = client.machine.release
+    t.log(f"{release}: module by gcc {compiler(release)}, booted in "
+          f"{client.machine.booted:.1f} s")
     cluster.up(lend="96M")
     with cluster.swap(client, "128M"):
         before = client.vmstat("pswpin")
