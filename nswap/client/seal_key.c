@@ -22,7 +22,6 @@
 #include "seal_key.h"
 #include "sealer.h"
 
-
 /* is there a second key? any context; a snapshot */
 bool nswap_seal_key_changing(const struct nswap_device *dev)
 {
