@@ -11,6 +11,7 @@ static void size(const char *text)
 	char buf[32];
 	u64 max = strlen(text) % 2 ? UINT16_MAX : U64_MAX;
 	uint64_t value, bytes;
+	size_t len;
 
 	if (parse_number(text, max, &value))
 		fuzz_check(value <= max && strspn(text, "0123456789") == strlen(text));
@@ -20,6 +21,8 @@ static void size(const char *text)
 	if (parse_number(text, U64_MAX, &value))
 		fuzz_check(value == bytes);
 	fuzz_check(strlen(text_size(bytes, buf, sizeof(buf))) > 0);
+	len = strlen(text_short(bytes, buf));
+	fuzz_check(len >= 1 && len <= 4);
 }
 
 static void address(const char *text)
