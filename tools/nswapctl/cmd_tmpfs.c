@@ -133,7 +133,7 @@ static void tmpfs_add_device(struct tmpfs *t)
 		word[n++] = "--no-seal";
 	tmpfs_added(said, tmpfs_run(word, fileno(name), fileno(said)));
 	rewind(name);
-	if (fscanf(name, "%79[^, \n]", t->device) != 1)
+	if (fscanf(name, "%79[^,\n ]", t->device) != 1)
 		ctl_refuse("the device that was added has no name: nswapctl device list");
 	fclose(name);
 }
@@ -150,6 +150,14 @@ static void tmpfs_stable(const struct tmpfs *t)
 	if (file < 0 || write(file, "1", 1) != 1)
 		tmpfs_undo(t, path);
 	close(file);
+}
+
+static bool tmpfs_mount(const struct tmpfs *t)
+{
+	const char *const word[] = { "mount", "-t", "ext4", "-o", OPTIONS, t->device, t->dir,
+				     NULL };
+
+	return tmpfs_run(word, STDERR_FILENO, STDERR_FILENO);
 }
 
 static void tmpfs_parse(int argc, char **argv, struct tmpfs *t)
@@ -183,7 +191,6 @@ int cmd_tmpfs_create(int argc, char **argv)
 	const char *const mkfs[] = { "mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O",
 				     "^has_journal", "-E", "nodiscard,lazy_itable_init=1",
 				     t.device, NULL };
-	const char *mount[] = { "mount", "-t", "ext4", "-o", OPTIONS, t.device, NULL, NULL };
 
 	tmpfs_parse(argc, argv, &t);
 	if (ctl_node)
@@ -193,8 +200,7 @@ int cmd_tmpfs_create(int argc, char **argv)
 	tmpfs_stable(&t);
 	if (!tmpfs_run(mkfs, STDERR_FILENO, STDERR_FILENO))
 		tmpfs_undo(&t, "mkfs.ext4 (of the package e2fsprogs)");
-	mount[6] = t.dir;
-	if (!tmpfs_run(mount, STDERR_FILENO, STDERR_FILENO))
+	if (!tmpfs_mount(&t))
 		tmpfs_undo(&t, "mount");
 	if (chmod(t.dir, 01777))
 		ctl_warn("%s: %s", t.dir, strerror(errno));
