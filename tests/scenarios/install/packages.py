@@ -221,8 +221,9 @@ def life(t, suite):
     t.log("another version")
     remove(root, conf)
     root.run("apt-get purge -y nswap-tools nswap-dkms nswap-doc")
-    # the kernel that was added meanwhile, and the key of DKMS itself
-    root.run(f"rm -r /lib/modules/{first} /var/lib/dkms/mok.*")
+    # the kernel that was added meanwhile, the key of DKMS itself, and a folder of debconf's
+    root.run(f"rm -r /lib/modules/{first} /var/lib/dkms/mok.*; "
+             "rm -rf /var/cache/debconf/tmp.ci")
     after = root.files()
     equal((sorted(after - before), sorted(before - after)), ([], []),
           "files that are there after the purge and were not before, and the reverse")
