@@ -9,10 +9,9 @@ cut off and its copies compared when it is back, and one lender of a mirrored de
 dies, until no page is exposed; swapoff reads all of it back, and the device is
 deleted.  Only the ratios between sizes mean anything.
 """
-import pathlib
 import time
 
-from nswaptest.check import Failure, equal, hold, wait_for
+from nswaptest.check import equal, hold, wait_for
 
 from lib.measure import Progress, median
 
@@ -28,19 +27,6 @@ LISTED = 5
 WATCHED_S = 5
 DEAD_AFTER = 3
 LIMIT_S = 300
-# what is measured in seconds, in the order in which it is done
-STEPS = {"add": "device add", "discard": "discard of everything", "mkswap": "mkswap",
-         "swapon": "swapon", "list": "device list", "compare": "comparison after a cut",
-         "death": "no page is exposed after a death", "swapoff": "swapoff",
-         "del": "device del"}
-
-
-def free_mb():
-    """MiB that nothing uses."""
-    for line in pathlib.Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemFree:"):
-            return int(line.split()[1]) / 1024
-    raise Failure("there is no MemFree in /proc/meminfo")
 
 
 def timed(what):
@@ -104,12 +90,12 @@ def program(node):
 def one(cluster, gib, protect, load):
     """A device of a size; {step: seconds}, MiB of memory, share of a processor at rest."""
     owner, took = cluster[0], {}
-    before = free_mb()
+    before = owner.meminfo_kb("MemFree")
     took["add"] = timed(lambda: owner.run([owner.prog("nswapctl"), "device", "add", "--size",
                                            f"{gib}G", "--protect", protect],
                                           timeout=LIMIT_S))
     dev = "/dev/" + device(owner)["device"]
-    memory = before - free_mb()
+    memory = (before - owner.meminfo_kb("MemFree")) / 1024
     for step, command in (("discard", f"blkdiscard {dev}"), ("mkswap", f"mkswap {dev}"),
                           ("swapon", f"swapon --discard {dev}")):
         took[step] = timed(lambda: owner.run(command, timeout=LIMIT_S))

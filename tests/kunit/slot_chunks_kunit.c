@@ -132,7 +132,7 @@ static int tidies(void *map)
 	return 0;
 }
 
-/* a claimed slot's chunk is in use, whoever tidies meanwhile */
+/* a claimed slot's chunk is in use, even while another task tidies it */
 static void tidied_meanwhile(struct kunit *test)
 {
 	struct nswap_slot_map *map = test->priv;

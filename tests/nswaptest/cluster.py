@@ -258,6 +258,14 @@ class Node(abc.ABC):
                 return int(value)
         raise Failure(f"{self.name}: no {name} in /proc/vmstat")
 
+    def meminfo_kb(self, name):
+        """One figure of /proc/meminfo."""
+        for line in self.read("/proc/meminfo").splitlines():
+            key, value = line.split(":")
+            if key == name:
+                return int(value.split()[0])
+        raise Failure(f"{self.name}: no {name} in /proc/meminfo")
+
     def inject(self, **knobs):
         """Set fault-injection knobs of the inject build:
         inject(corrupt=1, seed=7) writes inject_corrupt and inject_seed.

@@ -211,14 +211,6 @@ class VmNode(api.Node):
     def prog(self, name):
         return name if self.own_root else f"/bin/{name}"
 
-    def meminfo_kb(self, name):
-        """One figure of the guest's /proc/meminfo."""
-        for line in self.read("/proc/meminfo").splitlines():
-            key, value = line.split(":")
-            if key == name:
-                return int(value.split()[0])
-        raise Failure(f"{self.name}: no {name} in /proc/meminfo")
-
 
 class Cluster(api.Cluster):
     """n stock kernels on one switch.
