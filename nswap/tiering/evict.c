@@ -68,10 +68,16 @@ static bool evict_copy(struct nswap_device *dev, u64 slot)
 	return false;
 }
 
+/* how many slots one search looks at */
+static u64 evict_look(const struct nswap_device *dev)
+{
+	return min_t(u64, LOOK, nswap_slot_map_in_use(&dev->map));
+}
+
 /* returns how many copies were evicted, perhaps fewer than @want */
 static u64 evict_search(struct nswap_device *dev, u64 *hand, u64 want)
 {
-	u64 look = min_t(u64, LOOK, nswap_slot_map_in_use(&dev->map)), n = 0;
+	u64 look = evict_look(dev), n = 0;
 
 	while (n < want && look--) {
 		*hand = nswap_slot_map_turn(&dev->map, *hand);
@@ -107,7 +113,7 @@ void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 	used += want;
 	if (used <= evict_limit(total))
 		return;
-	e->in_vain += min_t(u64, LOOK, nswap_slot_map_in_use(&dev->map));
+	e->in_vain += evict_look(dev);
 	if (evict_search(dev, &e->hand, used - evict_limit(total)))
 		e->in_vain = 0;
 	if (e->in_vain < 2 * nswap_slot_map_in_use(&dev->map))

@@ -162,16 +162,16 @@ static bool repair_search(struct nswap_device *dev)
 {
 	struct nswap_mirror_fill *f = dev->repair;
 	unsigned int i, looked;
+	bool found = false;
 
-	for (looked = 0; f->left && looked < NSWAP_FILL_LOOK; looked++) {
+	for (looked = 0; f->left && looked < NSWAP_FILL_LOOK && !found; looked++) {
 		f->left--;
 		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
-		if (repair_wants(dev, f->cursor, true))
-			break;
+		found = repair_wants(dev, f->cursor, true);
 		if (!(looked % NSWAP_FILL_BREATHE))
 			cond_resched();
 	}
-	if (!f->left || looked == NSWAP_FILL_LOOK)
+	if (!found)
 		return false;
 	if (!nswap_place_any(dev->node, f->good)) {
 		/* grants are of use */
@@ -390,8 +390,7 @@ static unsigned long repair_step(struct nswap_device *dev)
 	if (!nswap_knob(dev->node, protect_mib_s) || (!f->left && !repair_due(dev)))
 		return NSWAP_FILL_IDLE;
 	if (!f->left) {
-		/* the one that is found last is not looked at in this round */
-		f->left = nswap_slot_map_in_use(&dev->map) + 1;
+		f->left = nswap_slot_map_in_use(&dev->map);
 		f->looked = jiffies;
 	}
 	n = repair_batch(dev);
