@@ -7,6 +7,7 @@
 
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 
 #define NSWAP_NO_SHARE	U64_MAX		/* all that is lent */
 
@@ -20,6 +21,16 @@ static inline u64 nswap_share_limit(u64 lent, u32 pct)
 static inline u64 nswap_share_left(u64 limit, u64 has)
 {
 	return limit == NSWAP_NO_SHARE ? limit : limit > has ? limit - has : 0;
+}
+
+/*
+ * Pages that may be promised to one of so many owners at a time: with others there all of
+ * them have half of what is free, so that one that comes finds some. @free: pages without
+ * content; @least: at any rate
+ */
+static inline u32 nswap_share_window(u64 free, u32 owners, u32 least, u32 most)
+{
+	return owners > 1 ? clamp_t(u64, div_u64(free, 2 * owners), least, most) : most;
 }
 
 #endif

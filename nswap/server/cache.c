@@ -242,6 +242,14 @@ static u32 cache_fair(struct nswap_cache *c, u64 free)
 	return min_t(u64, max(fair, min(free, (u64)NSWAP_REQ_SLOTS)), U32_MAX);
 }
 
+/* the limit of what is promised to one owner and not used; cache lock held */
+static u32 cache_window_most(const struct nswap_cache *c)
+{
+	u64 free = c->target > c->held ? c->target - c->held : 0;
+
+	return nswap_share_window(free, c->nr_owners, WINDOW_FIRST, NSWAP_WINDOW_MAX);
+}
+
 /*
  * Promise an owner more pages. Returns how many more it was granted; they are set aside
  * before the promise is sent.
@@ -254,7 +262,7 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 
 	spin_lock(&c->lock);
 	o->window = clamp(max(o->window + used, wanted), WINDOW_FIRST,
-			  NSWAP_WINDOW_MAX);
+			  cache_window_most(c));
 	if (o->window > o->granted && !nswap_cache_holding(c)) {
 		add = min(o->window - o->granted,
 			  cache_fair(c, nswap_cache_room(c)));

@@ -25,9 +25,22 @@ static void left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nswap_share_left(0, 0), 0ull);
 }
 
+static void window(struct kunit *test)
+{
+	/* alone: all that may be; with others half of what is free, in equal parts */
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 0, 128, 2048), 2048u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 1, 128, 2048), 2048u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 2, 128, 2048), 1024u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 10, 128, 2048), 204u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 200, 128, 2048), 128u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(0, 2, 128, 2048), 128u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(1ull << 40, 1023, 128, 2048), 2048u);
+}
+
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(limit),
 	KUNIT_CASE(left),
+	KUNIT_CASE(window),
 	{}
 };
 

@@ -5,6 +5,9 @@
         node1 ------ lender        node0 wants more than its share
                 `--- other lender
 """
+import contextlib
+import time
+
 from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.work import Slots
 
@@ -160,6 +163,34 @@ def test_reserve(t):
         at_most(has(lender, client), SHARE, "pages, with the reserve")
     client.device_del(name)
     client.device_del(done["device"])
+
+
+def test_promises(t):
+    """Owners that write much, and keep little, are promised half of what is free, all of
+    them together: one that comes finds room at once."""
+    cluster = start(t, ["16M"], clients=4, pct=100)
+    *busy, late, lender = cluster
+    names = [node.device_add("2M") for node in busy]
+    with contextlib.ExitStack() as stack:
+        disks = [stack.enter_context(Slots(name, t.seed + i))
+                 for i, name in enumerate(names)]
+        most = 0
+        for _ in range(12):
+            for disk in disks:
+                fill(disk, 256)
+            most = max(most, sum(owner(lender, n)["granted_pages"] for n in busy))
+        t.log(f"{most} pages were promised at a time")
+        at_most(most, LENT // 2, "pages promised and not used")
+        name = late.device_add("4M")
+        with Slots(name, t.seed + 9) as slots:
+            begun = time.monotonic()
+            fill(slots, 2 * MIB)
+            t.log(f"{time.monotonic() - begun:.2f} s for {2 * MIB} pages")
+            equal(slots.compare(), (2 * MIB, 0, 0), "right, wrong, unreadable")
+        equal(late.stat()["client"]["write_errors"], 0, "page-outs that failed")
+        late.device_del(name)
+    for node, dev in zip(busy, names):
+        node.device_del(dev)
 
 
 def shrinks(t, kind, pct):
