@@ -139,8 +139,7 @@ def run_all(tests, options, totals):
     labs = lab_runs(of_lab, options, totals) if of_lab else []
     host = HostRun(here, options, totals)
     widest = max([run.each_busy for run in labs] + [case.busy for _, case in here])
-    # most of host's take two processors, so one lab kernel has room beside each
-    share([host, *labs], max(options.jobs, widest))
+    share([*labs, host], max(options.jobs, widest))
     totals.last_chance = True
     for run in labs:
         for test in run.again:

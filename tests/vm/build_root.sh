@@ -6,8 +6,8 @@
 #
 # usage: build_root.sh SUITE ARG…      SUITE is trixie; ARG…: what make is given
 #
-# The root is made once, by debootstrap, and kept in the cache. This tree and the cache
-# are mounted in it where they are here, in a mount namespace that ends with make.
+# The root is made once, by debootstrap, and kept in the cache. The cache is mounted in it
+# where it is here, and this tree in the cache, in a mount namespace that ends with make.
 # Needs root.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,7 +19,7 @@ suite=${1:?which Debian release}
 shift
 # gcc-14 is what trixie's kernels are built with; the libraries are those that the
 # headers' own tools load, with W=1 perl or Python
-packages=gcc-14,make,libelf1t64,libssl3t64,pahole,perl,python3
+packages=ccache,gcc-14,make,libelf1t64,libssl3t64,pahole,perl,python3
 root=$NSWAP_CACHE/root-$suite-$(echo "$packages" | sha256sum | cut -c1-12)
 
 make_root()
@@ -30,6 +30,7 @@ make_root()
 	debian_root "$suite" "$packages" "$root.new"
 	for name in cc gcc; do
 		ln -sf gcc-14 "$root.new/usr/bin/$name"
+		ln -sf ../../bin/ccache "$root.new/usr/lib/ccache/$name"
 	done
 	mv "$root.new" "$root"
 }
@@ -48,10 +49,12 @@ main()
 	flock 9
 	[ -d "$root" ] || make_root
 	flock -u 9
-	bind "$tree"
 	bind "$NSWAP_CACHE"
+	# at the same path for all clones: the compiler's cache knows objects by it
+	mkdir -p "$NSWAP_CACHE/tree"
+	mount --bind "$tree" "$root$NSWAP_CACHE/tree"
 	mount -t proc proc "$root/proc"
-	exec chroot "$root" make -C "$tree" "$@"
+	exec chroot "$root" make -C "$NSWAP_CACHE/tree" "$@"
 }
 
 if [ -z "${NSWAP_BUILD_ROOT:-}" ]; then

@@ -53,8 +53,7 @@ SERIES = ("6.1", "6.12", "trixie-6.12", "7.2")
 
 def _make(*args, suite="bookworm"):
     """make here, or in a root of another Debian release."""
-    how = ["make", "-C", image.ROOT] if suite == "bookworm" else \
-        [image.HERE / "build_root.sh", suite]
+    how = ccache.make() if suite == "bookworm" else [image.HERE / "build_root.sh", suite]
     done = subprocess.run([*how, "-s", f"-j{os.cpu_count()}", *args],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, env=ccache.environment(), check=False)
