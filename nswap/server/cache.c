@@ -245,8 +245,11 @@ static u32 cache_fair(struct nswap_cache *c, u64 free)
 /* the limit of what is promised to one owner and not used; cache lock held */
 static u32 cache_window_most(const struct nswap_cache *c)
 {
-	u64 free = c->target > c->held ? c->target - c->held : 0;
+	u64 used = c->held + c->reserved, free = c->target > used ? c->target - used : 0;
 
+	/* what is lent may not be there; an adaptive pool grows with what is promised */
+	if (!c->adaptive)
+		free = min(free, nswap_cache_room(c) + c->granted + c->revoked);
 	return nswap_share_window(free, c->nr_owners, WINDOW_FIRST, NSWAP_WINDOW_MAX);
 }
 

@@ -181,6 +181,7 @@ def test_promises(t):
             most = max(most, sum(owner(lender, n)["granted_pages"] for n in busy))
         t.log(f"{most} pages were promised at a time")
         at_most(most, LENT // 2, "pages promised and not used")
+        at_least(most, LENT // 4, "likewise: as much as they make use of")
         name = late.device_add("4M")
         with Slots(name, t.seed + 9) as slots:
             begun = time.monotonic()
