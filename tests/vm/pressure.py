@@ -96,8 +96,9 @@ def follow_advice(t, node):
     so small a machine, 1 MiB, a virtual network card may have no memory for what comes
     in, while what would free some waits for that."""
     done = node.run([node.prog("nswapctl"), "--json", "doctor"], check=False)
-    fix = next(f["fix"] for f in json.loads(done.out) if f["check"] == "memory reserve")
-    name, kb = fix.split()[-1].split("=")
+    fixes = [f["fix"] for f in json.loads(done.out) if f["check"] == "memory reserve"]
+    check.equal(len(fixes), 1, "findings of doctor about the memory reserve")
+    name, kb = fixes[0].split()[-1].split("=")
     check.equal(name, "vm.min_free_kbytes", "what doctor would set")
     node.write("/proc/sys/vm/min_free_kbytes", kb)
     t.log(f"{node}: {name} is {kb}")
