@@ -142,6 +142,7 @@ static inline unsigned int nswap_place_after(const struct nswap_place_view *view
  * @shrinker_calls: how often reclaim asked this node for pages, likewise
  * @psi: share of time in which programs waited for memory, in hundredths of a
  *	percent, as fed in from user space; 0 without that
+ * @owner_away: 1 if the owner of this machine does not use it, 0 else; fed in likewise
  * @headroom_pct: percent of RAM that stays with this node's own programs
  * @grow_pct: percent of RAM by which lending may grow in a second
  * @least: lower bound of what is lent
@@ -160,6 +161,7 @@ struct nswap_size_view {
 	u64 refaults;
 	u64 shrinker_calls;
 	u32 psi;
+	u32 owner_away;
 	u32 headroom_pct;
 	u32 grow_pct;
 	u64 least;
@@ -320,7 +322,8 @@ struct nswap_read_ops {
 #define NSWAP_SIZE_POLICIES(X) \
 	X(fixed) \
 	X(watermark) \
-	X(pressure)
+	X(pressure) \
+	X(owner)
 
 #define NSWAP_READ_POLICIES(X) \
 	X(prefetched) \

@@ -71,6 +71,7 @@ static void sizing_look(struct nswap_sizing *s, struct nswap_size_view *v)
 		.held = c.held, .set_aside = c.set_aside,
 		.allocated = c.allocated,
 		.psi = nswap_knob(node, psi),
+		.owner_away = nswap_knob(node, owner_away),
 		.headroom_pct = nswap_knob(node, headroom_pct),
 		.grow_pct = nswap_knob(node, grow_pct),
 		.least = min(least << (20 - PAGE_SHIFT), c.lent),

@@ -132,7 +132,7 @@ struct kind_row {
 static const struct kind_row kind_rows[] = {
 	{ "place", NSWAP_PLACE,
 	  "[most-free] round-robin least-full two-choices latency burst" },
-	{ "size", NSWAP_SIZE, "[fixed] watermark pressure" },
+	{ "size", NSWAP_SIZE, "[fixed] watermark pressure owner" },
 	{ "read", NSWAP_READ,
 	  "[prefetched-first] fastest least-loaded soonest" },
 	{ "prefetch-enable", NSWAP_PREFETCH_ENABLE, "[off] on" },

@@ -33,7 +33,7 @@ FLAGS = ("NO_BROADCAST", "NOW", "PROFILE_RESET", "OPEN")
 KEYS = ("CLUSTER_KEY", "NODE_KEY", "MEMBERS")
 TEXTS = {
     "PLACE": ("round-robin", "most-free", "latency", "default", "burst"),
-    "SIZE_POLICY": ("watermark", "fixed", "pressure"),
+    "SIZE_POLICY": ("watermark", "fixed", "pressure", "owner"),
     "DEVICE_NAME": ("nswap0", "nswap0", "nswap1", "nswap0/../nswap1"),
     "HOME": ("/dev/null", "/dev/nowhere", "/", "/dev/nswap0"),
     "FLASH": ("/dev/null", "/dev/nowhere", "/dev/nswap0"),

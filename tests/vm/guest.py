@@ -6,6 +6,7 @@ Invariants: what a guest says reaches the harness only as frames of the agent
 a log file and nothing else. A guest's memory, processors and MAC address are
 fixed by the caller. Every wait has a deadline.
 """
+import json
 import os
 import pathlib
 import signal
@@ -122,6 +123,7 @@ class Guest:
         initrd.write_bytes(b"".join(pathlib.Path(a).read_bytes()
                                     for a in archives))
         ours, theirs = socket.socketpair()
+        self._monitor, monitor = socket.socketpair()
         argv = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
                 "-display", "none", "-no-reboot", "-name", name,
                 "-machine", "q35,usb=off,vmport=off",
@@ -135,7 +137,9 @@ class Guest:
                 "-device", "virtio-serial-pci",
                 "-chardev", f"socket,id=agent,fd={theirs.fileno()}",
                 "-device", "virtserialport,chardev=agent,name=nswap.agent",
-                "-device", "virtio-rng-pci"]
+                "-device", "virtio-rng-pci",
+                "-chardev", f"socket,id=monitor,fd={monitor.fileno()}",
+                "-mon", "chardev=monitor,mode=control"]
         if nic:
             argv += ["-netdev", "stream,id=net,server=off,addr.type=unix,"
                      f"addr.path={nic[0]}",
@@ -146,8 +150,9 @@ class Guest:
         with open(self.folder / "qemu.log", "wb") as log:
             self._qemu = subprocess.Popen(
                 argv + list(args), stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, pass_fds=[theirs.fileno()])
+                stderr=log, pass_fds=[theirs.fileno(), monitor.fileno()])
         theirs.close()
+        monitor.close()
         self._agent = ours
         self.started = time.monotonic()
         threading.Thread(target=self._reader, daemon=True,
@@ -270,6 +275,13 @@ class Guest:
         """Write bytes into a file in one call."""
         self._transfer("w", path, str(path).encode() + b"\0" + data, timeout)
 
+    def press(self, key):
+        """A key of the guest's keyboard, down and up, by the name QEMU has for it."""
+        for say in ({"execute": "qmp_capabilities"},
+                    {"execute": "send-key",
+                     "arguments": {"keys": [{"type": "qcode", "data": key}]}}):
+            self._monitor.sendall(json.dumps(say).encode() + b"\n")
+
     def alive(self):
         """Whether QEMU runs and the agent's port is open."""
         return self._qemu.poll() is None and not self._gone.is_set()
@@ -279,6 +291,7 @@ class Guest:
         self._qemu.kill()
         self._qemu.wait()
         self._agent.close()
+        self._monitor.close()
 
     def power_off(self, deadline=10):
         """Let the agent stop the machine; by force after the deadline."""

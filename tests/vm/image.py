@@ -32,7 +32,7 @@ PATH = "/sbin:/usr/sbin:/bin:/usr/bin"
 # with aesni-intel. What a kernel does not have is left out.
 MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net",
            "virtio_blk", "dm_mod", "curve25519-x86_64", "libcurve25519",
-           "libchacha20poly1305", "aesni-intel"]
+           "libchacha20poly1305", "aesni-intel", "evdev"]
 
 
 class SetupError(Exception):

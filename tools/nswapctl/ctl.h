@@ -48,6 +48,7 @@ int cmd_watch(int argc, char **argv);
 int cmd_lend(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_psi(int argc, char **argv);
+int cmd_owner(int argc, char **argv);
 int cmd_device_add(int argc, char **argv);
 int cmd_device_del(int argc, char **argv);
 int cmd_device_list(int argc, char **argv);

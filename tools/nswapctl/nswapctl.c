@@ -201,6 +201,19 @@ static const struct ctl_command commands[] = {
 	  "cannot read; the size policy 'pressure' uses it.\n"
 	  "  --every SEC       again and again, until interrupted; then the knob is 0\n",
 	  cmd_psi },
+	{ "owner", "[--rules FILE] [--dry-run] [--input FOLDER] [--terminals FOLDER] [--cpu FILE]",
+	  "tell the node whether the owner of this machine is away",
+	  "The size policy 'owner' lends while the knob owner_away is 1. It is set while\n"
+	  "nothing is typed, the mouse rests and programs use little, by rules; and 0 with the\n"
+	  "first key, and when this ends. Runs until interrupted, and prints each change.\n"
+	  "  --rules FILE      these, not /etc/nswap/owner.conf; without a file 15 minutes\n"
+	  "                    without a key, and programs below 30 % of a processor\n"
+	  "  --input FOLDER    input devices (/dev/input)\n"
+	  "  --terminals FOLDER\n"
+	  "                    terminals (/dev)\n"
+	  "  --cpu FILE        what programs use of the processors (/proc/stat)\n"
+	  "  --dry-run         only print\n",
+	  cmd_owner },
 	{ "set", "[KNOB VALUE]", "list the knobs, or set one", "", cmd_set },
 	{ "key generate", "FILE [--secret]", "make a key, and print what others may know of it",
 	  "Writes this node's key to FILE, which others cannot read, and prints its public\n"

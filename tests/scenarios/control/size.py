@@ -124,7 +124,7 @@ def test_bad_input(t):
     """Refused with one sentence each, and nothing changes."""
     cluster = t.cluster(1)
     node = cluster[0]
-    known = "fixed watermark pressure"
+    known = "fixed watermark pressure owner"
     said = node.refused("up", "--open", "--lend", "4M", "--size-policy", "nonsense")
     true(known in said, f"it said: {said}")
     node.up(lend="4M")
@@ -132,7 +132,7 @@ def test_bad_input(t):
          "headroom over 100")
     node.ctl("set", "headroom_pct", 100)
     said = node.refused("policy", "size", "nonsense")
-    true("[fixed] watermark pressure" in said, f"it said: {said}")
+    true("[fixed] watermark pressure owner" in said, f"it said: {said}")
     said = node.refused("policy", "place", "nonsense")
     true("[most-free] round-robin" in said, f"it said: {said}")
     node.refused("policy", "size", code=2)
