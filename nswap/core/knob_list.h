@@ -49,7 +49,8 @@
 	X(hedge_pct, 0, 100, 5, \
 	  "percent of page-ins that may be had elsewhere, their peer being late") \
 	X(clear_freed, 0, 1, 1, "1: pages lent from now on are cleared before they go back") \
-	X(owner_away, 0, 1, 0, "1: this machine's owner does not use it, fed in") \
+	X(owner_away_s, 0, 86400, 0, \
+	  "seconds from now in which this machine's owner counts as away, fed in") \
 	X(owner_max_pct, 1, 100, 100, \
 	  "percent of what is lent that one owner may have, 100 for no limit")
 

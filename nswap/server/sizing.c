@@ -35,6 +35,7 @@
  * @swap_outs: the machine's counter at that time
  * @refaults: likewise
  * @shrinker_calls: the cache's counter at that time
+ * @away_until: ms until which the machine's owner counts as away, 0: is here; no lock
  */
 struct nswap_sizing {
 	struct nswap_node *node;
@@ -43,6 +44,7 @@ struct nswap_sizing {
 	u64 swap_outs;
 	u64 refaults;
 	u64 shrinker_calls;
+	u64 away_until;
 };
 
 /* increase of a counter; 0 if it was set back (tests) */
@@ -71,7 +73,7 @@ static void sizing_look(struct nswap_sizing *s, struct nswap_size_view *v)
 		.held = c.held, .set_aside = c.set_aside,
 		.allocated = c.allocated,
 		.psi = nswap_knob(node, psi),
-		.owner_away = nswap_knob(node, owner_away),
+		.owner_away = now < READ_ONCE(s->away_until),
 		.headroom_pct = nswap_knob(node, headroom_pct),
 		.grow_pct = nswap_knob(node, grow_pct),
 		.least = min(least << (20 - PAGE_SHIFT), c.lent),
@@ -128,6 +130,16 @@ void nswap_sizing_stop(struct nswap_node *node)
 	cancel_delayed_work_sync(&s->work);
 	node->sizing = NULL;
 	kfree(s);
+}
+
+/*
+ * The machine's owner is away, for so many seconds at least; 0: is here. What feeds it says
+ * so again meanwhile: if that is killed, the owner counts as here. Under the control lock.
+ */
+void nswap_sizing_owner_away(struct nswap_node *node, u32 seconds)
+{
+	WRITE_ONCE(node->sizing->away_until,
+		   seconds ? nswap_now_ms() + seconds * (u64)MSEC_PER_SEC : 0);
 }
 
 /* something has changed: decide at once */

@@ -3,8 +3,8 @@
  * Command owner: tell the node whether the owner of this machine is away, for the size
  * policy of that name.
  *
- * The node is told of each change at once, and that the owner is here when this ends: a
- * node that is not told lends nothing.
+ * The node is told of each change at once, again and again that the owner is away, and that
+ * the owner is here when this ends: a node that is not told lends nothing.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -20,6 +20,8 @@
 #include "view.h"
 
 #define LOOK_MS		1000
+#define AGAIN_S		5	/* the node is told so again, */
+#define AWAY_S		30	/* for it believes that for so long */
 
 static volatile sig_atomic_t ended;
 
@@ -33,7 +35,7 @@ static void owner_feed(bool away)
 {
 	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_SET);
 
-	ctl_put_knob(msg, "owner_away", away);
+	ctl_put_knob(msg, "owner_away_s", away ? AWAY_S : 0);
 	ctl_call(msg, NULL, NULL);
 }
 
@@ -68,15 +70,17 @@ static void owner_follow(const struct owner_rules *rules, bool dry)
 	bool away = false, was = false, first = true;
 	char why[OWNER_WHY];
 	struct owner_seen seen;
+	double told = 0;
 
 	for (; !ended; first = false) {
 		owner_look(&seen, first ? 0 : LOOK_MS, was);
 		away = owner_away(rules, &seen, was, why);
-		if (away == was && !first)
-			continue;
-		if (!dry)
+		if (!dry && (away != was || first || (away && seen.now - told >= AGAIN_S))) {
 			owner_feed(away);
-		owner_say(away, why);
+			told = seen.now;
+		}
+		if (away != was || first)
+			owner_say(away, why);
 		was = away;
 	}
 	if (!dry)
@@ -118,7 +122,9 @@ int cmd_owner(int argc, char **argv)
 	json_lines();
 	signal(SIGINT, end);
 	signal(SIGTERM, end);
-	owner_look_at(inputs, terminals, cpu);
+	signal(SIGHUP, end);
+	signal(SIGPIPE, SIG_IGN);
+	owner_look_at(rules.input_idle ? inputs : NULL, terminals, cpu);
 	owner_follow(&rules, dry);
 	return 0;
 }

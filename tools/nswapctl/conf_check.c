@@ -17,7 +17,7 @@
 #define SIZE	"a multiple of 4 KiB: 64M, 1G"
 #define PLACE	"burst, latency, least-full, most-free, round-robin, two-choices"
 #define READ	"fastest, least-loaded, prefetched-first, soonest"
-#define SIZING	"fixed, watermark, pressure"
+#define SIZING	"fixed, watermark, pressure, owner"
 #define CLASS	"critical, normal, droppable"
 
 typedef bool (*conf_test_fn)(const char *value);

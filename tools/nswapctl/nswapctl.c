@@ -203,9 +203,9 @@ static const struct ctl_command commands[] = {
 	  cmd_psi },
 	{ "owner", "[--rules FILE] [--dry-run] [--input FOLDER] [--terminals FOLDER] [--cpu FILE]",
 	  "tell the node whether the owner of this machine is away",
-	  "The size policy 'owner' lends while the knob owner_away is 1. It is set while\n"
-	  "nothing is typed, the mouse rests and programs use little, by rules; and 0 with the\n"
-	  "first key, and when this ends. Runs until interrupted, and prints each change.\n"
+	  "The size policy 'owner' lends while the knob owner_away_s says so: it is renewed\n"
+	  "while nothing is typed, the mouse rests and programs use little, by rules; and 0 with\n"
+	  "the first key, and when this ends. Runs until interrupted, and prints each change.\n"
 	  "  --rules FILE      these, not /etc/nswap/owner.conf; without a file 15 minutes\n"
 	  "                    without a key, and programs below 30 % of a processor\n"
 	  "  --input FOLDER    input devices (/dev/input)\n"

@@ -41,8 +41,10 @@ struct owner_rules {
  * @cpu_minute: percent of one processor, mean of about a minute; infinite: not known yet
  * @cpu_now: the same of some seconds
  * @minute: of the day
+ * @now: seconds that this machine has been up
  */
 struct owner_seen {
+	double now;
 	double input_idle;
 	double terminal_idle;
 	double cpu_minute;
@@ -57,7 +59,10 @@ void owner_read_rules(struct owner_rules *rules, const char *file);
 bool owner_away(const struct owner_rules *rules, const struct owner_seen *seen, bool away,
 		char why[OWNER_WHY]);
 
-/* begin to look, at the devices and terminals in these folders, and a file as /proc/stat */
+/*
+ * Begin to look, at the devices and terminals in these folders, and a file as /proc/stat.
+ * @inputs: NULL: not looked at. Refuses devices that this user may not read.
+ */
 void owner_look_at(const char *inputs, const char *terminals, const char *cpu);
 
 /* wait so long, or until a key comes, if that is to end it, and say what is seen then */

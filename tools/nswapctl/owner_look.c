@@ -8,9 +8,12 @@
  *    until they have been looked at: nothing is known of before.
  *  - While the owner is here devices are looked at once in a while, however many events
  *    come; while the owner is away the first one ends the wait.
- *  - An event is only counted: which key it was is not looked at, and nothing is kept.
+ *  - An event is only counted: which key it was is not looked at, and nothing is kept. A lid
+ *    that is opened, a device that is plugged in and the end of a suspend count as one.
  *  - A terminal has the time of what was typed in it only to 8 seconds (the kernel does not
- *    tell it more exactly), an input device at once.
+ *    tell it more exactly), an input device at once. What is kept of terminals is when the
+ *    latest of their times changed: one that is closed, or a clock that is set, takes
+ *    nothing of that away.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,14 +24,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl.h"
 #include "owner.h"
 
-#define DEVICES		32
-#define AGAIN_S		5	/* devices come and go */
+#define DEVICES		256
+#define AGAIN_S		1	/* devices come and go */
+#define ASLEEP_S	2	/* between two looks */
 #define MINUTE_S	60
 #define NOW_S		5
 #define CPU_S		0.5	/* between two looks, at least */
@@ -37,7 +42,8 @@ static const char *input_folder, *terminal_folder, *cpu_file;
 static struct pollfd input[DEVICES];
 static char input_name[DEVICES][32];
 static size_t nr_inputs;
-static double last_key, last_scan, begun, last_cpu, cpu_ticks, cpu_minute, cpu_now;
+static double typed_at = -1, typed_time;	/* in a terminal; its own time */
+static double last_key, last_scan, slept, begun, last_cpu, cpu_ticks, cpu_minute, cpu_now;
 
 static double seconds(clockid_t clock)
 {
@@ -69,6 +75,15 @@ static bool input_open(const char *name)
 	return false;
 }
 
+/* one that a person moves, not a sensor */
+static bool input_of_person(int fd)
+{
+	unsigned char props[INPUT_PROP_MAX / 8 + 1] = { 0 };
+
+	return ioctl(fd, EVIOCGPROP(sizeof(props)), props) < 0 ||
+	       !(props[INPUT_PROP_ACCELEROMETER / 8] & 1 << INPUT_PROP_ACCELEROMETER % 8);
+}
+
 static void input_add(int folder, const char *name)
 {
 	int fd;
@@ -77,16 +92,24 @@ static void input_add(int folder, const char *name)
 	    strlen(name) >= sizeof(input_name[0]))
 		return;
 	fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		ctl_refuse("%s/%s cannot be read by this user: run it as root, or with input-idle = 0",
+			   input_folder, name);
 	if (fd < 0)
 		return;
+	if (!input_of_person(fd)) {
+		close(fd);
+		return;
+	}
 	input[nr_inputs] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	strcpy(input_name[nr_inputs++], name);
+	last_key = seconds(CLOCK_BOOTTIME);
 }
 
 /* devices that are new */
 static void input_scan(void)
 {
-	DIR *d = opendir(input_folder);
+	DIR *d = input_folder ? opendir(input_folder) : NULL;
 	struct dirent *e;
 
 	last_scan = seconds(CLOCK_BOOTTIME);
@@ -101,6 +124,8 @@ static void input_drop(size_t i)
 {
 	close(input[i].fd);
 	nr_inputs--;
+	if (i == nr_inputs)
+		return;
 	input[i] = input[nr_inputs];
 	strcpy(input_name[i], input_name[nr_inputs]);
 }
@@ -117,26 +142,37 @@ static bool input_read(int fd, bool *gone)
 	while ((len = read(fd, e, sizeof(e))) > 0)
 		for (i = 0; i < len / sizeof(*e); i++)
 			key = key || e[i].type == EV_KEY || e[i].type == EV_REL ||
-			      e[i].type == EV_ABS;
+			      e[i].type == EV_ABS || e[i].type == EV_SW ||
+			      (e[i].type == EV_SYN && e[i].code == SYN_DROPPED);
 	*gone = !len || errno != EAGAIN;
 	return key;
 }
 
-/* the latest time at which something was typed in a terminal; 0 without any */
-static double terminals_used(const char *folder, const char *prefix)
+/* "tty", "tty1", or only digits, as in pts; not lines to other machines, as ttyS0 */
+static bool is_terminal(const char *name, const char *prefix)
 {
-	double last = 0;
+	size_t len = strlen(prefix);
+
+	return !strncmp(name, prefix, len) && (*prefix || name[len]) &&
+	       !name[len + strspn(name + len, "0123456789")];
+}
+
+/* the latest time at which something was typed in one of a folder; 0 without any */
+static double terminals_used(const char *folder, const char *prefix, double now)
+{
+	double last = 0, used;
 	struct dirent *e;
 	struct stat st;
 	DIR *d = opendir(folder);
 
 	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, prefix, strlen(prefix)) ||
-		    !e->d_name[strcspn(e->d_name, "0123456789")] ||
+		if (!is_terminal(e->d_name, prefix) ||
 		    fstatat(dirfd(d), e->d_name, &st, 0) || S_ISDIR(st.st_mode))
 			continue;
-		if (st.st_atim.tv_sec + st.st_atim.tv_nsec / 1e9 > last)
-			last = st.st_atim.tv_sec + st.st_atim.tv_nsec / 1e9;
+		used = st.st_atim.tv_sec + st.st_atim.tv_nsec / 1e9;
+		/* of before the clock was set back, perhaps */
+		if (used > last && used <= now + 1)
+			last = used;
 	}
 	if (d)
 		closedir(d);
@@ -145,15 +181,18 @@ static double terminals_used(const char *folder, const char *prefix)
 
 static double terminal_idle(void)
 {
-	double here = terminals_used(terminal_folder, "tty"), remote, now;
+	double now = seconds(CLOCK_REALTIME), up = seconds(CLOCK_BOOTTIME), here, remote;
 	char pts[4096];
 
 	snprintf(pts, sizeof(pts), "%s/pts", terminal_folder);
-	remote = terminals_used(pts, "");
+	here = terminals_used(terminal_folder, "tty", now);
+	remote = terminals_used(pts, "", now);
 	if (remote > here)
 		here = remote;
-	now = seconds(CLOCK_REALTIME);
-	return !here ? -1 : now > here ? now - here : 0;
+	if (here > typed_time)
+		typed_at = now > here ? up - (now - here) : up;
+	typed_time = here;
+	return typed_at < 0 && !here ? -1 : up - typed_at;
 }
 
 /* a mean over about @span seconds, of fewer while looking has not gone on for so long */
@@ -168,7 +207,7 @@ static double cpu_mean(double mean, double pct, double passed, double span, doub
 
 static void cpu_look(void)
 {
-	double now = seconds(CLOCK_BOOTTIME), passed = now - last_cpu, ticks, pct;
+	double now = seconds(CLOCK_MONOTONIC), passed = now - last_cpu, ticks, pct;
 
 	if (passed < CPU_S)
 		return;
@@ -186,13 +225,16 @@ void owner_look_at(const char *inputs, const char *terminals, const char *cpu)
 	terminal_folder = terminals;
 	cpu_file = cpu;
 	input_scan();
-	begun = last_key = last_cpu = seconds(CLOCK_BOOTTIME);
+	begun = last_cpu = seconds(CLOCK_MONOTONIC);
+	last_key = seconds(CLOCK_BOOTTIME);
+	slept = last_key - begun;
 	cpu_ticks = user_ticks();
 	cpu_minute = cpu_now = INFINITY;
 }
 
 void owner_look(struct owner_seen *seen, int ms, bool key_ends)
 {
+	double asleep;
 	bool key = false, gone;
 	struct tm tm;
 	time_t t;
@@ -208,17 +250,21 @@ void owner_look(struct owner_seen *seen, int ms, bool key_ends)
 		if (gone)
 			input_drop(i);
 	}
-	if (key)
+	asleep = seconds(CLOCK_BOOTTIME) - seconds(CLOCK_MONOTONIC);
+	if (key || asleep - slept > ASLEEP_S)
 		last_key = seconds(CLOCK_BOOTTIME);
+	slept = asleep;
 	if (seconds(CLOCK_BOOTTIME) - last_scan >= AGAIN_S)
 		input_scan();
 	cpu_look();
 	t = time(NULL);
+	tzset();
 	localtime_r(&t, &tm);
 	*seen = (struct owner_seen){
 		.input_idle = nr_inputs ? seconds(CLOCK_BOOTTIME) - last_key : -1,
 		.terminal_idle = terminal_idle(),
 		.cpu_minute = cpu_minute, .cpu_now = cpu_now,
+		.now = seconds(CLOCK_BOOTTIME),
 		.minute = tm.tm_hour * 60 + tm.tm_min,
 	};
 }

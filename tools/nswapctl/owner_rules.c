@@ -6,6 +6,7 @@
  * Not the load average: it counts the threads by which this node serves others, so lending
  * would end itself.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,15 +44,18 @@ static unsigned int rules_duration(const struct rules_at *at, char *text)
 {
 	static const char units[] = "smhd";
 	static const unsigned int seconds[] = { 1, 60, 3600, 86400 };
-	char *end = text + strspn(text, "0123456789"), number[16];
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	uint64_t value;
+	char *end = text + strspn(text, "0123456789"), unit = *end;
+	const char *known = unit ? strchr(units, unit) : NULL;
+	bool right = !unit || (known && !end[1]);
+	uint64_t value = 0, each = known ? seconds[known - units] : 1;
 
-	snprintf(number, sizeof(number), "%.*s", (int)(end - text), text);
-	if ((*end && (!unit || end[1])) || !parse_number(number, IDLE_MOST, &value) ||
-	    (!unit && value) || value * (unit ? seconds[unit - units] : 1) > IDLE_MOST)
+	*end = '\0';
+	right = right && parse_number(text, IDLE_MOST, &value) && (known || !value) &&
+		value * each <= IDLE_MOST;
+	*end = unit;
+	if (!right)
 		rules_refuse(at, "no duration", text, DURATIONS);
-	return value * (unit ? seconds[unit - units] : 1);
+	return value * each;
 }
 
 /* "HH:MM"; negative if it is none */
@@ -59,7 +63,9 @@ static int rules_minute(const char *text)
 {
 	int hour, minute, used = 0;
 
-	if (sscanf(text, "%2d:%2d%n", &hour, &minute, &used) != 2 || text[used] ||
+	if (!isdigit((unsigned char)*text) || !strchr(text, ':') ||
+	    !isdigit((unsigned char)strchr(text, ':')[1]) ||
+	    sscanf(text, "%2d:%2d%n", &hour, &minute, &used) != 2 || text[used] ||
 	    hour < 0 || hour > 24 || minute < 0 || minute > 59 || (hour == 24 && minute))
 		return -1;
 	return hour * 60 + minute;
@@ -69,7 +75,6 @@ static void rules_present(const struct rules_at *at, struct owner_rules *rules, 
 {
 	char *span, *save, *dash;
 
-	rules->nr_present = 0;
 	for (span = strtok_r(text, " \t,", &save); span; span = strtok_r(NULL, " \t,", &save)) {
 		struct owner_span *s = &rules->present[rules->nr_present];
 
@@ -120,7 +125,8 @@ static char *rules_trim(char *text)
 void owner_read_rules(struct owner_rules *rules, const char *file)
 {
 	struct rules_at at = { .file = file };
-	char text[512], *line, *equals;
+	char *text = NULL, *line, *equals;
+	size_t room = 0;
 	FILE *f;
 
 	*rules = (struct owner_rules){
@@ -131,7 +137,7 @@ void owner_read_rules(struct owner_rules *rules, const char *file)
 	f = fopen(file, "r");
 	if (!f)
 		ctl_refuse("%s: %s", file, strerror(errno));
-	while (fgets(text, sizeof(text), f)) {
+	while (getline(&text, &room, f) >= 0) {
 		at.line++;
 		line = rules_trim(text);
 		if (!*line || *line == '#')
@@ -142,6 +148,9 @@ void owner_read_rules(struct owner_rules *rules, const char *file)
 		*equals = '\0';
 		rules_set(&at, rules, rules_trim(line), rules_trim(equals + 1));
 	}
+	if (ferror(f))
+		ctl_refuse("%s: %s", file, strerror(errno));
+	free(text);
 	fclose(f);
 }
 

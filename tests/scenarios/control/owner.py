@@ -47,7 +47,8 @@ class Desk:
 
     def away(self):
         """Whether the node has been told so."""
-        return [k["value"] for k in self.node.ctl("set") if k["knob"] == "owner_away"] == [1]
+        return [k["value"] for k in self.node.ctl("set")
+                if k["knob"] == "owner_away_s"] != [0]
 
     def end(self):
         """The program is told to end; what it said."""
@@ -84,7 +85,8 @@ def test_back(t):
         wait_for(lambda: not size.size(node)["target_pages"], 5, "it lends nothing")
         t.log(f"{time.monotonic() - begun:.2f} s after a key it lent nothing")
         at_most(time.monotonic() - begun, 1, "seconds from a key until it lends nothing")
-        wait_for(lambda: not size.size(node)["held_pages"], 30, "its pages have moved")
+        wait_for(lambda: desk.type() or not size.size(node)["held_pages"], 30,
+                 "its pages have moved")
         t.log(f"{time.monotonic() - begun:.2f} s until {PAGES} pages had moved")
         equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
         wait_for(desk.away, 10, "nobody types any more")
@@ -92,6 +94,21 @@ def test_back(t):
         true("the owner is away" in said and "a key or the mouse" in said, f"it says {said!r}")
         true(not desk.away(), "when it ends the owner counts as here")
     client.device_del(dev)
+
+
+def test_killed(t):
+    """If what says that the owner is away is killed, that holds for a while only."""
+    cluster = t.cluster(1)
+    node = cluster[0]
+    size.adaptive(node, "16M", "owner", grow_pct=50)
+    node.ctl("set", "owner_away_s", 8)
+    size.wait_target(node, 16 * size.MIB, 8)
+    size.wait_target(node, 0, 15)
+    with tempfile.TemporaryDirectory() as folder:
+        desk = Desk(node, folder)
+        size.wait_target(node, 16 * size.MIB, 15)
+        desk.process.kill(9)
+        size.wait_target(node, 0, 40)
 
 
 def test_other_policy(t):

@@ -64,7 +64,7 @@ WRONG = (
     (N + "key = k\nmembers = /m\n", 2, "'k' is no value of key", "/PATH"),
     (N + "secret = /s\nkey = /k\nmembers = /m\n", 2, "neither key nor members", "secret"),
     (N + "open = yes\nsecret = /s\n", 2, "with keys is not open", "open = yes"),
-    (N + "size-policy = some\n", 2, "'some' is no value", "watermark"),
+    (N + "size-policy = some\n", 2, "'some' is no value", "watermark, pressure, owner"),
     (N + "place-policy = press\n", 2, "'press' is no value", "two-choices"),
     (N + "read-policy = fast\n", 2, "'fast' is no value", "fastest"),
     (N + "[knobs]\ntrace = on\n", 3, "'on' is no value of the knob trace", "0 to 1"),

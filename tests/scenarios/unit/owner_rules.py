@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-from nswaptest.check import at_most, equal, hold, true
+from nswaptest.check import Unmet, at_most, equal, hold, true
 from nswaptest.scenario import ROOT
 
 DESCRIPTION = "nswapctl owner knows when the owner of a machine is away, by rules"
@@ -30,6 +30,9 @@ WRONG = (
     ("input-idle = 15w\n", 1, "no duration '15w'", "0, or 1s to 7d"),
     ("input-idle = 15mm\n", 1, "no duration '15mm'", "0, or 1s to 7d"),
     ("input-idle = -1m\n", 1, "no duration '-1m'", "0, or 1s to 7d"),
+    ("input-idle = " + "0" * 600 + "1x\n", 1, "no duration '000", "0, or 1s to 7d"),
+    ("# " + "x" * 510 + "\npresent = +9:+5-10:00\n", 2, "no hours '+9:+5-10:00'",
+     "09:00-12:30"),
     ("input-idle =\n", 1, "no duration ''", "0, or 1s to 7d"),
     ("terminal-idle = 8d\n", 1, "no duration '8d'", "0, or 1s to 7d"),
     ("cpu-below = 30%\n", 1, "no percentage '30%'", "0 to 100000"),
@@ -64,7 +67,10 @@ class Owner:
     def says(self, away, words, within=6):
         """The next change is this one; seconds until then."""
         begun = time.monotonic()
-        said = self.lines.get(timeout=within)
+        try:
+            said = self.lines.get(timeout=within)
+        except queue.Empty:
+            raise Unmet(f"no change within {within} s, {words!r} was expected") from None
         equal(said["away"], away, f"away, for {said['why']!r}")
         true(words in said["why"], f"it says why: {said['why']!r}")
         return time.monotonic() - begun
@@ -97,21 +103,22 @@ def keys(folder):
     device = pathlib.Path(folder) / "input/event0"
     device.parent.mkdir()
     os.mkfifo(device)
-    hold = os.open(device, os.O_RDWR)       # a device that is there
+    there = os.open(device, os.O_RDWR)      # a device that is there
     owner = Owner(folder, NONE + "input-idle = 2s\n")
     owner.says(False, "a key or the mouse")
     owner.says(True, "no rule")
-    os.write(hold, EVENT.pack(0, 0, EV_SYN, 0, 0))
+    os.write(there, EVENT.pack(0, 0, EV_SYN, 0, 0))
     owner.silent(1.5)
     for kind in (EV_KEY, EV_REL):
-        os.write(hold, EVENT.pack(0, 0, kind, 30, 1) + EVENT.pack(0, 0, EV_SYN, 0, 0))
+        os.write(there, EVENT.pack(0, 0, kind, 30, 1) + EVENT.pack(0, 0, EV_SYN, 0, 0))
         at_most(owner.says(False, "a key or the mouse"), 1, "seconds until a key is seen")
         owner.says(True, "no rule")
     device.unlink()
-    os.close(hold)
+    os.close(there)
     os.mkfifo(device)
-    again = os.open(device, os.O_RDWR)
-    hold(6.5)                               # it looks for devices every 5 s
+    again = os.open(device, os.O_RDWR)      # plugging it in is as good as a key
+    owner.says(False, "a key or the mouse")
+    owner.says(True, "no rule")
     os.write(again, EVENT.pack(0, 0, EV_KEY, 30, 1))
     owner.says(False, "a key or the mouse")
     os.close(again)
@@ -130,9 +137,14 @@ def terminals(folder):
         os.utime(path)
         owner.says(False, "typed in a terminal")
         owner.says(True, "no rule", within=10)
-    for name in ("ptmx", "tty", "null"):
+    for name in ("ptmx", "ttyS0", "null", "pts/ptmx"):
         (pathlib.Path(folder) / "dev" / name).write_text("")
     owner.silent(1.5)
+    os.utime(path)
+    owner.says(False, "typed in a terminal")
+    path.unlink()                           # a session that ends
+    owner.silent(2)
+    owner.says(True, "no rule", within=10)
     owner.end()
 
 
