@@ -33,10 +33,7 @@ static void end(int sig)
 
 static void owner_feed(bool away)
 {
-	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_SET);
-
-	ctl_put_knob(msg, "owner_away_s", away ? AWAY_S : 0);
-	ctl_call(msg, NULL, NULL);
+	ctl_set_knob("owner_away_s", away ? AWAY_S : 0);
 }
 
 /* the policy may be chosen later; without it nothing comes of all this */

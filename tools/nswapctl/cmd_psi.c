@@ -43,14 +43,6 @@ static uint32_t pressure(void)
 	return avg10 * 100 + 0.5;
 }
 
-static void feed(uint32_t value)
-{
-	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_SET);
-
-	ctl_put_knob(msg, "psi", value);
-	ctl_call(msg, NULL, NULL);
-}
-
 int cmd_psi(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -63,13 +55,13 @@ int cmd_psi(int argc, char **argv)
 	while ((option = arg_option(argc, argv, options)) != -1)
 		every.tv_sec = arg_count(optarg, "number of seconds", 3600);
 	arg_no_more(argc, argv, optind);
-	feed(pressure());
+	ctl_set_knob("psi", pressure());
 	if (!every.tv_sec)
 		return 0;
 	signal(SIGINT, end);
 	signal(SIGTERM, end);
 	while (!ended && !nanosleep(&every, NULL))
-		feed(pressure());
-	feed(0);
+		ctl_set_knob("psi", pressure());
+	ctl_set_knob("psi", 0);
 	return 0;
 }

@@ -137,7 +137,6 @@ static int list_knobs(void)
 
 int cmd_set(int argc, char **argv)
 {
-	struct nl_msg *msg;
 	uint32_t value;
 
 	if (argc == 1)
@@ -146,8 +145,6 @@ int cmd_set(int argc, char **argv)
 		ctl_usage("name a value for '%s'", argv[1]);
 	arg_no_more(argc, argv, 3);
 	value = arg_number(argv[2], "number that a knob takes", UINT32_MAX);
-	msg = ctl_request(NSWAP_CMD_NODE_SET);
-	ctl_put_knob(msg, argv[1], value);
-	ctl_call(msg, NULL, NULL);
+	ctl_set_knob(argv[1], value);
 	return 0;
 }

@@ -47,6 +47,9 @@ struct conf {
 void conf_complain(struct conf *c, unsigned int line, const char *allowed,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* a text without blanks at both ends, and the end of the line, also as CR LF */
+char *conf_trim(char *text);
+
 /* the file, with complaints about lines that are none; refuses one that cannot be read */
 void conf_read(struct conf *c, const char *file);
 

@@ -44,8 +44,7 @@ void conf_complain(struct conf *c, unsigned int line, const char *allowed,
 	va_end(args);
 }
 
-/* without blanks at both ends, and the end of the line, also as CR LF */
-static char *conf_trim(char *text)
+char *conf_trim(char *text)
 {
 	char *end;
 

@@ -303,6 +303,15 @@ void ctl_put_knob(struct nl_msg *msg, const char *name, uint32_t value)
 	nla_nest_end(msg, nest);
 }
 
+/* set a knob of the node */
+void ctl_set_knob(const char *name, uint32_t value)
+{
+	struct nl_msg *msg = ctl_request(NSWAP_CMD_NODE_SET);
+
+	ctl_put_knob(msg, name, value);
+	ctl_call(msg, NULL, NULL);
+}
+
 void ctl_put_policy(struct nl_msg *msg, const char *kind, const char *name)
 {
 	struct nlattr *nest = must_nest(msg, NSWAP_A_POLICY);

@@ -34,5 +34,6 @@ void ctl_put_bytes(struct nl_msg *msg, int type, const void *at, size_t bytes);
 void ctl_put_on(struct nl_msg *msg, int type);
 void ctl_put_policy(struct nl_msg *msg, const char *kind, const char *name);
 void ctl_put_knob(struct nl_msg *msg, const char *name, uint32_t value);
+void ctl_set_knob(const char *name, uint32_t value);
 
 #endif

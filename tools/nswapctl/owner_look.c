@@ -219,6 +219,25 @@ static void cpu_look(void)
 	cpu_ticks = ticks;
 }
 
+/* wait, and take what devices have; true if a key came */
+static bool input_look(int ms, bool key_ends)
+{
+	bool key = false, gone;
+	size_t i;
+
+	if (!key_ends)
+		poll(NULL, 0, ms);
+	poll(input, nr_inputs, key_ends ? ms : 0);
+	for (i = nr_inputs; i--;) {
+		if (!input[i].revents)
+			continue;
+		key = input_read(input[i].fd, &gone) || key;
+		if (gone)
+			input_drop(i);
+	}
+	return key;
+}
+
 void owner_look_at(const char *inputs, const char *terminals, const char *cpu)
 {
 	input_folder = inputs;
@@ -234,22 +253,11 @@ void owner_look_at(const char *inputs, const char *terminals, const char *cpu)
 
 void owner_look(struct owner_seen *seen, int ms, bool key_ends)
 {
+	bool key = input_look(ms, key_ends);
 	double asleep;
-	bool key = false, gone;
 	struct tm tm;
 	time_t t;
-	size_t i;
 
-	if (!key_ends)
-		poll(NULL, 0, ms);
-	poll(input, nr_inputs, key_ends ? ms : 0);
-	for (i = nr_inputs; i--;) {
-		if (!input[i].revents)
-			continue;
-		key = input_read(input[i].fd, &gone) || key;
-		if (gone)
-			input_drop(i);
-	}
 	asleep = seconds(CLOCK_BOOTTIME) - seconds(CLOCK_MONOTONIC);
 	if (key || asleep - slept > ASLEEP_S)
 		last_key = seconds(CLOCK_BOOTTIME);

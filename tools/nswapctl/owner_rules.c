@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf.h"
 #include "ctl.h"
 #include "owner.h"
 #include "parse.h"
@@ -111,17 +112,6 @@ static void rules_set(const struct rules_at *at, struct owner_rules *rules, cons
 	}
 }
 
-static char *rules_trim(char *text)
-{
-	char *end;
-
-	text += strspn(text, " \t");
-	end = text + strlen(text);
-	while (end > text && strchr(" \t\r\n", end[-1]))
-		*--end = '\0';
-	return text;
-}
-
 void owner_read_rules(struct owner_rules *rules, const char *file)
 {
 	struct rules_at at = { .file = file };
@@ -139,14 +129,14 @@ void owner_read_rules(struct owner_rules *rules, const char *file)
 		ctl_refuse("%s: %s", file, strerror(errno));
 	while (getline(&text, &room, f) >= 0) {
 		at.line++;
-		line = rules_trim(text);
+		line = conf_trim(text);
 		if (!*line || *line == '#')
 			continue;
 		equals = strchr(line, '=');
 		if (!equals)
 			rules_refuse(&at, "no RULE = VALUE in", line, KEYS);
 		*equals = '\0';
-		rules_set(&at, rules, rules_trim(line), rules_trim(equals + 1));
+		rules_set(&at, rules, conf_trim(line), conf_trim(equals + 1));
 	}
 	if (ferror(f))
 		ctl_refuse("%s: %s", file, strerror(errno));

@@ -59,14 +59,14 @@ class Desk:
 
 
 def test_back(t):
-    """Nobody types: the node lends. A key: within a second it lends nothing, and its pages
+    """Nothing is typed: the node lends. A key: within a second it lends nothing, and its pages
     move to another peer while their owner uses them."""
     cluster = t.cluster(3)
     client, node, other = cluster
     client.up(lend="0")
     other.up(lend="0")
     size.adaptive(node, "16M", "owner", grow_pct=50)
-    equal(size.size(node)["target_pages"], 0, "pages lent while nobody says the owner is away")
+    equal(size.size(node)["target_pages"], 0, "pages lent before the owner is said to be away")
     cluster.wait_connected()
     dev = client.device_add("16M")
     with tempfile.TemporaryDirectory() as folder, Slots(dev, t.seed) as slots:
@@ -89,7 +89,7 @@ def test_back(t):
                  "its pages have moved")
         t.log(f"{time.monotonic() - begun:.2f} s until {PAGES} pages had moved")
         equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
-        wait_for(desk.away, 10, "nobody types any more")
+        wait_for(desk.away, 10, "nothing is typed any more")
         said = desk.end()
         true("the owner is away" in said and "a key or the mouse" in said, f"it says {said!r}")
         true(not desk.away(), "when it ends the owner counts as here")

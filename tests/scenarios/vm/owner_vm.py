@@ -48,7 +48,7 @@ def test_key(t):
     alone = [touch(t, desk, "nothing lent") for _ in range(3)]
     desk.write("/rules", RULES)
     owner = desk.popen([desk.prog("nswapctl"), "owner", "--rules", "/rules"])
-    wait_for(lambda: size(desk)["target"] > 2 * HELD, 30, "it lends, for nobody types")
+    wait_for(lambda: size(desk)["target"] > 2 * HELD, 30, "it lends, for nothing is typed")
     wait_for(lambda: client.peers()[desk.addr]["free_pages"] > HELD, 20,
              "the client knows of it")
     client.swapon(client.device_add("64M"))
