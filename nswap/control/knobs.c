@@ -80,7 +80,7 @@ int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,
 	ret = nswap_meter_apply(node);
 	if (ret)
 		WRITE_ONCE(*nswap_knob_at(&node->knobs, k), before);
-	if (k->offset == offsetof(struct nswap_knobs, owner_away_s))
+	if (!ret && k->offset == offsetof(struct nswap_knobs, owner_away_s))
 		nswap_sizing_owner_away(node, value);
 	nswap_sizing_now(node);
 	nswap_rebalance_now(node);
