@@ -24,6 +24,8 @@
 #define REST		HZ
 #define HOMELESS	(10 * HZ)
 #define FULL		(5 * HZ)	/* from the first that is full to trying all again */
+/* pages: with less room at a peer, what is on its way may take the last of it */
+#define SCARCE		(2 * NSWAP_MOVERS * NSWAP_REQ_SLOTS)
 
 /* the peer with the most free lent RAM; @rests: skipped one with room in backoff */
 static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
@@ -204,15 +206,17 @@ static unsigned long mover_tell(struct mover_thread *w, const struct nswap_targe
 }
 
 /* drop or keep each page of the batch; returns how many were dropped */
-static u32 mover_finish(struct mover_thread *w, struct nswap_owner *o, u32 attempt,
-			u32 nr, unsigned long drop, enum nswap_moved_how otherwise)
+static u32 mover_finish(struct mover_thread *w, struct nswap_owner *o,
+			const struct nswap_pick *p, u32 nr, unsigned long drop,
+			enum nswap_moved_how otherwise)
 {
 	struct nswap_cache *c = w->m->node->cache;
 	u32 i, gone = 0;
 
 	for (i = 0; i < nr; i++)
-		gone += nswap_held_moved(c, o, w->entry[i], attempt,
+		gone += nswap_held_moved(c, o, w->entry[i], p->attempt,
 					 drop & BIT(i) ? NSWAP_GONE : otherwise);
+	nswap_held_picked_over(o, p);
 	if (w->hand_on)
 		nswap_stat_add(w->m->node, pages_rebalanced, gone);
 	nswap_stat_add(w->m->node, moves_failed, nr - hweight_long(drop));
@@ -264,14 +268,17 @@ static unsigned long mover_pages_returned(struct mover_thread *w, struct nswap_o
 /* no other peer has room for an owner's pages: return one batch to it */
 static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
-	u32 not_of = nswap_owner_homeless(o) ? READ_ONCE(o->homeless) : 0;
 	enum nswap_moved_how otherwise = NSWAP_KEPT;
-	u32 gone, nr, attempt = next_attempt(w->m);
+	struct nswap_pick p = {
+		.attempt = next_attempt(w->m), .n = room, .one_device = true,
+		.not_of = nswap_owner_homeless(o) ? READ_ONCE(o->homeless) : 0,
+	};
 	struct nswap_node *node = w->m->node;
 	unsigned long drop = 0;
+	u32 gone, nr;
 	u64 epoch;
 
-	nr = nswap_held_pick(o, attempt, room, not_of, true, w->entry, &epoch);
+	nr = nswap_held_pick(o, &p, w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
 		return 0;
@@ -281,7 +288,7 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		otherwise = NSWAP_REFUSED;
 	}
 	WRITE_ONCE(o->rest, drop ? jiffies : jiffies + REST);
-	gone = mover_finish(w, o, attempt, nr, drop, otherwise);
+	gone = mover_finish(w, o, &p, nr, drop, otherwise);
 	nswap_stat_add(node, pages_sent_home, gone);
 	trace_nswap_return(node->number, o->id, nr, gone);
 	return gone;
@@ -354,11 +361,12 @@ int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
 /* one batch of one owner; any failure starts a backoff of the owner or the peer */
 u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
-	u32 gone, nr, attempt = next_attempt(w->m);
+	struct nswap_pick p = { .attempt = next_attempt(w->m) };
 	struct nswap_node *node = w->m->node;
 	enum nswap_moved_how otherwise = NSWAP_KEPT;
 	unsigned long there, drop = 0;
 	struct nswap_target to;
+	u32 gone, nr;
 	bool rests;
 	u64 epoch;
 
@@ -366,15 +374,16 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return mover_no_target(w, o, room, rests);
 	if (!reach_owner(w, o))
 		return 0;
-	nr = nswap_held_pick(o, attempt, min_t(u64, room, to.free), 0, false,
-			     w->entry, &epoch);
+	p.n = min_t(u64, room, to.free);
+	p.scarce = to.free < SCARCE;
+	nr = nswap_held_pick(o, &p, w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
 		return 0;
 	}
 	there = mover_move(w, &to, o, epoch, nr);
 	if (there && nswap_inject_early_free()) {
-		nr = mover_finish(w, o, attempt, nr, there, NSWAP_KEPT);
+		nr = mover_finish(w, o, &p, nr, there, NSWAP_KEPT);
 		mover_tell(w, &to, epoch, there);
 		return nr;
 	}
@@ -386,7 +395,7 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		WRITE_ONCE(w->m->rest[to.index], jiffies + REST);
 		otherwise = NSWAP_REFUSED;
 	}
-	gone = mover_finish(w, o, attempt, nr, drop, otherwise);
+	gone = mover_finish(w, o, &p, nr, drop, otherwise);
 	nswap_stat_add(node, pages_moved_out, gone);
 	trace_nswap_move(node->number, o->id, nr, gone);
 	return gone;

@@ -111,6 +111,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 	ret = recv_names(conn);
 	if (ret)
 		return ret;
+	nswap_inject_point(conn->node->id, NSWAP_POINT_MOVING);
 	o = move_take(conn, &names->who, names->page, nr, &entries, &status);
 	if (o) {
 		ret = nswap_serve_pages(conn, &entries);

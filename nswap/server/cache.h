@@ -58,7 +58,7 @@ struct nswap_entry {
  * @link: in the cache's list
  * @id: node id; write-once
  * @lock: protects @epoch, @session, @tree, @lru, @pending,
- *	@pending_tree, @nr_pending, @attached, @seq; outside
+ *	@pending_tree, @nr_pending, @attached, @seq, @moving; outside
  *	the cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
@@ -71,6 +71,7 @@ struct nswap_entry {
  * @attached: what it said of its devices, see attached.c
  * @reserves: number of those with a reserve, likewise
  * @seq: counts stores and claims
+ * @moving: attempts to move its pages that are not over, by class
  * @nr_pending: pages in @pending
  * @held: pages in @tree and @pending; under the cache's lock
  * @filling: pages taken to be filled for it; likewise
@@ -104,6 +105,7 @@ struct nswap_owner {
 	struct list_head attached;
 	u32 reserves;
 	u64 seq;
+	u32 moving[NSWAP_DEV_CLASSES];
 	u32 nr_pending;
 	u64 held;
 	u32 filling;

@@ -27,23 +27,23 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
 }
 
 /* nswap_held_pick() from one lru; the owner's lock held */
-static u32 pick_class(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
-		      bool one_device, struct list_head *lru,
+static u32 pick_class(struct nswap_owner *o, const struct nswap_pick *p,
 		      struct nswap_entry **entry)
 {
+	struct list_head *lru = &o->lru[p->class];
 	u32 left = LOOK_AT, nr = 0;
 
-	while (nr < n && left-- && !list_empty(lru)) {
+	while (nr < p->n && left-- && !list_empty(lru)) {
 		struct nswap_entry *e = list_first_entry(lru, struct nswap_entry,
 							 link);
 
-		if ((not_of && e->instance == not_of) ||
-		    (one_device && nr && e->instance != entry[0]->instance)) {
+		if ((p->not_of && e->instance == p->not_of) ||
+		    (p->one_device && nr && e->instance != entry[0]->instance)) {
 			list_move_tail(&e->link, lru);
 			continue;
 		}
 		list_del_init(&e->link);
-		e->moving = attempt;
+		e->moving = p->attempt;
 		refcount_inc(&e->ref);
 		entry[nr++] = e;
 	}
@@ -53,20 +53,18 @@ static u32 pick_class(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 /**
  * nswap_held_pick() - pick the least recently used pages
  * @o: owner, kept by the caller
- * @attempt: not 0, and not used by a recent attempt of this node
- * @n: at most this many
- * @not_of: a device instance whose pages are skipped, 0 for none
- * @one_device: all pages of the same device
+ * @p: how many, and which
  * @entry: result; the caller gets a reference to each
  * @epoch: result; the owner's epoch they belong to
  *
- * All are of one class, critical ones first.
+ * All are of one class, critical ones first. While some of these are on their way, perhaps
+ * slowly, others do not take the last room before them.
  *
  * Context: process, does not sleep; a page-out path.
- * Return: how many.
+ * Return: how many; if any, nswap_held_picked_over() is to follow.
  */
-u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
-		    bool one_device, struct nswap_entry **entry, u64 *epoch)
+u32 nswap_held_pick(struct nswap_owner *o, struct nswap_pick *p,
+		    struct nswap_entry **entry, u64 *epoch)
 {
 	static const u8 order[NSWAP_DEV_CLASSES] = {
 		NSWAP_DEV_CRITICAL, NSWAP_DEV_NORMAL, NSWAP_DEV_DROPPABLE,
@@ -75,11 +73,24 @@ u32 nswap_held_pick(struct nswap_owner *o, u32 attempt, u32 n, u32 not_of,
 
 	spin_lock(&o->lock);
 	*epoch = o->epoch;
-	for (i = 0; i < NSWAP_DEV_CLASSES && !nr; i++)
-		nr = pick_class(o, attempt, n, not_of, one_device,
-				&o->lru[order[i]], entry);
+	for (i = 0; i < NSWAP_DEV_CLASSES && !nr; i++) {
+		if (i && p->scarce && o->moving[NSWAP_DEV_CRITICAL])
+			break;
+		p->class = order[i];
+		nr = pick_class(o, p, entry);
+	}
+	if (nr)
+		o->moving[p->class]++;
 	spin_unlock(&o->lock);
 	return nr;
+}
+
+/* the attempt to move what was picked is over; process, does not sleep */
+void nswap_held_picked_over(struct nswap_owner *o, const struct nswap_pick *p)
+{
+	spin_lock(&o->lock);
+	o->moving[p->class]--;
+	spin_unlock(&o->lock);
 }
 
 /**

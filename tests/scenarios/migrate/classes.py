@@ -4,13 +4,13 @@
         node0 ------ node1     node0 owns the pages, node1 shrinks or is filled,
              `------ node2     node2 has room, or is another owner
 """
-from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.rawwire import Peer
 from nswaptest.work import Slots
 
 DESCRIPTION = "lenders drop droppable pages first, move critical ones first, keep reserves"
 SUITES = ("lab",)
-NEEDS = ("module", "progs")
+NEEDS = ("module", "inject", "progs")
 TIMEOUT = 180
 
 MIB = 256           # pages
@@ -61,9 +61,10 @@ def crowd_out(slots):
             slots.count.pop(slot, None)
 
 
-def start(t, lend, clients=1):
-    """A cluster, the first nodes of which lend nothing; lend for the others."""
-    cluster = t.cluster(clients + len(lend))
+def start(t, lend, clients=1, **options):
+    """A cluster, the first nodes of which lend nothing; lend for the others; options are
+    the cluster's."""
+    cluster = t.cluster(clients + len(lend), **options)
     for node, size in zip(cluster, ["0"] * clients + lend):
         node.up(lend=size)
     cluster.wait_connected()
@@ -207,10 +208,11 @@ def test_critical_cells(t):
     other.device_del(crowd)
 
 
-def test_order(t):
+def check_order(t, slowly=None):
     """With room for some pages only at another peer, those of the critical device are
-    there when the lender dies, though they were used last."""
-    cluster = start(t, ["32M", "4M"])
+    there when the lender dies, though they were used last. slowly: what happens with the
+    first batch at the peer, called with the client and the peer; None: nothing."""
+    cluster = start(t, ["32M", "4M"], inject=bool(slowly))
     client, lender, second = cluster
     second.ctl("lend", "0")
     wait_for(lambda: client.peers()[second.addr]["free_pages"] == 0, 10,
@@ -224,7 +226,13 @@ def test_order(t):
         second.ctl("lend", "4M")
         wait_for(lambda: lender.peers()[second.addr]["free_pages"] > 600, 20,
                  "the other one has room")
+        if slowly:
+            # room is taken back from grants for critical pages
+            wait_for(lambda: server(second)["granted_pages"] == 0, 20, "no grant is left")
+            client.inject(point=f"moving {second.stat()['node']['id']}")
         lender.ctl("lend", "0")
+        if slowly:
+            slowly(client, second)
         # until there is no room for another batch: movers work side by side
         wait_for(lambda: 4 * MIB - 32 < server(second)["held_pages"] ==
                  client.stat()["client"]["moves_recorded"], 30, "pages have moved")
@@ -232,6 +240,21 @@ def test_order(t):
         equal(slots.compare(), (512, 0, 0), "critical: right, wrong, unreadable")
     client.device_del(plain)
     client.device_del(dear)
+
+
+def test_order(t):
+    """Critical pages first."""
+    check_order(t)
+
+
+def test_order_delayed(t):
+    """Critical pages whose move takes long find their room still there."""
+    def slowly(client, second):
+        wait_for(lambda: server(second)["held_pages"] >= 480, 10, "the other batches moved")
+        # no longer than the mover waits for an answer
+        hold(1)
+        client.inject(point="none")
+    check_order(t, slowly)
 
 
 def test_reserve_refused(t):
