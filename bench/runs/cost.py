@@ -13,8 +13,8 @@ import threading
 from nswaptest.check import Failure
 from vm import counting, image
 
-KERNELS, DEVICES = counting.KERNELS, counting.DEVICES + counting.OTHERS
-WORKS = [*counting.WORKS, counting.TCP]
+KERNELS, DEVICES = counting.KERNELS, [*counting.DEVICES, *counting.OTHERS, counting.MEMBERS]
+WORKS = [*counting.WORKS, counting.TCP, *counting.TURNS]
 _telling = threading.Lock()
 
 
@@ -38,7 +38,7 @@ def asked(args):
 
 def guests(options):
     """Kernels and devices, those devices first that take longest."""
-    slow = ["nbd", *reversed(counting.SEVERAL), "nvme-tcp", "sealed", "keys", "nswap",
+    slow = ["nbd", *reversed(counting.SEVERAL), counting.MEMBERS, "nvme-tcp", "sealed", "keys", "nswap",
             "flash", "home", "disk", "brd", "tcp"]
     return [(kernel, device) for kernel in options["kernels"]
             for device in sorted(options["devices"], key=slow.index)]

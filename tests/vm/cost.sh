@@ -194,6 +194,79 @@ several()
 	device=/dev/nswap0
 }
 
+# member NAME ADDRESS LENDER SIZE OPTION…: a node in a namespace of its own, next to its
+# lender's, and its device
+member()
+{
+	name=$1 own=$2 lender=$3 size=$4
+	shift 4
+	address=$there
+	[ "$lender" = b ] || address=10.79.0.100
+	$ip netns add "$name"
+	$ip link add "to-$name" netns "$lender" type veth peer name "${name}0" netns "$name"
+	$ip netns exec "$lender" $ip link set "to-$name" up
+	$ip netns exec "$lender" $ip route add "$own/32" dev "to-$name" src $address
+	$ip netns exec "$name" $ip link set lo up
+	$ip netns exec "$name" $ip addr add "$own/32" dev "${name}0"
+	$ip netns exec "$name" $ip link set "${name}0" up
+	$ip netns exec "$name" $ip route add "$address/32" dev "${name}0"
+	wait_until 5 "the lender of $name answers" \
+		$ip netns exec "$name" ping -c 1 -W 1 $address
+	$ip netns exec "$name" nswapctl up --open --lend 0 --peers $address \
+		--no-broadcast "$@" || end "failed: node $name is not up"
+	wait_until 30 "the lender of $name has room" \
+		$ip netns exec "$name" nswapctl device add --size "$size"
+}
+
+# Each member may be promised 2048 pages that it does not use, so b lends more than all need.
+# Seven quiet members of the lender b, nswap0 to nswap6; one that may flood it, nswap7, and
+# over as many connections as there may be, nswap8; one that may flood the lender c, nswap9.
+members()
+{
+	load nswap
+	listed=10.79.0.1
+	for number in 2 3 4 5 6 7 8 9 10; do
+		listed=$listed,10.79.0.$number
+	done
+	in_b nswapctl up --open --lend 144M --peers $listed --no-broadcast ||
+		end "failed: node b is not up"
+	$ip netns add c
+	$ip netns exec c $ip link set lo up
+	$ip netns exec c $ip addr add 10.79.0.100/32 dev lo
+	$ip netns exec c nswapctl up --open --lend 16M --addr 10.79.0.100 --peers $listed \
+		--no-broadcast || end "failed: node c is not up"
+	for number in 1 2 3 4 5 6 7; do
+		member q$number 10.79.0.$number b 2M
+	done
+	member g 10.79.0.8 b 8M
+	member g8 10.79.0.9 b 8M --conns 8
+	member e 10.79.0.10 c 8M
+}
+
+# turns WORK…: what a page of the quiet ones takes
+turns()
+{
+	quiet=''
+	for number in 0 1 2 3 4 5 6; do
+		quiet="$quiet /dev/nswap$number"
+	done
+	for work in "$@"; do
+		case $work in
+		*-none) flood=- ;;
+		*-same) flood=/dev/nswap7 ;;
+		*-same-8) flood=/dev/nswap8 ;;
+		*) flood=/dev/nswap9 ;;
+		esac
+		case $work in
+		reads-beside-stores-*) mine=read others=write ;;
+		reads-*) mine=read others=read ;;
+		*) mine=write others=write ;;
+		esac
+		# shellcheck disable=SC2086  # a list of words
+		/bin/turns "$work" $mine $others $flood $quiet > $port || end "failed: $work"
+	done
+}
+
 # nodes with keys, and a device that is not sealed
 keys()
 {
@@ -338,7 +411,9 @@ works()
 	[ -z "${COST_PROFILE:-}" ] || cat /proc/kallsyms > /dev/ttyS2
 	wait_until 60 "the guest is idle" is_idle
 	# shellcheck disable=SC2086  # lists of words
-	if [ "$COST_DEVICE" = tcp ]; then
+	if [ "$COST_DEVICE" = members ]; then
+		turns $plain
+	elif [ "$COST_DEVICE" = tcp ]; then
 		in_b cost serve $there &
 		cost tcp-72-4168 $there > $port || end "failed: $plain"
 	else
@@ -355,7 +430,7 @@ case $COST_DEVICE in
 nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
 parity:*) parity ;;
-brd | nswap | keys | sealed | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
+brd | nswap | members | keys | sealed | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works
 end "done"

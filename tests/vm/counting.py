@@ -31,6 +31,11 @@ DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
 # with keys, sealed the same with a sealed device.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
 OTHERS = ["nbd", "disk", "home", "flash", "keys", "sealed", *SEVERAL]
+# Seven quiet members and one that floods their lender, another one, or none: nanoseconds
+# that a quiet one's page takes, see tests/progs/turns.c.
+MEMBERS = "members"
+TURNS = [f"{job}-{flood}" for job in ("reads", "stores", "reads-beside-stores")
+         for flood in ("none", "elsewhere", "same", "same-8")]
 KERNELS = ["6.1", "6.12"]
 DEVICE_MB = 48
 MEMORY_MB = 512
@@ -59,7 +64,7 @@ _running = set()
 
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
-    mine = [TCP] if device == "tcp" else WORKS
+    mine = {"tcp": [TCP], MEMBERS: TURNS}.get(device, WORKS)
     return [work for work in mine if not works or work in works]
 
 
@@ -82,7 +87,7 @@ def archive(series, out):
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     module = cluster.built_module(series)
-    programs = {f"bin/{p.name}": p for p in cluster.built_programs(("cost",))}
+    programs = {f"bin/{p.name}": p for p in cluster.built_programs(("cost", "turns"))}
     programs["iproute2/ip"] = image.installed("ip")
     for name in PROGRAMS:
         if shutil.which(name, path=image.PATH):
