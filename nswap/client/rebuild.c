@@ -262,7 +262,7 @@ static bool rebuild_waited(unsigned long since, unsigned long most)
 	return time_after(jiffies, since + most);
 }
 
-/* one page of a bio, into the batch's first page. Returns 0, -EAGAIN: not now, -EBADMSG or -EIO */
+/* one page of a bio, into the batch's first page. 0, -EAGAIN: later, -EBADMSG, -ETIMEDOUT, -EIO */
 static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long since)
 {
 	struct nswap_parity *p = t->r->parity;
@@ -286,7 +286,7 @@ static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long si
 		if (rebuild_hopeless(p, slot, lied))
 			return -EIO;
 		if (rebuild_waited(since, patient ? most : 2 * most))
-			return -EIO;
+			return -ETIMEDOUT;
 		/* there may be no way but to wait for one that is late */
 		if (patient || !t->patient || !rebuild_waited(since, PATIENT_AFTER))
 			return -EAGAIN;
@@ -318,7 +318,8 @@ static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio,
 			nswap_warn(dev->node, "%s: page-in of slot %u failed: %s; its program has to be restarted, see nswapctl peers",
 				   dev->disk->disk_name, slot, ret == -EBADMSG ?
 				   "neither its peer nor its group has what was written" :
-				   "its peer does not answer, nor do enough others of its group");
+				   ret == -ETIMEDOUT ? "too many of its group are silent" :
+				   "its peer is gone, and so are too many others of its group");
 		}
 		bio_advance(bio, PAGE_SIZE);
 	}

@@ -25,6 +25,7 @@
 #include "core/node.h"
 #include "parked.h"
 #include "pure/peer_state.h"
+#include "pure/short_time.h"
 
 #define LATE_MS		250	/* less than this is never late: one lost segment */
 #define USUAL_WEIGHT	8	/* of the average, and how many times it is late */
@@ -33,7 +34,7 @@
 void nswap_parked_mark(struct bio *bio, unsigned long since)
 {
 	/* neither BLK_QC_T_NONE, which is odd, nor 0, which bio_reset() leaves */
-	bio->bi_cookie = ((u32)since & ~1u) ?: 2;
+	bio->bi_cookie = nswap_short_time(since);
 }
 
 /**
@@ -68,7 +69,7 @@ int nswap_parked_add(struct nswap_device *dev, struct nswap_peer *peer,
 
 static unsigned long parked_came(const struct bio *bio)
 {
-	return jiffies - (u32)((u32)jiffies - bio->bi_cookie);
+	return nswap_short_time_was(bio->bi_cookie, jiffies);
 }
 
 /* The bio is in a request: when did it come? The mark is taken off; any context. */
