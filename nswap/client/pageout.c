@@ -125,10 +125,10 @@ void nswap_pageout_failed(struct nswap_io *io, unsigned int i)
 {
 	if (io->ops && io->ops->keeps)
 		io->gen[i] = cpu_to_le32(nswap_slot_look(io->dev, io->slot[i]).gen);
-	pageout_end_slot(io, i, NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);
+	/* one that others have yet is not LOST, not for a moment: its group would count it */
+	pageout_end_slot(io, i, io->ops && !io->ops->keeps ? NSWAP_SLOT_EMPTY :
+			 NSWAP_SLOT_LOST, 0, NSWAP_FLASH_NONE);
 	if (io->ops) {
-		if (!io->ops->keeps)
-			nswap_free_slot(io->dev, io->slot[i]);
 		io->ops->failed(io, i);
 		return;
 	}
