@@ -241,7 +241,8 @@ static bool pagein_overdue(const struct nswap_io *io)
 {
 	u32 ms = nswap_knob(io->dev->node, dead_after_ms);
 
-	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
+	return time_after(jiffies, io->since + msecs_to_jiffies(ms)) &&
+	       nswap_client_may_expire(io->dev->node, ms);
 }
 
 /* its peer cannot be asked now: wait for that, or fail */

@@ -257,9 +257,10 @@ static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, bool lied)
 }
 
 /* has a page-in waited for so long, jiffies? */
-static bool rebuild_waited(unsigned long since, unsigned long most)
+static bool rebuild_waited(const struct nswap_parity *p, unsigned long since, unsigned long most)
 {
-	return time_after(jiffies, since + most);
+	return time_after(jiffies, since + most) &&
+	       nswap_client_may_expire(p->dev->node, jiffies_to_msecs(most));
 }
 
 /* one page of a bio, into the batch's first page. 0, -EAGAIN: later, -EBADMSG, -ETIMEDOUT, -EIO */
@@ -285,10 +286,10 @@ static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long si
 		}
 		if (rebuild_hopeless(p, slot, lied))
 			return -EIO;
-		if (rebuild_waited(since, patient ? most : 2 * most))
+		if (rebuild_waited(p, since, patient ? most : 2 * most))
 			return -ETIMEDOUT;
 		/* there may be no way but to wait for one that is late */
-		if (patient || !t->patient || !rebuild_waited(since, PATIENT_AFTER))
+		if (patient || !t->patient || !time_after(jiffies, since + PATIENT_AFTER))
 			return -EAGAIN;
 		patient = true;
 	}

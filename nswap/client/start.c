@@ -29,6 +29,8 @@ int nswap_client_start(struct nswap_node *node)
 	cl->node = node;
 	cl->used = jiffies;
 	cl->ticked = jiffies;
+	cl->due = jiffies;
+	cl->awake = jiffies;
 	spin_lock_init(&cl->wait_lock);
 	spin_lock_init(&cl->orphan_lock);
 	INIT_LIST_HEAD(&cl->waiting);

@@ -22,8 +22,12 @@
  *   then      requests that wait, parked page-ins, frees that wait, pages at home that may go out,
  *             flash that is nearly full of copies
  *
- * Invariant: runs on the module's own work queue and never allocates or waits
- * for the network: page-outs need it in order to go elsewhere.
+ * Invariants:
+ *  - Runs on the module's own work queue and never allocates or waits for the network:
+ *    page-outs need it in order to go elsewhere.
+ *  - A tick that is late by half of dead_after_ms means that this node stood still, as a
+ *    virtual machine whose host paused it: no peer is declared dead and no page-in fails
+ *    before it has run for dead_after_ms again.
  */
 #include "base/hooks.h"
 #include "base/log.h"
@@ -71,9 +75,8 @@ static void overdue_stores(struct nswap_peer *peer)
 		nswap_session_break(peer);
 }
 
-static void overdue_loads(struct nswap_peer *peer)
+static void overdue_loads(struct nswap_peer *peer, u32 ms)
 {
-	u32 ms = nswap_knob(peer->node, dead_after_ms);
 	unsigned long since = jiffies - msecs_to_jiffies(ms);
 	struct nswap_msg *m;
 	bool unsent;
@@ -130,10 +133,8 @@ static void tick_compare(struct nswap_peer *peer)
 		nswap_reconcile_start(peer);
 }
 
-static void declare_dead(struct nswap_peer *peer)
+static void declare_dead(struct nswap_peer *peer, u32 ms)
 {
-	u32 ms = nswap_knob(peer->node, dead_after_ms);
-
 	if (!nswap_peer_expire(peer, ms))
 		return;
 	nswap_warn(peer->node, "peer %s is dead, it has not answered for %u s: page-ins of the %lld pages it holds fail until it is back, unless they are elsewhere too; is it up, and the way there? nswapctl doctor",
@@ -190,13 +191,19 @@ static bool tick_presses(struct nswap_peer *peer)
 
 static void tick_peer(struct nswap_peer *peer)
 {
-	nswap_parked_overdue(peer, nswap_knob(peer->node, dead_after_ms));
+	u32 ms = nswap_knob(peer->node, dead_after_ms);
+	bool expire = nswap_client_may_expire(peer->node, ms);
+
+	if (expire)
+		nswap_parked_overdue(peer, ms);
 	if (READ_ONCE(peer->state) != NSWAP_PEER_UP) {
-		declare_dead(peer);
+		if (expire)
+			declare_dead(peer, ms);
 		return;
 	}
 	overdue_stores(peer);
-	overdue_loads(peer);
+	if (expire)
+		overdue_loads(peer, ms);
 	late_loads(peer);
 	tick_ping(peer);
 	nswap_place_look(peer, NSWAP_PLACE_TICK);
@@ -247,7 +254,10 @@ void nswap_timers_tick(struct work_struct *work)
 	bool pressed = false;
 	u64 slots = 0;
 
+	if (nswap_client_stood_still(node))
+		WRITE_ONCE(cl->awake, jiffies);
 	WRITE_ONCE(cl->ticked, jiffies);
+	WRITE_ONCE(cl->due, jiffies);
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
 		pressed = pressed || tick_presses(peer);
@@ -263,6 +273,7 @@ void nswap_timers_tick(struct work_struct *work)
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);
 	tick_devices(cl);
+	WRITE_ONCE(cl->due, jiffies + msecs_to_jiffies(ms));
 	if (!READ_ONCE(node->going))
 		queue_delayed_work(nswap_io_wq, &cl->tick, msecs_to_jiffies(ms));
 }

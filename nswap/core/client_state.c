@@ -109,3 +109,34 @@ void nswap_client_used(struct nswap_node *node)
 	if (rested)
 		nswap_client_tick_now(node);
 }
+
+/**
+ * nswap_client_stood_still() - has this node not run for long, until just now?
+ * @node: node
+ *
+ * A machine whose host paused it, or that was starved, finds when it goes on that all that
+ * waited has waited for long: answers have come meanwhile, or would have.
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: true if the tick is late by half of dead_after_ms.
+ */
+bool nswap_client_stood_still(const struct nswap_node *node)
+{
+	unsigned int ms = nswap_knob(node, dead_after_ms) / 2;
+
+	return time_after(jiffies, READ_ONCE(node->client->due) + msecs_to_jiffies(ms));
+}
+
+/**
+ * nswap_client_may_expire() - may what has waited for so long be given up?
+ * @node: node
+ * @ms: for how long it has waited
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: false if this node has stood still since: it waits for as long once more.
+ */
+bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms)
+{
+	return time_after(jiffies, READ_ONCE(node->client->awake) + msecs_to_jiffies(ms)) &&
+	       !nswap_client_stood_still(node);
+}

@@ -69,6 +69,8 @@ struct nswap_hedge {
  * @unpark: work that makes requests of them again
  * @tick: time-outs, grants, pings, comparisons
  * @ticked: jiffies of the last one
+ * @due: jiffies when the next one is to run
+ * @awake: jiffies since when this node has not stood still
  * @orphan_lock: protects @orphan, @orphan_head, @nr_orphans
  * @orphan: ring of obsolete copies
  * @orphan_head: oldest
@@ -98,6 +100,8 @@ struct nswap_client {
 	struct work_struct unpark;
 	struct delayed_work tick;
 	unsigned long ticked;
+	unsigned long due;
+	unsigned long awake;
 	spinlock_t orphan_lock;
 	struct nswap_orphan *orphan;
 	unsigned int orphan_head;
@@ -118,6 +122,8 @@ void nswap_client_ready(struct nswap_node *node, struct bio_list *bios);
 void nswap_client_tick_now(struct nswap_node *node);
 void nswap_client_tick_soon(struct nswap_node *node);
 void nswap_client_used(struct nswap_node *node);
+bool nswap_client_stood_still(const struct nswap_node *node);
+bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms);
 
 /* do requests wait, for room or a slot? any context; a snapshot */
 static inline bool nswap_client_waits(const struct nswap_client *cl)

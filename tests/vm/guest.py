@@ -286,6 +286,14 @@ class Guest:
         """Whether QEMU runs and the agent's port is open."""
         return self._qemu.poll() is None and not self._gone.is_set()
 
+    def pause(self):
+        """Stop QEMU: the machine stands still, its clock does not."""
+        self._qemu.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        """Undo pause()."""
+        self._qemu.send_signal(signal.SIGCONT)
+
     def destroy(self):
         """End QEMU at once, as if the machine's power failed."""
         self._qemu.kill()

@@ -229,3 +229,29 @@ def test_long_cut(t):
                    "pages it served, with those since it is back")
     check.equal(peer(client, silent)["epoch"], back["epoch"], "its epoch")
     end_swap(cluster, client)
+
+
+def test_paused(t):
+    """A client's host stops it for three times as long as its lender may be silent, and the
+    lender's host that one, too: the page-ins that wait are not given up when the client goes
+    on first."""
+    cluster = t.cluster(2, kernel="6.1", memory_mb=256)
+    client, lender = cluster.nodes
+    for node in cluster:
+        node.up(lend=LENT, dead_after=DEAD_AFTER)
+    cluster.wait_connected()
+    client.swapon(client.device_add("160M"))
+    program = Program(client, "only", 48, "20M", 1, "--passes", "0", "--seconds", "100000")
+    program.wait_running()
+    lender.machine.pause()
+    check.hold(0.5)
+    client.machine.pause()
+    check.hold(3 * DEAD_AFTER)
+    client.machine.go_on()
+    check.hold(DEAD_AFTER / 2)
+    lender.machine.go_on()
+    program.goes_on()
+    check.equal(stats(client)["read_errors"], 0, "page-ins that failed")
+    program.process.kill(15)
+    check.equal(program.end(t, (0,))["failed_reads"], 0, "reads that failed")
+    end_swap(cluster, client)
