@@ -265,7 +265,7 @@ static int serve_move_message(struct nswap_srv_conn *conn)
 
 /*
  * Serve a message of a move. @conn: connection of a class that may carry it; the
- * header is in @conn->rx. Context: process, the connection's thread; sleeps, for a
+ * header is in @conn->rx. Context: process, the connection's hand; sleeps, for a
  * RETURN until home or flash has its pages. Returns 0 to go on, an error to close the
  * connection.
  */
@@ -275,6 +275,6 @@ int nswap_serve_moves(struct nswap_srv_conn *conn)
 
 	conn->t->recv_timeout(conn->l, MESSAGE_MS);
 	ret = serve_move_message(conn);
-	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
+	conn->t->recv_timeout(conn->l, NSWAP_SERVE_MS);
 	return ret;
 }

@@ -44,7 +44,7 @@ static void answers_vec(struct nswap_srv_conn *conn, u32 bytes)
  * @pages: how many pages it is about
  * @bytes: of results
  *
- * Context: process, the connection's thread; sleeps.
+ * Context: process, the connection's hand; sleeps.
  * Return: 0, or the transport's error.
  */
 int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes)
@@ -63,7 +63,7 @@ int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes)
  *
  * Its pages follow.
  *
- * Context: process, the connection's thread; sleeps.
+ * Context: process, the connection's hand; sleeps.
  * Return: 0, or an error to close the connection.
  */
 int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes)
@@ -113,7 +113,7 @@ static int answers_leave(struct nswap_srv_conn *conn, size_t pages)
 	return ret;
 }
 
-/* send them; process, the connection's thread; sleeps. 0, or the transport's error */
+/* send them; process, the connection's hand; sleeps. 0, or the transport's error */
 int nswap_answers_send(struct nswap_srv_conn *conn)
 {
 	return conn->out_len ? answers_leave(conn, 0) : 0;
@@ -124,7 +124,7 @@ int nswap_answers_send(struct nswap_srv_conn *conn)
  * @conn: connection
  * @pages: pages of the answer added last
  *
- * Context: process, the connection's thread; sleeps.
+ * Context: process, the connection's hand; sleeps.
  * Return: 0, or the transport's error.
  */
 int nswap_answers_large(struct nswap_srv_conn *conn, u32 pages)

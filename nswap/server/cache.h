@@ -90,6 +90,7 @@ struct nswap_entry {
  * @revoked: promises taken back that it still counts on; under the cache's lock
  * @window: limit of @granted; under the cache's lock
  * @conns: its connections; under the cache's hello mutex
+ * @hands: of these, with a hand; under the lock of the hands
  */
 struct nswap_owner {
 	struct list_head link;
@@ -122,6 +123,7 @@ struct nswap_owner {
 	u32 revoked;
 	u32 window;
 	struct list_head conns;
+	unsigned int hands;
 };
 
 /**

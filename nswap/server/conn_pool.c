@@ -2,19 +2,16 @@
 /*
  * Server role: connections made before they are needed.
  *
- * A connection consists of its buffers and a thread, and creating a thread waits
- * for memory. An owner that reconnects finds one ready, so that a server without
- * free memory can give it its pages; those that a fenced session leaves are
- * kept for the next one.
+ * A connection has buffers, and making them waits for memory. An owner that
+ * reconnects finds one ready, so that a server without free memory can give it its
+ * pages; those that a fenced session leaves are kept for the next one.
  *
  * Invariants:
- *  - A spare connection has no link, is done, and its thread sleeps.
+ *  - A spare connection has no link, and has ended.
  *  - There are at most NR_SPARES; the sweeper replaces those taken.
  *  - The acceptor creates none when memory is short: that would delay the
  *    connections behind it, among them owners whose page-outs free memory.
  */
-#include <linux/err.h>
-#include <linux/kthread.h>
 #include <linux/slab.h>
 
 #include "server.h"
@@ -27,25 +24,19 @@
 /**
  * struct nswap_spares - a node's spare connections
  * @node: node
- * @serve: what a connection's thread runs
- * @lock: protects @list, @nr, @made
+ * @lock: protects @list, @nr
  * @list: of connections
  * @nr: how many
- * @made: so far, to name threads
  */
 struct nswap_spares {
 	struct nswap_node *node;
-	int (*serve)(void *conn);
 	spinlock_t lock;
 	struct list_head list;
 	unsigned int nr;
-	unsigned int made;
 };
 
 static void free_conn(struct nswap_srv_conn *conn)
 {
-	if (!conn)
-		return;
 	kfree(conn->run);
 	free_page((unsigned long)conn->scratch);
 	free_page((unsigned long)conn->out);
@@ -55,7 +46,6 @@ static void free_conn(struct nswap_srv_conn *conn)
 static struct nswap_srv_conn *make_conn(struct nswap_spares *s)
 {
 	struct nswap_srv_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
-	unsigned int number;
 
 	if (!conn)
 		return NULL;
@@ -66,14 +56,6 @@ static struct nswap_srv_conn *make_conn(struct nswap_spares *s)
 		goto fail;
 	conn->node = s->node;
 	conn->t = &nswap_tcp_ops;
-	conn->done = true;
-	spin_lock(&s->lock);
-	number = ++s->made;
-	spin_unlock(&s->lock);
-	conn->thread = kthread_run(s->serve, conn, "nswap/%u-s%u",
-				   s->node->number, number);
-	if (IS_ERR(conn->thread))
-		goto fail;
 	return conn;
 fail:
 	free_conn(conn);
@@ -84,28 +66,26 @@ fail:
  * Create a node's spare connections. Returns the pool, perhaps not yet full, or NULL if
  * there is no memory for the pool itself.
  */
-struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
-					   int (*serve)(void *conn))
+struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node)
 {
 	struct nswap_spares *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (!s)
 		return NULL;
 	s->node = node;
-	s->serve = serve;
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->list);
 	nswap_conn_pool_fill(s);
 	return s;
 }
 
-/* end the spare connections */
+/* free the spare connections */
 void nswap_conn_pool_stop(struct nswap_spares *s)
 {
 	struct nswap_srv_conn *conn, *next;
 
 	list_for_each_entry_safe(conn, next, &s->list, link)
-		nswap_conn_pool_end(conn);
+		free_conn(conn);
 	kfree(s);
 }
 
@@ -151,7 +131,7 @@ struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s)
 	spin_unlock(&s->lock);
 	if (!conn)
 		return memory_is_short(s) ? NULL : make_conn(s);
-	memset_startat(conn, 0, mover);
+	memset_startat(conn, 0, phase);
 	return conn;
 }
 
@@ -168,15 +148,5 @@ void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn)
 	}
 	spin_unlock(&s->lock);
 	if (!kept)
-		nswap_conn_pool_end(conn);
-}
-
-/* end a connection's thread and free it */
-void nswap_conn_pool_end(struct nswap_srv_conn *conn)
-{
-	kthread_stop(conn->thread);
-	/* a link that the thread was given but did not see before it was stopped */
-	if (conn->l)
-		conn->t->close(conn->l);
-	free_conn(conn);
+		free_conn(conn);
 }

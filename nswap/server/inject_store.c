@@ -63,7 +63,7 @@ static void inject_ack(struct nswap_srv_conn *conn, u32 nr)
  * @conn: connection; the generations of the STORE are here
  * @entries: where it is to be received; empty again if it is refused
  *
- * Context: process, the connection's thread; sleeps.
+ * Context: process, the connection's hand; sleeps.
  * Return: false if it is to be refused.
  */
 bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries)
@@ -81,7 +81,7 @@ bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries)
 
 /*
  * An answer is about to be sent. @conn: connection; the answer's header is complete.
- * Context: process, the connection's thread; does not sleep. Returns 0 to send it, 1
+ * Context: process, the connection's hand; does not sleep. Returns 0 to send it, 1
  * not to send it, an error to close the connection.
  */
 int nswap_inject_answer(struct nswap_srv_conn *conn)

@@ -28,7 +28,7 @@
  * @nr: results or runs
  * @bytes: payload
  *
- * Context: process, the connection's thread.
+ * Context: process, the connection's hand.
  */
 void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
 {
@@ -115,7 +115,7 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
  *
  * That of a STORE leaves with others; the answers before it are sent first.
  *
- * Context: process, the connection's thread; sleeps.
+ * Context: process, the connection's hand; sleeps.
  * Return: 0, or the transport's error.
  */
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
@@ -135,7 +135,7 @@ int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 
 /*
  * Receive pages into entries. @entries: at most NSWAP_REQ_SLOTS of them. Context:
- * process, the connection's thread; sleeps. Returns 0, or the transport's error.
+ * process, the connection's hand; sleeps. Returns 0, or the transport's error.
  */
 int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
 {
@@ -451,7 +451,7 @@ static bool serve_agreed(const struct nswap_srv_conn *conn)
 
 /*
  * Receive one message and answer it, by nswap_answers_send() at the latest. Context:
- * process, the connection's thread; sleeps. Returns 0 to go on, an error to close the
+ * process, the connection's hand; sleeps. Returns 0 to go on, an error to close the
  * connection.
  */
 int nswap_serve(struct nswap_srv_conn *conn)

@@ -2,16 +2,15 @@
 /*
  * Server role: accepting connections.
  *
- * One thread per node accepts, one thread per connection greets and serves. When the
- * node's address changes the first one listens there; owners come again from theirs.
+ * One thread per node accepts; hands (hands.c) greet and serve. When the node's address
+ * changes the acceptor listens there; owners come again from theirs.
  *
  * Invariants:
- *  - A connection's thread is the only one that receives on or closes its link;
- *    others may shut it down while it is in its owner's list or the acceptor's
- *    (each under its mutex).
- *  - A connection that has ended stays in the acceptor's list, done, until it
- *    is reaped: no thread of this module outlives it. It is listed and no longer done
- *    in one critical section, so what is done there has ended.
+ *  - A connection's hand is the only one that receives on or closes its link; others may
+ *    shut it down while it is in its owner's list or the acceptor's (each under its
+ *    mutex), so that a hand finds it ended.
+ *  - A connection that has ended stays in the acceptor's list until it is reaped. It is
+ *    listed and given to a hand in one critical section, so what has ended there is over.
  *  - Only peers of the list or the subnet are greeted, and an address may have
  *    only a few connections that have not said HELLO.
  */
@@ -25,12 +24,9 @@
 #include "core/inject.h"
 #include "core/node.h"
 #include "core/subnet.h"
-#include "held.h"
 #include "keys/exchange.h"
 #include "owner.h"
-#include "peers/version.h"
 #include "transport/rx_affinity.h"
-#include "transport/sockaddr.h"
 
 #define HELLO_MS	5000
 #define INJECT_MS	6000	/* longer than between two sweeps */
@@ -52,6 +48,7 @@
  * @nr_conns: how many
  * @strangers: connections that have not said hello
  * @spares: connections made before they are needed
+ * @hands: the threads that serve connections
  * @next_ticket: for the next connection; used by @thread only
  * @ready: @error is set
  * @error: result of listening
@@ -68,107 +65,11 @@ struct nswap_acceptor {
 	unsigned int nr_conns;
 	atomic_t strangers;
 	struct nswap_spares *spares;
+	struct nswap_hands *hands;
 	u64 next_ticket;
 	struct completion ready;
 	int error;
 };
-
-static int server_greet(struct nswap_srv_conn *conn, struct nswap_exchange *x)
-{
-	struct nswap_identity *me = conn->node->identity;
-	struct {
-		struct nswap_wire_hdr hdr;
-		struct nswap_wire_greet greet;
-	} __packed m = {};
-
-	nswap_wire_init(&m.hdr, NSWAP_GREET, 0, sizeof(m.greet));
-	m.greet.id = cpu_to_le64(conn->node->id);
-	m.greet.epoch = cpu_to_le64(conn->node->epoch);
-	m.greet.ticket = cpu_to_le64(conn->ticket);
-	if (me && nswap_exchange_greet(x, me, &m.greet))
-		return -EAGAIN;
-	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
-}
-
-/*
- * How long may nothing be heard on a connection? An owner pings on its control
- * connection, and a mover closes a connection that it does not use: a longer silence
- * means that the peer is gone. Returns ms, 0 for no limit.
- */
-unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn)
-{
-	u32 lease = nswap_knob(conn->node, lease_s);
-
-	if (conn->class == NSWAP_CLASS_LOAD || conn->class == NSWAP_CLASS_STORE)
-		return 0;
-	return min(lease, SILENT_S) * MSEC_PER_SEC;
-}
-
-static int send_welcome(struct nswap_srv_conn *conn, u16 status,
-			struct nswap_exchange *x)
-{
-	struct nswap_cache *c = conn->node->cache;
-	struct {
-		struct nswap_wire_hdr hdr;
-		struct nswap_wire_welcome welcome;
-	} __packed m = {};
-
-	nswap_wire_init(&m.hdr, NSWAP_HELLO_ACK, 0, sizeof(m.welcome));
-	m.hdr.id = conn->rx.id;
-	m.hdr.status = cpu_to_le16(status);
-	if (status == NSWAP_ST_OK && conn->class == NSWAP_CLASS_CONTROL)
-		m.hdr.grants = cpu_to_le32(nswap_held_grant(c, conn, 0, 0));
-	m.hdr.slot = cpu_to_le64(nswap_owner_held(c, conn));
-	m.hdr.free = cpu_to_le64(nswap_cache_free_pages(c, conn->owner));
-	m.welcome.features = cpu_to_le64(NSWAP_HAS_ALL);
-	if (conn->node->identity) {
-		nswap_exchange_welcome(x, &m.hdr, &m.welcome);
-		nswap_exchange_tags(x, &conn->tags, true);
-	}
-	return nswap_send_buf(conn->t, conn->l, &m, sizeof(m));
-}
-
-static int take_hello(struct nswap_srv_conn *conn, struct nswap_exchange *x)
-{
-	struct nswap_identity *me = conn->node->identity;
-	struct nswap_cache *c = conn->node->cache;
-	struct nswap_wire_hello hello;
-	u16 status;
-	int ret;
-
-	conn->t->recv_timeout(conn->l, HELLO_MS);
-	ret = nswap_recv_buf(conn->t, conn->l, &conn->rx, sizeof(conn->rx));
-	if (!ret)
-		ret = nswap_wire_check(&conn->rx);
-	if (ret == -EPROTONOSUPPORT) {
-		/* it may not understand an answer of ours: send none */
-		if (!me)
-			nswap_version_client(conn->node, &conn->from, conn->rx.version);
-		return -EACCES;
-	}
-	if (!ret && conn->rx.type != NSWAP_HELLO)
-		ret = -EPROTO;
-	if (!ret)
-		ret = nswap_recv_buf(conn->t, conn->l, &hello, sizeof(hello));
-	if (!ret && me)
-		ret = nswap_exchange_heard(x, me, &hello);
-	if (ret)
-		return ret;
-	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
-		 nswap_owner_hello(c, conn, &hello);
-	/* now, while the owner waits for the answer and nothing is under way */
-	if (status == NSWAP_ST_OK && (hello.class == NSWAP_CLASS_STORE ||
-				      hello.class == NSWAP_CLASS_MOVE))
-		conn->t->no_reserves(conn->l);
-	ret = send_welcome(conn, status, x);
-	if (!ret && status != NSWAP_ST_OK)
-		ret = -EACCES;
-	conn->t->recv_timeout(conn->l, nswap_server_silence_ms(conn));
-	if (conn->class <= NSWAP_CLASS_STORE)
-		conn->t->read_ahead(conn->l, conn->class == NSWAP_CLASS_STORE ?
-				    NSWAP_AHEAD_PAGES : NSWAP_AHEAD_SMALL);
-	return ret;
-}
 
 static void is_known(struct nswap_srv_conn *conn)
 {
@@ -181,77 +82,87 @@ static void close_conn(struct nswap_srv_conn *conn)
 	struct nswap_acceptor *a = conn->node->acceptor;
 	struct nswap_link *l = conn->l;
 
+	nswap_conn_leaves(conn);
 	nswap_owner_bye(conn->node->cache, conn);
 	mutex_lock(&a->lock);
 	conn->l = NULL;
 	mutex_unlock(&a->lock);
+	nswap_exchange_end(&conn->exchange);
 	memzero_explicit(&conn->tags, sizeof(conn->tags));
 	conn->t->close(l);
 }
 
-/* count and tell why a connection of a node with keys has ended, if they were why */
-static void server_refused(struct nswap_srv_conn *conn, int ret)
+/*
+ * How long may a connection rest, ms; 0 without end. An owner pings on its control connection,
+ * and a mover closes a connection that it does not use: a longer silence means that the
+ * peer is gone.
+ */
+static unsigned int server_silence_ms(const struct nswap_srv_conn *conn)
 {
-	struct sockaddr_storage ss;
-	const char *why = ret == -ENOKEY ? "it has no keys" :
-			  ret == -EKEYREJECTED ? "it is no member" :
-			  ret == -EBADMSG ? "it is not who it says, or a message was forged" :
-					    NULL;
+	u32 lease = nswap_knob(conn->node, lease_s);
 
-	if (!why)
-		return;
-	nswap_stat_inc(conn->node, keys_refused);
-	if (nswap_to_sockaddr(&conn->from, &ss) > 0)
-		nswap_warn(conn->node, "refused a connection from %pISpc: %s; if it is to take part, make it a member (nswapctl key)",
-			   &ss, why);
+	if (READ_ONCE(conn->stranger))
+		return HELLO_MS;
+	if (conn->class == NSWAP_CLASS_LOAD || conn->class == NSWAP_CLASS_STORE)
+		return 0;
+	return min(lease, SILENT_S) * MSEC_PER_SEC;
 }
 
-static void serve_link(struct nswap_srv_conn *conn)
+/* what has come: a part of HELLO, or a message. Returns 0 to go on, or an error */
+static int server_step(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
 {
-	struct nswap_exchange x = {};
-	struct nswap_rx_affinity f;
 	int ret;
 
-	nswap_rx_affinity_start(&f);
-	ret = server_greet(conn, &x);
-	if (!ret)
-		ret = take_hello(conn, &x);
-	nswap_exchange_end(&x);
-	is_known(conn);
-	while (!ret && !kthread_should_stop()) {
+	switch (conn->phase) {
+	case NSWAP_CONN_GREETED:
+		return nswap_greet_header(conn);
+	case NSWAP_CONN_HELLO:
+		ret = nswap_greet_hello(conn);
+		is_known(conn);
+		return ret;
+	default:
 		ret = nswap_serve(conn);
-		nswap_rx_affinity(&f, conn->t->cpu(conn->l));
+		nswap_rx_affinity(f, conn->t->cpu(conn->l));
+		if (!ret && !conn->t->pending(conn->l, conn->need))
+			ret = nswap_answers_send(conn);
+		return ret;
 	}
+}
+
+/* GREET, HELLO, then messages. Returns 0 when it is to rest or others come first */
+static int server_serve(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
+{
+	bool stranger = conn->phase != NSWAP_CONN_KNOWN;
+	unsigned long begun = jiffies;
+	unsigned int n = 0;
+	int ret = 0;
+
+	if (conn->phase == NSWAP_CONN_NEW)
+		ret = nswap_greet(conn);
+	/* what kind of connection it is counts from its next turn on */
+	while (!ret && stranger == (conn->phase != NSWAP_CONN_KNOWN) &&
+	       nswap_conn_stays(conn, n++, begun))
+		ret = server_step(conn, f);
+	return ret ?: nswap_answers_send(conn);
+}
+
+/* what a hand does with a connection: false if the link is closed then */
+static bool server_turn(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
+{
+	int ret = server_serve(conn, f);
+
+	if (!ret)
+		return true;
+	if (conn->stranger)
+		is_known(conn);
 	/* what was answered, even if the link is closed for what came then */
 	nswap_answers_send(conn);
-	server_refused(conn, ret);
+	nswap_greet_refused(conn, ret);
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)
 		nswap_warn(conn->node, "closed a connection: a message this node does not understand (%s); see nswapctl peers, and install the same version of nswap on all nodes",
 			   nswap_wire_name(conn->rx.type));
 	close_conn(conn);
-}
-
-/* thread of a connection: serves one link after the other that it is given */
-static int serve_conn(void *data)
-{
-	struct nswap_srv_conn *conn = data;
-
-	for (;;) {
-		set_current_state(TASK_IDLE);
-		if (kthread_should_stop())
-			break;
-		/* pairs with give_link() */
-		if (smp_load_acquire(&conn->done)) {
-			schedule();
-			continue;
-		}
-		__set_current_state(TASK_RUNNING);
-		serve_link(conn);
-		/* pairs with server_reap(): nothing is touched after this */
-		smp_store_release(&conn->done, true);
-	}
-	__set_current_state(TASK_RUNNING);
-	return 0;
+	return false;
 }
 
 /* too many connections that have not said hello? */
@@ -274,19 +185,17 @@ static bool server_crowded(struct nswap_acceptor *a, const struct nswap_addr *fr
 static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
 		      struct nswap_link *l, const struct nswap_addr *from)
 {
-	conn->l = l;
 	conn->from = *from;
 	conn->stranger = true;
 	conn->ticket = ++a->next_ticket;
 	mutex_lock(&a->lock);
+	conn->l = l;
 	list_add_tail(&conn->link, &a->conns);
 	a->nr_conns++;
 	atomic_inc(&a->strangers);
 	if (nswap_inject_slow_link())
 		msleep(INJECT_MS);
-	/* listed, it is not done; pairs with serve_conn(): all of the above is there */
-	smp_store_release(&conn->done, false);
-	wake_up_process(conn->thread);
+	nswap_conn_add(a->hands, conn);
 	mutex_unlock(&a->lock);
 }
 
@@ -316,8 +225,7 @@ static void server_reap(struct nswap_acceptor *a)
 
 	mutex_lock(&a->lock);
 	list_for_each_entry_safe(conn, next, &a->conns, link) {
-		/* pairs with serve_conn(): it no longer uses anything */
-		if (!smp_load_acquire(&conn->done))
+		if (!nswap_conn_ended(conn))
 			continue;
 		list_move(&conn->link, &dead);
 		a->nr_conns--;
@@ -388,15 +296,9 @@ static int accept_loop(void *data)
 /* end all connections, when no more are accepted */
 static void end_all(struct nswap_acceptor *a)
 {
-	struct nswap_srv_conn *conn, *next;
-	LIST_HEAD(all);
-
 	nswap_server_again(a->node);
-	mutex_lock(&a->lock);
-	list_splice_init(&a->conns, &all);
-	mutex_unlock(&a->lock);
-	list_for_each_entry_safe(conn, next, &all, link)
-		nswap_conn_pool_end(conn);
+	nswap_hands_stop(a->hands);
+	server_reap(a);
 	nswap_conn_pool_stop(a->spares);
 }
 
@@ -413,11 +315,32 @@ void nswap_server_again(struct nswap_node *node)
 	mutex_unlock(&a->lock);
 }
 
-/* reap connections that have ended, make spare ones */
+/* connections that have rested for too long: the peer is gone */
+static void server_silent(struct nswap_acceptor *a)
+{
+	struct nswap_srv_conn *conn;
+
+	mutex_lock(&a->lock);
+	list_for_each_entry(conn, &a->conns, link) {
+		unsigned int ms = server_silence_ms(conn);
+
+		if (!conn->l || READ_ONCE(conn->state) != NSWAP_CONN_RESTING)
+			continue;
+		if (ms && time_after(jiffies, READ_ONCE(conn->since) + msecs_to_jiffies(ms)))
+			conn->t->shutdown(conn->l);
+		/* should a call of the link have been missed */
+		nswap_conn_look(conn);
+	}
+	mutex_unlock(&a->lock);
+}
+
+/* reap connections that have ended, make spare ones, end those that are silent */
 void nswap_server_sweep(struct nswap_node *node)
 {
+	server_silent(node->acceptor);
 	server_reap(node->acceptor);
 	nswap_conn_pool_fill(node->acceptor->spares);
+	nswap_hands_sweep(node->acceptor->hands);
 }
 
 /* Listen at the node's new address; connections stay; process, sleeps for a lock. */
@@ -443,6 +366,24 @@ static void server_explain(struct nswap_node *node, int error,
 		NL_SET_ERR_MSG(ext, "cannot listen on this address and port");
 }
 
+/* Returns 0, -ENOMEM or another error of kthread creation; then there is nothing to undo */
+static int server_threads(struct nswap_acceptor *a)
+{
+	a->spares = nswap_conn_pool_start(a->node);
+	if (!a->spares)
+		return -ENOMEM;
+	a->hands = nswap_hands_start(a->node, server_turn);
+	a->thread = a->hands ?
+		kthread_run(accept_loop, a, "nswap/%u-accept", a->node->number) :
+		ERR_PTR(-ENOMEM);
+	if (!IS_ERR(a->thread))
+		return 0;
+	if (a->hands)
+		nswap_hands_stop(a->hands);
+	nswap_conn_pool_stop(a->spares);
+	return PTR_ERR(a->thread);
+}
+
 /*
  * Listen. Context: process, sleeps; a separate thread creates the socket. Returns 0,
  * -ENOMEM, or the transport's error.
@@ -460,14 +401,8 @@ int nswap_server_start(struct nswap_node *node, struct netlink_ext_ack *ext)
 	INIT_LIST_HEAD(&a->conns);
 	init_completion(&a->ready);
 	node->acceptor = a;
-	a->spares = nswap_conn_pool_start(node, serve_conn);
-	a->thread = a->spares ?
-		kthread_run(accept_loop, a, "nswap/%u-accept", node->number) :
-		ERR_PTR(-ENOMEM);
-	if (IS_ERR(a->thread)) {
-		ret = PTR_ERR(a->thread);
-		if (a->spares)
-			nswap_conn_pool_stop(a->spares);
+	ret = server_threads(a);
+	if (ret) {
 		node->acceptor = NULL;
 		kfree(a);
 		return ret;

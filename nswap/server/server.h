@@ -7,28 +7,80 @@
 
 #include <linux/bvec.h>
 
-#include "keys/tags.h"
+#include "keys/exchange.h"
 #include "cache.h"
 #include "transport/transport.h"
 
 struct netlink_ext_ack;
-struct task_struct;
+struct nswap_hands;
+struct nswap_rx_affinity;
+
+#define NSWAP_SERVE_MS	30000	/* for the rest of a message, once it has begun */
 
 /**
- * struct nswap_srv_conn - one connection; private to its thread unless noted
+ * enum nswap_conn_state - who has a connection, see hands.c
+ * @NSWAP_CONN_ENDED: its link is closed, or it never had one
+ * @NSWAP_CONN_READY: waits for a hand
+ * @NSWAP_CONN_SERVED: has one
+ * @NSWAP_CONN_RESTING: waits for its link
+ */
+enum nswap_conn_state {
+	NSWAP_CONN_ENDED,
+	NSWAP_CONN_READY,
+	NSWAP_CONN_SERVED,
+	NSWAP_CONN_RESTING,
+};
+
+/**
+ * enum nswap_conn_kind - how long its messages may hold a hand up
+ * @NSWAP_CONN_QUICK: not at all, but for one that is cut off
+ * @NSWAP_CONN_STORE: until its pages have come
+ * @NSWAP_CONN_MOVER: likewise, or until other nodes or a home have answered
+ * @NSWAP_CONN_KINDS: how many
+ */
+enum nswap_conn_kind {
+	NSWAP_CONN_QUICK,
+	NSWAP_CONN_STORE,
+	NSWAP_CONN_MOVER,
+	NSWAP_CONN_KINDS,
+};
+
+/**
+ * enum nswap_conn_phase - what comes next on a connection
+ * @NSWAP_CONN_NEW: GREET is to be sent
+ * @NSWAP_CONN_GREETED: the header of HELLO
+ * @NSWAP_CONN_HELLO: the rest of it
+ * @NSWAP_CONN_KNOWN: a message
+ */
+enum nswap_conn_phase {
+	NSWAP_CONN_NEW,
+	NSWAP_CONN_GREETED,
+	NSWAP_CONN_HELLO,
+	NSWAP_CONN_KNOWN,
+};
+
+/**
+ * struct nswap_srv_conn - one connection; private to its hand unless noted
  * @node: node
  * @t: transport
- * @l: link; closed by the thread after it has left its owner
+ * @l: link; closed by the hand after it has left its owner
  * @link: in the acceptor's list, or among the spare ones
  * @from: where the link comes from
  * @stranger: no HELLO has come on the link yet
  * @of_owner: in the owner's list, or that of movers; under the cache's hello mutex
- * @thread: serves it
- * @done: the thread no longer uses the link and waits for another one
+ * @hands: who serve it
+ * @ready: among those that wait for a hand
+ * @state: enum nswap_conn_state; under the lock of @hands
+ * @kind: enum nswap_conn_kind; likewise
+ * @served_of: the owner of which it has a hand; likewise
+ * @since: jiffies since when it rests
  * @ticket: from GREET
  * @owner: the owner that said HELLO; NULL before
  * @run: runs of a FREE or a HOLD_LIST
  * @scratch: a page for payload that is discarded
+ * @phase: enum nswap_conn_phase
+ * @need: bytes to come before it needs a hand
+ * @exchange: of keys, until HELLO_ACK is sent
  * @mover: classes MOVE and TELL: the node that said HELLO
  * @epoch: of the owner or the mover, at hello
  * @session: of the owner, at hello
@@ -62,14 +114,21 @@ struct nswap_srv_conn {
 	struct nswap_addr from;
 	bool stranger;
 	struct list_head of_owner;
-	struct task_struct *thread;
-	bool done;
+	struct nswap_hands *hands;
+	struct list_head ready;
+	u8 state;
+	u8 kind;
+	struct nswap_owner *served_of;
+	unsigned long since;
 	u64 ticket;
 	struct nswap_owner *owner;
 	struct nswap_wire_run *run;
 	void *scratch;
 	void *out;
 	/* from here on zeros for each new link */
+	u8 phase;
+	u32 need;
+	struct nswap_exchange exchange;
 	u64 mover;
 	u64 epoch;
 	u64 session;
@@ -102,7 +161,31 @@ void nswap_server_stop(struct nswap_node *node);
 void nswap_server_rebind(struct nswap_node *node);
 void nswap_server_again(struct nswap_node *node);
 void nswap_server_sweep(struct nswap_node *node);
-unsigned int nswap_server_silence_ms(const struct nswap_srv_conn *conn);
+/* does nothing use its link, or the memory of its owner, any more? any context */
+static inline bool nswap_conn_ended(const struct nswap_srv_conn *conn)
+{
+	/* pairs with hands.c: what its last hand did is done */
+	return smp_load_acquire(&conn->state) == NSWAP_CONN_ENDED;
+}
+
+/* hands.c */
+struct nswap_hands *nswap_hands_start(struct nswap_node *node,
+				      bool (*turn)(struct nswap_srv_conn *conn,
+						   struct nswap_rx_affinity *f));
+void nswap_hands_stop(struct nswap_hands *h);
+void nswap_hands_sweep(struct nswap_hands *h);
+
+/* conn_queue.c */
+void nswap_conn_add(struct nswap_hands *h, struct nswap_srv_conn *conn);
+void nswap_conn_look(struct nswap_srv_conn *conn);
+void nswap_conn_leaves(struct nswap_srv_conn *conn);
+bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned long begun);
+
+/* greet.c */
+int nswap_greet(struct nswap_srv_conn *conn);
+int nswap_greet_header(struct nswap_srv_conn *conn);
+int nswap_greet_hello(struct nswap_srv_conn *conn);
+void nswap_greet_refused(struct nswap_srv_conn *conn, int ret);
 
 /* serve.c */
 int nswap_serve(struct nswap_srv_conn *conn);
@@ -124,12 +207,10 @@ int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to);
 int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes);
 
 /* conn_pool.c */
-struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node,
-					   int (*serve)(void *conn));
+struct nswap_spares *nswap_conn_pool_start(struct nswap_node *node);
 void nswap_conn_pool_stop(struct nswap_spares *s);
 void nswap_conn_pool_fill(struct nswap_spares *s);
 struct nswap_srv_conn *nswap_conn_pool_take(struct nswap_spares *s);
 void nswap_conn_pool_give(struct nswap_spares *s, struct nswap_srv_conn *conn);
-void nswap_conn_pool_end(struct nswap_srv_conn *conn);
 
 #endif

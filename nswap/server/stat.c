@@ -7,7 +7,7 @@
 #include "pure/totals.h"
 #include "server.h"
 
-/* answer a STAT; the connection's thread, sleeps only to send; allocates nothing */
+/* answer a STAT; the connection's hand, sleeps only to send; allocates nothing */
 int nswap_serve_stat(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_stat *answer = (void *)conn->run;

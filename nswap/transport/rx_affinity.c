@@ -7,7 +7,6 @@
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
-#include <linux/sched/prio.h>
 
 #include "rx_affinity.h"
 
@@ -17,8 +16,6 @@
  * nswap_rx_affinity_start() - the calling thread serves a connection
  * @f: its state
  *
- * It gets the priority of a high-priority worker: tasks wait for its answers.
- *
  * Context: process, a kernel thread.
  */
 void nswap_rx_affinity_start(struct nswap_rx_affinity *f)
@@ -26,7 +23,6 @@ void nswap_rx_affinity_start(struct nswap_rx_affinity *f)
 	f->cpu = -1;
 	f->other = -1;
 	f->times = 0;
-	set_user_nice(current, MIN_NICE);
 }
 
 /**

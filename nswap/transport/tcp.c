@@ -24,12 +24,10 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/tcp.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -37,7 +35,7 @@
 #include "pure/buffers.h"
 #include "refer.h"
 #include "sockaddr.h"
-#include "transport.h"
+#include "tcp_link.h"
 
 /*
  * Fixed for each link (pure/buffers.c), so that autotuning under pressure cannot shrink a
@@ -49,21 +47,6 @@
 
 /* bytes of all links' buffers */
 static atomic64_t buffers_taken = ATOMIC64_INIT(0);
-
-struct nswap_link {
-	struct socket *sock;
-	struct mutex own;	/* serialises tasks other than the link's thread */
-	bool reserves;
-	u32 buffer;		/* each way, of the budget */
-	void (*writable)(void *arg);
-	void *arg;
-	void (*saved_write_space)(struct sock *sk);
-	unsigned int most;	/* to read ahead */
-	unsigned int at;	/* where in @ahead */
-	unsigned int have;	/* so many bytes of it are still to be taken */
-	struct bio_vec bv[NSWAP_REQ_SLOTS + 1];	/* pages and @ahead */
-	u8 ahead[NSWAP_AHEAD_SMALL];
-};
 
 /* before the handshake: it fixes the window, and may need the reserves */
 static void tcp_prepare(struct nswap_link *l)
@@ -158,12 +141,7 @@ static void tcp_close_link(struct nswap_link *l)
 	struct sock *sk = l->sock->sk;
 	unsigned int scope;
 
-	if (l->saved_write_space) {
-		write_lock_bh(&sk->sk_callback_lock);
-		sk->sk_write_space = l->saved_write_space;
-		sk->sk_user_data = NULL;
-		write_unlock_bh(&sk->sk_callback_lock);
-	}
+	nswap_tcp_quiet(l);
 	/* the flag is cleared last: packets that passed the filter may be queued */
 	sock_hold(sk);
 	/* the reset that is sent is allocated as any task would: no reclaim, no OOM kill */
@@ -283,32 +261,6 @@ static void tcp_no_reserves(struct nswap_link *l)
 	mutex_unlock(&l->own);
 }
 
-static void write_space(struct sock *sk)
-{
-	struct nswap_link *l;
-
-	read_lock_bh(&sk->sk_callback_lock);
-	l = sk->sk_user_data;
-	if (l) {
-		l->saved_write_space(sk);
-		l->writable(l->arg);
-	}
-	read_unlock_bh(&sk->sk_callback_lock);
-}
-
-static void tcp_on_writable(struct nswap_link *l, void (*fn)(void *), void *arg)
-{
-	struct sock *sk = l->sock->sk;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	l->writable = fn;
-	l->arg = arg;
-	l->saved_write_space = sk->sk_write_space;
-	sk->sk_user_data = l;
-	sk->sk_write_space = write_space;
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
 /*
  * Without waiting, a message is begun only when all of it should fit: a
  * message cut in the middle cannot be taken back when its time is up.
@@ -349,13 +301,6 @@ static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from, size_t
 	}
 	memalloc_noreclaim_restore(scope);
 	return done;
-}
-
-static bool tcp_ready(struct nswap_link *l, size_t len)
-{
-	const struct tcp_sock *tp = tcp_sk(l->sock->sk);
-
-	return l->have + (READ_ONCE(tp->rcv_nxt) - READ_ONCE(tp->copied_seq)) >= len;
 }
 
 /* @bytes: at most NSWAP_AHEAD_SMALL */
@@ -416,7 +361,7 @@ static int recv_some(struct nswap_link *l, struct iov_iter *to)
 		return ret;
 	}
 	if (l->most && iov_iter_is_bvec(to) && to->nr_segs <= NSWAP_REQ_SLOTS &&
-	    tcp_ready(l, iov_iter_count(to)))
+	    nswap_tcp_ready(l, iov_iter_count(to)))
 		return recv_both(l, to);
 	msg.msg_iter = *to;
 	ret = sock_recvmsg(l->sock, &msg, MSG_WAITALL | MSG_NOSIGNAL);
@@ -478,10 +423,13 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.accept = tcp_accept_link,
 	.peer_addr = tcp_peer_addr,
 	.no_reserves = tcp_no_reserves,
-	.on_writable = tcp_on_writable,
+	.on_writable = nswap_tcp_on_writable,
+	.on_change = nswap_tcp_on_change,
+	.pending = nswap_tcp_pending,
+	.wait = nswap_tcp_wait,
 	.fits = tcp_fits,
 	.send = tcp_send_iter,
-	.ready = tcp_ready,
+	.ready = nswap_tcp_ready,
 	.recv = tcp_recv_iter,
 	.read_ahead = tcp_read_ahead,
 	.cpu = tcp_cpu,

@@ -29,12 +29,17 @@ struct nswap_link;
  *	reserves; sending always may. Call it while nothing is in flight.
  * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
  *	go on after -EAGAIN; spurious calls are possible.
+ * @on_change: likewise when anything has come, or the link has ended; @fn NULL: not any
+ *	more, and no call is under way then. Process; not with @on_writable.
  * @fits: would @send surely take so many bytes at once, without waiting? Any context.
  * @send: send from @from, advance it. @pages: so many bytes at its end are pages that
  *	need not be copied: the link may refer to them until they have come, or the link
  *	is closed. @wait: sleep until all is sent or the link breaks; else -EAGAIN when
  *	not even a part fits. Returns bytes sent. Page-out path; one caller at a time.
  * @ready: have so many bytes come, so that @recv of them would not sleep? The receiver.
+ * @pending: have so many bytes come, or has the link ended? Any context. The receiver, or
+ *	while there is none.
+ * @wait: sleep until @pending, at most so many ms. Returns @pending. The receiver.
  * @recv: fill @to completely or fail. One caller at a time.
  * @read_ahead: from now on @recv of fewer bytes than this takes up to as many at once, if
  *	they are there, and keeps what is not asked for yet. The receiver.
@@ -57,10 +62,13 @@ struct nswap_transport_ops {
 	int (*peer_addr)(struct nswap_link *l, struct nswap_addr *addr);
 	void (*no_reserves)(struct nswap_link *l);
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
+	void (*on_change)(struct nswap_link *l, void (*fn)(void *), void *arg);
 	bool (*fits)(struct nswap_link *l, size_t len);
 	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, size_t pages,
 			bool wait);
 	bool (*ready)(struct nswap_link *l, size_t len);
+	bool (*pending)(struct nswap_link *l, size_t len);
+	bool (*wait)(struct nswap_link *l, size_t len, unsigned int ms);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);
 	void (*read_ahead)(struct nswap_link *l, unsigned int bytes);
 	int (*cpu)(struct nswap_link *l);

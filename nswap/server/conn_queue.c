@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Server role: which connections rest, wait for a hand or have one (hands.c).
+ *
+ *   RESTING -> READY: a header has come, or the link has ended
+ *   READY -> SERVED: a hand takes it: an idle one at once, else the next that is free
+ *   SERVED -> RESTING: nothing has come for REST_MS, or not just now and others wait
+ *   SERVED -> READY: others wait and it had its turn
+ *   SERVED -> ENDED: the link is closed
+ *
+ * Invariants:
+ *  - A connection is in one state at a time, changed under the lock. Only its hand, while
+ *    it is SERVED, uses it; the lock orders what one hand wrote before what the next reads.
+ *  - The link calls only while the connection is RESTING, or is about to; what came before
+ *    it would have called is looked for once more.
+ *  - A connection that is READY waits for no memory: hands that find others waiting give
+ *    theirs up after a message that leaves it empty, or TURN of them. What holds a hand up
+ *    is bounded, so that some hands are free whatever is slow, and memory with it:
+ *     - a stranger, or half a header, has none;
+ *     - stores, whose payload is dropped and sent again while memory is short, and movers,
+ *       whose messages may wait for other nodes, which may wait for this one, have three
+ *       quarters of the hands at most, movers half of them;
+ *     - the connections of one owner have half at most.
+ */
+#include "hands.h"
+#include "owner.h"
+
+#define REST_MS		20	/* a wake-up without a hand costs a little more */
+#define TURN		32	/* messages, while others wait */
+#define TURN_MS		20
+
+static enum nswap_conn_kind conn_kind(const struct nswap_srv_conn *conn)
+{
+	switch (conn->class) {
+	case NSWAP_CLASS_STORE:
+		return NSWAP_CONN_STORE;
+	case NSWAP_CLASS_MOVE:
+	case NSWAP_CLASS_TELL:
+		return NSWAP_CONN_MOVER;
+	default:
+		return NSWAP_CONN_QUICK;
+	}
+}
+
+/* may one more of a kind be served? a guess without the lock */
+static bool kind_may(const struct nswap_hands *h, enum nswap_conn_kind kind)
+{
+	unsigned int nr = READ_ONCE(h->nr), movers = READ_ONCE(h->serving[NSWAP_CONN_MOVER]);
+
+	if (kind == NSWAP_CONN_QUICK)
+		return true;
+	if (kind == NSWAP_CONN_MOVER && 2 * movers >= nr)
+		return false;
+	return 4 * (movers + READ_ONCE(h->serving[NSWAP_CONN_STORE])) < 3 * nr;
+}
+
+/* may a hand begin to serve a connection? the lock held */
+static bool conn_may(const struct nswap_hands *h, const struct nswap_srv_conn *conn)
+{
+	return kind_may(h, conn->kind) &&
+	       (!conn->owner || 2 * conn->owner->hands < max(h->nr, 2u));
+}
+
+/* a connection has a hand from now on; the lock held */
+static void conn_begin(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	conn->state = NSWAP_CONN_SERVED;
+	conn->served_of = conn->owner;
+	if (conn->served_of)
+		conn->served_of->hands++;
+	WRITE_ONCE(h->serving[conn->kind], h->serving[conn->kind] + 1);
+}
+
+/* a connection has no hand any more; the lock held */
+static void conn_end(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	if (conn->served_of)
+		conn->served_of->hands--;
+	conn->served_of = NULL;
+	WRITE_ONCE(h->serving[conn->kind], h->serving[conn->kind] - 1);
+	conn->kind = conn_kind(conn);
+}
+
+/* it waits for a hand; the lock held */
+static void conn_queue(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	conn->state = NSWAP_CONN_READY;
+	list_add_tail(&conn->ready, &h->ready[conn->kind]);
+	WRITE_ONCE(h->nr_ready[conn->kind], h->nr_ready[conn->kind] + 1);
+}
+
+/* a connection has something to do: a hand for it, if one is idle; the lock held */
+static void conn_give(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	struct nswap_hand *hand = list_first_entry_or_null(&h->idle, struct nswap_hand,
+							   link);
+
+	if (!hand || !conn_may(h, conn)) {
+		conn_queue(h, conn);
+		queue_delayed_work(system_dfl_wq, &h->more, 0);
+		return;
+	}
+	list_del_init(&hand->link);
+	h->nr_idle--;
+	conn_begin(h, conn);
+	/* pairs with hand_wait() */
+	smp_store_release(&hand->conn, conn);
+	wake_up_process(hand->task);
+}
+
+/**
+ * nswap_conn_look() - does a connection that rests have something to do?
+ * @conn: connection with a link, which stays open
+ *
+ * Context: any but interrupts; does not sleep.
+ */
+void nswap_conn_look(struct nswap_srv_conn *conn)
+{
+	struct nswap_hands *h = conn->hands;
+
+	spin_lock_bh(&h->lock);
+	if (conn->state == NSWAP_CONN_RESTING && conn->t->pending(conn->l, conn->need))
+		conn_give(h, conn);
+	spin_unlock_bh(&h->lock);
+}
+
+/* something has happened on a link that rests, or is about to; does not sleep */
+static void conn_changed(void *arg)
+{
+	nswap_conn_look(arg);
+}
+
+/* false if something has come meanwhile; else another hand may have it at once; process */
+bool nswap_conn_rest(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	bool rests;
+
+	WRITE_ONCE(conn->since, jiffies);
+	conn->t->on_change(conn->l, conn_changed, conn);
+	spin_lock_bh(&h->lock);
+	rests = !conn->t->pending(conn->l, conn->need);
+	if (rests) {
+		conn_end(h, conn);
+		conn->state = NSWAP_CONN_RESTING;
+	}
+	spin_unlock_bh(&h->lock);
+	return rests;
+}
+
+/* The connection is about to leave its owner, who may go then; its hand. */
+void nswap_conn_leaves(struct nswap_srv_conn *conn)
+{
+	struct nswap_hands *h = conn->hands;
+
+	spin_lock_bh(&h->lock);
+	if (conn->served_of)
+		conn->served_of->hands--;
+	conn->served_of = NULL;
+	spin_unlock_bh(&h->lock);
+}
+
+/* the link is closed; nothing of the connection is touched after this; process */
+void nswap_conn_over(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	bool last;
+
+	spin_lock_bh(&h->lock);
+	last = !--h->nr_conns;
+	conn_end(h, conn);
+	/* pairs with nswap_conn_ended() */
+	smp_store_release(&conn->state, NSWAP_CONN_ENDED);
+	spin_unlock_bh(&h->lock);
+	if (last)
+		wake_up_all(&h->none);
+}
+
+/* of a kind, the connection that has waited longest and may be served; the lock held */
+static struct nswap_srv_conn *queue_pop(struct nswap_hands *h, enum nswap_conn_kind kind)
+{
+	struct nswap_srv_conn *conn;
+
+	list_for_each_entry(conn, &h->ready[kind], ready) {
+		if (!conn_may(h, conn))
+			continue;
+		list_del(&conn->ready);
+		WRITE_ONCE(h->nr_ready[kind], h->nr_ready[kind] - 1);
+		conn_begin(h, conn);
+		return conn;
+	}
+	return NULL;
+}
+
+/**
+ * nswap_conn_next() - what a hand serves next
+ * @hand: hand
+ * @conn: what it has, and others may wait before; or NULL
+ *
+ * Context: process; does not sleep.
+ * Return: a connection, of each kind in turn; NULL if none may be served: it is idle.
+ */
+struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv_conn *conn)
+{
+	struct nswap_hands *h = hand->hands;
+	unsigned int i;
+
+	spin_lock_bh(&h->lock);
+	if (conn) {
+		conn_end(h, conn);
+		conn_queue(h, conn);
+		conn = NULL;
+	}
+	for (i = 0; i < NSWAP_CONN_KINDS && !conn; i++)
+		conn = queue_pop(h, (h->first + i) % NSWAP_CONN_KINDS);
+	h->first = (h->first + 1) % NSWAP_CONN_KINDS;
+	if (!conn) {
+		hand->idle = jiffies;
+		list_add(&hand->link, &h->idle);
+		h->nr_idle++;
+	}
+	WRITE_ONCE(hand->conn, conn);
+	spin_unlock_bh(&h->lock);
+	return conn;
+}
+
+/* how many wait for a hand? any context; a snapshot */
+unsigned int nswap_conn_queued(const struct nswap_hands *h)
+{
+	unsigned int kind, n = 0;
+
+	for (kind = 0; kind < NSWAP_CONN_KINDS; kind++)
+		n += READ_ONCE(h->nr_ready[kind]);
+	return n;
+}
+
+/* does any wait that may be served? likewise */
+static bool queue_waits(const struct nswap_hands *h)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < NSWAP_CONN_KINDS; kind++)
+		if (READ_ONCE(h->nr_ready[kind]) && kind_may(h, kind))
+			return true;
+	return false;
+}
+
+/**
+ * nswap_conn_stays() - is a hand to serve another message of a connection?
+ * @conn: connection it serves; no answer is held back
+ * @served: so many messages in this turn
+ * @begun: jiffies when it began
+ *
+ * Context: process, the connection's hand; sleeps up to REST_MS.
+ * Return: true if its header has come, or the link has ended.
+ */
+bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned long begun)
+{
+	bool others = queue_waits(conn->hands);
+
+	if (conn->t->pending(conn->l, conn->need))
+		return !others || (served < TURN &&
+				   !time_after(jiffies, begun + msecs_to_jiffies(TURN_MS)));
+	return !others && conn->t->wait(conn->l, conn->need, REST_MS);
+}
+
+/* serve a connection, whose link is open, from now on; process, does not sleep */
+void nswap_conn_add(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	conn->hands = h;
+	conn->kind = NSWAP_CONN_QUICK;
+	spin_lock_bh(&h->lock);
+	h->nr_conns++;
+	conn_give(h, conn);
+	spin_unlock_bh(&h->lock);
+}
+
+/* none rests or waits; process */
+void nswap_conn_queue_init(struct nswap_hands *h)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < NSWAP_CONN_KINDS; kind++)
+		INIT_LIST_HEAD(&h->ready[kind]);
+}
