@@ -243,6 +243,15 @@ static void tick_devices(struct nswap_client *cl)
 	rcu_read_unlock();
 }
 
+/* the next tick is due in @ms; whether this node has stood still was for the last one */
+static void tick_due(struct nswap_client *cl, unsigned int ms)
+{
+	if (nswap_client_stood_still(cl->node))
+		WRITE_ONCE(cl->awake, jiffies);
+	/* pairs with nswap_client_stood_still() */
+	smp_store_release(&cl->due, jiffies + msecs_to_jiffies(ms));
+}
+
 /* One tick. Context: the module's work queue; does not allocate or wait. */
 void nswap_timers_tick(struct work_struct *work)
 {
@@ -254,10 +263,8 @@ void nswap_timers_tick(struct work_struct *work)
 	bool pressed = false;
 	u64 slots = 0;
 
-	if (nswap_client_stood_still(node))
-		WRITE_ONCE(cl->awake, jiffies);
 	WRITE_ONCE(cl->ticked, jiffies);
-	WRITE_ONCE(cl->due, jiffies);
+	tick_due(cl, 0);
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
 		pressed = pressed || tick_presses(peer);
@@ -273,7 +280,7 @@ void nswap_timers_tick(struct work_struct *work)
 	if (frees_wait(cl))
 		nswap_free_kick(node, 0);
 	tick_devices(cl);
-	WRITE_ONCE(cl->due, jiffies + msecs_to_jiffies(ms));
+	tick_due(cl, ms);
 	if (!READ_ONCE(node->going))
 		queue_delayed_work(nswap_io_wq, &cl->tick, msecs_to_jiffies(ms));
 }

@@ -124,7 +124,9 @@ bool nswap_client_stood_still(const struct nswap_node *node)
 {
 	unsigned int ms = nswap_knob(node, dead_after_ms) / 2;
 
-	return time_after(jiffies, READ_ONCE(node->client->due) + msecs_to_jiffies(ms));
+	/* pairs with tick_due() */
+	return time_after(jiffies, smp_load_acquire(&node->client->due) +
+				   msecs_to_jiffies(ms));
 }
 
 /**
@@ -137,6 +139,7 @@ bool nswap_client_stood_still(const struct nswap_node *node)
  */
 bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms)
 {
-	return time_after(jiffies, READ_ONCE(node->client->awake) + msecs_to_jiffies(ms)) &&
-	       !nswap_client_stood_still(node);
+	/* in this order: a tick that is late changes @awake first */
+	return !nswap_client_stood_still(node) &&
+	       time_after(jiffies, READ_ONCE(node->client->awake) + msecs_to_jiffies(ms));
 }

@@ -142,9 +142,15 @@ int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to)
 	return ret ?: conn->t->recv(conn->l, to);
 }
 
-/* receive and discard so many bytes; process, sleeps */
+/* receive and discard pages, so many bytes of them; process, sleeps */
 int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes)
 {
-	return nswap_answers_send(conn) ?:
-	       nswap_drain(conn->t, conn->l, conn->scratch, bytes);
+	unsigned int i, nr = bytes / PAGE_SIZE;
+	struct iov_iter it;
+
+	/* at once: a message has so much time, not each of its pages */
+	for (i = 0; i < nr; i++)
+		bvec_set_page(&conn->bv[i], virt_to_page(conn->scratch), PAGE_SIZE, 0);
+	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, bytes);
+	return nswap_answers_send(conn) ?: conn->t->recv(conn->l, &it);
 }

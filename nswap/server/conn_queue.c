@@ -17,9 +17,10 @@
  *    theirs up after a message that leaves it empty, or TURN of them. What holds a hand up
  *    is bounded, so that some hands are free whatever is slow, and memory with it:
  *     - a stranger, or half a header, has none;
- *     - stores, whose payload is dropped and sent again while memory is short, and movers,
- *       whose messages may wait for other nodes, which may wait for this one, have three
- *       quarters of the hands at most, movers half of them;
+ *     - movers, whose messages may wait for other nodes, which may wait for this one, have
+ *       half of the hands at most; with stores, whose payload is dropped and sent again
+ *       while memory is short, three quarters; with loads, whose owner may not receive, all
+ *       but KEPT;
  *     - the connections of one owner have half at most.
  */
 #include "hands.h"
@@ -28,10 +29,13 @@
 #define REST_MS		20	/* a wake-up without a hand costs a little more */
 #define TURN		32	/* messages, while others wait */
 #define TURN_MS		20
+#define KEPT		2	/* hands, for control connections and strangers */
 
 static enum nswap_conn_kind conn_kind(const struct nswap_srv_conn *conn)
 {
 	switch (conn->class) {
+	case NSWAP_CLASS_LOAD:
+		return NSWAP_CONN_LOAD;
 	case NSWAP_CLASS_STORE:
 		return NSWAP_CONN_STORE;
 	case NSWAP_CLASS_MOVE:
@@ -42,23 +46,35 @@ static enum nswap_conn_kind conn_kind(const struct nswap_srv_conn *conn)
 	}
 }
 
-/* may one more of a kind be served? a guess without the lock */
-static bool kind_may(const struct nswap_hands *h, enum nswap_conn_kind kind)
+/*
+ * May one more of a kind be served, when one of kind @left, NSWAP_CONN_KINDS for none, is
+ * not any more? A guess without the lock.
+ */
+static bool kind_may(const struct nswap_hands *h, enum nswap_conn_kind kind,
+		     enum nswap_conn_kind left)
 {
-	unsigned int nr = READ_ONCE(h->nr), movers = READ_ONCE(h->serving[NSWAP_CONN_MOVER]);
+	unsigned int nr = READ_ONCE(h->nr);
+	unsigned int movers = READ_ONCE(h->serving[NSWAP_CONN_MOVER]) -
+			      (left == NSWAP_CONN_MOVER);
+	unsigned int slow = movers + READ_ONCE(h->serving[NSWAP_CONN_STORE]) -
+			    (left == NSWAP_CONN_STORE);
+	unsigned int all = slow + READ_ONCE(h->serving[NSWAP_CONN_LOAD]) -
+			   (left == NSWAP_CONN_LOAD);
 
 	if (kind == NSWAP_CONN_QUICK)
 		return true;
-	if (kind == NSWAP_CONN_MOVER && 2 * movers >= nr)
+	if (kind == NSWAP_CONN_MOVER && movers && 2 * (movers + 1) > nr)
 		return false;
-	return 4 * (movers + READ_ONCE(h->serving[NSWAP_CONN_STORE])) < 3 * nr;
+	if (kind != NSWAP_CONN_LOAD && slow && 4 * (slow + 1) > 3 * nr)
+		return false;
+	return !all || all + 1 + KEPT <= nr;
 }
 
 /* may a hand begin to serve a connection? the lock held */
 static bool conn_may(const struct nswap_hands *h, const struct nswap_srv_conn *conn)
 {
-	return kind_may(h, conn->kind) &&
-	       (!conn->owner || 2 * conn->owner->hands < max(h->nr, 2u));
+	return kind_may(h, conn->kind, NSWAP_CONN_KINDS) &&
+	       (!conn->owner || !conn->owner->hands || 2 * (conn->owner->hands + 1) <= h->nr);
 }
 
 /* a connection has a hand from now on; the lock held */
@@ -89,23 +105,34 @@ static void conn_queue(struct nswap_hands *h, struct nswap_srv_conn *conn)
 	WRITE_ONCE(h->nr_ready[conn->kind], h->nr_ready[conn->kind] + 1);
 }
 
-/* a connection has something to do: a hand for it, if one is idle; the lock held */
-static void conn_give(struct nswap_hands *h, struct nswap_srv_conn *conn)
+/* an idle hand serves a connection; the lock held */
+static void hand_give(struct nswap_hands *h, struct nswap_hand *hand,
+		      struct nswap_srv_conn *conn)
 {
-	struct nswap_hand *hand = list_first_entry_or_null(&h->idle, struct nswap_hand,
-							   link);
-
-	if (!hand || !conn_may(h, conn)) {
-		conn_queue(h, conn);
-		queue_delayed_work(system_dfl_wq, &h->more, 0);
-		return;
-	}
 	list_del_init(&hand->link);
-	h->nr_idle--;
+	WRITE_ONCE(h->nr_idle, h->nr_idle - 1);
 	conn_begin(h, conn);
 	/* pairs with hand_wait() */
 	smp_store_release(&hand->conn, conn);
 	wake_up_process(hand->task);
+}
+
+static struct nswap_hand *hand_idle(const struct nswap_hands *h)
+{
+	return list_first_entry_or_null(&h->idle, struct nswap_hand, link);
+}
+
+/* a connection has something to do: a hand for it, if one is idle; the lock held */
+static void conn_give(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	struct nswap_hand *hand = hand_idle(h);
+
+	if (hand && conn_may(h, conn)) {
+		hand_give(h, hand, conn);
+		return;
+	}
+	conn_queue(h, conn);
+	mod_delayed_work(system_dfl_wq, &h->more, 0);
 }
 
 /**
@@ -141,10 +168,50 @@ bool nswap_conn_rest(struct nswap_hands *h, struct nswap_srv_conn *conn)
 	rests = !conn->t->pending(conn->l, conn->need);
 	if (rests) {
 		conn_end(h, conn);
-		conn->state = NSWAP_CONN_RESTING;
+		/* after @since, which others read without the lock */
+		smp_store_release(&conn->state, NSWAP_CONN_RESTING);
 	}
 	spin_unlock_bh(&h->lock);
 	return rests;
+}
+
+/* of a kind, the connection that has waited longest and may be served; the lock held */
+static struct nswap_srv_conn *queue_look(const struct nswap_hands *h, enum nswap_conn_kind kind)
+{
+	struct nswap_srv_conn *conn;
+
+	if (!kind_may(h, kind, NSWAP_CONN_KINDS))
+		return NULL;
+	list_for_each_entry(conn, &h->ready[kind], ready)
+		if (conn_may(h, conn))
+			return conn;
+	return NULL;
+}
+
+/* likewise of each kind in turn, taken off its list */
+static struct nswap_srv_conn *queue_pop(struct nswap_hands *h)
+{
+	struct nswap_srv_conn *conn = NULL;
+	unsigned int i;
+
+	for (i = 0; i < NSWAP_CONN_KINDS && !conn; i++)
+		conn = queue_look(h, (h->first + i) % NSWAP_CONN_KINDS);
+	h->first = (h->first + 1) % NSWAP_CONN_KINDS;
+	if (!conn)
+		return NULL;
+	list_del(&conn->ready);
+	WRITE_ONCE(h->nr_ready[conn->kind], h->nr_ready[conn->kind] - 1);
+	return conn;
+}
+
+/* one may be served that might not before: idle hands take what waits; the lock held */
+static void queue_share(struct nswap_hands *h)
+{
+	struct nswap_srv_conn *conn;
+	struct nswap_hand *hand;
+
+	while ((hand = hand_idle(h)) && (conn = queue_pop(h)))
+		hand_give(h, hand, conn);
 }
 
 /* The connection is about to leave its owner, who may go then; its hand. */
@@ -156,6 +223,7 @@ void nswap_conn_leaves(struct nswap_srv_conn *conn)
 	if (conn->served_of)
 		conn->served_of->hands--;
 	conn->served_of = NULL;
+	queue_share(h);
 	spin_unlock_bh(&h->lock);
 }
 
@@ -174,50 +242,36 @@ void nswap_conn_over(struct nswap_hands *h, struct nswap_srv_conn *conn)
 		wake_up_all(&h->none);
 }
 
-/* of a kind, the connection that has waited longest and may be served; the lock held */
-static struct nswap_srv_conn *queue_pop(struct nswap_hands *h, enum nswap_conn_kind kind)
-{
-	struct nswap_srv_conn *conn;
-
-	list_for_each_entry(conn, &h->ready[kind], ready) {
-		if (!conn_may(h, conn))
-			continue;
-		list_del(&conn->ready);
-		WRITE_ONCE(h->nr_ready[kind], h->nr_ready[kind] - 1);
-		conn_begin(h, conn);
-		return conn;
-	}
-	return NULL;
-}
-
 /**
  * nswap_conn_next() - what a hand serves next
  * @hand: hand
  * @conn: what it has, and others may wait before; or NULL
  *
  * Context: process; does not sleep.
- * Return: a connection, of each kind in turn; NULL if none may be served: it is idle.
+ * Return: a connection, of each kind in turn; NULL if none may be served: it is idle, or was
+ * given one since.
  */
 struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv_conn *conn)
 {
 	struct nswap_hands *h = hand->hands;
-	unsigned int i;
 
 	spin_lock_bh(&h->lock);
 	if (conn) {
 		conn_end(h, conn);
 		conn_queue(h, conn);
-		conn = NULL;
 	}
-	for (i = 0; i < NSWAP_CONN_KINDS && !conn; i++)
-		conn = queue_pop(h, (h->first + i) % NSWAP_CONN_KINDS);
-	h->first = (h->first + 1) % NSWAP_CONN_KINDS;
-	if (!conn) {
+	conn = queue_pop(h);
+	if (conn) {
+		conn_begin(h, conn);
+	} else {
 		hand->idle = jiffies;
 		list_add(&hand->link, &h->idle);
-		h->nr_idle++;
+		WRITE_ONCE(h->nr_idle, h->nr_idle + 1);
 	}
 	WRITE_ONCE(hand->conn, conn);
+	queue_share(h);
+	if (nswap_conn_queued(h))
+		mod_delayed_work(system_dfl_wq, &h->more, 0);
 	spin_unlock_bh(&h->lock);
 	return conn;
 }
@@ -232,13 +286,25 @@ unsigned int nswap_conn_queued(const struct nswap_hands *h)
 	return n;
 }
 
-/* does any wait that may be served? likewise */
-static bool queue_waits(const struct nswap_hands *h)
+/* are @nr hands the fewest that may serve what is served now? the lock held */
+bool nswap_conn_needs(const struct nswap_hands *h, unsigned int nr)
 {
+	unsigned int movers = h->serving[NSWAP_CONN_MOVER];
+	unsigned int slow = movers + h->serving[NSWAP_CONN_STORE];
+
+	return 2 * movers + 1 > nr || 4 * slow + 3 > 3 * nr ||
+	       slow + h->serving[NSWAP_CONN_LOAD] + KEPT + 1 > nr;
+}
+
+/* does any wait that might be served in place of @conn? likewise */
+static bool queue_waits(const struct nswap_hands *h, const struct nswap_srv_conn *conn)
+{
+	bool idle = READ_ONCE(h->nr_idle);
 	unsigned int kind;
 
 	for (kind = 0; kind < NSWAP_CONN_KINDS; kind++)
-		if (READ_ONCE(h->nr_ready[kind]) && kind_may(h, kind))
+		if (READ_ONCE(h->nr_ready[kind]) && kind_may(h, kind, conn->kind) &&
+		    !(idle && kind_may(h, kind, NSWAP_CONN_KINDS)))
 			return true;
 	return false;
 }
@@ -254,12 +320,15 @@ static bool queue_waits(const struct nswap_hands *h)
  */
 bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned long begun)
 {
-	bool others = queue_waits(conn->hands);
+	struct nswap_hands *h = conn->hands;
+	bool others = queue_waits(h, conn);
 
 	if (conn->t->pending(conn->l, conn->need))
 		return !others || (served < TURN &&
 				   !time_after(jiffies, begun + msecs_to_jiffies(TURN_MS)));
-	return !others && conn->t->wait(conn->l, conn->need, REST_MS);
+	/* the last hand does not wait for one when another may come */
+	return !others && READ_ONCE(h->nr_idle) && conn->phase == NSWAP_CONN_KNOWN &&
+	       conn->t->wait(conn->l, conn->need, REST_MS);
 }
 
 /* serve a connection, whose link is open, from now on; process, does not sleep */

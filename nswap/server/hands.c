@@ -123,6 +123,7 @@ static void hands_more(struct work_struct *work)
 	       !hands_memory_short(h) && hands_make(h))
 		;
 	mutex_unlock(&h->making);
+	/* more than there was memory for, or than these may serve */
 	if (nswap_conn_queued(h))
 		queue_delayed_work(system_dfl_wq, &h->more, AGAIN);
 }
@@ -133,12 +134,12 @@ static struct nswap_hand *hands_surplus(struct nswap_hands *h)
 	struct nswap_hand *hand = NULL;
 
 	spin_lock_bh(&h->lock);
-	if (h->nr_idle && h->nr > FEW)
+	if (h->nr_idle && h->nr > FEW && !nswap_conn_needs(h, h->nr))
 		hand = list_last_entry(&h->idle, struct nswap_hand, link);
 	if (hand && time_after(jiffies, hand->idle + IDLE_LONG)) {
 		list_del(&hand->link);
 		list_del(&hand->all);
-		h->nr_idle--;
+		WRITE_ONCE(h->nr_idle, h->nr_idle - 1);
 		WRITE_ONCE(h->nr, h->nr - 1);
 	} else {
 		hand = NULL;

@@ -42,7 +42,7 @@ struct nswap_hand {
  * @all: hands
  * @nr: how many
  * @idle: hands, the one that was busy last first
- * @nr_idle: how many
+ * @nr_idle: how many; read without the lock, too
  * @ready: connections that wait for a hand, by kind, the first one first
  * @nr_ready: how many; read without the lock, too
  * @serving: connections that have a hand, by kind; likewise
@@ -76,5 +76,6 @@ struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv
 bool nswap_conn_rest(struct nswap_hands *h, struct nswap_srv_conn *conn);
 void nswap_conn_over(struct nswap_hands *h, struct nswap_srv_conn *conn);
 unsigned int nswap_conn_queued(const struct nswap_hands *h);
+bool nswap_conn_needs(const struct nswap_hands *h, unsigned int nr);
 
 #endif

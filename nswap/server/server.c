@@ -324,7 +324,7 @@ static void server_silent(struct nswap_acceptor *a)
 	list_for_each_entry(conn, &a->conns, link) {
 		unsigned int ms = server_silence_ms(conn);
 
-		if (!conn->l || READ_ONCE(conn->state) != NSWAP_CONN_RESTING)
+		if (!conn->l || smp_load_acquire(&conn->state) != NSWAP_CONN_RESTING)
 			continue;
 		if (ms && time_after(jiffies, READ_ONCE(conn->since) + msecs_to_jiffies(ms)))
 			conn->t->shutdown(conn->l);
