@@ -27,7 +27,7 @@
  *    that has a home or flash. A RETURN that finds them all in use waits up to
  *    ROOM_WAIT and then lets the server try again. The writes end by themselves, and
  *    a server that stops in the middle of its pages loses its buffers
- *    (serve_move.c).
+ *    (serve_told.c).
  *  - A RETURN is of one device and uses only its buffers, so that a home that does
  *    not answer blocks no other device. When none of them was taken or given back
  *    for HUNG_AFTER, servers are answered that it has no home, and back off.

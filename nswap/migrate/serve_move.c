@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serving the messages of a move: pages from another server (MOVE), an owner's
- * claim of them (CLAIM), and, where this node is the owner, the report that its
- * pages were moved (MOVED) or dropped (DROPPED), or the pages themselves (RETURN).
+ * Serving the messages of a move: pages from another server (MOVE), and an owner's claim
+ * of them (CLAIM). What a node is told of its own pages: serve_told.c.
  *
  * Invariants:
  *  - Moved pages are received into pages set aside and granted to no owner, by a
@@ -11,23 +10,19 @@
  *  - A node that is going down accepts no pages.
  *  - A message is here soon after its header, or its connection ends: a sender that stops
  *    in the middle, or dribbles, holds neither pages set aside nor an owner's buffers.
- *  - The client role gets the names of a MOVED, and the pages of a RETURN in its own
- *    memory; it decides for each page whether the mover may drop its copy.
  */
 #include "core/inject.h"
 #include "core/node.h"
-#include "dropped.h"
-#include "moved.h"
-#include "moved_cell.h"
-#include "returned.h"
 #include "serve_move.h"
+#include "serve_told.h"
 #include "server/attach.h"
 #include "server/owner.h"
 #include "server/held.h"
 
 #define MESSAGE_MS	4000	/* for each part of a message to come, once its header has */
 
-static void answer_all(struct nswap_srv_conn *conn, u32 nr, u16 status)
+/* the same result for all pages of a message; the connection's thread */
+void nswap_move_answer_all(struct nswap_srv_conn *conn, u32 nr, u16 status)
 {
 	u32 i;
 
@@ -83,8 +78,8 @@ static struct nswap_owner *move_take(struct nswap_srv_conn *conn,
 	return NULL;
 }
 
-/* receive whom and which pages the message names, and begin the results with them */
-static int recv_names(struct nswap_srv_conn *conn)
+/* receive whom and which pages the message names, and begin the results; as above, sleeps */
+int nswap_move_names(struct nswap_srv_conn *conn)
 {
 	struct nswap_wire_names *names = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
@@ -108,7 +103,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 	u16 status;
 	int ret;
 
-	ret = recv_names(conn);
+	ret = nswap_move_names(conn);
 	if (ret)
 		return ret;
 	nswap_inject_point(conn->node->id, NSWAP_POINT_MOVING);
@@ -123,7 +118,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 		nswap_cache_filled(c, o, nr);
 		nswap_owner_leave(c, o);
 	} else {
-		answer_all(conn, nr, status);
+		nswap_move_answer_all(conn, nr, status);
 		ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
 	}
 	nswap_cache_give(c, &entries);
@@ -156,110 +151,15 @@ static int serve_claim(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
-/* MOVED: a server reports that it moved pages of this node */
-static int serve_moved(struct nswap_srv_conn *conn)
-{
-	struct nswap_wire_names *names = (void *)conn->run;
-	u32 i, nr = le32_to_cpu(conn->rx.nr);
-	u32 bytes = nr * sizeof(conn->result[0]);
-	unsigned long drop;
-	int ret;
-
-	ret = recv_names(conn);
-	if (ret)
-		return ret;
-	drop = nswap_moved(conn->node, conn->mover, conn->epoch, &names->who, names->page, nr);
-	nswap_inject_point(conn->node->id, NSWAP_POINT_CLAIMED);
-	for (i = 0; i < nr; i++)
-		conn->result[i].status = cpu_to_le32(drop & BIT(i) ?
-						NSWAP_ST_OK : NSWAP_ST_KEEP);
-	nswap_serve_head(conn, NSWAP_MOVED_ACK, nr, bytes);
-	return nswap_serve_answer(conn, conn->result, bytes);
-}
-
-/* DROPPED: a server reports that it dropped droppable pages of this node */
-static int serve_dropped(struct nswap_srv_conn *conn)
-{
-	struct nswap_wire_names *names = (void *)conn->run;
-	u32 nr = le32_to_cpu(conn->rx.nr);
-	u32 bytes = nr * sizeof(conn->result[0]);
-	struct nswap_node *node = conn->node;
-	int ret;
-
-	ret = recv_names(conn);
-	if (ret)
-		return ret;
-	answer_all(conn, nr, NSWAP_ST_OK);
-	if (le64_to_cpu(names->who.id) == node->id &&
-	    le64_to_cpu(names->who.epoch) == node->epoch)
-		nswap_dropped(node, conn->mover, conn->epoch, names->page, nr);
-	nswap_serve_head(conn, NSWAP_DROPPED_ACK, nr, bytes);
-	return nswap_serve_answer(conn, conn->result, bytes);
-}
-
-static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
-			 u32 nr)
-{
-	struct iov_iter it;
-	u32 i;
-
-	for (i = 0; i < nr; i++)
-		bvec_set_page(&conn->bv[i], r->b.io.page[i], PAGE_SIZE, 0);
-	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
-	return nswap_answers_recv(conn, &it);
-}
-
-/* RETURN: a server sends pages of this node back */
-static int serve_return(struct nswap_srv_conn *conn)
-{
-	struct nswap_wire_names *names = (void *)conn->run;
-	u32 nr = le32_to_cpu(conn->rx.nr);
-	u32 bytes = nr * sizeof(conn->result[0]);
-	struct nswap_node *node = conn->node;
-	struct nswap_return *r = NULL;
-	u16 status = NSWAP_ST_KEEP;
-	int ret;
-
-	ret = recv_names(conn);
-	if (ret)
-		return ret;
-	if (le64_to_cpu(names->who.id) == node->id &&
-	    le64_to_cpu(names->who.epoch) == node->epoch)
-		status = nswap_return_take(node, le32_to_cpu(names->page[0].instance),
-					   &r);
-	if (r) {
-		ret = recv_returned(conn, r, nr);
-		if (!ret)
-			nswap_returned(conn->mover, conn->epoch, r, names->page, nr,
-				       conn->result);
-		nswap_return_give(r);
-	} else {
-		if (status == NSWAP_ST_NO_HOME)
-			nswap_moved_want(node, names->page, nr);
-		answer_all(conn, nr, status);
-		ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
-	}
-	if (ret)
-		return ret;
-	nswap_serve_head(conn, NSWAP_RETURN_ACK, nr, bytes);
-	return nswap_serve_answer(conn, conn->result, bytes);
-}
-
 static int serve_move_message(struct nswap_srv_conn *conn)
 {
 	switch (conn->rx.type) {
 	case NSWAP_MOVE:
 		return serve_move_pages(conn);
-	case NSWAP_MOVED:
-		return serve_moved(conn);
-	case NSWAP_DROPPED:
-		return serve_dropped(conn);
-	case NSWAP_RETURN:
-		return serve_return(conn);
 	case NSWAP_CLAIM:
 		return serve_claim(conn);
 	default:
-		return -EPROTO;
+		return nswap_serve_told(conn);
 	}
 }
 
