@@ -40,7 +40,7 @@ SOURCES := Kbuild $(wildcard nswap/*.[ch] nswap/*/*.[ch] policy/*.[ch] prefetch/
 	compat/*.[ch] compat/Kbuild.include compat/include/*/*.h \
 	include/uapi/linux/*.h tests/kunit/*.[ch])
 
-all: module nswapctl
+all: module nswapctl nswap-lend
 
 kernel:
 	@if [ -z "$(RELEASE)" ]; then \
@@ -100,6 +100,10 @@ build/nswapctl build/nswapctl-static: $(CTL_SOURCES) $(wildcard tools/nswapctl/*
 		-o $@ $(CTL_SOURCES) $(if $(findstring static,$@),-static) \
 		$$(pkg-config $(if $(findstring static,$@),--static) --libs $(CTL_LIBRARIES)) -lm
 
+# the module's server as a program, for machines that cannot load a module
+nswap-lend:
+	+@$(MAKE) -C tools/nswap-lend OUT=$(CURDIR)/build
+
 all-kernels:
 	@tools/build_all.sh
 
@@ -135,15 +139,20 @@ install: all install-tools
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/nswap.ko
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
-install-tools: nswapctl
+install-tools: nswapctl nswap-lend
 	install -D -m 755 build/nswapctl $(DESTDIR)$(PREFIX)/sbin/nswapctl
+	install -D -m 755 build/nswap-lend $(DESTDIR)$(PREFIX)/sbin/nswap-lend
 	install -D -m 755 dist/nswap-node $(DESTDIR)$(PREFIX)/lib/nswap/nswap-node
 	install -D -m 644 tools/nswapctl/nswapctl.8 \
 		$(DESTDIR)$(PREFIX)/share/man/man8/nswapctl.8
+	install -D -m 644 tools/nswap-lend/nswap-lend.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/nswap-lend.8
 	install -D -m 644 tools/nswapctl/nswap.conf.5 \
 		$(DESTDIR)$(PREFIX)/share/man/man5/nswap.conf.5
 	install -D -m 644 $(COMPLETION)/nswapctl \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswapctl
+	install -D -m 644 tools/nswap-lend/completion/nswap-lend \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/nswap-lend
 	install -D -m 644 $(COMPLETION)/_nswapctl \
 		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_nswapctl
 	[ -e $(DESTDIR)/etc/nswap/nswap.conf ] || \
@@ -165,7 +174,7 @@ clean:
 help:
 	@echo "nswap $(VERSION): swap to the idle RAM of other nodes"
 	@echo
-	@echo "  make                build nswap.ko and nswapctl into build/"
+	@echo "  make                build nswap.ko, nswapctl and nswap-lend into build/"
 	@echo "       KVER=release   for that kernel's installed headers (default: the newest)"
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
@@ -187,8 +196,8 @@ help:
 	@echo "  make kunit          build nswap_kunit.ko"
 	@echo "  make INJECT=1       build nswap.ko with fault injection, for tests only"
 	@echo "  make model-dev      build model_dev.ko: modelled flash and disks, for tests only"
-	@echo "  make nswapctl, make progs, make bench-programs"
-	@echo "                      the tool, the test programs, the workloads of bench"
+	@echo "  make nswapctl, make nswap-lend, make progs, make bench-programs"
+	@echo "                      the tool, the lender, the test programs, the workloads of bench"
 
-.PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl all-kernels \
+.PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl nswap-lend all-kernels \
 	test check demo bench paper shell install install-tools deb release clean help

@@ -49,6 +49,12 @@ SEES = {
     "compat/": ("compat/*",),
     "include/uapi/": (),
     "tools/nswapctl/": ("tools/nswapctl/*.h", "nswap/core/knob_list.h"),
+    # the server and the mover, and no more of the module
+    "tools/nswap-lend/": ("tools/nswap-lend/*.h", "tools/nswapctl/*.h", "nswap/base/*.h",
+                          "nswap/pure/*.h", "nswap/keys/*.h", "nswap/transport/*.h",
+                          "nswap/core/*.h", "nswap/server/*.h", "nswap/migrate/*.h",
+                          "nswap/peers/version.h", "nswap/control/announce*.h",
+                          "policy/policy.h"),
     "bench/programs/": ("bench/programs/*.h", "tests/progs/*.h"),
     "tests/progs/": ("tests/progs/*.h",),
     "tests/model_dev/": ("tests/model_dev/*.h",),
@@ -88,7 +94,10 @@ NEVER = (
 
 # Where a quoted include is looked for when it is not beside its file, as the
 # compiler is told to in Kbuild and the Makefiles.
-SEARCH = {"bench/programs/": ("tests/progs",), "": ("nswap", "")}
+SEARCH = {"bench/programs/": ("tests/progs",),
+          "tools/nswap-lend/": ("tools/nswap-lend", "tools/nswap-lend/kernel",
+                                "tools/nswapctl"),
+          "": ("nswap", "")}
 # made by the build
 GENERATED = ("compat/probed.h",)
 

@@ -130,8 +130,10 @@ void keyfile_read(const char *path, struct keyfile *f)
 	if (!file || fstat(fileno(file), &st))
 		ctl_refuse("%s: %s", path, strerror(errno));
 	wrong = keyfile_wrong(&st);
-	if (wrong)
+	if (wrong) {
+		fclose(file);
 		ctl_refuse("%s: %s", path, wrong);
+	}
 	while (!wrong && fgets(line, sizeof(line), file)) {
 		number++;
 		wrong = strlen(line) < sizeof(line) - 1 ? keyfile_line(f, line) :

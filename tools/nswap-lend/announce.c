@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Announcements, in place of the module's: a round every announce_ms, sooner when something
+ * has changed, and a last one, "leaving".
+ *
+ * Invariants: as control/announce.c. All is done by the main thread, which waits for the
+ * socket and for the time of the next round.
+ */
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/log.h"
+#include "base/views.h"
+#include "control/announce.h"
+#include "control/announce_keys.h"
+#include "core/subnet.h"
+#include "lend.h"
+#include "peers/version.h"
+#include "transport/sockaddr.h"
+
+#define FIRST_ROUNDS	3	/* rounds that ask all nodes for an answer */
+#define MAX_ANSWERS	64	/* between two rounds */
+#define MAX_SUBNETS	8
+#define BATCH		64	/* datagrams received before other work */
+
+static struct {
+	struct nswap_node *node;
+	int fd;
+	int wanted;		/* eventfd: a round is wanted now */
+	u64 next;		/* ms: the next round */
+	unsigned int asking;
+	unsigned int answers;
+	u64 sent;
+	struct nswap_announcement me;
+	struct nswap_wire_announce out;
+	struct nswap_wire_announce in;
+} ann = { .fd = -1, .wanted = -1 };
+
+/* a round is wanted; any thread */
+void nswap_announce_now(struct nswap_node *node)
+{
+	u64 one = 1;
+
+	(void)node;
+	if (ann.wanted >= 0 && write(ann.wanted, &one, sizeof(one)) < 0)
+		lend_say_seldom("cannot announce a change at once");
+}
+
+static void compose(bool leaving)
+{
+	struct nswap_cache_view v;
+
+	nswap_cache_get_view(ann.node, &v);
+	ann.me = (struct nswap_announcement){
+		.id = ann.node->id, .epoch = ann.node->epoch, .addr = ann.node->addr,
+		.lent = v.target, .free = v.free, .used = v.held,
+		.shrinking = v.trend == NSWAP_TREND_SHRINKING, .leaving = leaving,
+	};
+}
+
+/* send from the announced address, so that a peer's list matches the source */
+static size_t put_source(struct cmsghdr *c, const struct nswap_addr *from)
+{
+	struct in6_pktinfo *info6 = (void *)CMSG_DATA(c);
+	struct in_pktinfo *info = (void *)CMSG_DATA(c);
+
+	if (from->family == AF_INET6) {
+		c->cmsg_level = IPPROTO_IPV6;
+		c->cmsg_type = IPV6_PKTINFO;
+		c->cmsg_len = CMSG_LEN(sizeof(*info6));
+		memcpy(&info6->ipi6_addr, from->ip, sizeof(info6->ipi6_addr));
+		info6->ipi6_ifindex = from->scope;
+		return CMSG_SPACE(sizeof(*info6));
+	}
+	c->cmsg_level = IPPROTO_IP;
+	c->cmsg_type = IP_PKTINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(*info));
+	memcpy(&info->ipi_spec_dst, from->ip, sizeof(info->ipi_spec_dst));
+	return CMSG_SPACE(sizeof(*info));
+}
+
+static void send_to(const struct nswap_addr *to, bool ask)
+{
+	union {
+		struct cmsghdr head;
+		u8 room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+	} control = {};
+	struct iovec v = { &ann.out, sizeof(ann.out) };
+	struct sockaddr_storage ss;
+	struct msghdr msg = {
+		.msg_name = &ss, .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control,
+	};
+	int len = nswap_to_sockaddr(to, &ss);
+
+	if (len < 0 || to->family != ann.node->addr.family)
+		return;
+	msg.msg_namelen = len;
+	msg.msg_controllen = put_source(&control.head, &ann.node->addr);
+	ann.me.answer = ask && !ann.me.leaving;
+	if (ann.node->identity)
+		ann.me.counter = ++ann.sent;
+	nswap_wire_put_announce(&ann.out, &ann.me);
+	nswap_announce_sign(ann.node, &ann.out);
+	if (sendmsg(ann.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(ann.out))
+		nswap_stat_inc(ann.node, announced);
+}
+
+/* the next peer after *@index that is listed, or any with @all; how many addresses */
+static unsigned int next_known(struct nswap_node *node, unsigned int *index, bool all,
+			       struct nswap_addr *to, bool *ask)
+{
+	u64 lately = nswap_knob(node, silent_ms) / 2, now = nswap_now_ms();
+	unsigned int nr = 0;
+
+	spin_lock(&node->ipt_lock);
+	while (!nr && ++*index <= node->ipt.top) {
+		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
+
+		if (e->gone || !(e->listed || (all && nswap_ipt_alive(e))))
+			continue;
+		if (!nswap_addr_equal(&e->addr, &node->addr))
+			to[nr++] = e->addr;
+		if (e->listed && !nswap_addr_equal(&e->addr, &e->listed_at) &&
+		    !nswap_addr_equal(&e->listed_at, &node->addr))
+			to[nr++] = e->listed_at;
+		*ask = !nswap_ipt_fresh(e, now, lately);
+	}
+	spin_unlock(&node->ipt_lock);
+	return nr;
+}
+
+static void announce_round(bool leaving)
+{
+	struct nswap_addr to[MAX_SUBNETS];
+	unsigned int nr, index = 0;
+	bool ask;
+
+	compose(leaving);
+	while ((nr = next_known(ann.node, &index, leaving, to, &ask)))
+		while (nr--)
+			send_to(&to[nr], ask || ann.asking);
+	if (ann.node->broadcast) {
+		nr = nswap_subnet_all(ann.node, to, ARRAY_SIZE(to));
+		while (nr--)
+			send_to(&to[nr], ann.asking);
+	}
+	ann.asking -= !!ann.asking;
+	ann.answers = MAX_ANSWERS;
+	ann.next = nswap_now_ms() + nswap_knob(ann.node, announce_ms);
+}
+
+/* an announcement is a member's, new, and of a neighbour or a listed peer */
+static bool may_believe(struct nswap_announcement *heard, struct nswap_addr *from)
+{
+	if (heard->id == ann.node->id || nswap_announce_again(ann.node, heard))
+		return false;
+	if (nswap_addr_link_local(&heard->addr))
+		heard->addr.scope = from->scope;
+	from->port = heard->addr.port;
+	if (nswap_addr_equal(from, &heard->addr) && nswap_subnet_accepts(ann.node, from))
+		return true;
+	nswap_stat_inc(ann.node, announce_rejected);
+	return false;
+}
+
+static void take_in(int len, const struct sockaddr_storage *ss)
+{
+	struct nswap_node *node = ann.node;
+	struct nswap_announcement heard;
+	struct nswap_ipt_heard news;
+	struct nswap_addr from;
+
+	if (nswap_from_sockaddr(ss, &from) || nswap_announce_forged(node, &ann.in, len))
+		return;
+	if (nswap_wire_get_announce(&ann.in, len, &heard)) {
+		nswap_stat_inc(node, announce_rejected);
+		if (nswap_wire_other_version(&ann.in.hdr, len) &&
+		    nswap_subnet_accepts(node, &from))
+			nswap_version_heard(node, &from, ann.in.hdr.version);
+		return;
+	}
+	if (!may_believe(&heard, &from))
+		return;
+	spin_lock(&node->ipt_lock);
+	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
+	/* no slot names an epoch that is over */
+	if (news.was)
+		nswap_ipt_release(&node->ipt, news.was);
+	spin_unlock(&node->ipt_lock);
+	nswap_stat_inc(node, heard);
+	if (heard.answer && !heard.leaving && ann.answers) {
+		ann.answers--;
+		compose(false);
+		send_to(&heard.addr, false);
+	}
+}
+
+static void announce_receive(void)
+{
+	struct sockaddr_storage ss;
+	int i, len;
+
+	for (i = 0; i < BATCH; i++) {
+		socklen_t room = sizeof(ss);
+
+		len = recvfrom(ann.fd, &ann.in, sizeof(ann.in), MSG_DONTWAIT | MSG_TRUNC,
+			       (struct sockaddr *)&ss, &room);
+		if (len < 0)
+			return;
+		take_in(len, &ss);
+	}
+}
+
+int lend_announce_socket(void)
+{
+	return ann.fd;
+}
+
+int lend_announce_wanted(void)
+{
+	return ann.wanted;
+}
+
+/* receive what there is, send a round if it is time; ms to the next one */
+int lend_announce_work(void)
+{
+	u64 now, wanted = 0;
+
+	announce_receive();
+	now = nswap_now_ms();
+	if (read(ann.wanted, &wanted, sizeof(wanted)) == sizeof(wanted) || now >= ann.next)
+		announce_round(false);
+	return ann.next > now ? (int)(ann.next - now) : 0;
+}
+
+/* bound to any address, else broadcasts would not be received */
+const char *lend_announce_start(struct nswap_node *node)
+{
+	struct nswap_addr any = { .family = node->addr.family, .port = node->addr.port };
+	struct sockaddr_storage ss;
+	int one = 1, len = nswap_to_sockaddr(&any, &ss);
+
+	ann.node = node;
+	ann.asking = FIRST_ROUNDS;
+	/* rises over restarts, and with the module on the same host, as that one's */
+	ann.sent = ktime_get_real_ns();
+	ann.wanted = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	ann.fd = socket(node->addr.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (ann.fd < 0 || ann.wanted < 0)
+		return "cannot make a socket for announcements";
+	setsockopt(ann.fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof(one));
+	if (node->addr.family == AF_INET6)
+		setsockopt(ann.fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+	if (bind(ann.fd, (struct sockaddr *)&ss, len))
+		return errno == EADDRINUSE ?
+			"the UDP port is taken in this network namespace: choose another with --port" :
+			"cannot open the UDP port for announcements";
+	return NULL;
+}
+
+void lend_announce_stop(void)
+{
+	if (ann.fd >= 0 && ann.node) {
+		announce_round(true);
+		close(ann.fd);
+	}
+	if (ann.wanted >= 0)
+		close(ann.wanted);
+	ann.fd = -1;
+	ann.wanted = -1;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pool: in place of the module's units that take pages from the machine, give them back,
+ * and wait until no socket refers to them.
+ *
+ *   here -> the cache's (set aside, granted, filled, held) -> here, when less is lent
+ *
+ * Invariants:
+ *  - All pages, and what there is about each, are allocated at the start and never again;
+ *    they are touched then, so a machine that has not as much says so at once.
+ *  - A page is cleared when nothing refers to it any more, before any other page is put
+ *    there: what an owner freed is gone from this program's memory, and from a core dump.
+ *  - What is sent is copied into the socket, so no socket refers to a page.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "core/node.h"
+#include "pool.h"
+#include "server/cache.h"
+
+static struct {
+	spinlock_t lock;
+	struct list_head idle;	/* entries that are not the cache's, under @lock */
+	struct nswap_entry *entry;
+	struct page *page;
+	u64 pages;
+	bool locked;
+	char why[256];
+} pool = { .lock = { PTHREAD_MUTEX_INITIALIZER } };
+
+static const char *pool_no_lock(size_t bytes)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	snprintf(pool.why, sizeof(pool.why),
+		 "cannot lock %zu KiB of memory, RLIMIT_MEMLOCK is %llu KiB: raise it to %zu KiB (ulimit -l %zu, or LimitMEMLOCK=%zuK in a unit), or leave --lock out",
+		 bytes >> 10, (unsigned long long)limit.rlim_cur >> 10,
+		 (bytes >> 10) + 1024, (bytes >> 10) + 1024, (bytes >> 10) + 1024);
+	return pool.why;
+}
+
+/* has the machine as much to spare? in a memory group it may be less than that */
+static const char *pool_no_ram(size_t bytes)
+{
+	unsigned long long kib, available = 0;
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+			available = kib;
+	if (file)
+		fclose(file);
+	if (!available || bytes >> 10 <= available)
+		return NULL;
+	snprintf(pool.why, sizeof(pool.why),
+		 "this machine has less than %zu MiB to lend, %llu MiB are available",
+		 bytes >> 20, available >> 10);
+	return pool.why;
+}
+
+static void *pool_map(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, bytes, MADV_DONTDUMP);
+	return at;
+}
+
+const char *lend_pool_start(u64 pages, bool lock)
+{
+	size_t bytes = pages * PAGE_SIZE, about = pages * sizeof(struct nswap_entry);
+	const char *why;
+	u64 i;
+
+	INIT_LIST_HEAD(&pool.idle);
+	why = pool_no_ram(bytes + about);
+	if (why)
+		return why;
+	pool.pages = pages;
+	pool.page = pool_map(bytes);
+	pool.entry = pool_map(about);
+	if (!pool.page || !pool.entry)
+		return "there is no memory for what is to be lent";
+	if (lock && (mlock(pool.page, bytes) || mlock(pool.entry, about)))
+		return pool_no_lock(bytes + about);
+	pool.locked = lock;
+	memset(pool.page, 0, bytes);
+	for (i = 0; i < pages; i++) {
+		pool.entry[i].page = &pool.page[i];
+		list_add_tail(&pool.entry[i].link, &pool.idle);
+	}
+	return NULL;
+}
+
+void lend_pool_stop(void)
+{
+	if (!pool.pages)
+		return;
+	munmap(pool.page, pool.pages * PAGE_SIZE);
+	munmap(pool.entry, pool.pages * sizeof(*pool.entry));
+}
+
+/* set pages aside, as many as are wanted; no lock held */
+void nswap_cache_fill_kick(struct nswap_cache *c)
+{
+	struct nswap_entry *e;
+
+	spin_lock(&c->lock);
+	spin_lock(&pool.lock);
+	while (nswap_cache_lacks(c) &&
+	       (e = list_first_entry_or_null(&pool.idle, struct nswap_entry, link))) {
+		list_move(&e->link, &c->pool);
+		c->set_aside++;
+		c->allocated++;
+	}
+	spin_unlock(&pool.lock);
+	spin_unlock(&c->lock);
+}
+
+static void pool_clear(struct nswap_entry *e)
+{
+	if (e->clear)
+		memset(e->page, 0, PAGE_SIZE);
+	e->clear = false;
+}
+
+/* give entries back to the pool, and their memory to the machine; no lock held */
+void nswap_cache_free(struct list_head *entries)
+{
+	struct nswap_entry *e, *next;
+
+	list_for_each_entry_safe(e, next, entries, link) {
+		pool_clear(e);
+		if (!pool.locked)
+			madvise(e->page, PAGE_SIZE, MADV_DONTNEED);
+		spin_lock(&pool.lock);
+		list_add_tail(&e->link, &pool.idle);
+		spin_unlock(&pool.lock);
+	}
+}
+
+/* an entry has lost its last user; false: no socket refers to its page */
+bool nswap_cache_sent(struct nswap_cache *c, struct nswap_entry *e)
+{
+	(void)c;
+	pool_clear(e);
+	return false;
+}
+
+bool nswap_cache_may_refer(struct nswap_cache *c, const struct nswap_owner *o)
+{
+	(void)c;
+	(void)o;
+	return false;
+}
+
+/* works that are never queued */
+void nswap_cache_fill_work(struct work_struct *work)
+{
+	(void)work;
+}
+
+void nswap_cache_sent_work(struct work_struct *work)
+{
+	(void)work;
+}
+
+void nswap_cache_sent_stop(struct nswap_cache *c)
+{
+	(void)c;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Subnet of the node, in place of the module's.
+ *
+ * Invariant: interfaces and addresses come and go; what was looked up is used for LOOK_MS,
+ * so that strangers who send much do not cost much.
+ */
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netpacket/packet.h>
+#include <stdio.h>
+
+#include "core/subnet.h"
+#include "lend.h"
+#include "transport/sockaddr.h"
+
+#define LOOK_MS		1000
+#define SUBNETS		8
+
+/**
+ * struct subnet - a subnet of the node's interface
+ * @addr: the interface's address in it
+ * @mask: which bits of it are the subnet's
+ * @all: its broadcast address, family 0 for none
+ */
+struct subnet {
+	struct nswap_addr addr;
+	u8 mask[16];
+	struct nswap_addr all;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	bool looked;
+	unsigned long when;
+	struct subnet subnet[SUBNETS];
+	unsigned int nr;
+	unsigned int index;	/* of the interface */
+} subnets = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+char *lend_addr_text(const struct nswap_addr *a, char *buf, size_t len)
+{
+	char ip[INET6_ADDRSTRLEN];
+
+	if (!inet_ntop(a->family, a->ip, ip, sizeof(ip)))
+		snprintf(ip, sizeof(ip), "?");
+	snprintf(buf, len, a->family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip, a->port);
+	return buf;
+}
+
+static bool subnet_addr(const struct sockaddr *sa, struct nswap_addr *a)
+{
+	struct sockaddr_storage ss = {};
+
+	if (!sa || (sa->sa_family != AF_INET && sa->sa_family != AF_INET6))
+		return false;
+	memcpy(&ss, sa, sa->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+						   sizeof(struct sockaddr_in6));
+	return !nswap_from_sockaddr(&ss, a);
+}
+
+static bool same_ip(const struct nswap_addr *a, const struct nswap_addr *b)
+{
+	return a->family == b->family && !memcmp(a->ip, b->ip, sizeof(a->ip));
+}
+
+/* the name of the interface that owns an address, NULL if none does */
+static const char *subnet_iface(const struct ifaddrs *all, const struct nswap_addr *own)
+{
+	struct nswap_addr a;
+
+	for (; all; all = all->ifa_next)
+		if (subnet_addr(all->ifa_addr, &a) && same_ip(&a, own))
+			return all->ifa_name;
+	return NULL;
+}
+
+static void subnet_add(const struct ifaddrs *i, const struct nswap_addr *own)
+{
+	struct subnet *s = &subnets.subnet[subnets.nr];
+	struct nswap_addr mask;
+
+	memset(s, 0, sizeof(*s));
+	if (subnets.nr == SUBNETS || !subnet_addr(i->ifa_addr, &s->addr) ||
+	    s->addr.family != own->family || !subnet_addr(i->ifa_netmask, &mask))
+		return;
+	memcpy(s->mask, mask.ip, sizeof(s->mask));
+	if (i->ifa_flags & IFF_BROADCAST && (s->mask[3] & 0xfe) != 0xfe &&
+	    subnet_addr(i->ifa_broadaddr, &s->all))
+		s->all.port = own->port;
+	subnets.nr++;
+}
+
+/* @subnets' lock held */
+static void subnet_look(const struct nswap_addr *own)
+{
+	struct ifaddrs *all, *i;
+	const char *name;
+
+	if (subnets.looked && time_before(jiffies, subnets.when + LOOK_MS))
+		return;
+	subnets.looked = true;
+	subnets.when = jiffies;
+	subnets.nr = 0;
+	if (getifaddrs(&all))
+		return;
+	name = subnet_iface(all, own);
+	subnets.index = name ? if_nametoindex(name) : 0;
+	for (i = all; name && i; i = i->ifa_next)
+		if (!strcmp(i->ifa_name, name))
+			subnet_add(i, own);
+	freeifaddrs(all);
+}
+
+static bool subnet_is(const struct subnet *s, const struct nswap_addr *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(s->mask); i++)
+		if ((s->addr.ip[i] ^ a->ip[i]) & s->mask[i])
+			return false;
+	return true;
+}
+
+/* is this address in a subnet of the node's interface? */
+bool nswap_subnet_has(struct nswap_node *node, const struct nswap_addr *a)
+{
+	bool has = false;
+	unsigned int i;
+
+	if (a->family != node->addr.family)
+		return false;
+	pthread_mutex_lock(&subnets.lock);
+	subnet_look(&node->addr);
+	for (i = 0; i < subnets.nr && !has; i++)
+		has = subnet_is(&subnets.subnet[i], a);
+	pthread_mutex_unlock(&subnets.lock);
+	return has;
+}
+
+static bool subnet_listed(struct nswap_node *node, const struct nswap_addr *a)
+{
+	bool found = false;
+	unsigned int i;
+
+	spin_lock(&node->ipt_lock);
+	for (i = 1; i <= node->ipt.top && !found; i++) {
+		const struct nswap_ipt_entry *e = &node->ipt.entry[i];
+
+		found = e->listed && (same_ip(&e->addr, a) || same_ip(&e->listed_at, a));
+	}
+	spin_unlock(&node->ipt_lock);
+	return found;
+}
+
+/* may a peer have this address? */
+bool nswap_subnet_accepts(struct nswap_node *node, const struct nswap_addr *a)
+{
+	return nswap_subnet_has(node, a) || subnet_listed(node, a);
+}
+
+/* the addresses for a datagram to all neighbours, see core/subnet.c */
+unsigned int nswap_subnet_all(struct nswap_node *node, struct nswap_addr *to,
+			      unsigned int max)
+{
+	unsigned int i, nr = 0;
+
+	pthread_mutex_lock(&subnets.lock);
+	subnet_look(&node->addr);
+	for (i = 0; i < subnets.nr && nr < max; i++)
+		if (subnets.subnet[i].all.family == AF_INET)
+			to[nr++] = subnets.subnet[i].all;
+	if (node->addr.family == AF_INET6 && subnets.nr && max)
+		to[nr++] = (struct nswap_addr){
+			.family = AF_INET6, .port = node->addr.port,
+			.scope = subnets.index, .ip = { 0xff, 0x02, [15] = 1 },
+		};
+	pthread_mutex_unlock(&subnets.lock);
+	return nr;
+}
+
+/* the last eight bytes of the hardware address of the node's interface, 0 without one */
+u64 nswap_subnet_join(struct nswap_node *node)
+{
+	struct ifaddrs *all, *i;
+	const char *name;
+	u64 hardware = 0;
+	unsigned int k;
+
+	if (getifaddrs(&all))
+		return 0;
+	name = subnet_iface(all, &node->addr);
+	for (i = all; name && i; i = i->ifa_next) {
+		const struct sockaddr_ll *ll = (const void *)i->ifa_addr;
+
+		if (!ll || ll->sll_family != AF_PACKET || strcmp(i->ifa_name, name))
+			continue;
+		for (k = 0; k < ll->sll_halen && k < sizeof(ll->sll_addr); k++)
+			hardware = hardware << 8 | ll->sll_addr[k];
+	}
+	freeifaddrs(all);
+	return hardware;
+}
