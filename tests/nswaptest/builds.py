@@ -11,7 +11,8 @@ from . import ccache
 from .scenario import ROOT
 from .totals import OUT
 
-KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs")
+KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs",
+         "lend")
 
 
 @functools.cache
@@ -71,6 +72,8 @@ class Builds:
             self._make("progs", "progs")
         if "benchprogs" in needs:
             self._make("benchprogs", "bench-programs")
+        if "lend" in needs:
+            self._make("lend", "nswap-lend")
 
     def settings(self, flavour, seed, folder, needs):
         """What a test is told about them.  They are copied, so that a build
@@ -87,6 +90,8 @@ class Builds:
                    "discards": build / f"{self.release}-lacks/nswap.ko",
                    "kunit": plain / "nswap_kunit.ko", "model-dev": model}
         copies = {p.name: copied(p, folder / p.name) for p in programs}
+        if "lend" in needs:
+            copies["nswap-lend"] = copied(build / "nswap-lend", folder / "nswap-lend")
         copies["nswapctl"] = copied(build / "nswapctl-static", folder / "nswapctl")
         return {"flavour": flavour, "seed": seed, "kernel": str(self.kernel),
                 "programs": copies,

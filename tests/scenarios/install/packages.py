@@ -22,11 +22,13 @@ TIMEOUT = 1500      # the first time the root is made, and two kernels are fetch
 
 KINDS = ("nswap-dkms", "nswap-doc", "nswap-tools")
 TOOLS = {"/etc/nswap/nswap.conf", "/lib/systemd/system/nswap.service",
-         "/usr/lib/nswap/nswap-node", "/usr/sbin/nswapctl",
+         "/usr/lib/nswap/nswap-node", "/usr/sbin/nswap-lend", "/usr/sbin/nswapctl",
+         "/usr/share/bash-completion/completions/nswap-lend",
          "/usr/share/bash-completion/completions/nswapctl",
          "/usr/share/doc/nswap-tools/README.Debian",
          "/usr/share/doc/nswap-tools/changelog.gz", "/usr/share/doc/nswap-tools/copyright",
-         "/usr/share/man/man5/nswap.conf.5.gz", "/usr/share/man/man8/nswapctl.8.gz"}
+         "/usr/share/man/man5/nswap.conf.5.gz", "/usr/share/man/man8/nswap-lend.8.gz",
+         "/usr/share/man/man8/nswapctl.8.gz"}
 MODULE = ("Kbuild", "nswap", "policy", "prefetch", "proc", "compat", "include")
 STUB = "#!/bin/sh\necho \"$*\" >> /called\nexit {}\n"
 NODE = "/usr/lib/nswap/nswap-node"
