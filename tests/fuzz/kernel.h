@@ -11,83 +11,13 @@
 #ifndef FUZZ_KERNEL_H
 #define FUZZ_KERNEL_H
 
-#include <arpa/inet.h>
 #include <assert.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 
-/* -- types ------------------------------------------------------------------ */
+#include "tools/nswap-lend/kernel/arith.h"
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef unsigned long long u64;
-typedef int32_t s32;
-typedef long long s64;
-typedef u16 __le16;
-typedef u32 __le32;
-typedef u64 __le64;
-typedef u64 __be64;
-typedef struct { int v; } atomic_t;
-typedef struct { u64 v; } atomic64_t;
 typedef struct { bool taken; } spinlock_t;
 typedef struct { u64 key[2]; } siphash_key_t;
-typedef unsigned int gfp_t;
-struct rcu_head { void *none; };
-
-#define __packed	__attribute__((packed))
-#define __must_check
-#define __rcu
-#undef static_assert
-#define static_assert	_Static_assert
-
-/* -- arithmetic ------------------------------------------------------------- */
-
-#define PAGE_SHIFT	12
-#define PAGE_SIZE	4096
-#define U32_MAX		UINT32_MAX
-#define U64_MAX		UINT64_MAX
-#define BITS_PER_LONG	64
-#define BITS_PER_TYPE(t)	(sizeof(t) * 8)
-#define BITS_TO_LONGS(n)	(((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
-#define BIT(n)		(1ul << (n))
-#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define offsetofend(t, m)	(offsetof(t, m) + sizeof(((t *)0)->m))
-#define struct_size(p, m, n)	(sizeof(*(p)) + sizeof((p)->m[0]) * (n))
-#define array_size(a, b)	((size_t)(a) * (b))
-
-#define min(a, b) ({ typeof(a) _a = (a); typeof(b) _b = (b); _a < _b ? _a : _b; })
-#define max(a, b) ({ typeof(a) _a = (a); typeof(b) _b = (b); _a > _b ? _a : _b; })
-#define clamp(v, low, high)	min(max(v, low), high)
-#define clamp_t(t, v, low, high)	clamp((t)(v), (t)(low), (t)(high))
-#define div64_u64(a, b)	((u64)(a) / (u64)(b))
-
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the units are fuzzed on little-endian machines"
-#endif
-#define cpu_to_le16(x)	((__le16)(x))
-#define cpu_to_le32(x)	((__le32)(x))
-#define cpu_to_le64(x)	((__le64)(x))
-#define le16_to_cpu(x)	((u16)(x))
-#define le32_to_cpu(x)	((u32)(x))
-#define le64_to_cpu(x)	((u64)(x))
-#define be64_to_cpu(x)	__builtin_bswap64(x)
-
-static inline u64 get_unaligned_le64(const void *p)
-{
-	u64 v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 /* -- what tells of faults --------------------------------------------------- */
 
@@ -130,14 +60,9 @@ void *kernel_alloc(size_t n, size_t bytes, bool zero);
 #define kfree_sensitive(p)	free(p)
 #define kvfree_rcu(p, head)	((void)&(p)->head, free(p))
 
-#define memzero_explicit(p, n)	explicit_bzero(p, n)
-#define ERR_PTR(e)	((void *)(intptr_t)(e))
-#define PTR_ERR(p)	((int)(intptr_t)(p))
-#define IS_ERR(p)	((uintptr_t)(p) >= (uintptr_t)-4095)
 
 void *memchr_inv(const void *at, int c, size_t bytes);
 #define crypto_memneq(a, b, n)	(!!memcmp(a, b, n))
-#define sort(at, n, size, cmp, swap)	((void)(swap), qsort(at, n, size, cmp))
 
 /* -- one task alone: nothing is concurrent ----------------------------------- */
 

@@ -60,7 +60,7 @@ SEES = {
     "tests/model_dev/": ("tests/model_dev/*.h",),
     "tests/fuzz/": ("tests/fuzz/*.h", "nswap/pure/*.h", "nswap/keys/*.h",
                     "nswap/transport/sockaddr.h", "policy/policy.h",
-                    "tools/nswapctl/parse.h"),
+                    "tools/nswapctl/parse.h", "tools/nswap-lend/kernel/arith.h"),
     "tests/lab/": ("tests/lab/*.h",),
     "tests/vm/": ("tests/vm/*.h",),
     # a unit test includes the one unit that it tests
