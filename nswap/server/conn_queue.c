@@ -80,7 +80,7 @@ static bool conn_may(const struct nswap_hands *h, const struct nswap_srv_conn *c
 /* a connection has a hand from now on; the lock held */
 static void conn_begin(struct nswap_hands *h, struct nswap_srv_conn *conn)
 {
-	conn->state = NSWAP_CONN_SERVED;
+	WRITE_ONCE(conn->state, NSWAP_CONN_SERVED);
 	conn->served_of = conn->owner;
 	if (conn->served_of)
 		conn->served_of->hands++;
@@ -100,7 +100,7 @@ static void conn_end(struct nswap_hands *h, struct nswap_srv_conn *conn)
 /* it waits for a hand; the lock held */
 static void conn_queue(struct nswap_hands *h, struct nswap_srv_conn *conn)
 {
-	conn->state = NSWAP_CONN_READY;
+	WRITE_ONCE(conn->state, NSWAP_CONN_READY);
 	list_add_tail(&conn->ready, &h->ready[conn->kind]);
 	WRITE_ONCE(h->nr_ready[conn->kind], h->nr_ready[conn->kind] + 1);
 }
