@@ -9,11 +9,11 @@ A device offers: name, open() -> path, close(), served() -> pages the peer has
 (loaded, stored) so far by its own counters, or None if it has no such counter.
 """
 import contextlib
-import os
 import pathlib
 import re
 
 from tables import profiles
+from nswaptest import nvme
 from nswaptest.check import Failure, wait_for
 from nswaptest.modelled import Modelled
 
@@ -144,23 +144,10 @@ class NvmeTcp(Device):
         disk = ram_disk(1, self.mb)
         self.server.run(self.up.format(config=self.config, nqn=self.nqn,
                                        disk=disk, addr=self.server.addr))
-        connect = (f"transport=tcp,traddr={self.server.addr},trsvcid=4420,"
-                   f"nqn={self.nqn},hostnqn=nswap-bench-host,"
-                   "hostid=7b1d3c6e-52a1-4f0e-9a55-6c1c58f0a901")
-        self.client.run(f"printf '%s' '{connect}' > /dev/nvme-fabrics")
-        return wait_for(self._block_device, 10, "the NVMe/TCP device appears")
-
-    def _block_device(self):
-        for dev in pathlib.Path("/sys/block").glob("nvme*n*"):
-            if re.fullmatch(r"nvme\d+n\d+", dev.name):
-                path = f"/dev/{dev.name}"
-                if os.path.exists(path) and (dev / "size").read_text() != "0\n":
-                    return path
-        return None
+        return nvme.connect(self.client, self.server.addr, self.nqn)
 
     def close(self):
-        for ctrl in pathlib.Path("/sys/class/nvme").glob("nvme*"):
-            (ctrl / "delete_controller").write_text("1")
+        nvme.disconnect(self.client)
         self.server.run(self.down.format(config=self.config, nqn=self.nqn),
                         check=False)
         self.server.run([*DISCARD, "/dev/ram1"], check=False)

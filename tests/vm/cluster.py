@@ -5,6 +5,7 @@ Invariants: node n has 10.77.0.(n+1)/24 and fd77::(n+1)/64 on eth0 and port n
 of the switch; its processes are the agent's children; a guest that ends
 without having been killed by the test is reported by close().
 """
+import collections
 import functools
 import itertools
 import os
@@ -22,7 +23,6 @@ from nswaptest.check import Failure, Skip, Unmet
 
 from . import accel, guest, image, link
 
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SCALE = {"kvm": 1, "tcg": 4}
 PROGRAMS = ("eater", "heartbeat", "blkverify")
 
@@ -32,20 +32,13 @@ def say(text):
     print(f"   {text}", file=sys.stderr, flush=True)
 
 
-def in_bytes(size):
-    """96M, 64K or a number of bytes, as a number; 0 for None."""
-    if size is None:
-        return 0
-    text = str(size)
-    if text[-1:] in UNITS:
-        return int(text[:-1]) * UNITS[text[-1]]
-    return int(text)
-
-
 def a_node(option, n):
     """An option of n nodes as a list with one for each."""
     return option if isinstance(option, list) else [option] * n
 
+
+# what a guest boots: two of one kind have one initramfs
+Kind = collections.namedtuple("Kind", "series own_root bare modules tools")
 
 # the stock kernels there are: Debian 12's, then Debian 13's
 SERIES = ("6.1", "6.12", "trixie-6.12", "7.2")
@@ -179,11 +172,13 @@ class VmNode(api.Node):
                  f"ip addr add {self.addr}/24 broadcast + dev {self.iface} && "
                  f"ip link set {self.iface} up && "
                  f"ip addr add {self.addr6}/64 dev {self.iface}")
+        self.run("if [ -f /extra/order ]; then while read -r m; do insmod /extra/$m; done "
+                 "< /extra/order; rm -r /extra; fi")
         self.run("if [ -f /nswap.ko ]; then insmod /nswap.ko; fi")
 
     def popen(self, cmd, memory_max=None):
         argv = ["sh", "-c", cmd] if isinstance(cmd, str) else cmd
-        command = self.machine.start(argv, in_bytes(memory_max))
+        command = self.machine.start(argv, guest.in_bytes(memory_max))
         command.cmd = cmd
         process = VmProcess(self.machine, command)
         self._started = [p for p in self._started if p.poll() is None]
@@ -217,19 +212,22 @@ class Cluster(api.Cluster):
     kernel is a series (or a list with one a node), memory_mb the RAM of each
     guest in MB (or a list). disk_mb is the size of a disk, empty at first,
     that each guest has as /dev/vda (or a list, 0 for none); it outlives a
-    crash. bare leaves nswap out: guests without a module. roots are disks, one a
-    node, with root file systems that have an init of their own (image.root_boot()), or
-    None for a node as usual; a list of disks is such a one and others, /dev/vdb and so on.
+    crash. bare leaves nswap out: guests without a module (or a list). modules names some
+    of the kernel's own to load, tools programs of this machine (or lists of tuples). roots
+    are disks, one a node, with root file systems that have an init of their own
+    (image.root_boot()), or None for a node as usual; a list of disks is such a one and
+    others, /dev/vdb and so on.
     """
 
     def __init__(self, test, n, inject=False, kernel="6.1", memory_mb=256,
-                 disk_mb=0, cpus=1, bare=False, roots=None):
+                 disk_mb=0, cpus=1, bare=False, roots=None, modules=(), tools=()):
         self._test = test
         self._roots = roots or [None] * n
         try:
-            self._prepare(pathlib.Path(test.dir), n, inject,
-                          a_node(kernel, n), a_node(memory_mb, n),
-                          a_node(disk_mb, n), cpus, bare)
+            kinds = zip(a_node(kernel, n), map(bool, self._roots), a_node(bare, n),
+                        a_node(modules, n), a_node(tools, n))
+            self._prepare(pathlib.Path(test.dir), list(map(Kind._make, kinds)), inject,
+                          a_node(memory_mb, n), a_node(disk_mb, n), cpus)
         except image.SetupError as error:
             raise Skip(str(error)) from error
         try:
@@ -241,36 +239,37 @@ class Cluster(api.Cluster):
             self._destroy()
             raise
 
-    def _prepare(self, folder, n, inject, kernels, memory, disks, cpus, bare):
+    def _prepare(self, folder, kinds, inject, memory, disks, cpus):
         self.dir = folder
-        self.accel = accel.choose(kernels[0], say)
+        self.accel = accel.choose(kinds[0].series, say)
         check.scale = SCALE[self.accel]
         self._sockets = tempfile.mkdtemp(prefix="nswap-vm-")
-        own = [bool(root) for root in self._roots]
-        archives = {kind: self._archives(*kind, inject, bare)
-                    for kind in set(zip(kernels, own))}
-        self.link = link.Link(self._sockets, n)
+        archives = {kind: self._archives(kind, number, inject)
+                    for number, kind in enumerate(dict.fromkeys(kinds))}
+        self.link = link.Link(self._sockets, len(kinds))
         self._disks = [
             self._roots[i] or (guest.new_disk(folder / f"node{i}.disk", mb) if mb else None)
             for i, mb in enumerate(disks)]
 
         def boot(node):
-            series = kernels[node.index]
+            kind = kinds[node.index]
             return guest.Guest(
                 node.name, self.dir / f"{node.name}-boot{node.boots}",
-                series, archives[series, node.own_root], memory[node.index],
+                kind.series, archives[kind], memory[node.index],
                 self.accel, cpus, self.link.port(node.index), self._disks[node.index])
-        self.nodes = [VmNode(i, boot, own[i]) for i in range(n)]
+        self.nodes = [VmNode(i, boot, kind.own_root) for i, kind in enumerate(kinds)]
 
-    def _archives(self, series, own_root, inject, bare):
+    def _archives(self, kind, number, inject):
         """The initramfs of a kind of guest, as files."""
-        folder = pathlib.Path(self._sockets)
-        files = [image.base(series)]
-        if own_root:
-            files.append(image.root_boot(series, folder / f"{series}-root.cpio"))
-        elif not bare:
-            files.append(image.overlay(folder / f"{series}.cpio", built_programs(),
-                                       built_module(series, inject)))
+        out = pathlib.Path(self._sockets) / f"{number}.cpio"
+        files = [image.base(kind.series)]
+        if kind.own_root:
+            files.append(image.root_boot(kind.series, out))
+        elif kind.modules or kind.tools or not kind.bare:
+            files.append(image.overlay(
+                out, [*built_programs(), *map(image.installed, kind.tools)],
+                None if kind.bare else built_module(kind.series, inject),
+                (kind.series, kind.modules)))
         return files
 
     @staticmethod

@@ -46,6 +46,19 @@ CPU = {"tcg": "max,-cx16", "kvm": "host"}
 PROCESSORS = {"tcg": 2, "kvm": 1}
 
 
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def in_bytes(size):
+    """96M, 64K or a number of bytes, as a number; 0 for None."""
+    if size is None:
+        return 0
+    text = str(size)
+    if text[-1:] in UNITS:
+        return int(text[:-1]) * UNITS[text[-1]]
+    return int(text)
+
+
 def new_disk(path, megabytes):
     """An empty disk, a sparse file; its path."""
     with open(path, "wb") as file:

@@ -261,11 +261,20 @@ def stripped(path, work):
     return out
 
 
-def overlay(out, programs=(), module=None):
+def _more_modules(cpio, series, names):
+    """Modules of the kernel that only this kind of guest needs, into /extra."""
+    have = module_files(series)
+    found = [p for p in module_files(series, names) if p not in have]
+    for path in found:
+        cpio.data(f"extra/{path.name.removesuffix('.xz')}", module_bytes(path))
+    cpio.data("extra/order", "".join(f"{p.name.removesuffix('.xz')}\n" for p in found).encode())
+
+
+def overlay(out, programs=(), module=None, more=None):
     """The archive of what is under test, written to out.
 
     programs are put into /bin with the libraries they need, module becomes
-    /nswap.ko.
+    /nswap.ko; more is (series, names of modules), of the kernel's own.
     """
     cpio = Archive()
     have, libs = tools(), {}
@@ -275,6 +284,8 @@ def overlay(out, programs=(), module=None):
     for target, source in libs.items():
         if target not in have:
             cpio.file(target.lstrip("/"), source)
+    if more:
+        _more_modules(cpio, *more)
     if module:
         cpio.file("nswap.ko", stripped(pathlib.Path(module), out.parent),
                   0o644)
