@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "ctl.h"
+#include "export.h"
 #include "json.h"
 #include "nl.h"
 #include "signature.h"
@@ -313,6 +314,7 @@ static void take_left(struct nlattr **attrs, void *arg)
 static uint64_t del(const char *name, const char *flash)
 {
 	struct nl_msg *msg = ctl_request(NSWAP_CMD_DEVICE_DEL);
+	struct export e;
 	uint64_t left = 0;
 	const char *why;
 
@@ -322,6 +324,8 @@ static uint64_t del(const char *name, const char *flash)
 	why = ctl_try_call(msg, take_left, &left);
 	if (why && flash)
 		ctl_refuse("%s: flash %s: %s", name, flash, why);
+	if (why && export_find(name, &e))
+		ctl_refuse("%s is exported: nswapctl unexport %s first", name, name);
 	if (why)
 		ctl_refuse("%s: %s", name, why);
 	return left;

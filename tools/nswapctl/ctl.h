@@ -57,6 +57,8 @@ int cmd_device_rekey(int argc, char **argv);
 int cmd_tmpfs_create(int argc, char **argv);
 int cmd_tmpfs_list(int argc, char **argv);
 int cmd_tmpfs_remove(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_unexport(int argc, char **argv);
 int cmd_peers(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);

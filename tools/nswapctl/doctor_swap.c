@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doctor.h"
+#include "export.h"
 #include "swaps.h"
 
 /* bytes that the pages of a full device take at peers */
@@ -138,11 +139,40 @@ static void check_sealed(const struct patient *p)
 		}
 }
 
+/* who may use the devices that are exported */
+static void check_exports(const struct patient *p)
+{
+	char fix[160], to[ADDR_TEXT];
+	struct export *all, *e;
+	size_t nr = export_all(&all), proven = 0;
+
+	(void)p;
+	for (e = all; e < all + nr; e++) {
+		proven += e->to.family && e->secret;
+		if (!e->to.family) {
+			snprintf(fix, sizeof(fix), "nswapctl unexport %s", e->device);
+			doctor_find(DOCTOR_PROBLEM, true, fix, "the export of %s is half made, and nothing listens for it",
+				    e->device);
+		} else if (!e->secret) {
+			doctor_find(DOCTOR_NOTE, false, e->nvme ?
+				    "nswapctl unexport, and export with --host NQN --secret FILE" :
+				    "a firewall rule that lets only the client connect",
+				    "%s who reaches %s can read and write all pages of %s",
+				    *e->host ? "anyone that knows its client's name and" : "anyone",
+				    text_addr(&e->to, to), e->device);
+		}
+	}
+	if (nr && proven == nr)
+		doctor_fine("a client of an export has to prove who it is");
+	free(all);
+}
+
 const struct doctor_check doctor_swap[] = {
 	{ "room", DOCTOR_UP, check_size },
 	{ "lost pages", DOCTOR_UP, check_lost },
 	{ "swap priority", DOCTOR_UP, check_priority },
 	{ "single copy", DOCTOR_LIVE, check_exposed },
 	{ "privacy", DOCTOR_LIVE, check_sealed },
+	{ "exports", DOCTOR_LIVE, check_exports },
 	{ }
 };

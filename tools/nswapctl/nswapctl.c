@@ -116,6 +116,25 @@ static const struct ctl_command commands[] = {
 	  cmd_tmpfs_create },
 	{ "tmpfs list", "", "list these file systems", "", cmd_tmpfs_list },
 	{ "tmpfs remove", "DIR", "unmount one, and delete its device", "", cmd_tmpfs_remove },
+	{ "export", "[nswapN --nvme|--nbd [--to ADDR[:PORT]] [--host NQN [--secret FILE]]]",
+	  "let a machine without the module swap to a device",
+	  "Prints what to type there; without arguments, or with 'list', what is exported and who\n"
+	  "is connected there. One machine a device: a second one would write over the swap of the\n"
+	  "first. What it frees comes back if it swaps with discard.\n"
+	  "  --nvme            with the kernel's NVMe/TCP target\n"
+	  "  --nbd             with qemu-nbd\n"
+	  "  --to ADDR         address of this machine that the client connects to (default: the\n"
+	  "                    node's), and perhaps the port (4420, for NBD 10809); 0.0.0.0 and\n"
+	  "                    :: are all of them\n"
+	  "  --host NQN        only a client of that name, see its /etc/nvme/hostnqn\n"
+	  "  --secret FILE     which proves it by the secret in FILE, as nvme gen-dhchap-key makes\n"
+	  "\n"
+	  "Pages travel between here and the client as they are, of a sealed device too.\n",
+	  cmd_export },
+	{ "unexport", "nswapN [--now]", "export a device no longer",
+	  "  --now             even if a client is connected: its programs fail when they page\n"
+	  "                    in what is there\n",
+	  cmd_unexport },
 	{ "peers", "", "list the peers this node knows", "", cmd_peers },
 	{ "stat", "[--latency | --cluster [--interval SEC [--times N]]]",
 	  "show where lent RAM and swapped pages are, and counters",

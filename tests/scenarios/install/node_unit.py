@@ -20,6 +20,7 @@ STAND_IN = """#!/bin/sh
 case "${0##*/} $*" in
 *"device list") echo "nswap0 up" ;;
 "nswapctl stat") ;;
+"nswapctl export") echo "nswap0 nvme" ;;
 "systemctl list-jobs --no-legend") cat /jobs 2> /dev/null ;;
 *) echo "${0##*/} $*" >> /called ;;
 esac
@@ -28,8 +29,8 @@ grep -qxF "${0##*/} $*" /hangs 2> /dev/null && exec tail -f /dev/null
 exit 0
 """
 SWAPS = "Filename Type Size Used Priority\n"
-STOP = ["swapoff /dev/nswap0", "nswapctl device del nswap0", "nswapctl down",
-        "modprobe -r -q nswap"]
+STOP = ["swapoff /dev/nswap0", "nswapctl unexport nswap0", "nswapctl device del nswap0",
+        "nswapctl down", "modprobe -r -q nswap"]
 
 
 def installed(t):
@@ -96,7 +97,7 @@ def test_start(t):
 
 
 def test_stop(t):
-    """Swap, device, node, module: in this order, or not further than one that fails."""
+    """Swap, export, device, node, module: in this order, or not further than one that fails."""
     root = installed(t)
     stand_in(root)
     code, said, called, _ = told(root, "stop")
@@ -105,7 +106,7 @@ def test_stop(t):
     root.write("/jobs", " 12 poweroff.target   start waiting\n 13 nswap.service     stop running\n")
     equal(told(root, "stop")[2], STOP, "stop when the machine is switched off")
     root.write("/jobs", " 12 reboot.target     start waiting\n 13 nswap.service     stop running\n")
-    equal(told(root, "stop")[2][2], STOP[2] + " --reboot", "down when the machine reboots")
+    equal(told(root, "stop")[2][3], STOP[3] + " --reboot", "down when the machine reboots")
     root.write("/jobs", "")
     code, said, called, seconds = told(root, "stop 27", fails=STOP[0])
     equal((code, set(called)), (1, {STOP[0]}), "swapoff that fails; exit code, what was called")
@@ -115,13 +116,15 @@ def test_stop(t):
     equal((code, set(called)), (1, {STOP[0]}), "swapoff that hangs; exit code, what was called")
     true("it takes too long" in said and seconds < 20, f"{seconds:.0f} s: {said}")
     code, said, called, _ = told(root, "stop", fails=STOP[1])
-    equal((code, called), (1, STOP[:2]), "a device that is in use")
+    equal((code, called), (1, STOP[:2]), "an export with a client")
     code, said, called, _ = told(root, "stop", fails=STOP[2])
-    equal((code, called), (1, STOP[:3]), "a node that cannot drain")
+    equal((code, called), (1, STOP[:3]), "a device that is in use")
+    code, said, called, _ = told(root, "stop", fails=STOP[3])
+    equal((code, called), (1, STOP[:4]), "a node that cannot drain")
     true("the node stays up; it lends nothing more" in said, said)
     stand_in(root, swapped=False)
-    code, said, called, seconds = told(root, "stop 5", hangs=STOP[2])
-    equal((code, called), (1, STOP[1:3]), "a drain that hangs")
+    code, said, called, seconds = told(root, "stop 5", hangs=STOP[3])
+    equal((code, called), (1, STOP[1:4]), "a drain that hangs")
     true(seconds < 20, f"it took {seconds:.0f} s, 5 were allowed")
     root.run("rmdir /sys/module/nswap")
     equal(told(root, "stop")[::2], (0, []), "nothing loaded: exit code, what was called")

@@ -26,6 +26,13 @@ WRONG = (
     ("report --record x --every 0", "'0' is no number of seconds, 1 to 600"),
     ("top --once --interval 0", "'0' is no interval, 0.1 to 3600"),
     ("stat --cluster --interval 0.5", "'0.5' is no interval, 1 to 3600"),
+    ("export --nvme", "name the device to export"),
+    ("export nswap0", "say how to export it: --nvme or --nbd"),
+    ("export nswap0 --nvme --nbd", "say how to export it: --nvme or --nbd"),
+    ("export nswap0 --nbd --host nqn.x", "NBD does not ask who a client is"),
+    ("export nswap0 --nvme --secret x", "--secret goes with --host"),
+    ("export nswap0 --nvme --host a/b", "'a/b' is no host NQN"),
+    ("unexport", "name the device to export no longer"),
     ("device", "'device' needs a command behind it"),
     ("stats", "'stats' is no command"),
 )

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0
+"""nswapctl export: a device for a machine without the module.
+
+        node2 - - - node0 ------ node1     node0 has the device and exports it, node1
+       a client                            lends, node2 has no node of nswap
+"""
+import contextlib
+import errno
+import json
+import pathlib
+
+from nswaptest import nvme
+from nswaptest.check import Failure, at_least, equal, true, wait_for
+from nswaptest.work import Slots
+
+DESCRIPTION = "a device that another machine uses by NVMe/TCP or NBD"
+SUITES = ("lab",)
+NEEDS = ("module", "progs", "qemu-nbd", "nbd-client", "nvme")
+TIMEOUT = 120
+ONLY_FULL = {"full": "it waits for page-outs to be given up; export.nvme and export.nbd show the rest"}
+
+CONFIG = pathlib.Path("/sys/kernel/config/nvmet")
+SLOTS = 1500
+
+
+@contextlib.contextmanager
+def start(t, lend="64M"):
+    """The gateway with a device, its lender, and the client; in the end nothing is
+    exported."""
+    gateway, lender, client = t.cluster(3)
+    gateway.up(lend="0")
+    lender.up(lend=lend)
+    gateway.device_add("32M")
+    try:
+        yield gateway, lender, client
+    finally:
+        nvme.disconnect(client)
+        client.run(["nbd-client", "-d", "/dev/nbd0"], check=False)
+        gateway.run([gateway.prog("nswapctl"), "unexport", "nswap0", "--now"], check=False)
+    equal(left(), [], "what is left of it")
+
+
+def held(lender):
+    """Pages that the lender holds."""
+    return lender.stat()["node"]["held_pages"]
+
+
+def left():
+    """What nvmet has been told, but for its own folders."""
+    return [p for name in ("subsystems", "ports", "hosts") for p in CONFIG.glob(f"{name}/*")]
+
+
+def use(t, lender, client, disk):
+    """Pages go to the lender and come back; what is discarded is given back there."""
+    with Slots(disk.removeprefix("/dev/"), t.seed) as slots:
+        for first in range(0, SLOTS, 30):
+            slots.write(1 + first, 30)
+        at_least(held(lender), SLOTS, "pages at the lender")
+        equal(slots.compare(), (SLOTS, 0, 0), "pages that are right, wrong, unreadable")
+    client.run(["blkdiscard", "--force", disk])
+    wait_for(lambda: not held(lender), 20, "what was discarded is free at the lender")
+
+
+def end(gateway, client):
+    """Refused while the client is connected; its disk is gone already."""
+    wait_for(lambda: not gateway.ctl("export")[0]["clients"], 20,
+             f"{client} is connected no longer")
+    gateway.ctl("unexport", "nswap0")
+    equal((left(), gateway.ctl("export")), ([], []), "what is left of it")
+
+
+def refusals(gateway, made):
+    """What must not be done meanwhile, and how to go about it."""
+    again = gateway.ctl("export", "nswap0", "--nvme")
+    equal((again["name"], again["clients"]), (made["name"], []), "the same again")
+    for args, words in (
+            (("export", "nswap0", "--nbd"), "nswapctl unexport nswap0 first"),
+            (("export", "nswap0", "--nvme", "--to", f"{gateway.addr}:4421"), "already"),
+            (("export", "nswap0", "--nvme", "--host", "nqn.x"), "already"),
+            (("device", "del", "nswap0"), "nswapctl unexport nswap0"),
+            (("export", "nswap9", "--nvme"), "no device of this node"),
+            (("export", "nswap0", "--nvme", "--to", "192.0.2.1"), "no address of this machine"),
+            (("unexport", "nswap9"), "not exported")):
+        said = gateway.refused(*args)
+        true(words in said, f"{args}: {said}")
+    equal(gateway.ctl("export"), [again], "what is exported")
+
+
+def test_nvme(t):
+    """By NVMe/TCP: what is exported again is another disk, and no client takes it for the
+    first; only the host that is named may connect."""
+    with start(t) as (gateway, lender, client):
+        made = gateway.ctl("export", "nswap0", "--nvme")
+        refusals(gateway, made)
+        said = gateway.run([gateway.prog("nswapctl"), "export", "nswap0", "--nvme"]).out
+        true(made["name"] in said, f"what to type: {said!r}")
+        use(t, lender, client, nvme.connect_by(client, " && ".join(said.splitlines()[1:])))
+        equal(gateway.ctl("export")[0]["clients"], [client.addr], "who is connected")
+        said = gateway.refused("unexport", "nswap0")
+        true(client.addr in said and "--now" in said, f"refused while it is in use: {said}")
+        nvme.disconnect(client)
+        end(gateway, client)
+        named = gateway.ctl("export", "nswap0", "--nvme", "--host", nvme.HOST)
+        for host, nqn in ((nvme.HOST + "x", named["name"]), (nvme.HOST, made["name"])):
+            done = client.run(f"printf '%s' '{nvme.options(gateway.addr, nqn, host)}' "
+                              "> /dev/nvme-fabrics", check=False)
+            true(done.code, f"{host} may connect to {nqn}")
+        nvme.connect_by(client, f"nvme connect-all -t tcp -a {gateway.addr} -s 4420 "
+                        f"-k 5 -l -1 -q {nvme.HOST}")
+        gateway.ctl("unexport", "nswap0", "--now")
+        equal(left(), [], "what is left of it")
+        nvme.disconnect(client)
+        gateway.device_del("nswap0")
+
+
+def secrets(gateway):
+    """Files without one, or that others may read; and a kernel that knows no secrets."""
+    for text, mode, words in (("cluster x\n", "600", "no secret as"),
+                              (SECRET, "644", "others may read"),
+                              (SECRET, "600", "CONFIG_NVME_TARGET_AUTH")):
+        gateway.write("/tmp/export-secret", text)
+        gateway.run(["chmod", mode, "/tmp/export-secret"])
+        said = gateway.refused("export", "nswap0", "--nvme", "--host", nvme.HOST,
+                               "--secret", "/tmp/export-secret")
+        true(words in said, f"{text!r}, {mode}: {said}")
+    equal(left(), [], "what is left of it")
+
+
+SECRET = "DHHC-1:00:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQFpqA==:\n"
+def full(t, lender, disk):
+    """Write until a peer has no more room: what was taken is right, the rest has failed."""
+    with Slots(disk.removeprefix("/dev/"), t.seed) as slots:
+        try:
+            for first in range(1, 4000, 30):
+                slots.write(first, 30)
+            raise Failure("all was taken, though there is no room for it")
+        except OSError as why:
+            equal(why.errno, errno.EIO, "what the write ended with")
+        for slot in range(first, first + 30):
+            del slots.count[slot]
+        at_least(len(slots.count), held(lender) - 30, "pages that were taken")
+        equal(slots.compare()[1:], (0, 0), "pages that are wrong, unreadable")
+
+
+def test_full(t):
+    """A page that no peer has room for is refused at the client, either way: none that was
+    taken is lost."""
+    with start(t, lend="8M") as (gateway, lender, client):
+        made = gateway.ctl("export", "nswap0", "--nvme")
+        disk = nvme.connect(client, gateway.addr, made["name"])
+        full(t, lender, disk)
+        client.run(["blkdiscard", "--force", disk])
+        wait_for(lambda: not held(lender), 20, "the lender has room again")
+        nvme.disconnect(client)
+        gateway.ctl("unexport", "nswap0", "--now")
+        made = gateway.ctl("export", "nswap0", "--nbd")
+        client.run(["nbd-client", gateway.addr, "10809", "/dev/nbd0", "-N", made["name"],
+                    "-b", "4096"])
+        full(t, lender, "/dev/nbd0")
+
+
+LISTENER = ("import socket, sys; s = socket.create_server((sys.argv[1], 4420)); "
+            "print(flush=True); s.accept()")
+
+
+def test_undone(t):
+    """What fails half way leaves nothing; what was left half made is made whole."""
+    with start(t) as (gateway, _, _):
+        other = gateway.popen(["python3", "-c", LISTENER, gateway.addr])
+        wait_for(other.output, 20, "another program listens")
+        said = gateway.refused("export", "nswap0", "--nvme")
+        true("in use" in said and "nothing was changed" in said, f"the port is taken: {said}")
+        equal((left(), gateway.ctl("export")), ([], []), "what is left of it")
+        secrets(gateway)
+        other.kill()
+        other.wait(10)
+        made = gateway.ctl("export", "nswap0", "--nvme")
+        port = next((CONFIG / "ports").iterdir())
+        (port / "subsystems" / made["name"]).unlink()
+        port.rmdir()
+        equal(gateway.ctl("export")[0]["addr"], "", "where it listens, half made")
+        found = json.loads(gateway.run([gateway.prog("nswapctl"), "--json", "doctor"],
+                                       check=False).out)
+        equal([(f["level"], f["fix"]) for f in found if f["check"] == "exports"],
+              [("problem", "nswapctl unexport nswap0")], "what doctor says of it")
+        made = gateway.ctl("export", "nswap0", "--nvme")
+        equal(made["addr"], gateway.addr, "where it listens, whole")
+        gateway.ctl("unexport", "nswap0")
+
+
+def test_nbd(t):
+    """By NBD: the same."""
+    with start(t) as (gateway, lender, client):
+        made = gateway.ctl("export", "nswap0", "--nbd")
+        equal((made["by"], made["addr"], made["port"]), ("nbd", gateway.addr, 10809),
+              "where it is")
+        true("unexport" in gateway.refused("device", "del", "nswap0"), "deleting it says how")
+        said = gateway.run([gateway.prog("nswapctl"), "export", "nswap0", "--nbd"]).out
+        true(made["name"] in said, f"the same again: {said!r}")
+        client.run(said.splitlines()[1])
+        use(t, lender, client, "/dev/nbd0")
+        true(client.addr in gateway.refused("unexport", "nswap0"), "it says who is connected")
+        client.run(["nbd-client", "-d", "/dev/nbd0"])
+        end(gateway, client)
+        gateway.device_del("nswap0")
