@@ -41,6 +41,7 @@ SOURCES := Kbuild $(wildcard nswap/*.[ch] nswap/*/*.[ch] policy/*.[ch] prefetch/
 	include/uapi/linux/*.h tests/kunit/*.[ch])
 
 all: module nswapctl nswap-lend
+all: module nswapctl lib
 
 kernel:
 	@if [ -z "$(RELEASE)" ]; then \
@@ -74,6 +75,10 @@ model-dev: kernel
 
 progs:
 	+@$(MAKE) -C tests/progs OUT=$(CURDIR)/build/progs
+
+lib:
+	@mkdir -p build/lib
+	+@flock build/lib/.lock $(MAKE) -C lib OUT=$(CURDIR)/build/lib
 
 bench-programs:
 	+@$(MAKE) -C bench/programs OUT=$(CURDIR)/build/bench-programs
@@ -134,7 +139,7 @@ shell:
 # -- installing -------------------------------------------------------------
 COMPLETION := tools/nswapctl/completion
 
-install: all install-tools
+install: all install-tools install-lib
 	install -D -m 644 $(OUT)/nswap.ko \
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/nswap.ko
 	$(if $(DESTDIR),,depmod $(RELEASE))
@@ -160,6 +165,10 @@ install-tools: nswapctl nswap-lend
 	install -D -m 644 dist/nswap.service $(DESTDIR)$(UNITS)/nswap.service
 	sed -i 's|=/usr/|=$(PREFIX)/|' $(DESTDIR)$(UNITS)/nswap.service
 
+install-lib: lib
+	+@$(MAKE) -C lib OUT=$(CURDIR)/build/lib install
+	$(if $(DESTDIR),,ldconfig)
+
 deb:
 	@tests/setup/setup.sh build deb
 	@tools/build_deb.sh
@@ -175,13 +184,14 @@ help:
 	@echo "nswap $(VERSION): swap to the idle RAM of other nodes"
 	@echo
 	@echo "  make                build nswap.ko, nswapctl and nswap-lend into build/"
+	@echo "  make                build nswap.ko, nswapctl and libnswap into build/"
 	@echo "       KVER=release   for that kernel's installed headers (default: the newest)"
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
 	@echo "       LACKS=PROBE    as if the kernel had not what that probe of compat/ finds"
 	@echo "  make all-kernels    build for every kernel within reach"
-	@echo "  make install        install both, manual pages, completions, nswap.conf and the"
-	@echo "                      systemd unit (DESTDIR, PREFIX and UNITS apply)"
+	@echo "  make install        install them, manual pages, completions, nswap.conf and the"
+	@echo "                      systemd unit (DESTDIR, PREFIX, LIBDIR and UNITS apply)"
 	@echo "  make deb            Debian packages of module, tools and documents into build/deb/"
 	@echo "  make release        source, packages, notes and checksums of this commit into build/release/"
 	@echo "  make clean          remove build/"
@@ -201,3 +211,8 @@ help:
 
 .PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl nswap-lend all-kernels \
 	test check demo bench paper shell install install-tools deb release clean help
+	@echo "  make nswapctl, make lib, make progs, make bench-programs"
+	@echo "                      the tool, libnswap, the test programs, the workloads of bench"
+
+.PHONY: all kernel farm module kunit model-dev progs bench-programs lib nswapctl all-kernels \
+	test check demo bench paper shell install install-tools install-lib deb release clean help

@@ -10,7 +10,7 @@ main.c stands outside of them, on top. Beside the ranks:
   pure code            no socket, no bio, no file, and only pure code
   compat/              included by no file (the compiler is told to); no other
                        file asks for a kernel version
-  programs             tools/, bench/ and tests/ see include/uapi and their own
+  programs             tools/, lib/, bench/ and tests/ see include/uapi and their own
   rings                a ring of units that include each other (a .c and its .h
                        are one unit) stays in one room and is small
   coverage             each C file is in a room or in a folder named in SEES
@@ -55,6 +55,9 @@ SEES = {
                           "nswap/core/*.h", "nswap/server/*.h", "nswap/migrate/*.h",
                           "nswap/peers/version.h", "nswap/control/announce*.h",
                           "policy/policy.h"),
+    "lib/nswap/": ("lib/nswap/*.h",),
+    "lib/include/": (),
+    "lib/examples/": ("lib/examples/*.h",),
     "bench/programs/": ("bench/programs/*.h", "tests/progs/*.h"),
     "tests/progs/": ("tests/progs/*.h",),
     "tests/model_dev/": ("tests/model_dev/*.h",),

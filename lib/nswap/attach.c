@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device that this process uses, from the first call to the end.
+ *
+ * A child of fork() goes on with the device and the parent's descriptors; what is in the
+ * parent's local cache, and blocks without a file, stay the parent's.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+#define REFRACTION_MS 1000
+
+struct lib lib = { .dev = -1, .dir = -1 };
+
+static pthread_mutex_t attach_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t attach_once = PTHREAD_ONCE_INIT;
+
+int64_t lib_now(int clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+/* The paper's refraction period: nothing new is put on the device for a while. */
+void lib_refuse(void)
+{
+	const char *said = secure_getenv("NSWAP_REFRACTION_MS");
+	long ms = said ? atol(said) : REFRACTION_MS;
+
+	__atomic_store_n(&lib.refuse_until, lib_now(CLOCK_MONOTONIC) + ms * 1000000ll,
+			 __ATOMIC_RELAXED);
+}
+
+bool lib_refusing(void)
+{
+	int64_t until = __atomic_load_n(&lib.refuse_until, __ATOMIC_RELAXED);
+
+	return until && lib_now(CLOCK_MONOTONIC) < until;
+}
+
+static void attach_forked(void)
+{
+	pthread_mutex_init(&attach_mutex, NULL);
+	lib.pid = getpid();
+	lib.born = process_born(lib.pid);
+	lock_forked();
+	desc_forked();
+	cache_forked();
+}
+
+static void attach_begin(void)
+{
+	lib.pid = getpid();
+	lib.born = process_born(lib.pid);
+	pthread_atfork(NULL, NULL, attach_forked);
+}
+
+static int attach_to(const char *device, const char *directory)
+{
+	const char *name = strrchr(device, '/');
+	char path[PATH_BYTES];
+	struct ident ident;
+	struct stat st;
+	int error;
+
+	snprintf(path, sizeof(path), "%s%s%s", directory ? directory : "/run/nswap/",
+		 directory ? "" : name ? name + 1 : device, directory ? "" : ".regions");
+	lib.dev = store_open(device, &ident, &st);
+	if (lib.dev < 0)
+		return -1;
+	lib.is_file = S_ISREG(st.st_mode);
+	if (dir_open(path, &ident, &st)) {
+		error = errno;
+		close(lib.dev);
+		lib.dev = -1;
+		errno = error;
+		return -1;
+	}
+	snprintf(lib.device, sizeof(lib.device), "%s", device);
+	return 0;
+}
+
+NSWAP_API int nswap_attach(const char *device, const char *directory)
+{
+	int done = -1;
+
+	pthread_once(&attach_once, attach_begin);
+	if (!device)
+		device = secure_getenv("NSWAP_DEVICE");
+	if (!directory)
+		directory = secure_getenv("NSWAP_DIRECTORY");
+	pthread_mutex_lock(&attach_mutex);
+	if (lib.head && (!device || !strcmp(device, lib.device))) {
+		done = 0;
+	} else if (lib.head) {
+		errno = EBUSY;
+	} else if (!device || !*device || strlen(device) >= PATH_BYTES) {
+		errno = ENODEV;
+	} else {
+		done = attach_to(device, directory);
+	}
+	pthread_mutex_unlock(&attach_mutex);
+	return done;
+}
+
+int lib_ready(void)
+{
+	return __atomic_load_n(&lib.head, __ATOMIC_ACQUIRE) ? 0 : nswap_attach(NULL, NULL);
+}
+
+/* Are there files whose stamps are too fresh to be trusted by other programs? */
+static bool exit_fresh(void)
+{
+	struct desc d;
+	int i;
+
+	for (i = desc_next(0); i >= 0; i = desc_next(i + 1)) {
+		if (desc_get(i, &d) && d.file != NO_FILE &&
+		    lib.file[d.file].pid == lib.pid && !file_aged(d.file))
+			return true;
+	}
+	return false;
+}
+
+/* A last look at each file; regions of files without a name go, since none finds them. */
+static void exit_files(void)
+{
+	bool seen[FILES] = { false };
+	struct stat st;
+	struct desc d;
+	int i;
+
+	for (i = desc_next(0); i >= 0; i = desc_next(i + 1)) {
+		if (!desc_get(i, &d) || d.file == NO_FILE || seen[d.file] || fstat(d.fd, &st))
+			continue;
+		seen[d.file] = true;
+		if (region_lock(&d))
+			continue;
+		if (!st.st_nlink && !dir_lock()) {
+			file_drop(d.file);
+			dir_unlock();
+		}
+		region_unlock(&d);
+	}
+}
+
+static void exit_blocks(void)
+{
+	uint32_t i, next;
+
+	if (dir_lock())
+		return;
+	for (i = lib.file[NO_FILE].first; i; i = next) {
+		next = lib.region[i].next_of_file;
+		if (lib.region[i].pid == lib.pid && lib.region[i].born == lib.born)
+			region_free(i);
+	}
+	dir_unlock();
+}
+
+static __attribute__((destructor)) void attach_exit(void)
+{
+	struct timespec tick = { .tv_nsec = 13000000 };
+
+	if (lib.pid != getpid())
+		return;
+	cache_exit();
+	if (!lib.head)
+		return;
+	exit_blocks();
+	if (exit_fresh())
+		nanosleep(&tick, NULL);
+	exit_files();
+}

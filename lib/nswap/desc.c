@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Descriptors of regions: small numbers of this process.
+ *
+ * A number is that of an entry; the lowest free one is taken, as for files. An entry is
+ * copied out under the lock. All regions of a file that were opened in the same way share one
+ * descriptor of it, which is closed with the last.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+static pthread_mutex_t desc_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct desc *table;
+static int desc_room, desc_low;
+
+struct held {
+	int fd, flags;
+	unsigned int users;
+	dev_t dev;
+	ino_t ino;
+};
+
+static struct held *held;
+static size_t nr_held;
+
+static struct held *held_find(const struct stat *st, int flags)
+{
+	size_t i;
+
+	for (i = 0; i < nr_held; i++) {
+		if (held[i].users && held[i].dev == st->st_dev && held[i].ino == st->st_ino &&
+		    held[i].flags == flags)
+			return &held[i];
+	}
+	return NULL;
+}
+
+static struct held *held_new(void)
+{
+	struct held *more;
+	size_t i;
+
+	for (i = 0; i < nr_held; i++) {
+		if (!held[i].users)
+			return &held[i];
+	}
+	more = realloc(held, (nr_held + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	held = more;
+	return &held[nr_held++];
+}
+
+/* The library's own descriptor for a file, or -1 with errno. */
+int held_get(int fd, const struct stat *st)
+{
+	int flags = fcntl(fd, F_GETFL), own = -1;
+	struct held *h;
+
+	pthread_mutex_lock(&desc_mutex);
+	h = held_find(st, flags);
+	if (h) {
+		h->users++;
+		own = h->fd;
+	} else {
+		own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		h = own < 0 ? NULL : held_new();
+		if (h) {
+			*h = (struct held){ own, flags, 1, st->st_dev, st->st_ino };
+		} else if (own >= 0) {
+			close(own);
+			errno = ENOMEM;
+			own = -1;
+		}
+	}
+	pthread_mutex_unlock(&desc_mutex);
+	return own;
+}
+
+void held_put(int fd)
+{
+	size_t i;
+
+	pthread_mutex_lock(&desc_mutex);
+	for (i = 0; i < nr_held; i++) {
+		if (held[i].users && held[i].fd == fd && !--held[i].users)
+			close(fd);
+	}
+	pthread_mutex_unlock(&desc_mutex);
+}
+
+static bool desc_used(int number)
+{
+	return number >= 0 && number < desc_room && table[number].len;
+}
+
+static int desc_grow(void)
+{
+	int room = desc_room ? 2 * desc_room : 64, i;
+	struct desc *more = realloc(table, room * sizeof(*more));
+
+	if (!more)
+		return -1;
+	for (i = desc_room; i < room; i++)
+		more[i].len = 0;
+	table = more;
+	desc_room = room;
+	return 0;
+}
+
+/* A number for it, or -1 with ENOMEM. */
+int desc_add(const struct desc *d)
+{
+	int number;
+
+	pthread_mutex_lock(&desc_mutex);
+	for (number = desc_low; desc_used(number); number++)
+		;
+	if (number == desc_room && desc_grow()) {
+		errno = ENOMEM;
+		number = -1;
+	} else {
+		table[number] = *d;
+		desc_low = number + 1;
+	}
+	pthread_mutex_unlock(&desc_mutex);
+	return number;
+}
+
+bool desc_get(int number, struct desc *d)
+{
+	bool used;
+
+	pthread_mutex_lock(&desc_mutex);
+	used = desc_used(number);
+	if (used)
+		*d = table[number];
+	pthread_mutex_unlock(&desc_mutex);
+	return used;
+}
+
+bool desc_take(int number, struct desc *d)
+{
+	bool used;
+
+	pthread_mutex_lock(&desc_mutex);
+	used = desc_used(number);
+	if (used) {
+		*d = table[number];
+		table[number].len = 0;
+		if (number < desc_low)
+			desc_low = number;
+	}
+	pthread_mutex_unlock(&desc_mutex);
+	return used;
+}
+
+/* The first number in use from this one on, or -1. */
+int desc_next(int number)
+{
+	pthread_mutex_lock(&desc_mutex);
+	while (number < desc_room && !desc_used(number))
+		number++;
+	if (number >= desc_room)
+		number = -1;
+	pthread_mutex_unlock(&desc_mutex);
+	return number;
+}
+
+void desc_forked(void)
+{
+	pthread_mutex_init(&desc_mutex, NULL);
+}

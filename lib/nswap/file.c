@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that have regions, and whether others have changed them.
+ *
+ * The library takes a file's size and times after each of its own writes; when they are others
+ * another program changed the file, and none of its regions is believed any more. Times
+ * have the grain of the kernel's clock: a stamp that was looked at in the tick in which the
+ * file was changed could miss a change behind it. Once the program that wrote last has ended it
+ * is trusted only if it was looked at later too, which the end of a program sees to.
+ *
+ * Functions with a file's number are called under the directory's lock; file_stamp() and
+ * file_drop() under the file's too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+#define TICK_NS 12000000	/* the longest of a kernel, and some more */
+
+static int64_t stamp_ns(const struct timespec *t)
+{
+	return t->tv_sec * 1000000000ll + t->tv_nsec;
+}
+
+void stamp_of(const struct stat *st, struct stamp *stamp)
+{
+	stamp->mtime_ns = stamp_ns(&st->st_mtim);
+	stamp->ctime_ns = stamp_ns(&st->st_ctim);
+	stamp->size = st->st_size;
+}
+
+static bool stamp_equal(const struct stamp *a, const struct stamp *b)
+{
+	return a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->size == b->size;
+}
+
+/* The file's number; NO_FILE if it is not known. */
+uint32_t file_find(const struct stat *st)
+{
+	uint32_t i;
+
+	for (i = 1; i < FILES; i++) {
+		if (lib.file[i].ino == st->st_ino && lib.file[i].dev == st->st_dev &&
+		    lib.file[i].nr_regions)
+			return i;
+	}
+	return NO_FILE;
+}
+
+/* A number for a file that has none; NO_FILE if there are too many files. */
+uint32_t file_add(int fd, const struct stat *st)
+{
+	struct dir_file *f;
+	char link[32];
+	ssize_t len;
+	uint32_t i;
+
+	for (i = 1; i < FILES && lib.file[i].nr_regions; i++)
+		;
+	if (i == FILES)
+		return NO_FILE;
+	f = &lib.file[i];
+	f->dev = st->st_dev;
+	f->ino = st->st_ino;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, f->path, sizeof(f->path) - 1);
+	f->path[len > 0 ? len : 0] = 0;
+	file_stamp(i, fd);
+	return i;
+}
+
+/* Is the file as the library left it? Looked at, it is so at this time. */
+bool file_same(uint32_t file, int fd)
+{
+	struct dir_file *f = &lib.file[file];
+	struct stamp now;
+	struct stat st;
+
+	if (file == NO_FILE)
+		return true;
+	if (fstat(fd, &st))
+		return false;
+	stamp_of(&st, &now);
+	if (f->dev != st.st_dev || f->ino != st.st_ino || !stamp_equal(&f->stamp, &now))
+		return false;
+	f->stamped_ns = lib_now(CLOCK_REALTIME_COARSE);
+	return true;
+}
+
+/* Was the last look so late that a change behind it has another time? */
+bool file_aged(uint32_t file)
+{
+	const struct dir_file *f = &lib.file[file];
+
+	return f->stamped_ns - f->stamp.ctime_ns > TICK_NS;
+}
+
+/* Would a change behind the last look have been seen? */
+bool file_trusted(uint32_t file)
+{
+	const struct dir_file *f = &lib.file[file];
+
+	return file_aged(file) || process_born(f->pid) == f->born;
+}
+
+/* The file is now as it should be. */
+void file_stamp(uint32_t file, int fd)
+{
+	struct dir_file *f = &lib.file[file];
+	struct stat st;
+
+	f->stamped_ns = lib_now(CLOCK_REALTIME_COARSE);
+	f->pid = lib.pid;
+	f->born = lib.born;
+	if (fstat(fd, &st))
+		f->stamp.size = -1;
+	else
+		stamp_of(&st, &f->stamp);
+}
+
+/* All regions of a file are freed. */
+void file_drop(uint32_t file)
+{
+	while (lib.file[file].first)
+		region_free(lib.file[file].first);
+}
+
+/* All of it, with zeros for what is behind the file's end. */
+ssize_t file_read(int fd, void *buf, size_t len, off_t at)
+{
+	size_t done = 0;
+	ssize_t got = 1;
+
+	while (done < len && got > 0) {
+		got = pread(fd, (char *)buf + done, len - done, at + done);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got < 0)
+			return -1;
+		else
+			done += got;
+	}
+	memset((char *)buf + done, 0, len - done);
+	COUNT(file_bytes, done);
+	return len;
+}
+
+/* As much as can be written, or -1 if that is nothing. */
+ssize_t file_write(int fd, const void *buf, size_t len, off_t at)
+{
+	size_t done = 0;
+	ssize_t put;
+
+	while (done < len) {
+		put = pwrite(fd, (const char *)buf + done, len - done, at + done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return done ? (ssize_t)done : -1;
+		done += put;
+	}
+	return done;
+}
