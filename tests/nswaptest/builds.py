@@ -13,6 +13,7 @@ from .totals import OUT
 
 KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs",
          "lend")
+KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs", "lib")
 
 
 @functools.cache
@@ -74,6 +75,8 @@ class Builds:
             self._make("benchprogs", "bench-programs")
         if "lend" in needs:
             self._make("lend", "nswap-lend")
+        if "lib" in needs:
+            self._make("lib", "lib")
 
     def settings(self, flavour, seed, folder, needs):
         """What a test is told about them.  They are copied, so that a build
@@ -86,6 +89,8 @@ class Builds:
         if "benchprogs" in needs and "benchprogs" not in self.failed:
             programs += [p for p in (build / "bench-programs").iterdir()
                          if p.suffix in ("", ".so")]
+        if "lib" in needs and "lib" not in self.failed:
+            programs += [build / "lib" / name for name in ("libnswap.so.0", "dmine", "lu", "scan")]
         modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
                    "discards": build / f"{self.release}-lacks/nswap.ko",
                    "kunit": plain / "nswap_kunit.ko", "model-dev": model}

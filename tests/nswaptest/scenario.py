@@ -23,8 +23,8 @@ names of tests have no folder in them, so no two files share a name:
 
 NEEDS may hold "module" (nswap.ko), "inject" (the fault-injection build),
 "discards" (as for a kernel that does not tell of freed swap slots),
-"kunit" (nswap_kunit.ko), "progs" (tests/progs), "benchprogs" (bench/programs)
-and names of programs that must be installed.  A missing program is a skip; a
+"kunit" (nswap_kunit.ko), "progs" (tests/progs), "benchprogs" (bench/programs),
+"lib" (libnswap and its example programs) and names of programs that must be installed.  A missing program is a skip; a
 build that failed is not.
 """
 import fnmatch
