@@ -6,7 +6,7 @@ the network, flash and disk, and what the programs sleep for their computing.
 The tables are those of the FAMILIES; tables/units.py says what one is.  Here one
 unit of them is measured, inside the lab's kernel.
 """
-from tables import lab, nswap, others, prefetch
+from tables import lab, library, nswap, others, prefetch
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -16,6 +16,7 @@ FAMILIES = (
     nswap,
     prefetch,
     others,
+    library,
 )
 
 MEASURES = {what: measure for family in FAMILIES
