@@ -309,5 +309,6 @@ int main(int argc, char **argv)
 	scan(&data, buf, count_threes);
 	parts_close(&data, keep);
 	print_results(seconds() - begin);
+	free(buf);
 	return 0;
 }

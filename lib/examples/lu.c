@@ -186,5 +186,7 @@ int main(int argc, char **argv)
 	       worst < 1e-9 ? "true" : "false", filled - begin, done - filled);
 	parts_print();
 	puts("}");
+	free(mine);
+	free(below);
 	return worst < 1e-9 ? 0 : 1;
 }

@@ -133,5 +133,6 @@ int main(int argc, char **argv)
 	       (unsigned long long)sum, (unsigned long long)wrong, seconds() - begin);
 	parts_print();
 	puts("}");
+	free(buf);
 	return !!wrong;
 }

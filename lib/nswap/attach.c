@@ -86,6 +86,7 @@ static int attach_to(const char *device, const char *directory)
 		return -1;
 	}
 	snprintf(lib.device, sizeof(lib.device), "%s", device);
+	__atomic_store_n(&lib.ready, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -99,9 +100,9 @@ NSWAP_API int nswap_attach(const char *device, const char *directory)
 	if (!directory)
 		directory = secure_getenv("NSWAP_DIRECTORY");
 	pthread_mutex_lock(&attach_mutex);
-	if (lib.head && (!device || !strcmp(device, lib.device))) {
+	if (lib.ready && (!device || !strcmp(device, lib.device))) {
 		done = 0;
-	} else if (lib.head) {
+	} else if (lib.ready) {
 		errno = EBUSY;
 	} else if (!device || !*device || strlen(device) >= PATH_BYTES) {
 		errno = ENODEV;
@@ -114,7 +115,7 @@ NSWAP_API int nswap_attach(const char *device, const char *directory)
 
 int lib_ready(void)
 {
-	return __atomic_load_n(&lib.head, __ATOMIC_ACQUIRE) ? 0 : nswap_attach(NULL, NULL);
+	return __atomic_load_n(&lib.ready, __ATOMIC_ACQUIRE) ? 0 : nswap_attach(NULL, NULL);
 }
 
 /* Are there files whose stamps are too fresh to be trusted by other programs? */
@@ -174,7 +175,7 @@ static __attribute__((destructor)) void attach_exit(void)
 	if (lib.pid != getpid())
 		return;
 	cache_exit();
-	if (!lib.head)
+	if (!lib.ready)
 		return;
 	exit_blocks();
 	if (exit_fresh())

@@ -88,6 +88,7 @@ struct lib {
 	int dev;			/* -1: not attached */
 	int dir;
 	bool is_file;			/* the device is a regular file */
+	bool ready;			/* attached: all of this may be used */
 	pid_t pid;
 	uint64_t born;			/* when the process began */
 	char device[PATH_BYTES];

@@ -200,7 +200,7 @@ ssize_t region_write_file(int fd, const void *buf, size_t len, off_t at)
 	struct stat st;
 	ssize_t put;
 
-	if (!lib.head || fstat(fd, &st) || dir_lock())
+	if (!__atomic_load_n(&lib.ready, __ATOMIC_ACQUIRE) || fstat(fd, &st) || dir_lock())
 		return file_write(fd, buf, len, at);
 	file = file_find(&st);
 	dir_unlock();

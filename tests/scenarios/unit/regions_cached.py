@@ -3,6 +3,7 @@
 import random
 
 from nswaptest.check import at_least, equal
+from nswaptest.regions import Program
 from nswaptest.scenario import sibling
 
 DESCRIPTION = "libnswap: the local cache, its policies, written through and back"
@@ -90,3 +91,8 @@ def test_back(t):
         program.cclose(region)
         equal(p.file()[-4:], b"last", "the file after cclose")
         equal(program.regions(), [], "regions left")
+    with place(t) as p:
+        with Program(p.library, None) as program:
+            region = program.copen(p.path, LENGTH, 0)
+            program.cwrite(region, 0, b"without a device")
+        equal(p.file()[:16], b"without a device", "the file after the end, without a device")
