@@ -40,8 +40,7 @@ SOURCES := Kbuild $(wildcard nswap/*.[ch] nswap/*/*.[ch] policy/*.[ch] prefetch/
 	compat/*.[ch] compat/Kbuild.include compat/include/*/*.h \
 	include/uapi/linux/*.h tests/kunit/*.[ch])
 
-all: module nswapctl nswap-lend
-all: module nswapctl lib
+all: module nswapctl nswap-lend lib
 
 kernel:
 	@if [ -z "$(RELEASE)" ]; then \
@@ -183,8 +182,7 @@ clean:
 help:
 	@echo "nswap $(VERSION): swap to the idle RAM of other nodes"
 	@echo
-	@echo "  make                build nswap.ko, nswapctl and nswap-lend into build/"
-	@echo "  make                build nswap.ko, nswapctl and libnswap into build/"
+	@echo "  make                build nswap.ko, nswapctl, nswap-lend and libnswap into build/"
 	@echo "       KVER=release   for that kernel's installed headers (default: the newest)"
 	@echo "       KDIR=folder    for the kernel tree in that folder (user-mode kernels too)"
 	@echo "       W=1 C=2        with more warnings, with sparse"
@@ -206,13 +204,10 @@ help:
 	@echo "  make kunit          build nswap_kunit.ko"
 	@echo "  make INJECT=1       build nswap.ko with fault injection, for tests only"
 	@echo "  make model-dev      build model_dev.ko: modelled flash and disks, for tests only"
-	@echo "  make nswapctl, make nswap-lend, make progs, make bench-programs"
-	@echo "                      the tool, the lender, the test programs, the workloads of bench"
+	@echo "  make nswapctl, make nswap-lend, make lib, make progs, make bench-programs"
+	@echo "                      the tool, the lender, libnswap, the test programs, the"
+	@echo "                      workloads of bench"
 
-.PHONY: all kernel farm module kunit model-dev progs bench-programs nswapctl nswap-lend all-kernels \
-	test check demo bench paper shell install install-tools deb release clean help
-	@echo "  make nswapctl, make lib, make progs, make bench-programs"
-	@echo "                      the tool, libnswap, the test programs, the workloads of bench"
-
-.PHONY: all kernel farm module kunit model-dev progs bench-programs lib nswapctl all-kernels \
-	test check demo bench paper shell install install-tools install-lib deb release clean help
+.PHONY: all kernel farm module kunit model-dev progs bench-programs lib nswapctl nswap-lend \
+	all-kernels test check demo bench paper shell install install-tools install-lib deb \
+	release clean help

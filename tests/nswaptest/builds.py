@@ -12,8 +12,7 @@ from .scenario import ROOT
 from .totals import OUT
 
 KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs",
-         "lend")
-KINDS = ("module", "inject", "discards", "kunit", "model-dev", "progs", "benchprogs", "lib")
+         "lend", "lib")
 
 
 @functools.cache
