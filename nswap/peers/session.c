@@ -26,7 +26,6 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/prio.h>
 
 #include "address.h"
 #include "attach.h"
@@ -221,8 +220,6 @@ static void session_receive(struct nswap_conn *c)
 	int ret = 0;
 
 	nswap_rx_affinity_start(&f);
-	/* this node's own tasks wait for what it receives, and receive no more than they ask for */
-	set_user_nice(current, MIN_NICE);
 	while (!test_bit(0, &peer->broken)) {
 		ret = nswap_conn_receive(c);
 		if (ret == 1)

@@ -4,7 +4,7 @@
  *
  *   RESTING -> READY: a header has come, or the link has ended
  *   READY -> SERVED: a hand takes it: an idle one at once, else the next that is free
- *   SERVED -> RESTING: nothing has come for REST_MS, or not just now and others wait
+ *   SERVED -> RESTING: nothing has come, and others wait, or too many hands linger
  *   SERVED -> READY: others wait and it had its turn
  *   SERVED -> ENDED: the link is closed
  *
@@ -13,6 +13,8 @@
  *    it is SERVED, uses it; the lock orders what one hand wrote before what the next reads.
  *  - The link calls only while the connection is RESTING, or is about to; what came before
  *    it would have called is looked for once more.
+ *  - A hand lingers at its connection until the next message, since that costs less than to
+ *    rest: three quarters of them at most, and none if a connection waits.
  *  - A connection that is READY waits for no memory: hands that find others waiting give
  *    theirs up after a message that leaves it empty, or TURN of them. What holds a hand up
  *    is bounded, so that some hands are free whatever is slow, and memory with it:
@@ -26,7 +28,7 @@
 #include "hands.h"
 #include "owner.h"
 
-#define REST_MS		20	/* a wake-up without a hand costs a little more */
+#define LINGER		(HZ / 50 ?: 1)	/* after so long another hand may linger instead */
 #define TURN		32	/* messages, while others wait */
 #define TURN_MS		20
 #define KEPT		2	/* hands, for control connections and strangers */
@@ -78,9 +80,11 @@ static bool conn_may(const struct nswap_hands *h, const struct nswap_srv_conn *c
 }
 
 /* a connection has a hand from now on; the lock held */
-static void conn_begin(struct nswap_hands *h, struct nswap_srv_conn *conn)
+static void conn_begin(struct nswap_hands *h, struct nswap_hand *hand,
+		       struct nswap_srv_conn *conn)
 {
 	WRITE_ONCE(conn->state, NSWAP_CONN_SERVED);
+	conn->hand = hand;
 	conn->served_of = conn->owner;
 	if (conn->served_of)
 		conn->served_of->hands++;
@@ -111,7 +115,7 @@ static void hand_give(struct nswap_hands *h, struct nswap_hand *hand,
 {
 	list_del_init(&hand->link);
 	WRITE_ONCE(h->nr_idle, h->nr_idle - 1);
-	conn_begin(h, conn);
+	conn_begin(h, hand, conn);
 	/* pairs with hand_wait() */
 	smp_store_release(&hand->conn, conn);
 	wake_up_process(hand->task);
@@ -120,6 +124,22 @@ static void hand_give(struct nswap_hands *h, struct nswap_hand *hand,
 static struct nswap_hand *hand_idle(const struct nswap_hands *h)
 {
 	return list_first_entry_or_null(&h->idle, struct nswap_hand, link);
+}
+
+/* hands that have lingered for @longer jiffies linger no longer; the lock held */
+static void hands_call(struct nswap_hands *h, unsigned long longer)
+{
+	struct nswap_hand *hand, *next;
+
+	list_for_each_entry_safe(hand, next, &h->lingering, link) {
+		if (longer && !time_after(jiffies, hand->idle + longer))
+			break;
+		list_del_init(&hand->link);
+		h->nr_lingering--;
+		/* pairs with the transport's ->wait() */
+		WRITE_ONCE(hand->called, true);
+		wake_up_process(hand->task);
+	}
 }
 
 /* a connection has something to do: a hand for it, if one is idle; the lock held */
@@ -132,6 +152,7 @@ static void conn_give(struct nswap_hands *h, struct nswap_srv_conn *conn)
 		return;
 	}
 	conn_queue(h, conn);
+	hands_call(h, 0);
 	mod_delayed_work(system_dfl_wq, &h->more, 0);
 }
 
@@ -262,7 +283,7 @@ struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv
 	}
 	conn = queue_pop(h);
 	if (conn) {
-		conn_begin(h, conn);
+		conn_begin(h, hand, conn);
 	} else {
 		hand->idle = jiffies;
 		list_add(&hand->link, &h->idle);
@@ -309,13 +330,50 @@ static bool queue_waits(const struct nswap_hands *h, const struct nswap_srv_conn
 	return false;
 }
 
+/* hands that have lingered for so long, jiffies, linger no longer; process */
+void nswap_conn_call(struct nswap_hands *h, unsigned long longer)
+{
+	spin_lock_bh(&h->lock);
+	hands_call(h, longer);
+	spin_unlock_bh(&h->lock);
+}
+
+/* wait for the next message of a connection, as long as no other needs the hand */
+static bool conn_linger(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	struct nswap_hand *hand = conn->hand;
+	bool may, came;
+
+	spin_lock_bh(&h->lock);
+	if (4 * h->nr_lingering >= 3 * h->nr)
+		hands_call(h, LINGER);
+	may = !nswap_conn_queued(h) && 4 * h->nr_lingering < 3 * h->nr;
+	if (may) {
+		hand->called = false;
+		hand->idle = jiffies;
+		list_add_tail(&hand->link, &h->lingering);
+		h->nr_lingering++;
+	}
+	spin_unlock_bh(&h->lock);
+	if (!may)
+		return false;
+	came = conn->t->wait(conn->l, conn->need, &hand->called);
+	spin_lock_bh(&h->lock);
+	if (!hand->called) {
+		list_del_init(&hand->link);
+		h->nr_lingering--;
+	}
+	spin_unlock_bh(&h->lock);
+	return came;
+}
+
 /**
  * nswap_conn_stays() - is a hand to serve another message of a connection?
  * @conn: connection it serves; no answer is held back
  * @served: so many messages in this turn
  * @begun: jiffies when it began
  *
- * Context: process, the connection's hand; sleeps up to REST_MS.
+ * Context: process, the connection's hand; sleeps as long as no other needs the hand.
  * Return: true if its header has come, or the link has ended.
  */
 bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned long begun)
@@ -326,9 +384,7 @@ bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned
 	if (conn->t->pending(conn->l, conn->need))
 		return !others || (served < TURN &&
 				   !time_after(jiffies, begun + msecs_to_jiffies(TURN_MS)));
-	/* the last hand does not wait for one when another may come */
-	return !others && READ_ONCE(h->nr_idle) && conn->phase == NSWAP_CONN_KNOWN &&
-	       conn->t->wait(conn->l, conn->need, REST_MS);
+	return !others && conn->phase == NSWAP_CONN_KNOWN && conn_linger(h, conn);
 }
 
 /* serve a connection, whose link is open, from now on; process, does not sleep */

@@ -2,11 +2,11 @@
 /*
  * Server role: threads, called hands, that serve connections.
  *
- * A connection has a hand while messages come. When none has come for a moment it rests:
- * it has no thread, and its link calls when something happens there (conn_queue.c). So
- * hundreds of owners, most of whom rest at any time, take a few threads; an owner that is
- * active has one for each connection, and the scheduler shares the processors out: hands
- * are as nice as any program.
+ * A connection has a hand while messages come, and for as long as no other needs it. Else it
+ * rests: it has no thread, and its link calls when something happens there (conn_queue.c).
+ * So hundreds of owners, most of whom rest at any time, take a few threads; an owner that is
+ * active has one for each connection, and the scheduler shares the processors out between
+ * owners, and with this machine's own programs.
  *
  * Invariants:
  *  - FEW hands there are always. More are made when connections wait, while memory is not
@@ -18,6 +18,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "core/meminfo.h"
@@ -27,7 +28,10 @@
 
 #define FEW		16
 #define IDLE_LONG	(10 * HZ)
+#define LINGER_LONG	(5 * HZ)
 #define AGAIN		(HZ / 10)
+/* enough that what it wakes on this CPU does not come before it sleeps: a switch less a page */
+#define HAND_NICE	(-3)
 
 /* sleep until an idle hand is given a connection; NULL: it is to end */
 static struct nswap_srv_conn *hand_wait(struct nswap_hand *hand)
@@ -69,6 +73,7 @@ static int hand_loop(void *data)
 	struct nswap_rx_affinity f;
 
 	nswap_rx_affinity_start(&f);
+	set_user_nice(current, HAND_NICE);
 	while (conn || (conn = hand_wait(hand))) {
 		conn = hand_turn(hand, conn, &f);
 		/* what it serves next may come in on another CPU */
@@ -158,6 +163,7 @@ void nswap_hands_sweep(struct nswap_hands *h)
 {
 	struct nswap_hand *hand;
 
+	nswap_conn_call(h, LINGER_LONG);
 	mutex_lock(&h->making);
 	while (READ_ONCE(h->nr) < FEW && hands_make(h))
 		;
@@ -191,6 +197,7 @@ struct nswap_hands *nswap_hands_start(struct nswap_node *node,
 	mutex_init(&h->making);
 	INIT_LIST_HEAD(&h->all);
 	INIT_LIST_HEAD(&h->idle);
+	INIT_LIST_HEAD(&h->lingering);
 	nswap_conn_queue_init(h);
 	INIT_DELAYED_WORK(&h->more, hands_more);
 	init_waitqueue_head(&h->none);

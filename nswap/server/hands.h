@@ -18,10 +18,11 @@
  * struct nswap_hand - a thread that serves one connection at a time
  * @hands: of the node
  * @all: among all hands of the node; the lock
- * @link: among the idle ones; the lock
+ * @link: among the idle ones, or those that linger; the lock
  * @task: the thread
  * @conn: what it serves, NULL while it is idle; the lock
- * @idle: jiffies since when it is
+ * @idle: jiffies since when it is idle, or lingers
+ * @called: it is to linger no longer
  */
 struct nswap_hand {
 	struct nswap_hands *hands;
@@ -30,6 +31,7 @@ struct nswap_hand {
 	struct task_struct *task;
 	struct nswap_srv_conn *conn;
 	unsigned long idle;
+	bool called;
 };
 
 /**
@@ -43,6 +45,8 @@ struct nswap_hand {
  * @nr: how many
  * @idle: hands, the one that was busy last first
  * @nr_idle: how many; read without the lock, too
+ * @lingering: hands that wait for the next message of their connection, the longest first
+ * @nr_lingering: how many
  * @ready: connections that wait for a hand, by kind, the first one first
  * @nr_ready: how many; read without the lock, too
  * @serving: connections that have a hand, by kind; likewise
@@ -61,6 +65,8 @@ struct nswap_hands {
 	unsigned int nr;
 	struct list_head idle;
 	unsigned int nr_idle;
+	struct list_head lingering;
+	unsigned int nr_lingering;
 	struct list_head ready[NSWAP_CONN_KINDS];
 	unsigned int nr_ready[NSWAP_CONN_KINDS];
 	unsigned int serving[NSWAP_CONN_KINDS];
@@ -76,6 +82,7 @@ struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv
 bool nswap_conn_rest(struct nswap_hands *h, struct nswap_srv_conn *conn);
 void nswap_conn_over(struct nswap_hands *h, struct nswap_srv_conn *conn);
 unsigned int nswap_conn_queued(const struct nswap_hands *h);
+void nswap_conn_call(struct nswap_hands *h, unsigned long longer);
 bool nswap_conn_needs(const struct nswap_hands *h, unsigned int nr);
 
 #endif

@@ -12,6 +12,7 @@
 #include "transport/transport.h"
 
 struct netlink_ext_ack;
+struct nswap_hand;
 struct nswap_hands;
 struct nswap_rx_affinity;
 
@@ -74,6 +75,7 @@ enum nswap_conn_phase {
  * @ready: among those that wait for a hand
  * @state: enum nswap_conn_state; under the lock of @hands
  * @kind: enum nswap_conn_kind; likewise
+ * @hand: that it has; likewise
  * @served_of: the owner of which it has a hand; likewise
  * @since: jiffies since when it rests
  * @ticket: from GREET
@@ -120,6 +122,7 @@ struct nswap_srv_conn {
 	struct list_head ready;
 	u8 state;
 	u8 kind;
+	struct nswap_hand *hand;
 	struct nswap_owner *served_of;
 	unsigned long since;
 	u64 ticket;

@@ -55,6 +55,6 @@ void nswap_tcp_on_change(struct nswap_link *l, void (*fn)(void *), void *arg);
 void nswap_tcp_quiet(struct nswap_link *l);
 bool nswap_tcp_ready(struct nswap_link *l, size_t len);
 bool nswap_tcp_pending(struct nswap_link *l, size_t len);
-bool nswap_tcp_wait(struct nswap_link *l, size_t len, unsigned int ms);
+bool nswap_tcp_wait(struct nswap_link *l, size_t len, const bool *stop);
 
 #endif

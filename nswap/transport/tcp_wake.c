@@ -130,10 +130,10 @@ bool nswap_tcp_pending(struct nswap_link *l, size_t len)
 }
 
 /* the transport's ->wait() */
-bool nswap_tcp_wait(struct nswap_link *l, size_t len, unsigned int ms)
+bool nswap_tcp_wait(struct nswap_link *l, size_t len, const bool *stop)
 {
 	/* as an interruptible sleeper: sockets wake no others */
-	return wait_event_interruptible_timeout(*sk_sleep(l->sock->sk),
-						nswap_tcp_pending(l, len),
-						msecs_to_jiffies(ms)) > 0;
+	wait_event_interruptible(*sk_sleep(l->sock->sk),
+				 nswap_tcp_pending(l, len) || READ_ONCE(*stop));
+	return nswap_tcp_pending(l, len);
 }

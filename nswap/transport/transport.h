@@ -39,7 +39,8 @@ struct nswap_link;
  * @ready: have so many bytes come, so that @recv of them would not sleep? The receiver.
  * @pending: have so many bytes come, or has the link ended? Any context. The receiver, or
  *	while there is none.
- * @wait: sleep until @pending, at most so many ms. Returns @pending. The receiver.
+ * @wait: sleep until @pending, or its task is woken and @stop is set. Returns @pending. The
+ *	receiver.
  * @recv: fill @to completely or fail. One caller at a time.
  * @read_ahead: from now on @recv of fewer bytes than this takes up to as many at once, if
  *	they are there, and keeps what is not asked for yet. The receiver.
@@ -68,7 +69,7 @@ struct nswap_transport_ops {
 			bool wait);
 	bool (*ready)(struct nswap_link *l, size_t len);
 	bool (*pending)(struct nswap_link *l, size_t len);
-	bool (*wait)(struct nswap_link *l, size_t len, unsigned int ms);
+	bool (*wait)(struct nswap_link *l, size_t len, const bool *stop);
 	int (*recv)(struct nswap_link *l, struct iov_iter *to);
 	void (*read_ahead)(struct nswap_link *l, unsigned int bytes);
 	int (*cpu)(struct nswap_link *l);

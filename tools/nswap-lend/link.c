@@ -20,6 +20,7 @@
 #define BUFFER		(256 << 10)	/* bytes, each way */
 #define USER_TIMEOUT_MS	40000
 #define SEND_S		10
+#define WAIT_MS		20
 #define LOOK_MS		20	/* receiving looks at the time as often */
 #define BACKLOG		256
 
@@ -307,12 +308,12 @@ static bool link_pending(struct nswap_link *l, size_t len)
 	return link_there(l, len);
 }
 
-/* what comes is received ahead */
-static bool link_wait(struct nswap_link *l, size_t len, unsigned int ms)
+/* What comes is received ahead. It waits for a moment: no task could be woken from recv() */
+static bool link_wait(struct nswap_link *l, size_t len, const bool *stop)
 {
-	unsigned long until = jiffies + ms;
+	unsigned long until = jiffies + WAIT_MS;
 
-	while (!link_there(l, len) && time_before(jiffies, until))
+	while (!link_there(l, len) && !READ_ONCE(*stop) && time_before(jiffies, until))
 		link_fetch(l, 0);
 	return link_there(l, len);
 }

@@ -118,7 +118,8 @@ void lend_work_cancel(struct work_struct *work);
 #define queue_work(queue, w)	((void)(queue), lend_work_queue(w, 0, false))
 #define cancel_work_sync(w)	lend_work_cancel(w)
 
-/* threads run where the scheduler puts them */
+/* threads run where the scheduler puts them, as nice as the program was started */
 #define set_cpus_allowed_ptr(...)	((void)0)
+#define set_user_nice(...)		((void)0)
 
 #endif
