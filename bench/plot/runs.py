@@ -261,7 +261,11 @@ def _policy(rows, path):
 
 def _cost(rows, path):
     kernels = list(dict.fromkeys(row["kernel"] for row in rows))
-    works = list(dict.fromkeys(r["work"] for r in rows if r["device"] != "tcp"))
+    # what members take is a time, and no cost beside others
+    works = list(dict.fromkeys(r["work"] for r in rows
+                               if r["device"] not in ("tcp", "members")))
+    if not works:
+        return
     figure, axes = pyplot.subplots(len(kernels), 1, squeeze=False,
                                    figsize=(11, 3.4 * len(kernels)))
     for panel, kernel in zip(axes[:, 0], kernels):
