@@ -121,7 +121,7 @@ static void hand_give(struct nswap_hands *h, struct nswap_hand *hand,
 	wake_up_process(hand->task);
 }
 
-static struct nswap_hand *hand_idle(const struct nswap_hands *h)
+static struct nswap_hand *hand_idle(struct nswap_hands *h)
 {
 	return list_first_entry_or_null(&h->idle, struct nswap_hand, link);
 }
