@@ -33,6 +33,7 @@
 
 #include "announce.h"
 #include "announce_keys.h"
+#include "announce_known.h"
 #include "base/clock.h"
 #include "core/node.h"
 #include "core/subnet.h"
@@ -176,34 +177,6 @@ static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 		nswap_stat_inc(a->node, announced);
 }
 
-/*
- * The next peer after *@index that is listed, or any with @all; *@ask: it was not
- * heard of lately. Returns how many addresses it may be at.
- */
-static unsigned int next_known(struct nswap_node *node, unsigned int *index,
-			       bool all, struct nswap_addr *to, bool *ask)
-{
-	u64 lately = nswap_knob(node, silent_ms) / 2, now = nswap_now_ms();
-	unsigned long flags;
-	unsigned int nr = 0;
-
-	spin_lock_irqsave(&node->ipt_lock, flags);
-	while (!nr && ++*index <= node->ipt.top) {
-		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
-
-		if (e->gone || !(e->listed || (all && nswap_ipt_alive(e))))
-			continue;
-		if (!nswap_addr_equal(&e->addr, &node->addr))
-			to[nr++] = e->addr;
-		if (e->listed && !nswap_addr_equal(&e->addr, &e->listed_at) &&
-		    !nswap_addr_equal(&e->listed_at, &node->addr))
-			to[nr++] = e->listed_at;
-		*ask = !nswap_ipt_fresh(e, now, lately);
-	}
-	spin_unlock_irqrestore(&node->ipt_lock, flags);
-	return nr;
-}
-
 static void announce_round(struct nswap_announcer *a, bool leaving)
 {
 	bool ask, ask_all = a->asking, tell_all = a->telling || leaving;
@@ -211,7 +184,7 @@ static void announce_round(struct nswap_announcer *a, bool leaving)
 	unsigned int nr, index = 0;
 
 	announce_compose(a, leaving);
-	while ((nr = next_known(a->node, &index, tell_all, to, &ask)))
+	while ((nr = nswap_announce_known(a->node, &index, tell_all, to, &ask)))
 		while (nr--)
 			send_to(a, &to[nr], ask || ask_all);
 	if (a->node->broadcast) {
@@ -249,17 +222,7 @@ static void take_in(struct nswap_announcer *a, int len,
 			nswap_version_heard(node, &from, a->in.hdr.version);
 		return;
 	}
-	if (heard.id == node->id || nswap_announce_again(node, &heard))
-		return;
-	if (nswap_addr_link_local(&heard.addr))
-		heard.addr.scope = from.scope;
-	from.port = heard.addr.port;
-	if (!nswap_addr_equal(&from, &heard.addr) ||
-	    !nswap_subnet_accepts(node, &from)) {
-		nswap_stat_inc(node, announce_rejected);
-		return;
-	}
-	if (nswap_peer_doubt(node, &heard))
+	if (!nswap_announce_believed(node, &heard, &from) || nswap_peer_doubt(node, &heard))
 		return;
 	spin_lock_irqsave(&node->ipt_lock, flags);
 	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());

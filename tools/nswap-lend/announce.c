@@ -16,6 +16,7 @@
 #include "base/views.h"
 #include "control/announce.h"
 #include "control/announce_keys.h"
+#include "control/announce_known.h"
 #include "core/subnet.h"
 #include "lend.h"
 #include "peers/version.h"
@@ -108,30 +109,6 @@ static void send_to(const struct nswap_addr *to, bool ask)
 		nswap_stat_inc(ann.node, announced);
 }
 
-/* the next peer after *@index that is listed, or any with @all; how many addresses */
-static unsigned int next_known(struct nswap_node *node, unsigned int *index, bool all,
-			       struct nswap_addr *to, bool *ask)
-{
-	u64 lately = nswap_knob(node, silent_ms) / 2, now = nswap_now_ms();
-	unsigned int nr = 0;
-
-	spin_lock(&node->ipt_lock);
-	while (!nr && ++*index <= node->ipt.top) {
-		const struct nswap_ipt_entry *e = &node->ipt.entry[*index];
-
-		if (e->gone || !(e->listed || (all && nswap_ipt_alive(e))))
-			continue;
-		if (!nswap_addr_equal(&e->addr, &node->addr))
-			to[nr++] = e->addr;
-		if (e->listed && !nswap_addr_equal(&e->addr, &e->listed_at) &&
-		    !nswap_addr_equal(&e->listed_at, &node->addr))
-			to[nr++] = e->listed_at;
-		*ask = !nswap_ipt_fresh(e, now, lately);
-	}
-	spin_unlock(&node->ipt_lock);
-	return nr;
-}
-
 static void announce_round(bool leaving)
 {
 	struct nswap_addr to[MAX_SUBNETS];
@@ -139,7 +116,7 @@ static void announce_round(bool leaving)
 	bool ask;
 
 	compose(leaving);
-	while ((nr = next_known(ann.node, &index, leaving, to, &ask)))
+	while ((nr = nswap_announce_known(ann.node, &index, leaving, to, &ask)))
 		while (nr--)
 			send_to(&to[nr], ask || ann.asking);
 	if (ann.node->broadcast) {
@@ -150,20 +127,6 @@ static void announce_round(bool leaving)
 	ann.asking -= !!ann.asking;
 	ann.answers = MAX_ANSWERS;
 	ann.next = nswap_now_ms() + nswap_knob(ann.node, announce_ms);
-}
-
-/* an announcement is a member's, new, and of a neighbour or a listed peer */
-static bool may_believe(struct nswap_announcement *heard, struct nswap_addr *from)
-{
-	if (heard->id == ann.node->id || nswap_announce_again(ann.node, heard))
-		return false;
-	if (nswap_addr_link_local(&heard->addr))
-		heard->addr.scope = from->scope;
-	from->port = heard->addr.port;
-	if (nswap_addr_equal(from, &heard->addr) && nswap_subnet_accepts(ann.node, from))
-		return true;
-	nswap_stat_inc(ann.node, announce_rejected);
-	return false;
 }
 
 static void take_in(int len, const struct sockaddr_storage *ss)
@@ -182,7 +145,7 @@ static void take_in(int len, const struct sockaddr_storage *ss)
 			nswap_version_heard(node, &from, ann.in.hdr.version);
 		return;
 	}
-	if (!may_believe(&heard, &from))
+	if (!nswap_announce_believed(node, &heard, &from))
 		return;
 	spin_lock(&node->ipt_lock);
 	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
