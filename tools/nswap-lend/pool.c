@@ -26,7 +26,6 @@ static struct {
 	struct nswap_entry *entry;
 	struct page *page;
 	u64 pages;
-	bool locked;
 	char why[256];
 } pool = { .lock = { PTHREAD_MUTEX_INITIALIZER } };
 
@@ -90,7 +89,6 @@ const char *lend_pool_start(u64 pages, bool lock)
 		return "there is no memory for what is to be lent";
 	if (lock && (mlock(pool.page, bytes) || mlock(pool.entry, about)))
 		return pool_no_lock(bytes + about);
-	pool.locked = lock;
 	memset(pool.page, 0, bytes);
 	for (i = 0; i < pages; i++) {
 		pool.entry[i].page = &pool.page[i];
@@ -131,19 +129,19 @@ static void pool_clear(struct nswap_entry *e)
 	e->clear = false;
 }
 
-/* give entries back to the pool, and their memory to the machine; no lock held */
+/*
+ * Give entries back to the pool; no lock held. Less is lent only before the end, which gives
+ * the machine all of it at once: page by page it takes seconds for each GiB.
+ */
 void nswap_cache_free(struct list_head *entries)
 {
-	struct nswap_entry *e, *next;
+	struct nswap_entry *e;
 
-	list_for_each_entry_safe(e, next, entries, link) {
+	list_for_each_entry(e, entries, link)
 		pool_clear(e);
-		if (!pool.locked)
-			madvise(e->page, PAGE_SIZE, MADV_DONTNEED);
-		spin_lock(&pool.lock);
-		list_add_tail(&e->link, &pool.idle);
-		spin_unlock(&pool.lock);
-	}
+	spin_lock(&pool.lock);
+	list_splice_init(entries, &pool.idle);
+	spin_unlock(&pool.lock);
 }
 
 /* an entry has lost its last user; false: no socket refers to its page */
