@@ -61,6 +61,8 @@ static int take_signals(void)
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* pages outlive who reads the log */
+	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
