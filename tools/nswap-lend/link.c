@@ -219,20 +219,17 @@ static void link_take(struct nswap_link *l, struct iov_iter *to)
 	}
 }
 
-/* what a call that received so much, or failed, says of the link; false if nothing came */
-static bool link_heard(struct nswap_link *l, ssize_t ret)
+/* what a call that received so much, or failed, says of the link */
+static void link_heard(struct nswap_link *l, ssize_t ret)
 {
-	if (ret > 0)
-		return true;
 	if (!ret)
 		l->over = -ECONNRESET;
-	else if (errno != EAGAIN && errno != EINTR)
+	else if (ret < 0 && errno != EAGAIN && errno != EINTR)
 		l->over = -errno;
-	return false;
 }
 
-/* receive ahead, behind what is there; waits for LOOK_MS at most; false if nothing came */
-static bool link_fetch(struct nswap_link *l, int flags)
+/* receive ahead, behind what is there; waits for LOOK_MS at most */
+static void link_fetch(struct nswap_link *l, int flags)
 {
 	size_t room = LINK_AHEAD - l->have;
 	ssize_t ret;
@@ -242,28 +239,27 @@ static bool link_fetch(struct nswap_link *l, int flags)
 	ret = recv(l->fd, l->ahead + l->have, room, flags);
 	l->have += max(ret, (ssize_t)0);
 	l->drained = ret < (ssize_t)room;
-	return link_heard(l, ret);
+	link_heard(l, ret);
 }
 
 /* receive some, into @to, or ahead where nothing is left; likewise */
-static bool link_some(struct nswap_link *l, struct iov_iter *to)
+static void link_some(struct nswap_link *l, struct iov_iter *to)
 {
 	struct iovec v[NSWAP_REQ_SLOTS * 2 + 2];
 	struct msghdr msg = { .msg_iov = v };
 	ssize_t ret;
 
 	if (to->count < LINK_AHEAD) {
-		if (!link_fetch(l, 0))
-			return false;
+		link_fetch(l, 0);
 		link_take(l, to);
-		return true;
+		return;
 	}
 	msg.msg_iovlen = link_segments(to, v);
 	l->drained = false;
 	ret = recvmsg(l->fd, &msg, MSG_WAITALL);
 	if (ret > 0)
 		link_advance(to, ret);
-	return link_heard(l, ret);
+	link_heard(l, ret);
 }
 
 /* the time is for all of it: a sender that dribbles has no more than a silent one */
@@ -275,7 +271,8 @@ static int link_recv(struct nswap_link *l, struct iov_iter *to)
 	while (to->count) {
 		if (l->over)
 			return l->over;
-		if (!link_some(l, to) && l->ms && !time_before(jiffies, until))
+		link_some(l, to);
+		if (to->count && l->ms && !time_before(jiffies, until))
 			return -EAGAIN;
 	}
 	return 0;
