@@ -185,6 +185,7 @@ static void link_advance(struct iov_iter *it, size_t bytes)
 static ssize_t link_send(struct nswap_link *l, struct iov_iter *from, size_t pages,
 			 bool wait)
 {
+	unsigned long until = jiffies + SEND_S * MSEC_PER_SEC;
 	struct iovec v[NSWAP_REQ_SLOTS * 2 + 2];
 	struct msghdr msg = { .msg_iov = v };
 	ssize_t ret, done = 0;
@@ -199,6 +200,8 @@ static ssize_t link_send(struct nswap_link *l, struct iov_iter *from, size_t pag
 			return done ? done : ret ? -errno : -EPIPE;
 		link_advance(from, ret);
 		done += ret;
+		if (!time_before(jiffies, until))
+			break;
 	}
 	return done;
 }
