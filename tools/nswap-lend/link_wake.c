@@ -14,6 +14,7 @@
  */
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "link.h"
 
@@ -67,6 +68,9 @@ static bool wake_started(void)
 		return true;
 	free(wake.link);
 	wake.link = NULL;
+	if (wake.fd >= 0)
+		close(wake.fd);
+	wake.fd = -1;
 	return false;
 }
 
