@@ -27,7 +27,7 @@ void lend_announce_stop(void);
 
 /* status.c */
 int lend_status_start(u16 port);
-void lend_status_answer(struct nswap_node *node, int fd);
+bool lend_status_answer(struct nswap_node *node, int fd);
 void lend_status_log(struct nswap_node *node);
 int lend_status_ask(u16 port, bool json);
 

@@ -11,6 +11,7 @@
  *  - The kernel's memory for a link is bounded: its buffers do not grow.
  */
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #define WAIT_MS		20
 #define LOOK_MS		20	/* receiving looks at the time as often */
 #define BACKLOG		256
+#define SAY_MS		60000
 
 static void link_set(int fd, int level, int name, int value)
 {
@@ -117,12 +119,32 @@ static struct nswap_link *link_listen(struct net *net, const struct nswap_addr *
 	return ERR_PTR(ret);
 }
 
+/* out of files: connections wait, so say it, once in SAY_MS; the accepting thread */
+static void link_no_file(int error)
+{
+	static unsigned long next;
+	struct rlimit files = {};
+
+	if ((error != EMFILE && error != ENFILE) || (next && time_before(jiffies, next)))
+		return;
+	next = jiffies + SAY_MS;
+	getrlimit(RLIMIT_NOFILE, &files);
+	if (error == EMFILE)
+		lend_say("cannot take another connection: this program may have %llu files, raise that (ulimit -n, or LimitNOFILE= in a unit)",
+			 (unsigned long long)files.rlim_cur);
+	else
+		lend_say("cannot take another connection: this machine has no file left, raise the sysctl fs.file-max");
+}
+
 static struct nswap_link *link_accept(struct nswap_link *listener)
 {
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+	int error, fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
 
-	if (fd < 0)
-		return ERR_PTR(-errno);
+	if (fd < 0) {
+		error = errno;
+		link_no_file(error);
+		return ERR_PTR(-error);
+	}
 	link_tune(fd);
 	return link_of(fd);
 }

@@ -115,8 +115,9 @@ static void live(struct life *life, int signals, int status)
 			return;
 		poll(p, ARRAY_SIZE(p), life->draining ? min(wait, DRAIN_LOOK_MS) : wait);
 		on_signal(life, signals);
-		if (p[3].revents)
-			lend_status_answer(&life->node, status);
+		/* who cannot be answered now is not waited for, once */
+		p[3].fd = p[3].revents && !lend_status_answer(&life->node, status) ?
+			  -1 : status;
 	}
 }
 

@@ -86,8 +86,11 @@ static bool status_may(int fd)
 	       (!who.uid || who.uid == geteuid());
 }
 
-/* somewhat more than fits is not told; the main thread never waits for who asks */
-void lend_status_answer(struct nswap_node *node, int listener)
+/*
+ * Somewhat more than fits is not told; the main thread never waits for who asks. False if
+ * who asks cannot be answered now, as without a file.
+ */
+bool lend_status_answer(struct nswap_node *node, int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct nswap_owner_view v;
@@ -95,7 +98,7 @@ void lend_status_answer(struct nswap_node *node, int listener)
 	unsigned int i;
 
 	if (fd < 0)
-		return;
+		return false;
 	if (status_may(fd)) {
 		status_fill(node, &s);
 		send(fd, &s, sizeof(s), MSG_NOSIGNAL);
@@ -103,6 +106,7 @@ void lend_status_answer(struct nswap_node *node, int listener)
 			send(fd, &v, sizeof(v), MSG_NOSIGNAL);
 	}
 	close(fd);
+	return true;
 }
 
 static const char *mib(u64 pages, char buf[32])

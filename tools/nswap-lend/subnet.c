@@ -101,9 +101,10 @@ static void subnet_look(const struct nswap_addr *own)
 		return;
 	subnets.looked = true;
 	subnets.when = jiffies;
-	subnets.nr = 0;
+	/* it takes a file, and there may be none left: then they are as they were */
 	if (getifaddrs(&all))
 		return;
+	subnets.nr = 0;
 	name = subnet_iface(all, own);
 	subnets.index = name ? if_nametoindex(name) : 0;
 	for (i = all; name && i; i = i->ifa_next)
