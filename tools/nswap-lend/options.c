@@ -70,6 +70,7 @@ bool ctl_json;
 uint32_t ctl_node;
 
 static jmp_buf *again;	/* where to go on after a refusal, else the program ends */
+static struct keyfile file;	/* the one that is read; here, so that a refusal leaves nothing */
 
 static void say(const char *format, va_list args)
 {
@@ -250,32 +251,29 @@ static void check_keys(const struct asked *a)
 
 static void take_members(struct lend_options *o, const char *path, bool list)
 {
-	struct keyfile f;
 	size_t i;
 
-	keyfile_read(path, &f);
-	if (!f.has_cluster)
+	keyfile_read(path, &file);
+	if (!file.has_cluster)
 		ctl_refuse("%s has no secret of a cluster, make one with: nswapctl key generate --secret %s",
 			   path, path);
-	if (!list && f.nr)
+	if (!list && file.nr)
 		ctl_refuse("%s lists members: name it with --members, and this node's key with --key",
 			   path);
-	if (list && !f.nr)
+	if (list && !file.nr)
 		ctl_refuse("%s lists no members, see: nswapctl key trust --help", path);
-	memcpy(o->cluster, f.cluster, KEY_BYTES);
-	o->nr_members = f.nr;
-	o->member = f.nr ? malloc(f.nr * KEY_BYTES) : NULL;
-	if (f.nr && !o->member)
+	memcpy(o->cluster, file.cluster, KEY_BYTES);
+	o->nr_members = file.nr;
+	o->member = file.nr ? malloc(file.nr * KEY_BYTES) : NULL;
+	if (file.nr && !o->member)
 		ctl_refuse("no memory");
-	for (i = 0; i < f.nr; i++)
-		memcpy(o->member + i * KEY_BYTES, f.member[i].key, KEY_BYTES);
-	keyfile_free(&f);
+	for (i = 0; i < file.nr; i++)
+		memcpy(o->member + i * KEY_BYTES, file.member[i].key, KEY_BYTES);
+	keyfile_free(&file);
 }
 
 static void settle_keys(struct lend_options *o, const struct asked *a)
 {
-	struct keyfile f;
-
 	check_keys(a);
 	o->keys = !a->open;
 	if (o->keys)
@@ -283,13 +281,13 @@ static void settle_keys(struct lend_options *o, const struct asked *a)
 	o->members = a->members;
 	if (!a->key)
 		return;
-	keyfile_read(a->key, &f);
-	if (!f.has_key)
+	keyfile_read(a->key, &file);
+	if (!file.has_key)
 		ctl_refuse("%s has no key of a node, make one with: nswapctl key generate %s",
 			   a->key, a->key);
 	o->own = true;
-	memcpy(o->key, f.key, KEY_BYTES);
-	keyfile_free(&f);
+	memcpy(o->key, file.key, KEY_BYTES);
+	keyfile_free(&file);
 }
 
 void options_take(int argc, char **argv, struct lend_options *o)
@@ -321,6 +319,8 @@ bool options_again(struct lend_options *o)
 	again = &here;
 	if (setjmp(here)) {
 		again = NULL;
+		keyfile_free(&file);
+		options_forget(o);
 		return false;
 	}
 	if (!o->members)

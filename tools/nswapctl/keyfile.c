@@ -64,25 +64,35 @@ struct member *keyfile_find(struct keyfile *f, const char *name_or_key)
 	return NULL;
 }
 
-void keyfile_add(struct keyfile *f, const char *name, const uint8_t key[KEY_BYTES])
+/* a sentence about what is wrong, or NULL */
+static const char *member_add(struct keyfile *f, const char *name,
+			      const uint8_t key[KEY_BYTES])
 {
 	struct member *m = realloc(f->member, (f->nr + 1) * sizeof(*m));
 
 	if (!m)
-		ctl_refuse("no memory");
+		return "no memory";
 	f->member = m;
 	m += f->nr++;
 	snprintf(m->name, sizeof(m->name), "%s", name);
 	memcpy(m->key, key, KEY_BYTES);
+	return NULL;
 }
 
-/* one line; a sentence about what is wrong, or NULL */
-static const char *keyfile_line(struct keyfile *f, char *line)
+void keyfile_add(struct keyfile *f, const char *name, const uint8_t key[KEY_BYTES])
+{
+	const char *wrong = member_add(f, name, key);
+
+	if (wrong)
+		ctl_refuse("%s", wrong);
+}
+
+/* one line; likewise. @key: room for one, which is left there */
+static const char *keyfile_line(struct keyfile *f, char *line, uint8_t key[KEY_BYTES])
 {
 	char *save, *word = strtok_r(line, " \t\n", &save);
 	char *one = word ? strtok_r(NULL, " \t\n", &save) : NULL;
 	char *two = one ? strtok_r(NULL, " \t\n", &save) : NULL;
-	uint8_t key[KEY_BYTES];
 
 	if (!word || *word == '#')
 		return NULL;
@@ -91,8 +101,7 @@ static const char *keyfile_line(struct keyfile *f, char *line)
 			return "'member NAME PUBLIC-KEY' is expected";
 		if (keyfile_find(f, one) || keyfile_find(f, two))
 			return "this name or key is there already";
-		keyfile_add(f, one, key);
-		return NULL;
+		return member_add(f, one, key);
 	}
 	if (!one || (two && *two != '#') || !keyfile_parse(one, key))
 		return "'key SECRET', 'cluster SECRET' or 'member NAME PUBLIC-KEY' is expected";
@@ -122,6 +131,7 @@ void keyfile_read(const char *path, struct keyfile *f)
 	FILE *file = fopen(path, "r");
 	unsigned int number = 0;
 	const char *wrong = NULL;
+	uint8_t key[KEY_BYTES];
 	char line[512];
 	struct stat st;
 
@@ -136,13 +146,17 @@ void keyfile_read(const char *path, struct keyfile *f)
 	}
 	while (!wrong && fgets(line, sizeof(line), file)) {
 		number++;
-		wrong = strlen(line) < sizeof(line) - 1 ? keyfile_line(f, line) :
+		wrong = strlen(line) < sizeof(line) - 1 ? keyfile_line(f, line, key) :
 			"this line is too long";
 	}
 	sodium_memzero(line, sizeof(line));
+	sodium_memzero(key, sizeof(key));
 	fclose(file);
-	if (wrong)
+	/* who goes on after a refusal has no keys of the file */
+	if (wrong) {
+		keyfile_free(f);
 		ctl_refuse("%s:%u: %s", path, number, wrong);
+	}
 }
 
 void keyfile_write(const char *path, const struct keyfile *f, bool fresh)
