@@ -23,6 +23,7 @@
 #include "transport/sockaddr.h"
 
 #define FIRST_ROUNDS	3	/* rounds that ask all nodes for an answer */
+#define LOOK_MS		1000
 #define MAX_ANSWERS	64	/* between two rounds */
 #define MAX_SUBNETS	8
 #define BATCH		64	/* datagrams received before other work */
@@ -32,7 +33,9 @@ static struct {
 	int fd;
 	int wanted;		/* eventfd: a round is wanted now */
 	u64 next;		/* ms: the next round */
+	u64 look;		/* ms: whether the node still has its address */
 	unsigned int asking;
+	unsigned int telling;	/* rounds left that go to all known peers */
 	unsigned int answers;
 	u64 sent;
 	struct nswap_announcement me;
@@ -116,7 +119,8 @@ static void announce_round(bool leaving)
 	bool ask;
 
 	compose(leaving);
-	while ((nr = nswap_announce_known(ann.node, &index, leaving, to, &ask)))
+	while ((nr = nswap_announce_known(ann.node, &index, leaving || ann.telling, to,
+					  &ask)))
 		while (nr--)
 			send_to(&to[nr], ask || ann.asking);
 	if (ann.node->broadcast) {
@@ -125,6 +129,7 @@ static void announce_round(bool leaving)
 			send_to(&to[nr], ann.asking);
 	}
 	ann.asking -= !!ann.asking;
+	ann.telling -= !!ann.telling;
 	ann.answers = MAX_ANSWERS;
 	ann.next = nswap_now_ms() + nswap_knob(ann.node, announce_ms);
 }
@@ -187,16 +192,29 @@ int lend_announce_wanted(void)
 	return ann.wanted;
 }
 
-/* receive what there is, send a round if it is time; ms to the next one */
+/* has the node still its address? else all are told of the new one */
+static void look_around(u64 now)
+{
+	if (now < ann.look)
+		return;
+	ann.look = now + LOOK_MS;
+	if (!lend_node_follow(ann.node))
+		return;
+	ann.telling = FIRST_ROUNDS;
+	ann.next = now;
+}
+
+/* receive what there is, send a round if it is time; ms to what is next */
 int lend_announce_work(void)
 {
 	u64 now, wanted = 0;
 
 	announce_receive();
 	now = nswap_now_ms();
+	look_around(now);
 	if (read(ann.wanted, &wanted, sizeof(wanted)) == sizeof(wanted) || now >= ann.next)
 		announce_round(false);
-	return ann.next > now ? (int)(ann.next - now) : 0;
+	return max(min(ann.next, ann.look), now) - now;
 }
 
 /* bound to any address, else broadcasts would not be received */

@@ -13,10 +13,13 @@ struct lend_options;
 const char *lend_node_up(struct nswap_node *node, const struct lend_options *o);
 const char *lend_node_trust(struct nswap_node *node, const struct lend_options *o);
 void lend_node_sweep(struct nswap_node *node);
+bool lend_node_follow(struct nswap_node *node);
 void lend_node_down(struct nswap_node *node);
 
 /* subnet.c: what core/subnet.h declares, and */
 char *lend_addr_text(const struct nswap_addr *a, char *buf, size_t len);
+bool lend_subnet_addr(struct nswap_node *node, struct nswap_addr *addr);
+const char *lend_subnet_iface(void);
 
 /* announce.c: all in the main thread, but for nswap_announce_now() */
 const char *lend_announce_start(struct nswap_node *node);

@@ -102,6 +102,7 @@ const char *lend_node_up(struct nswap_node *node, const struct lend_options *o)
 	node->broadcast = !o->no_broadcast;
 	node->stats = &node->counts;
 	spin_lock_init(&node->ipt_lock);
+	spin_lock_init(&node->addr_lock);
 	node->id = nswap_addr_id(&node->addr, nswap_subnet_join(node));
 	while (!node->epoch)
 		get_random_bytes(&node->epoch, sizeof(node->epoch));
@@ -153,6 +154,37 @@ void lend_node_sweep(struct nswap_node *node)
 	spin_lock(&node->ipt_lock);
 	nswap_ipt_expire(&node->ipt, nswap_now_ms(), FOREIGN_MS);
 	spin_unlock(&node->ipt_lock);
+}
+
+/*
+ * Follow the interface if it has another address now, as control/readdress.c; what is said
+ * is said once. True if there is a new one to be announced. The main thread.
+ */
+bool lend_node_follow(struct nswap_node *node)
+{
+	struct nswap_addr now, was = node->addr;
+	bool there = lend_subnet_addr(node, &now), moved = !nswap_addr_equal(&now, &was);
+	const char *iface = lend_subnet_iface();
+	char text[64], old[64];
+	static bool gone;
+
+	lend_addr_text(&was, old, sizeof(old));
+	if (!there && !gone)
+		lend_say("%s is gone from %s: no node reaches this lender until %s has an address again; to lend at that of another interface end it, and start it with --addr",
+			 old, iface, iface);
+	else if (moved)
+		lend_say("%s has another address: %s was %s, pages stay where they are",
+			 iface, lend_addr_text(&now, text, sizeof(text)), old);
+	else if (there && gone)
+		lend_say("%s is back at %s", old, iface);
+	gone = !there;
+	if (!moved)
+		return false;
+	spin_lock(&node->addr_lock);
+	node->addr = now;
+	spin_unlock(&node->addr_lock);
+	nswap_server_rebind(node);
+	return true;
 }
 
 void lend_node_down(struct nswap_node *node)

@@ -31,11 +31,12 @@ struct subnet {
 
 static struct {
 	pthread_mutex_t lock;
-	bool looked;
+	struct nswap_addr looked;	/* the node's address then */
 	unsigned long when;
 	struct subnet subnet[SUBNETS];
 	unsigned int nr;
 	unsigned int index;	/* of the interface */
+	char iface[IF_NAMESIZE];	/* that had the node's address first; write-once */
 } subnets = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 char *lend_addr_text(const struct nswap_addr *a, char *buf, size_t len)
@@ -97,9 +98,10 @@ static void subnet_look(const struct nswap_addr *own)
 	struct ifaddrs *all, *i;
 	const char *name;
 
-	if (subnets.looked && time_before(jiffies, subnets.when + LOOK_MS))
+	if (nswap_addr_equal(&subnets.looked, own) &&
+	    time_before(jiffies, subnets.when + LOOK_MS))
 		return;
-	subnets.looked = true;
+	subnets.looked = *own;
 	subnets.when = jiffies;
 	/* it takes a file, and there may be none left: then they are as they were */
 	if (getifaddrs(&all))
@@ -126,13 +128,14 @@ static bool subnet_is(const struct subnet *s, const struct nswap_addr *a)
 /* is this address in a subnet of the node's interface? */
 bool nswap_subnet_has(struct nswap_node *node, const struct nswap_addr *a)
 {
+	struct nswap_addr own = nswap_node_addr(node);
 	bool has = false;
 	unsigned int i;
 
-	if (a->family != node->addr.family)
+	if (a->family != own.family)
 		return false;
 	pthread_mutex_lock(&subnets.lock);
-	subnet_look(&node->addr);
+	subnet_look(&own);
 	for (i = 0; i < subnets.nr && !has; i++)
 		has = subnet_is(&subnets.subnet[i], a);
 	pthread_mutex_unlock(&subnets.lock);
@@ -164,20 +167,62 @@ bool nswap_subnet_accepts(struct nswap_node *node, const struct nswap_addr *a)
 unsigned int nswap_subnet_all(struct nswap_node *node, struct nswap_addr *to,
 			      unsigned int max)
 {
+	struct nswap_addr own = nswap_node_addr(node);
 	unsigned int i, nr = 0;
 
 	pthread_mutex_lock(&subnets.lock);
-	subnet_look(&node->addr);
+	subnet_look(&own);
 	for (i = 0; i < subnets.nr && nr < max; i++)
 		if (subnets.subnet[i].all.family == AF_INET)
 			to[nr++] = subnets.subnet[i].all;
-	if (node->addr.family == AF_INET6 && subnets.nr && max)
+	if (own.family == AF_INET6 && subnets.nr && max)
 		to[nr++] = (struct nswap_addr){
-			.family = AF_INET6, .port = node->addr.port,
+			.family = AF_INET6, .port = own.port,
 			.scope = subnets.index, .ip = { 0xff, 0x02, [15] = 1 },
 		};
 	pthread_mutex_unlock(&subnets.lock);
 	return nr;
+}
+
+/* can other nodes reach it, as they reach the node's own? */
+static bool subnet_serves(const struct nswap_addr *a, const struct nswap_addr *own)
+{
+	if (a->family != own->family || nswap_addr_link_local(a) != nswap_addr_link_local(own))
+		return false;
+	return a->family != AF_INET || (a->ip[0] != IN_LOOPBACKNET &&
+					(a->ip[0] != 169 || a->ip[1] != 254));
+}
+
+/*
+ * The node's address, or another one that its interface has instead; false if it has none.
+ * The main thread.
+ */
+bool lend_subnet_addr(struct nswap_node *node, struct nswap_addr *addr)
+{
+	struct nswap_addr a, own = nswap_node_addr(node);
+	struct ifaddrs *all, *i;
+	bool found;
+
+	*addr = own;
+	if (getifaddrs(&all))
+		return true;
+	found = !*subnets.iface || subnet_iface(all, &own);
+	for (i = all; i && !found; i = i->ifa_next) {
+		if (strcmp(i->ifa_name, subnets.iface) || !subnet_addr(i->ifa_addr, &a) ||
+		    !subnet_serves(&a, &own))
+			continue;
+		a.port = own.port;
+		*addr = a;
+		found = true;
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* its interface, for people; "" if it had none from the start */
+const char *lend_subnet_iface(void)
+{
+	return subnets.iface;
 }
 
 /* the last eight bytes of the hardware address of the node's interface, 0 without one */
@@ -191,6 +236,8 @@ u64 nswap_subnet_join(struct nswap_node *node)
 	if (getifaddrs(&all))
 		return 0;
 	name = subnet_iface(all, &node->addr);
+	if (name)
+		strscpy(subnets.iface, name, sizeof(subnets.iface));
 	for (i = all; name && i; i = i->ifa_next) {
 		const struct sockaddr_ll *ll = (const void *)i->ifa_addr;
 

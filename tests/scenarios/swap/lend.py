@@ -6,7 +6,7 @@
 """
 import contextlib
 
-from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.lender import Lender, lending
 from nswaptest.rawwire import Link
@@ -246,6 +246,36 @@ def test_members(t):
         client.ctl("key", "trust", own, "lender", lends)
         lender.process.kill(1)
         wait_for(lambda: lender.said().count("has read the list") == 2, 5, "it is read")
+        all_right(slots)
+    client.device_del(dev)
+    equal(lender.end().code, 0, "exit code")
+
+
+def test_address(t):
+    """The lender gets another address, as by DHCP: it is the same peer, and pages stay.
+    While it has none it says so, once."""
+    cluster = t.cluster(2)
+    client, node = cluster
+    client.up(lend="0", dead_after=20)
+    lender = Lender(node, "16M")
+    wait_for(lambda: node.addr in client.peers(), 10, "the lender is heard")
+    with filled(t, client) as (dev, slots):
+        before = client.peers()[node.addr]
+        cluster.readdress(node, 101)
+        all_right(slots)
+        wait_for(lambda: client.peers().get(node.addr, {}).get("state") == "up", 15,
+                 "a session at the new address")
+        equal(client.peers()[node.addr]["index"], before["index"], "index of the peer")
+        true(f"has another address: {node.addr}:9611" in lender.said(),
+             f"it said {lender.said()!r}")
+        node.run(["ip", "address", "del", f"{node.addr}/24", "dev", node.iface])
+        wait_for(lambda: "is gone from" in lender.said(), 5, "it says that it has none")
+        hold(1.5)
+        node.run(["ip", "address", "add", f"{node.addr}/24", "broadcast", "+", "dev",
+                  node.iface])
+        wait_for(lambda: f"{node.addr}:9611 is back" in lender.said(), 5,
+                 "it says that it is back")
+        equal(lender.said().count("is gone from"), 1, "how often it was said")
         all_right(slots)
     client.device_del(dev)
     equal(lender.end().code, 0, "exit code")

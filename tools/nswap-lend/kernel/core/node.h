@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Node: the one of this program, with as much of the module's as its server needs. The
- * program is in one network namespace and has one address, for good.
+ * program is in one network namespace and has one address at a time.
  */
 #ifndef NSWAP_NODE_H
 #define NSWAP_NODE_H
@@ -42,7 +42,8 @@ struct netlink_ext_ack {
  * @id: made from address, port and interface, or from its key; write-once
  * @epoch: random, not 0; write-once
  * @identity: its keys, NULL if it is open to everybody; write-once
- * @addr: where it listens; write-once
+ * @addr_lock: protects @addr
+ * @addr: where it listens; changed by the main thread alone, its family and port never
  * @broadcast: it announces to its subnet; write-once
  * @going: the program is about to end
  * @leaving: announce that this node leaves
@@ -61,6 +62,7 @@ struct nswap_node {
 	u64 id;
 	u64 epoch;
 	struct nswap_identity *identity;
+	spinlock_t addr_lock;
 	struct nswap_addr addr;
 	bool broadcast;
 	bool going;
@@ -77,7 +79,12 @@ struct nswap_node {
 
 static inline struct nswap_addr nswap_node_addr(struct nswap_node *node)
 {
-	return node->addr;
+	struct nswap_addr addr;
+
+	spin_lock(&node->addr_lock);
+	addr = node->addr;
+	spin_unlock(&node->addr_lock);
+	return addr;
 }
 
 #define nswap_knob(node, name)	READ_ONCE((node)->knobs.name)
