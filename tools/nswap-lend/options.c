@@ -54,7 +54,7 @@ static const char help[] =
 	"  --members FILE     the members' public keys and the cluster's secret\n"
 	"  --secret FILE      or: the cluster's secret alone\n"
 	"  --open             or: anyone on the subnet may store pages here\n"
-	"  --lock             never let that RAM be swapped out\n"
+	"  --lock             never let it, or this program, be swapped out\n"
 	"  --owner-max PCT    percent of it that one owner may have (100)\n"
 	"  --lease S          seconds that pages of an owner that is away are kept (3600)\n"
 	"  --announce-ms MS   between announcements (1000)\n"

@@ -17,7 +17,7 @@
  * @announce_ms: between announcements
  * @owner_max: percent of @pages that one owner may have
  * @lease_s: seconds that pages of an owner that is away are kept
- * @lock: the memory may not be swapped out
+ * @lock: no memory of the program may be swapped out
  * @now: end without waiting until pages are elsewhere
  * @drain_s: how long to wait for that
  * @status: ask the lender that runs for its status

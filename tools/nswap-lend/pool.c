@@ -12,6 +12,7 @@
  *    there: what an owner freed is gone from this program's memory, and from a core dump.
  *  - What is sent is copied into the socket, so no socket refers to a page.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -19,6 +20,9 @@
 #include "core/node.h"
 #include "pool.h"
 #include "server/cache.h"
+
+/* bytes to be locked beside the pool: half for what the program is, half for connections */
+#define LOCK_MORE	(64 << 20)
 
 static struct {
 	spinlock_t lock;
@@ -28,18 +32,6 @@ static struct {
 	u64 pages;
 	char why[256];
 } pool = { .lock = { PTHREAD_MUTEX_INITIALIZER } };
-
-static const char *pool_no_lock(size_t bytes)
-{
-	struct rlimit limit = {};
-
-	getrlimit(RLIMIT_MEMLOCK, &limit);
-	snprintf(pool.why, sizeof(pool.why),
-		 "cannot lock %zu KiB of memory, RLIMIT_MEMLOCK is %llu KiB: raise it to %zu KiB (ulimit -l %zu, or LimitMEMLOCK=%zuK in a unit), or leave --lock out",
-		 bytes >> 10, (unsigned long long)limit.rlim_cur >> 10,
-		 (bytes >> 10) + 1024, (bytes >> 10) + 1024, (bytes >> 10) + 1024);
-	return pool.why;
-}
 
 /* has the machine as much to spare? in a memory group it may be less than that */
 static const char *pool_no_ram(size_t bytes)
@@ -72,6 +64,32 @@ static void *pool_map(size_t bytes)
 	return at;
 }
 
+/*
+ * All of the program: a page-in takes its code, keys and buffers too. What is mapped later, as
+ * stacks, is locked as it is touched; its room is looked for now, since a thread that cannot
+ * be made then says nothing. One arena: each other one maps 64 MiB, which count as locked.
+ * NULL, or why not.
+ */
+static const char *pool_lock(size_t bytes)
+{
+	size_t need = (bytes + LOCK_MORE) >> 10;
+	struct rlimit limit = {};
+	void *room = NULL;
+
+	mallopt(M_ARENA_MAX, 1);
+	if (!mlockall(MCL_CURRENT) && !mlockall(MCL_FUTURE | MCL_ONFAULT))
+		room = pool_map(LOCK_MORE / 2);
+	if (room) {
+		munmap(room, LOCK_MORE / 2);
+		return NULL;
+	}
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	snprintf(pool.why, sizeof(pool.why),
+		 "cannot lock its memory, RLIMIT_MEMLOCK is %llu KiB: raise it to %zu KiB (ulimit -l %zu, or LimitMEMLOCK=%zuK in a unit), or leave --lock out",
+		 (unsigned long long)limit.rlim_cur >> 10, need, need, need);
+	return pool.why;
+}
+
 const char *lend_pool_start(u64 pages, bool lock)
 {
 	size_t bytes = pages * PAGE_SIZE, about = pages * sizeof(struct nswap_entry);
@@ -87,8 +105,9 @@ const char *lend_pool_start(u64 pages, bool lock)
 	pool.entry = pool_map(about);
 	if (!pool.page || !pool.entry)
 		return "there is no memory for what is to be lent";
-	if (lock && (mlock(pool.page, bytes) || mlock(pool.entry, about)))
-		return pool_no_lock(bytes + about);
+	why = lock ? pool_lock(bytes + about) : NULL;
+	if (why)
+		return why;
 	memset(pool.page, 0, bytes);
 	for (i = 0; i < pages; i++) {
 		pool.entry[i].page = &pool.page[i];

@@ -7,7 +7,7 @@
 
 #include "kernel/types.h"
 
-/* why it cannot be had, a sentence; NULL if it is there. @lock: never to be swapped out */
+/* why it cannot be had, a sentence; NULL if it is there. @lock: all of the program's */
 const char *lend_pool_start(u64 pages, bool lock);
 void lend_pool_stop(void);
 

@@ -5,6 +5,7 @@
              `------ node2        node2 lends with the module where there is one
 """
 import contextlib
+import re
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.disk import disk
@@ -207,10 +208,12 @@ def test_start(t):
     true("not one of this network namespace" in said, f"another's address: {said!r}")
     said = refused(f"ulimit -l 1024; {PLAIN_USER};", "--lend", "8M", "--open", "--lock")
     true("RLIMIT_MEMLOCK" in said and "LimitMEMLOCK=" in said, f"locking: {said!r}")
+    enough = re.search(r"ulimit -l (\d+)", said)[1]
     said = refused("", "--lend", "900G", "--open")
     true("has less" in said, f"too much: {said!r}")
-    lender = Lender(node, "8M", lock=True)
-    at_least(lender.memory_kb("VmLck"), 8 * 1024, "KiB that are locked")
+    lender = Lender(node, "8M", lock=True, before=f"ulimit -l {enough}; {PLAIN_USER}")
+    at_least(lender.memory_kb("VmLck"), 10 * 1024, "KiB that are locked, its code too")
+    at_most(lender.memory_kb(), 20 * 1024, "KiB that it takes")
     said = refused("", "--lend", "1M", "--open")
     true("port is taken" in said, f"twice: {said!r}")
     lender.process.kill(10)
