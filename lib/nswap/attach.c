@@ -154,17 +154,17 @@ static void exit_files(void)
 	}
 }
 
+static bool blocks_own(const struct dir_region *r)
+{
+	return r->pid == lib.pid && r->born == lib.born;
+}
+
+/* Those that are just written are freed by a program that finds no room. */
 static void exit_blocks(void)
 {
-	uint32_t i, next;
-
 	if (dir_lock())
 		return;
-	for (i = lib.file[NO_FILE].first; i; i = next) {
-		next = lib.region[i].next_of_file;
-		if (lib.region[i].pid == lib.pid && lib.region[i].born == lib.born)
-			region_free(i);
-	}
+	region_free_blocks(blocks_own);
 	dir_unlock();
 }
 

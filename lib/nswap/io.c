@@ -74,9 +74,10 @@ static int run_load(const struct run *run, char *buf)
 }
 
 /* Write a run to the device and note its sums, under the object's lock; 0, or -1. */
-int run_store(struct run *run, const char *buf)
+int run_store(struct run *run, const struct desc *d, const char *buf)
 {
 	uint32_t i, n;
+	bool active;
 
 	for (i = 0; i < run->blocks; i += n) {
 		n = run_adjacent(run, i);
@@ -90,11 +91,12 @@ int run_store(struct run *run, const char *buf)
 		run->sum[i] = page_sum(buf + (size_t)i * PAGE);
 	if (dir_lock())
 		return -1;
-	for (i = 0; i < run->blocks; i++)
+	active = region_current(d);
+	for (i = 0; active && i < run->blocks; i++)
 		lib.sum[run->page[i]] = run->sum[i];
 	dir_unlock();
 	COUNT(stored_pages, run->blocks);
-	return 0;
+	return active ? 0 : -1;
 }
 
 /* Bytes of a run of blocks that belong to the region. */
@@ -135,7 +137,7 @@ static int run_fill(struct run *run, const struct desc *d, char *buf)
 			errno = ENOMEM;
 		}
 		if (done > 0 && !lib_refusing())
-			run_store(run, buf);
+			run_store(run, d, buf);
 	}
 	region_unlock(d);
 	return done;

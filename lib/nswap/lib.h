@@ -117,6 +117,7 @@ bool lib_refusing(void);
 int dir_lock(void);			/* 0, or -1 with errno */
 void dir_unlock(void);
 int object_lock(uint32_t object);
+int object_try_lock(uint32_t object);	/* for one that has the directory's */
 void object_unlock(uint32_t object);
 void lock_forked(void);
 
@@ -139,6 +140,7 @@ uint32_t region_overlap(uint32_t file, uint64_t offset, uint64_t len);
 uint32_t region_add(uint32_t file, uint64_t offset, uint64_t len);
 void region_link(uint32_t region);
 void region_free(uint32_t region);
+void region_free_blocks(bool gone(const struct dir_region *r));
 void region_reap(void);
 uint64_t process_born(pid_t pid);
 
@@ -185,6 +187,7 @@ int desc_next(int number);
 
 int region_args(size_t len, int fd, off_t offset, struct stat *st);
 ssize_t region_clip(uint64_t size, off_t offset, const void *buf, size_t len, bool into);
+struct dir_region *region_current(const struct desc *d);
 struct dir_region *region_look(const struct desc *d);	/* takes the directory's lock */
 struct dir_region *region_look_locked(const struct desc *d);
 int region_lock(const struct desc *d);

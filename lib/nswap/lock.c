@@ -6,8 +6,9 @@
  * own, byte 1 + N that of file N, behind these the bytes of regions without a file. They belong
  * to the open file, so they end with the process; a child of fork() opens it again. (Those of a
  * process would find deadlocks where two processes have several threads each.) Between threads
- * there is a mutex before each; objects share some. A thread holds one object's lock at a time,
- * and takes the directory's inside it.
+ * there is a mutex before each; objects share some, files and regions without one have their
+ * own. A thread holds one object's lock at a time, and takes the directory's inside it. One that
+ * has the directory's may try an object's, and does without what it is of if that is busy.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,22 +18,27 @@
 
 #include "lib.h"
 
-#define OBJECT_MUTEXES 64
+#define OBJECT_MUTEXES 64	/* even numbers: of files */
 
 static pthread_mutex_t dir_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t object_mutex[OBJECT_MUTEXES] = {
 	[0 ... OBJECT_MUTEXES - 1] = PTHREAD_MUTEX_INITIALIZER
 };
 
-static int lock_range(off_t at, short type)
+static int lock_set(off_t at, short type, int how)
 {
 	struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1 };
 	int done;
 
 	do {
-		done = fcntl(lib.dir, F_OFD_SETLKW, &range);
+		done = fcntl(lib.dir, how, &range);
 	} while (done && errno == EINTR);
 	return done;
+}
+
+static int lock_range(off_t at, short type)
+{
+	return lock_set(at, type, F_OFD_SETLKW);
 }
 
 /* A holder that died left the lists half changed: they are made again from the entries. */
@@ -58,9 +64,14 @@ void dir_unlock(void)
 	pthread_mutex_unlock(&dir_mutex);
 }
 
+static pthread_mutex_t *mutex_of(uint32_t object)
+{
+	return &object_mutex[(2 * object + (object >= FILES)) % OBJECT_MUTEXES];
+}
+
 int object_lock(uint32_t object)
 {
-	pthread_mutex_t *mutex = &object_mutex[object % OBJECT_MUTEXES];
+	pthread_mutex_t *mutex = mutex_of(object);
 
 	pthread_mutex_lock(mutex);
 	if (!lock_range(1 + (off_t)object, F_WRLCK))
@@ -69,10 +80,23 @@ int object_lock(uint32_t object)
 	return -1;
 }
 
+/* 0, or -1 if another has it. */
+int object_try_lock(uint32_t object)
+{
+	pthread_mutex_t *mutex = mutex_of(object);
+
+	if (pthread_mutex_trylock(mutex))
+		return -1;
+	if (!lock_set(1 + (off_t)object, F_WRLCK, F_OFD_SETLK))
+		return 0;
+	pthread_mutex_unlock(mutex);
+	return -1;
+}
+
 void object_unlock(uint32_t object)
 {
 	lock_range(1 + (off_t)object, F_UNLCK);
-	pthread_mutex_unlock(&object_mutex[object % OBJECT_MUTEXES]);
+	pthread_mutex_unlock(mutex_of(object));
 }
 
 /*

@@ -68,7 +68,8 @@ static uint32_t desc_object(const struct desc *d)
 	return d->file == NO_FILE ? FILES + d->region : d->file;
 }
 
-static struct dir_region *region_current(const struct desc *d)
+/* Is it the region that was opened? Under the directory's lock. */
+struct dir_region *region_current(const struct desc *d)
 {
 	struct dir_region *r = &lib.region[d->region];
 

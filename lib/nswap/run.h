@@ -15,7 +15,7 @@ struct run {
 };
 
 int run_plan(struct run *run, const struct desc *d, uint32_t block, uint32_t most, bool locked);
-int run_store(struct run *run, const char *buf);
+int run_store(struct run *run, const struct desc *d, const char *buf);
 size_t run_bytes(const struct desc *d, uint32_t block, uint32_t blocks);
 int run_from_file(const struct desc *d, uint32_t block, uint32_t blocks, char *buf);
 int run_get(const struct desc *d, uint32_t block, uint32_t most, char *buf, bool fill);

@@ -191,8 +191,11 @@ uint64_t process_born(pid_t pid)
 	return born;
 }
 
-/* Free what processes that are gone have left behind. */
-void region_reap(void)
+/*
+ * Free the blocks without a file for which gone() says so, but those that another thread, or a
+ * child of the process that had them, is just at work on.
+ */
+void region_free_blocks(bool gone(const struct dir_region *r))
 {
 	uint32_t i, next;
 
@@ -200,7 +203,20 @@ void region_reap(void)
 		const struct dir_region *r = &lib.region[i];
 
 		next = r->next_of_file;
-		if (process_born(r->pid) != r->born)
-			region_free(i);
+		if (!gone(r) || object_try_lock(FILES + i))
+			continue;
+		region_free(i);
+		object_unlock(FILES + i);
 	}
+}
+
+static bool blocks_left(const struct dir_region *r)
+{
+	return process_born(r->pid) != r->born;
+}
+
+/* Free what processes that are gone have left behind. */
+void region_reap(void)
+{
+	region_free_blocks(blocks_left);
 }

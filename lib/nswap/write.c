@@ -57,7 +57,7 @@ static int region_store(const struct desc *d, uint64_t at, const char *data, siz
 			run.blocks = n;
 			for (int i = 0; i < n; i++)
 				run.page[i] = region_page(r, at / PAGE + i);
-			failed = run_store(&run, buf);
+			failed = run_store(&run, d, buf);
 		} else if (d->fd < 0) {
 			failed = 1;
 		} else {
@@ -173,7 +173,7 @@ int region_keep(const struct desc *d, uint32_t version, const void *buf)
 
 			memcpy(data, (const char *)buf + (size_t)block * PAGE, len);
 			memset(data + len, 0, (size_t)run.blocks * PAGE - len);
-			failed = run_store(&run, data);
+			failed = run_store(&run, d, data);
 		}
 	}
 	if (locked)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""libnswap where programs die, work at once, or use what is another's: on a regular file in
+place of a device."""
+import contextlib
+import fcntl
+import struct
+
+from nswaptest.check import equal
+from nswaptest.scenario import sibling
+
+DESCRIPTION = "libnswap: programs that die, that work at once, and what is not theirs"
+SUITES = ("unit",)
+NEEDS = ("gcc", "make", "pkg-config")
+HERE = True
+TIMEOUT = 120
+
+here = sibling("regions_here")
+PAGE, LENGTH, place = here.PAGE, here.LENGTH, here.place
+OFD_SETLK, BLOCKS = 37, 256     # where the locks of regions without a file begin
+
+
+@contextlib.contextmanager
+def locked(directory, region):
+    """Hold the lock of blocks without a file, as one does that is just writing them."""
+    with open(directory, "rb+") as file:
+        fcntl.fcntl(file, OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0,
+                                                 1 + BLOCKS + region, 1, 0))
+        yield
+
+
+def test_blocks_busy(t):
+    """Blocks are not freed while they are written, by a child of their process or by another
+    of its threads: not at the end of the process, nor where another finds no room."""
+    with place(t) as p, p.program() as other:
+        equal(other.regions(), [], "regions at first")
+        for end in ("close", "kill"):
+            program = p.program()
+            program.alloc(7 << 20)
+            with locked(p.directory, 1):
+                getattr(program, end)()
+                equal([r["len"] for r in other.regions()], [7 << 20], f"regions after {end}")
+                equal(other.alloc(7 << 20), "ENOMEM", "what does not fit then")
+            equal(other.free(other.alloc(7 << 20)), None, "it fits when they are at rest")
