@@ -53,7 +53,7 @@ static void info_of(const struct dir_region *r, struct nswap_region_info *info)
 	memset(info, 0, sizeof(*info));
 	info->offset = r->offset;
 	info->len = r->len;
-	info->pid = r->pid;
+	info->pid = r->owner.pid;
 	if (r->file != NO_FILE) {
 		info->dev = f->dev;
 		info->ino = f->ino;

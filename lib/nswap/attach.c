@@ -50,8 +50,7 @@ bool lib_refusing(void)
 static void attach_forked(void)
 {
 	pthread_mutex_init(&attach_mutex, NULL);
-	lib.pid = getpid();
-	lib.born = process_born(lib.pid);
+	process_self(&lib.self);
 	lock_forked();
 	desc_forked();
 	cache_forked();
@@ -59,8 +58,7 @@ static void attach_forked(void)
 
 static void attach_begin(void)
 {
-	lib.pid = getpid();
-	lib.born = process_born(lib.pid);
+	process_self(&lib.self);
 	pthread_atfork(NULL, NULL, attach_forked);
 }
 
@@ -126,7 +124,7 @@ static bool exit_fresh(void)
 
 	for (i = desc_next(0); i >= 0; i = desc_next(i + 1)) {
 		if (desc_get(i, &d) && d.file != NO_FILE &&
-		    lib.file[d.file].pid == lib.pid && !file_aged(d.file))
+		    process_same(&lib.file[d.file].writer, &lib.self) && !file_aged(d.file))
 			return true;
 	}
 	return false;
@@ -156,7 +154,7 @@ static void exit_files(void)
 
 static bool blocks_own(const struct dir_region *r)
 {
-	return r->pid == lib.pid && r->born == lib.born;
+	return process_same(&r->owner, &lib.self);
 }
 
 /* Those that are just written are freed by a program that finds no room. */
@@ -172,7 +170,7 @@ static __attribute__((destructor)) void attach_exit(void)
 {
 	struct timespec tick = { .tv_nsec = 13000000 };
 
-	if (lib.pid != getpid())
+	if (lib.self.pid != getpid())
 		return;
 	cache_exit();
 	if (!lib.ready)

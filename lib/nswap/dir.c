@@ -21,7 +21,7 @@
 #include "lib.h"
 
 #define MAGIC 0x69646e6177736e01ull
-#define VERSION 1
+#define VERSION 2
 #define GROW 1024u		/* regions */
 
 struct layout {

@@ -104,7 +104,7 @@ bool file_trusted(uint32_t file)
 {
 	const struct dir_file *f = &lib.file[file];
 
-	return file_aged(file) || process_born(f->pid) == f->born;
+	return file_aged(file) || process_lives(&f->writer);
 }
 
 /* The file is now as it should be. */
@@ -114,8 +114,7 @@ void file_stamp(uint32_t file, int fd)
 	struct stat st;
 
 	f->stamped_ns = lib_now(CLOCK_REALTIME_COARSE);
-	f->pid = lib.pid;
-	f->born = lib.born;
+	f->writer = lib.self;
 	if (fstat(fd, &st))
 		f->stamp.size = -1;
 	else

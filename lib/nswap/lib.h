@@ -36,6 +36,12 @@ struct ident {			/* of a device; another one after it was deleted and added */
 	uint64_t pages;
 };
 
+struct process {		/* all zeros: not known */
+	uint64_t born;			/* tells it from others of its number */
+	int32_t pid;
+	uint32_t space;			/* of its number: a namespace */
+};
+
 struct stamp {
 	int64_t mtime_ns, ctime_ns, size;
 };
@@ -56,8 +62,7 @@ struct dir_file {
 	uint64_t dev, ino;		/* ino 0: unused */
 	struct stamp stamp;
 	int64_t stamped_ns;		/* when the stamp was seen last */
-	uint64_t born;			/* the process that wrote last */
-	int32_t pid, unused;
+	struct process writer;		/* the process that wrote last */
 	uint32_t nr_regions;
 	uint32_t first;			/* list through next_of_file */
 	uint64_t grain;			/* offsets and lengths are multiples of it */
@@ -76,8 +81,8 @@ struct dir_region {
 	uint32_t version;		/* changes with each write to it */
 	uint32_t next_of_file, prev_of_file;
 	uint32_t next_hash;		/* or the next unused one */
-	int32_t pid;			/* of blocks without a file */
-	uint64_t born;			/* that process */
+	uint32_t unused;
+	struct process owner;		/* of blocks without a file */
 	uint64_t offset, len;
 	struct extent extent[EXTENTS];
 };
@@ -89,8 +94,7 @@ struct lib {
 	int dir;
 	bool is_file;			/* the device is a regular file */
 	bool ready;			/* attached: all of this may be used */
-	pid_t pid;
-	uint64_t born;			/* when the process began */
+	struct process self;
 	char device[PATH_BYTES];
 	struct dir_head *head;		/* the mapped directory, and its parts */
 	size_t map_bytes;
@@ -142,7 +146,13 @@ void region_link(uint32_t region);
 void region_free(uint32_t region);
 void region_free_blocks(bool gone(const struct dir_region *r));
 void region_reap(void);
-uint64_t process_born(pid_t pid);
+
+/* -- processes: process.c -------------------------------------------------------------- */
+
+void process_self(struct process *p);
+bool process_same(const struct process *a, const struct process *b);
+bool process_lives(const struct process *p);
+bool process_gone(const struct process *p);
 
 /* -- files: file.c ------------------------------------------------------------------- */
 

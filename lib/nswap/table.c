@@ -8,7 +8,6 @@
  * under the directory's lock; those that free a region, under its object's too, so that a
  * write to its pages is never under way.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "lib.h"
@@ -149,8 +148,7 @@ uint32_t region_add(uint32_t file, uint64_t offset, uint64_t len)
 	r->file = file;
 	r->offset = offset;
 	r->len = len;
-	r->pid = file == NO_FILE ? lib.pid : 0;
-	r->born = file == NO_FILE ? lib.born : 0;
+	r->owner = file == NO_FILE ? lib.self : (struct process){ 0 };
 	r->version++;
 	if (!space_take(r, region_blocks(r)))
 		return NO_REGION;
@@ -170,25 +168,6 @@ void region_free(uint32_t region)
 	__atomic_store_n(&r->used, 0, __ATOMIC_SEQ_CST);
 	r->next_hash = lib.head->free_region;
 	lib.head->free_region = region;
-}
-
-/* When a process began, which tells it from others of its number; 0 if there is none. */
-uint64_t process_born(pid_t pid)
-{
-	unsigned long long born = 0;
-	char path[32], line[512], *at;
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	stat = fopen(path, "re");
-	if (!stat)
-		return 0;
-	at = fgets(line, sizeof(line), stat) ? strrchr(line, ')') : NULL;
-	fclose(stat);
-	if (!at || sscanf(at + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			  "%*s %*s %*s %*s %*s %llu", &born) != 1)
-		return 0;
-	return born;
 }
 
 /*
@@ -212,7 +191,7 @@ void region_free_blocks(bool gone(const struct dir_region *r))
 
 static bool blocks_left(const struct dir_region *r)
 {
-	return process_born(r->pid) != r->born;
+	return process_gone(&r->owner);
 }
 
 /* Free what processes that are gone have left behind. */

@@ -3,6 +3,7 @@
 place of a device."""
 import contextlib
 import fcntl
+import resource
 import struct
 
 from nswaptest.check import equal
@@ -41,3 +42,14 @@ def test_blocks_busy(t):
                 equal([r["len"] for r in other.regions()], [7 << 20], f"regions after {end}")
                 equal(other.alloc(7 << 20), "ENOMEM", "what does not fit then")
             equal(other.free(other.alloc(7 << 20)), None, "it fits when they are at rest")
+
+
+def test_no_descriptors(t):
+    """A program that can open no file does not take others for dead."""
+    with place(t) as p, p.program() as program, p.program() as other:
+        number = program.alloc(7 << 20)
+        program.mwrite(number, 0, b"mine")
+        equal(len(other.regions()), 1, "regions")
+        resource.prlimit(other.process.pid, resource.RLIMIT_NOFILE, (3, 3))
+        equal(other.alloc(7 << 20), "ENOMEM", "what does not fit")
+        equal(program.mread(number, 0, 4), b"mine", "read then")
