@@ -116,21 +116,10 @@ int lib_ready(void)
 	return __atomic_load_n(&lib.ready, __ATOMIC_ACQUIRE) ? 0 : nswap_attach(NULL, NULL);
 }
 
-/* Are there files whose stamps are too fresh to be trusted by other programs? */
-static bool exit_fresh(void)
-{
-	struct desc d;
-	int i;
-
-	for (i = desc_next(0); i >= 0; i = desc_next(i + 1)) {
-		if (desc_get(i, &d) && d.file != NO_FILE &&
-		    process_same(&lib.file[d.file].writer, &lib.self) && !file_aged(d.file))
-			return true;
-	}
-	return false;
-}
-
-/* A last look at each file; regions of files without a name go, since none finds them. */
+/*
+ * A last look at each file, late enough that other programs can trust it; regions of files
+ * without a name go, since none finds them.
+ */
 static void exit_files(void)
 {
 	bool seen[FILES] = { false };
@@ -141,9 +130,10 @@ static void exit_files(void)
 	for (i = desc_next(0); i >= 0; i = desc_next(i + 1)) {
 		if (!desc_get(i, &d) || d.file == NO_FILE || seen[d.file] || fstat(d.fd, &st))
 			continue;
-		seen[d.file] = true;
+		file_settle(d.file);
 		if (region_lock(&d))
 			continue;
+		seen[d.file] = true;
 		if (!st.st_nlink && !dir_lock()) {
 			file_drop(d.file);
 			dir_unlock();
@@ -168,15 +158,11 @@ static void exit_blocks(void)
 
 static __attribute__((destructor)) void attach_exit(void)
 {
-	struct timespec tick = { .tv_nsec = 13000000 };
-
 	if (lib.self.pid != getpid())
 		return;
 	cache_exit();
 	if (!lib.ready)
 		return;
 	exit_blocks();
-	if (exit_fresh())
-		nanosleep(&tick, NULL);
 	exit_files();
 }

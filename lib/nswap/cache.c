@@ -257,10 +257,10 @@ static int cache_close(int region, bool leave)
 	} else if (!cached_flush(c)) {
 		if (leave)
 			cached_keep(c);
+		held_put(c->fd);
 		if (c->m >= 0)
 			leave ? nswap_mleave(c->m) : nswap_mclose(c->m);
 		cache_drop(c);
-		held_put(c->fd);
 		free(c);
 		cached[region] = NULL;
 		done = 0;

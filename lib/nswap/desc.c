@@ -82,6 +82,19 @@ int held_get(int fd, const struct stat *st)
 	return own;
 }
 
+/* Would it be closed now? */
+bool held_last(int fd)
+{
+	bool last = false;
+	size_t i;
+
+	pthread_mutex_lock(&desc_mutex);
+	for (i = 0; i < nr_held; i++)
+		last |= held[i].users == 1 && held[i].fd == fd;
+	pthread_mutex_unlock(&desc_mutex);
+	return last;
+}
+
 void held_put(int fd)
 {
 	size_t i;

@@ -92,7 +92,7 @@ bool file_same(uint32_t file, int fd)
 }
 
 /* Was the last look so late that a change behind it has another time? */
-bool file_aged(uint32_t file)
+static bool file_aged(uint32_t file)
 {
 	const struct dir_file *f = &lib.file[file];
 
@@ -105,6 +105,23 @@ bool file_trusted(uint32_t file)
 	const struct dir_file *f = &lib.file[file];
 
 	return file_aged(file) || process_lives(&f->writer);
+}
+
+/*
+ * Wait until a look is late enough, if it was this process that wrote last. Under no lock; a
+ * wrong guess costs a wait, or that the regions are not found again.
+ */
+void file_settle(uint32_t file)
+{
+	const struct timespec part = { .tv_nsec = TICK_NS / 4 };
+	const struct dir_file *f = &lib.file[file];
+	int i;
+
+	if (file == NO_FILE || !f->nr_regions || !process_same(&f->writer, &lib.self))
+		return;
+	/* the clock, which has the grain too, may be a tick late itself */
+	for (i = 0; i < 8 && lib_now(CLOCK_REALTIME_COARSE) - f->stamp.ctime_ns <= TICK_NS; i++)
+		nanosleep(&part, NULL);
 }
 
 /* The file is now as it should be. */

@@ -160,8 +160,8 @@ void stamp_of(const struct stat *st, struct stamp *stamp);
 uint32_t file_find(const struct stat *st);
 uint32_t file_add(int fd, const struct stat *st);
 bool file_same(uint32_t file, int fd);
-bool file_aged(uint32_t file);
 bool file_trusted(uint32_t file);
+void file_settle(uint32_t file);
 void file_stamp(uint32_t file, int fd);
 void file_drop(uint32_t file);
 ssize_t file_read(int fd, void *buf, size_t len, off_t at);
@@ -186,6 +186,7 @@ struct desc {
 };
 
 int held_get(int fd, const struct stat *st);
+bool held_last(int fd);
 void held_put(int fd);
 int desc_add(const struct desc *d);
 bool desc_get(int number, struct desc *d);

@@ -227,7 +227,8 @@ static int region_open(struct desc *d, const struct stat *st)
 		}
 		again = region_file(d->fd, st);
 		if (again == file) {
-			if (!file_same(file, d->fd) || !file_trusted(file))
+			/* in this order: a look makes the stamp a later one */
+			if (!file_trusted(file) || !file_same(file, d->fd))
 				file_drop(file);
 			if (!lib.file[file].nr_regions)
 				file_stamp(file, d->fd);
@@ -282,6 +283,26 @@ NSWAP_API int nswap_alloc(size_t len)
 	return number;
 }
 
+/*
+ * A descriptor that was taken lets its file go, when no call is writing it. The last of a file
+ * looks at it once more, late enough that the next program can trust what it saw.
+ */
+static void region_put(const struct desc *d)
+{
+	bool locked;
+
+	if (held_last(d->fd))
+		file_settle(d->file);
+	locked = !object_lock(d->file);
+	if (locked && !dir_lock()) {
+		file_same(d->file, d->fd);
+		dir_unlock();
+	}
+	held_put(d->fd);
+	if (locked)
+		object_unlock(d->file);
+}
+
 static int region_close(int number, bool file)
 {
 	struct desc d;
@@ -301,7 +322,7 @@ static int region_close(int number, bool file)
 		object_unlock(desc_object(&d));
 	}
 	if (d.fd >= 0)
-		held_put(d.fd);
+		region_put(&d);
 	errno = EINVAL;
 	return active ? 0 : -1;
 }
@@ -324,7 +345,7 @@ NSWAP_API int nswap_mleave(int region)
 		errno = EINVAL;
 		return -1;
 	}
-	held_put(d.fd);
+	region_put(&d);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 place of a device."""
 import contextlib
 import fcntl
+import os
 import resource
 import struct
 
@@ -53,3 +54,48 @@ def test_no_descriptors(t):
         resource.prlimit(other.process.pid, resource.RLIMIT_NOFILE, (3, 3))
         equal(other.alloc(7 << 20), "ENOMEM", "what does not fit")
         equal(program.mread(number, 0, 4), b"mine", "read then")
+
+
+def stamp_anew(p):
+    """Have the directory take what the data file has now for what the library left, as if it
+    was changed in the very tick of the kernel's clock in which the library wrote it."""
+    now = os.stat(p.path)
+    whole = p.directory.read_bytes()
+    at = whole.index(struct.pack("QQ", now.st_dev, now.st_ino)) + 16
+    with open(p.directory, "rb+") as file:
+        file.seek(at)
+        file.write(struct.pack("qqq", now.st_mtime_ns, now.st_ctime_ns, now.st_size))
+
+
+def test_same_tick(t):
+    """A program is killed just after it wrote, and its file changed in the same tick: the region
+    is not believed."""
+    with place(t) as p:
+        program = p.program()
+        program.mwrite(program.mopen(p.path, LENGTH, 0), 0, bytes(p.data))
+        program.kill()
+        with open(p.path, "rb+") as file:
+            file.write(b"changed")
+        stamp_anew(p)
+        with p.program() as program:
+            region = program.mopen(p.path, LENGTH, 0)
+            equal(program.mread(region, 0, 7), b"changed", "read then")
+            equal(program.counts()["found_regions"], 0, "regions found")
+
+
+def test_left_at_once(t):
+    """Regions that are left, or beside one that is closed, just after they were written are
+    found by the next program."""
+    for kind, half in (("m", "leave"), ("c", "leave"), ("m", "close")):
+        with place(t) as p:
+            with p.program() as program:
+                region = [program.call(kind + "open", p.path, LENGTH // 2, i * LENGTH // 2)
+                          for i in range(2)]
+                for number in region:
+                    program.call(kind + "write", number, 0, b"written")
+                program.call(kind + "leave", region[0])
+                program.call(kind + half, region[1])
+            with p.program() as program:
+                region = program.mopen(p.path, LENGTH // 2, 0)
+                equal(program.counts()["found_regions"], 1, f"found after {kind}{half}")
+                equal(program.mread(region, 0, 7), b"written", "read then")
