@@ -64,19 +64,17 @@ static void attach_begin(void)
 
 static int attach_to(const char *device, const char *directory)
 {
-	const char *name = strrchr(device, '/');
-	char path[PATH_BYTES];
+	char name[PATH_BYTES], path[PATH_BYTES + 32];
 	struct ident ident;
 	struct stat st;
 	int error;
 
-	snprintf(path, sizeof(path), "%s%s%s", directory ? directory : "/run/nswap/",
-		 directory ? "" : name ? name + 1 : device, directory ? "" : ".regions");
-	lib.dev = store_open(device, &ident, &st);
+	lib.dev = store_open(device, &ident, &st, name);
 	if (lib.dev < 0)
 		return -1;
+	snprintf(path, sizeof(path), "/run/nswap/%s.regions", name);
 	lib.is_file = S_ISREG(st.st_mode);
-	if (dir_open(path, &ident, &st)) {
+	if (dir_open(directory ? directory : path, &ident, &st)) {
 		error = errno;
 		close(lib.dev);
 		lib.dev = -1;

@@ -4,7 +4,8 @@
  *
  * It says which regions there are, where they are on the device, and what their data must be.
  * It is believed as long as the device is the one it was made for; else another file takes its
- * place. Its magic number is written last. Whatever is touched in the mapping has its room in
+ * place. Its magic number is written first, as that of one half made, and last; a file without
+ * one is not the library's and is left alone. Whatever is touched in the mapping has its room in
  * the file before, since a file system that is full would be a signal there: that of entries of
  * regions comes piece by piece.
  */
@@ -21,6 +22,7 @@
 #include "lib.h"
 
 #define MAGIC 0x69646e6177736e01ull
+#define MAGIC_HALF 0x69646e6177736e00ull
 #define VERSION 2
 #define GROW 1024u		/* regions */
 
@@ -128,9 +130,16 @@ static int dir_map(const struct layout *l)
 /* A new directory, all zeros, for this device. */
 static int dir_make(const struct ident *ident, const struct layout *l, const struct stat *owner)
 {
-	if (!geteuid() && fchown(lib.dir, -1, owner->st_gid))
+	const uint64_t half = MAGIC_HALF;
+	bool grouped;
+
+	if (pwrite(lib.dir, &half, sizeof(half), 0) != sizeof(half))
 		return -1;
-	if (fchmod(lib.dir, (owner->st_mode & 0060) | 0600) || ftruncate(lib.dir, l->end))
+	grouped = !fchown(lib.dir, -1, owner->st_gid);
+	if (!grouped && !geteuid())
+		return -1;
+	if (fchmod(lib.dir, (grouped ? owner->st_mode & 0060 : 0) | 0600) ||
+	    ftruncate(lib.dir, l->end))
 		return -1;
 	errno = posix_fallocate(lib.dir, 0, l->region + sizeof(struct dir_region));
 	if (!errno)
@@ -161,6 +170,15 @@ static bool dir_is_of(const struct ident *ident, const struct layout *l)
 	       lseek(lib.dir, 0, SEEK_END) == (off_t)l->end;
 }
 
+/* Was it made by the library, for whichever device? */
+static bool dir_is_ours(void)
+{
+	uint64_t magic;
+
+	return pread(lib.dir, &magic, sizeof(magic), 0) == sizeof(magic) &&
+	       (magic == MAGIC || magic == MAGIC_HALF);
+}
+
 /* Has the file been replaced by another program since it was opened? */
 static bool dir_replaced(const char *path)
 {
@@ -189,6 +207,10 @@ static int dir_try(const char *path, const struct ident *ident, const struct sta
 		return -1;
 	if (!st.st_size)
 		return dir_make(ident, &l, owner);
+	if (!dir_is_ours()) {
+		errno = EEXIST;
+		return -1;
+	}
 	return unlink(path) ? -1 : 1;
 }
 

@@ -169,7 +169,7 @@ ssize_t file_write(int fd, const void *buf, size_t len, off_t at);
 
 /* -- the device: store.c ------------------------------------------------------------ */
 
-int store_open(const char *path, struct ident *ident, struct stat *st);
+int store_open(const char *path, struct ident *ident, struct stat *st, char name[PATH_BYTES]);
 int store_label(bool fresh);
 int store_read(uint32_t page, uint32_t pages, void *buf);
 int store_write(uint32_t page, uint32_t pages, const void *buf);

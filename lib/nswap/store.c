@@ -2,8 +2,10 @@
 /*
  * The device that keeps regions: whole pages, past the page cache.
  *
- * Page 0 has a label with the name of the directory that the device's pages belong to, so two
- * directories never share a device, and what was put there by others is not overwritten.
+ * Page 0 has a label with the name of the directory that the device's pages belong to. A new
+ * directory takes a device only if that has a label of the library, or nothing that could be
+ * anything else's, and if no process has it attached: each holds a shared lock (flock) on it.
+ * Only nswap's devices are taken, and, for tests, regular files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib.h"
 
 #define LABEL "libnswap regions\n"
+#define EDGE_PAGES 256u		/* where file systems, swap, RAID and others have their labels */
+#define CLAIM_TRIES 100		/* of 10 ms: tools that look at new devices lock them shortly */
 
 struct label {
 	char text[24];
@@ -68,15 +75,44 @@ static int store_identify(int fd, struct ident *ident, const struct stat *st)
 	return 0;
 }
 
+/* The kernel's name of an nswap device, or a file's own; 0, or -1 with EINVAL. */
+static int store_name(const char *path, const struct stat *st, char name[PATH_BYTES])
+{
+	char link[64], *full;
+	unsigned int number;
+	ssize_t len;
+	int end = 0;
+
+	if (S_ISREG(st->st_mode)) {
+		full = realpath(path, NULL);
+		snprintf(name, PATH_BYTES, "%s", full ? strrchr(full, '/') + 1 : "");
+		free(full);
+		return *name ? 0 : -1;
+	}
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(st->st_rdev),
+		 minor(st->st_rdev));
+	len = S_ISBLK(st->st_mode) ? readlink(link, name, PATH_BYTES - 1) : -1;
+	name[len > 0 ? len : 0] = 0;
+	full = strrchr(name, '/');
+	full = full ? full + 1 : name;
+	if (sscanf(full, "nswap%u%n", &number, &end) == 1 && !full[end]) {
+		memmove(name, full, strlen(full) + 1);
+		return 0;
+	}
+	errno = EINVAL;
+	return -1;
+}
+
 /**
  * store_open() - open the device
- * @path: a block device that is not mounted or swapped on, or a regular file
+ * @path: an nswap device that is not mounted or swapped on, or a regular file
  * @ident: gets what it is
  * @st: gets whose it is
+ * @name: gets the name that it has whatever the path
  *
  * Return: the descriptor, or -1 with errno.
  */
-int store_open(const char *path, struct ident *ident, struct stat *st)
+int store_open(const char *path, struct ident *ident, struct stat *st, char name[PATH_BYTES])
 {
 	int fd, probe;
 
@@ -84,8 +120,8 @@ int store_open(const char *path, struct ident *ident, struct stat *st)
 	if (probe < 0 || fstat(probe, st))
 		return store_fail(probe, errno);
 	close(probe);
-	if (!S_ISBLK(st->st_mode) && !S_ISREG(st->st_mode))
-		return store_fail(-1, EINVAL);
+	if (store_name(path, st, name))
+		return -1;
 	if (S_ISBLK(st->st_mode)) {
 		probe = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
 		if (probe < 0)
@@ -98,26 +134,87 @@ int store_open(const char *path, struct ident *ident, struct stat *st)
 	return fd;
 }
 
-/* What page 0 has: 0 if it may be labelled, EEXIST if it is another's. */
+/* Lock it, LOCK_SH for as long as it is attached; 0, or an errno. */
+static int store_claim(int how)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	int tries;
+
+	for (tries = 0; tries < CLAIM_TRIES; tries++) {
+		if (!flock(lib.dev, how | LOCK_NB))
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return errno;
+		nanosleep(&pause, NULL);
+	}
+	return EBUSY;
+}
+
+/* Are these pages zeros? 0, EEXIST, or what it was that failed. */
+static int store_zeros(uint32_t first, uint32_t pages)
+{
+	char *buf = page_alloc(pages);
+	int error = ENOMEM;
+
+	if (buf && store_read(first, pages, buf))
+		error = EIO;
+	else if (buf)
+		error = *buf || memcmp(buf, buf + 1, (size_t)pages * PAGE - 1) ? EEXIST : 0;
+	free(buf);
+	return error;
+}
+
+/* Has it nothing that could be of any other use? 0, or an errno. A file must be one hole. */
+static int store_empty(void)
+{
+	uint32_t all = lib.head->ident.pages, edge = all < EDGE_PAGES ? all : EDGE_PAGES;
+	int error;
+
+	if (lib.is_file)
+		return lseek(lib.dev, 0, SEEK_DATA) < 0 && errno == ENXIO ? 0 : EEXIST;
+	error = store_zeros(0, edge);
+	return error ? error : store_zeros(all - edge, edge);
+}
+
+/* May a page 0 that has this be labelled? 0, or an errno. */
 static int label_judge(const struct label *page, const struct label *want, bool fresh)
 {
 	static const struct label zero;
 
 	if (!memcmp(page, &zero, sizeof(zero)))
-		return 0;
+		return fresh ? store_empty() : 0;
 	if (fresh && !memcmp(page->text, want->text, sizeof(page->text)))
 		return 0;
 	return EEXIST;
 }
 
+/* See that page 0 has the label; 0, or an errno. */
+static int label_put(struct label *page, const struct label *want, bool fresh)
+{
+	int error = fresh ? EIO : 0;
+
+	if (!store_read(0, 1, page)) {
+		if (!memcmp(page, want, sizeof(*want)))
+			return 0;
+		error = label_judge(page, want, fresh);
+	}
+	if (error)
+		return error;
+	if (fresh)
+		store_discard(0, lib.head->ident.pages);
+	store_write(0, 1, want);
+	return 0;
+}
+
 /**
- * store_label() - see that the device is this directory's
+ * store_label() - see that the device is this directory's, and stays it
  * @fresh: the directory is new: it takes a device that has nothing on it, or what a
- *	directory that is gone has left there
+ *	directory that is gone has left there, if no process has it attached
  *
  * A label that was lost with a peer is written again.
  *
- * Return: 0, or -1 with EEXIST or ENOMEM.
+ * Return: 0, or -1 with EEXIST, EBUSY (attached with another directory), EIO (what is on it
+ * cannot be read) or ENOMEM.
  */
 int store_label(bool fresh)
 {
@@ -128,15 +225,11 @@ int store_label(bool fresh)
 		memset(want, 0, sizeof(*want));
 		strcpy(want->text, LABEL);
 		memcpy(want->name, lib.head->label, sizeof(want->name));
-		error = 0;
-		if (store_read(0, 1, page) || memcmp(page, want, sizeof(*want))) {
-			if (!store_read(0, 1, page))
-				error = label_judge(page, want, fresh);
-			if (!error && fresh)
-				store_discard(0, lib.head->ident.pages);
-			if (!error)
-				store_write(0, 1, want);
-		}
+		error = store_claim(fresh ? LOCK_EX : LOCK_SH);
+		if (!error)
+			error = label_put(page, want, fresh);
+		if (!error && fresh)
+			error = store_claim(LOCK_SH);
 	}
 	free(page);
 	free(want);

@@ -23,16 +23,17 @@ extern "C" {
 
 /**
  * nswap_attach() - use a device from now on
- * @device: the block device (or, for tests, a regular file); NULL: $NSWAP_DEVICE
+ * @device: an nswap device (or, for tests, a regular file that is one hole); NULL: $NSWAP_DEVICE
  * @directory: the file that says which regions there are; NULL: $NSWAP_DIRECTORY, else
  *	/run/nswap/NAME.regions with the device's name
  *
  * The first call that needs the device does this by itself. Attached to the same device
  * already, nothing happens.
  *
- * Return: 0, or -1 with ENODEV (none named), EBUSY (another one is attached, or it is mounted
- * or swapped on), EEXIST (the device has other data on it), EINVAL (too small, or of no kind
- * that can be used), or what opening the device or the directory gave.
+ * Return: 0, or -1 with ENODEV (none named), EBUSY (another one is attached, or it is mounted,
+ * swapped on or used with another directory), EEXIST (the device has other data on it, or the
+ * directory's file is another's), EINVAL (too small, or of no kind that can be used), EIO (what
+ * is on it cannot be read), or what opening the device or the directory gave.
  */
 int nswap_attach(const char *device, const char *directory);
 

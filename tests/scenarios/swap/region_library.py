@@ -11,6 +11,7 @@ import pathlib
 import random
 
 from nswaptest.check import at_least, equal, true, wait_for
+from nswaptest.lab import sh
 from nswaptest.regions import Program
 
 DESCRIPTION = "libnswap: regions of files in peers' RAM, errors of the Dodo paper"
@@ -205,14 +206,41 @@ def test_found(t):
 
 
 def left_alone(p):
-    """A device that is swapped on, or that has other data, is not used."""
+    """A device that is swapped on, that has other data, even behind an empty first page, or that
+    is none of nswap's, is not used."""
     p.client.discard(p.name)
+    directory = pathlib.Path(f"/run/nswap/{p.name}.regions")
+    directory.unlink()
+    with open(f"/dev/{p.name}", "rb+") as device:
+        device.seek(1 << 16)
+        device.write(b"another's" * 100)
+    with p.program() as program:
+        equal(program.raw("attach", None, None), "EEXIST", "data behind the first page")
+    p.client.discard(p.name)
+    link = DATA / "by-id"
+    link.symlink_to(f"/dev/{p.name}")
+    with Program(p.t.settings["programs"]["libnswap.so.0"], link) as program:
+        equal(program.raw("attach", None, None), 0, "by another path")
+        true(directory.exists(), "its directory is not named after the device")
+        loop_refused(p)
     p.client.swapon(p.name)
     with p.program() as program:
         equal(program.raw("attach", None, None), "EBUSY", "swapped on")
         equal(program.mopen(p.path, LENGTH, 0), ENOMEM, "a region there")
         p.client.swapoff(p.name)
         equal(program.raw("attach", None, None), "EEXIST", "swap that is off")
+
+
+def loop_refused(p):
+    """A loop device is no nswap device, empty or not."""
+    image = DATA / "image"
+    image.write_bytes(bytes(16 << 20))
+    loop = sh("losetup", "--find", "--show", str(image)).strip()
+    try:
+        with Program(p.t.settings["programs"]["libnswap.so.0"], loop) as program:
+            equal(program.raw("attach", None, None), EINVAL, "a loop device")
+    finally:
+        sh("losetup", "--detach", loop)
 
 
 def hammer(p, program, kind, choose, rounds):

@@ -99,3 +99,28 @@ def test_left_at_once(t):
                 region = program.mopen(p.path, LENGTH // 2, 0)
                 equal(program.counts()["found_regions"], 1, f"found after {kind}{half}")
                 equal(program.mread(region, 0, 7), b"written", "read then")
+
+
+def test_not_ours(t):
+    """A device whose first page is empty and others not, and a file of others' where the
+    directory should be, are refused and left as they are."""
+    with place(t) as p:
+        with open(p.device, "rb+") as file:
+            file.seek(1 << 16)
+            file.write(b"another's")
+        was = p.device.read_bytes()
+        with p.program() as program:
+            equal(program.raw("attach", None, None), "EEXIST", "a device with data further on")
+        equal(p.device.read_bytes() == was, True, "it is as it was")
+    with place(t) as p:
+        p.directory.write_bytes(b"another's" * 100)
+        with p.program() as program:
+            equal(program.raw("attach", None, None), "EEXIST", "another's file")
+        equal(p.directory.read_bytes(), b"another's" * 100, "it then")
+    with place(t) as p:
+        with p.program() as program:
+            equal(program.raw("attach", None, None), 0, "a new one")
+        with open(p.directory, "rb+") as file:
+            file.write(b"\0")   # a program died before it was made
+        with p.program() as program:
+            equal(program.raw("attach", None, None), 0, "one half made")

@@ -238,9 +238,11 @@ def test_directory(t):
             region = program.mopen(p.path, LENGTH, 0)
             equal(program.counts()["found_regions"], 0, "found on another device")
             equal(program.mread(region, 0, LENGTH), bytes(p.data), "opened again")
-            other = Program(p.library, p.device, p.folder / "other")
+            with Program(p.library, p.device, p.folder / "other") as other:
+                equal(other.raw("attach", None, None), "EBUSY", "with one in use")
+                equal(program.mread(region, 0, LENGTH), bytes(p.data), "its regions")
+        with Program(p.library, p.device, p.folder / "other") as other:
             equal(other.raw("attach", None, None), 0, "a new directory takes it over")
-            other.close()
         with p.program() as program:
             equal(program.raw("attach", None, None), "EEXIST", "the old one after that")
             equal(program.mopen(p.path, LENGTH, 0), "ENOMEM", "a region then")
