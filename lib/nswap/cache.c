@@ -195,8 +195,15 @@ NSWAP_API ssize_t nswap_cread(int region, off_t offset, void *buffer, size_t len
 	return n;
 }
 
-static void cache_change(struct cached *c, size_t from, const void *data, size_t len)
+/*
+ * Change a buffer; 0, or -1 with what writing the file gave. The file gets just what was changed:
+ * what does not touch the range that is to be written has that written before.
+ */
+static int cache_change(struct cached *c, size_t from, const void *data, size_t len)
 {
+	if (c->view.dirty && (from > c->dirty_to || from + len < c->dirty_from) &&
+	    cached_flush(c))
+		return -1;
 	memcpy(c->buf + from, data, len);
 	if (!c->view.dirty || from < c->dirty_from)
 		c->dirty_from = from;
@@ -206,6 +213,7 @@ static void cache_change(struct cached *c, size_t from, const void *data, size_t
 	c->view.writes++;
 	if (cache_policy->on_write)
 		cache_policy->on_write(&cache, &c->view);
+	return 0;
 }
 
 NSWAP_API ssize_t nswap_cwrite(int region, off_t offset, const void *buffer, size_t len)
@@ -220,8 +228,8 @@ NSWAP_API ssize_t nswap_cwrite(int region, off_t offset, const void *buffer, siz
 	} else if (!c->buf) {
 		n = cached_write_around(c, offset, buffer, n);
 	} else {
-		cache_change(c, offset, buffer, n);
-		if (cache_mode == NSWAP_WRITE_THROUGH && cached_flush(c))
+		if (cache_change(c, offset, buffer, n) ||
+		    (cache_mode == NSWAP_WRITE_THROUGH && cached_flush(c)))
 			n = -1;
 	}
 	cache_unlock();

@@ -16,6 +16,7 @@ struct cached {
 	int m;				/* region on the device, or -1 */
 	bool known;			/* the buffer is what the region had at this version */
 	uint32_t version;
+	struct stamp stamp;		/* of the file, when the buffer was what that had */
 };
 
 const struct nswap_policy *policy_get(int number);

@@ -46,11 +46,31 @@ static int cached_get(struct cached *c, uint64_t at, void *buf, size_t len, bool
 	return file_read(c->fd, buf, len, c->offset + at) < 0 ? -1 : 0;
 }
 
+/* What the file is now; false if that cannot be told. */
+static bool cached_look(const struct cached *c, struct stamp *stamp)
+{
+	struct stat st;
+
+	if (fstat(c->fd, &st))
+		return false;
+	stamp_of(&st, stamp);
+	return true;
+}
+
+/* Is the file as it was? */
+static bool cached_same(const struct cached *c)
+{
+	struct stamp now;
+
+	return cached_look(c, &now) && stamp_equal(&now, &c->stamp);
+}
+
 /* Write a part to the file, and to the device if that has the region; as pwrite(). */
 static ssize_t cached_put(struct cached *c, uint64_t at, const void *buf, size_t len)
 {
 	struct desc d;
 	ssize_t put;
+	bool same;
 
 	if (cached_desc(c, &d)) {
 		put = region_write(&d, at, buf, len, &c->version);
@@ -58,7 +78,11 @@ static ssize_t cached_put(struct cached *c, uint64_t at, const void *buf, size_t
 			return put;
 		cached_lost(c);
 	}
-	return region_write_file(c->fd, buf, len, c->offset + at);
+	same = cached_same(c);
+	put = region_write_file(c->fd, buf, len, c->offset + at);
+	if (same && !cached_look(c, &c->stamp))
+		c->stamp.size = -1;
+	return put;
 }
 
 /* Give a region a buffer, with its data unless all of it is to be written now. */
@@ -70,6 +94,8 @@ int cached_load(struct cached *c, bool read)
 	c->buf = malloc(c->view.len);
 	if (!c->buf)
 		return -1;
+	if (!cached_look(c, &c->stamp))
+		c->stamp.size = -1;
 	c->known = cached_desc(c, &d) && !region_version(&d, &c->version);
 	if (read && cached_get(c, 0, c->buf, c->view.len, false)) {
 		free(c->buf);
@@ -79,14 +105,19 @@ int cached_load(struct cached *c, bool read)
 	return 0;
 }
 
-/* Is the buffer what the region has? One that was changed here is what it will have. */
+/*
+ * Is the buffer what the region has, or the file if there is none? One that was changed here is
+ * what they will have.
+ */
 bool cached_fresh(struct cached *c)
 {
 	uint32_t version;
 	struct desc d;
 
-	if (c->view.dirty || !c->known || !cached_desc(c, &d))
+	if (c->view.dirty)
 		return true;
+	if (!c->known || !cached_desc(c, &d))
+		return cached_same(c);
 	if (region_version(&d, &version)) {
 		cached_lost(c);
 		return false;

@@ -33,7 +33,7 @@ void stamp_of(const struct stat *st, struct stamp *stamp)
 	stamp->size = st->st_size;
 }
 
-static bool stamp_equal(const struct stamp *a, const struct stamp *b)
+bool stamp_equal(const struct stamp *a, const struct stamp *b)
 {
 	return a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->size == b->size;
 }

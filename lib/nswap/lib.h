@@ -157,6 +157,7 @@ bool process_gone(const struct process *p);
 /* -- files: file.c ------------------------------------------------------------------- */
 
 void stamp_of(const struct stat *st, struct stamp *stamp);
+bool stamp_equal(const struct stamp *a, const struct stamp *b);
 uint32_t file_find(const struct stat *st);
 uint32_t file_add(int fd, const struct stat *st);
 bool file_same(uint32_t file, int fd);

@@ -96,3 +96,28 @@ def test_back(t):
             region = program.copen(p.path, LENGTH, 0)
             program.cwrite(region, 0, b"without a device")
         equal(p.file()[:16], b"without a device", "the file after the end, without a device")
+
+
+def test_gap(t):
+    """What is written back is just what was written: others' bytes between stay, and a buffer
+    without a region is read anew when others changed the file."""
+    for device in (True, False):
+        with place(t) as p:
+            with (p.program() if device else Program(p.library, None)) as program:
+                region = program.copen(p.path, LENGTH, 0)
+                equal(program.cread(region, 0, LENGTH), bytes(p.data), "read")
+                program.cwrite(region, 10, b"first")
+                program.cwrite(region, 15, b"touches it")
+                with open(p.path, "rb+") as file:
+                    file.seek(PAGE)
+                    file.write(b"another's")
+                program.cwrite(region, 2 * PAGE, b"second")
+                program.csync(region)
+                for at, data in ((10, b"firsttouches it"), (PAGE, b"another's"),
+                                 (2 * PAGE, b"second")):
+                    p.data[at:at + len(data)] = data
+                equal(p.file(), bytes(p.data), "the file")
+                equal(program.cread(region, 0, LENGTH), bytes(p.data), "read then")
+                with open(p.path, "ab") as file:
+                    file.truncate(PAGE)
+                equal(program.cread(region, PAGE, LENGTH), bytes(LENGTH - PAGE), "cut off")
