@@ -47,19 +47,34 @@ bool lib_refusing(void)
 	return until && lib_now(CLOCK_MONOTONIC) < until;
 }
 
-static void attach_forked(void)
+/* What other threads have in hand is whole before a child takes it over. */
+static void attach_fork(void)
 {
-	pthread_mutex_init(&attach_mutex, NULL);
+	cache_fork();
+	pthread_mutex_lock(&attach_mutex);
+	desc_fork();
+}
+
+static void attach_forked_parent(void)
+{
+	desc_forked();
+	pthread_mutex_unlock(&attach_mutex);
+	cache_forked(false);
+}
+
+static void attach_forked_child(void)
+{
 	process_self(&lib.self);
 	lock_forked();
 	desc_forked();
-	cache_forked();
+	pthread_mutex_unlock(&attach_mutex);
+	cache_forked(true);
 }
 
 static void attach_begin(void)
 {
 	process_self(&lib.self);
-	pthread_atfork(NULL, NULL, attach_forked);
+	pthread_atfork(attach_fork, attach_forked_parent, attach_forked_child);
 }
 
 static int attach_to(const char *device, const char *directory)

@@ -79,7 +79,7 @@ static void cache_drop(struct cached *c)
 	c->dirty_from = c->dirty_to = 0;
 	c->view.dirty = 0;
 	c->view.reads = c->view.writes = 0;
-	c->view.private = NULL;
+	c->view.priv = NULL;
 }
 
 /* A region leaves the cache; 0, or -1 if its data cannot be written: then it stays. */
@@ -300,7 +300,7 @@ NSWAP_API int nswap_cset_policy(int policy)
 	for (r = cache.first; r; r = r->next) {
 		if (cache_policy->gone)
 			cache_policy->gone(r);
-		r->private = NULL;
+		r->priv = NULL;
 	}
 	cache_policy = p;
 	cache_unlock();
@@ -340,16 +340,22 @@ NSWAP_API int nswap_cset_size(size_t bytes)
 	return done;
 }
 
-/* What a child of fork() has not written is the parent's to write. */
-void cache_forked(void)
+/* Before fork(): no other thread is half way in the cache. */
+void cache_fork(void)
+{
+	cache_lock();
+}
+
+/* After it. What a child has not written is the parent's to write. */
+void cache_forked(bool child)
 {
 	int i;
 
-	pthread_mutex_init(&cache_mutex, NULL);
-	for (i = 0; i < nr_cached; i++) {
+	for (i = 0; child && i < nr_cached; i++) {
 		if (cached[i])
 			cache_drop(cached[i]);
 	}
+	cache_unlock();
 }
 
 void cache_exit(void)

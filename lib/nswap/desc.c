@@ -185,7 +185,13 @@ int desc_next(int number)
 	return number;
 }
 
+/* Before fork(), and after it in both processes: no other thread is half way in the table. */
+void desc_fork(void)
+{
+	pthread_mutex_lock(&desc_mutex);
+}
+
 void desc_forked(void)
 {
-	pthread_mutex_init(&desc_mutex, NULL);
+	pthread_mutex_unlock(&desc_mutex);
 }

@@ -192,6 +192,7 @@ void held_put(int fd);
 int desc_add(const struct desc *d);
 bool desc_get(int number, struct desc *d);
 bool desc_take(int number, struct desc *d);	/* and it is gone */
+void desc_fork(void);
 void desc_forked(void);
 int desc_next(int number);
 
@@ -214,7 +215,8 @@ ssize_t region_write_file(int fd, const void *buf, size_t len, off_t at);
 
 /* -- the local cache: cache.c -------------------------------------------------------- */
 
-void cache_forked(void);
+void cache_fork(void);
+void cache_forked(bool child);
 void cache_exit(void);
 
 #endif

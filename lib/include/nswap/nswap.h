@@ -151,7 +151,7 @@ struct nswap_cached {
 	int region;		/* descriptor */
 	int dirty;		/* not all of it is in the file */
 	uint64_t reads, writes;	/* since it is in the cache */
-	void *private;		/* the policy's; NULL at first */
+	void *priv;		/* the policy's; NULL at first */
 };
 
 /* The local cache, in the order in which regions came or nswap_cache_last() put them. */
