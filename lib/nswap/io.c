@@ -73,30 +73,39 @@ static int run_load(const struct run *run, char *buf)
 	return 0;
 }
 
+/* Note the sums of a run's first blocks, which the device has; 0, or -1. */
+static int run_note(struct run *run, const struct desc *d, uint32_t blocks, const char *buf)
+{
+	bool active;
+	uint32_t i;
+
+	for (i = 0; i < blocks; i++)
+		run->sum[i] = page_sum(buf + (size_t)i * PAGE);
+	if (dir_lock())
+		return -1;
+	active = region_current(d);
+	for (i = 0; active && i < blocks; i++)
+		lib.sum[run->page[i]] = run->sum[i];
+	dir_unlock();
+	COUNT(stored_pages, blocks);
+	return active ? 0 : -1;
+}
+
 /* Write a run to the device and note its sums, under the object's lock; 0, or -1. */
 int run_store(struct run *run, const struct desc *d, const char *buf)
 {
 	uint32_t i, n;
-	bool active;
 
 	for (i = 0; i < run->blocks; i += n) {
 		n = run_adjacent(run, i);
 		if (store_write(run->page[i], n, buf + (size_t)i * PAGE)) {
 			COUNT(store_failures, 1);
 			lib_refuse();
+			run_note(run, d, i, buf);
 			return -1;
 		}
 	}
-	for (i = 0; i < run->blocks; i++)
-		run->sum[i] = page_sum(buf + (size_t)i * PAGE);
-	if (dir_lock())
-		return -1;
-	active = region_current(d);
-	for (i = 0; active && i < run->blocks; i++)
-		lib.sum[run->page[i]] = run->sum[i];
-	dir_unlock();
-	COUNT(stored_pages, run->blocks);
-	return active ? 0 : -1;
+	return run_note(run, d, run->blocks, buf);
 }
 
 /* Bytes of a run of blocks that belong to the region. */

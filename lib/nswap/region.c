@@ -21,7 +21,7 @@ int region_args(size_t len, int fd, off_t offset, struct stat *st)
 {
 	int flags = fcntl(fd, F_GETFL);
 
-	if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && !(flags & (O_APPEND | O_PATH)) &&
+	if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && !(flags & (O_APPEND | O_PATH | O_DIRECT)) &&
 	    len && offset >= 0 && len <= INT64_MAX && offset <= (off_t)(INT64_MAX - len) &&
 	    !fstat(fd, st) && S_ISREG(st->st_mode))
 		return 0;
@@ -186,7 +186,7 @@ static uint32_t region_get(const struct desc *d)
 		COUNT(found_regions, 1);
 		return i;
 	}
-	if (lib_refusing())
+	if (lib_refusing() || (d->len - 1) / PAGE + 1 >= lib.head->ident.pages)
 		return NO_REGION;
 	while (d->file != NO_FILE && (i = region_overlap(d->file, d->offset, d->len)))
 		region_free(i);

@@ -133,7 +133,7 @@ static void region_unlink(uint32_t region)
 	f->nr_regions--;
 }
 
-/* Make a region, which has nothing yet; NO_REGION if there is no room. */
+/* Make a region, less than the device, which has nothing yet; NO_REGION if there is no room. */
 uint32_t region_add(uint32_t file, uint64_t offset, uint64_t len)
 {
 	struct dir_region *r;
@@ -143,8 +143,6 @@ uint32_t region_add(uint32_t file, uint64_t offset, uint64_t len)
 		return NO_REGION;
 	i = lib.head->free_region;
 	r = &lib.region[i];
-	if ((len + PAGE - 1) / PAGE >= lib.head->ident.pages)
-		return NO_REGION;
 	r->file = file;
 	r->offset = offset;
 	r->len = len;

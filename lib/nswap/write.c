@@ -115,14 +115,15 @@ static ssize_t file_write_stamped(uint32_t file, int fd, const void *buf, size_t
  * @version: the region's that the caller knows, which becomes that of this write, if no other
  *	write came between; or NULL
  *
- * Return: bytes written, or -1 with ENOMEM (not active, or lost just now) or what writing the
- * file gave.
+ * Return: bytes written, or -1 with ENOMEM (not active, or lost just now, or blocks without a
+ * file that the device did not take: they and others have what they had, or are lost) or what
+ * writing the file gave.
  */
 ssize_t region_write(const struct desc *d, uint64_t at, const void *buf, size_t len,
 		     uint32_t *version)
 {
 	ssize_t put = len;
-	bool lost = false;
+	bool failed = false;
 
 	if (region_lock(d))
 		return -1;
@@ -133,14 +134,15 @@ ssize_t region_write(const struct desc *d, uint64_t at, const void *buf, size_t 
 		if (d->fd >= 0)
 			put = file_write_stamped(d->file, d->fd, buf, len, d->offset + at,
 						 true);
-		lost = put > 0 && region_store(d, at, buf, put);
+		failed = put > 0 && region_store(d, at, buf, put);
 	}
 	region_unlock(d);
-	if (lost) {
+	if (!failed)
+		return put;
+	if (d->fd >= 0)
 		region_lost(d);
-		return -1;
-	}
-	return put;
+	errno = ENOMEM;
+	return -1;
 }
 
 /**

@@ -124,3 +124,29 @@ def test_not_ours(t):
             file.write(b"\0")   # a program died before it was made
         with p.program() as program:
             equal(program.raw("attach", None, None), 0, "one half made")
+
+
+def test_blocks_refused(t):
+    """A write of blocks that the device does not take whole leaves the others as they were."""
+    with place(t) as p, p.program(NSWAP_REFRACTION_MS="0") as program:
+        number = program.alloc(4 << 20)
+        program.mwrite(number, 0, bytes(p.data))
+        program.mwrite(number, 3 << 20, bytes(p.data))
+        program.limit(2 << 20)
+        equal(program.mwrite(number, (2 << 20) - LENGTH // 2, bytes(p.data)), "ENOMEM",
+              "a write beyond what the device takes")
+        equal(program.mwrite(number, 3 << 20, b"no"), "ENOMEM", "another one")
+        program.limit(-1)
+        for at in (0, 3 << 20):
+            equal(program.mread(number, at, LENGTH), bytes(p.data), f"read at {at}")
+        equal(program.mread(number, 5 << 19, LENGTH), bytes(LENGTH), "what was not written")
+        equal(program.counts()["lost_regions"], 0, "regions lost")
+
+
+def test_refused(t):
+    """What cannot be opened changes nothing: too large, past the page cache."""
+    with place(t) as p, p.program() as program:
+        region = program.mopen(p.path, LENGTH, 0)
+        equal(program.mopen(p.path, 64 << 20, 0), "ENOMEM", "larger than the device")
+        equal(program.mopen(p.path, LENGTH, 0, os.O_RDWR | os.O_DIRECT), "EINVAL", "O_DIRECT")
+        equal(program.mread(region, 0, LENGTH), bytes(p.data), "the region that was there")
