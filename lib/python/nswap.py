@@ -7,7 +7,7 @@
         region = nswap.Region(file, 0, 1 << 20)
         data = region.read(0, 4096)
         region.write(0, data)
-        region.leave()          # or close(), which frees it
+        region.leave()          # or close(), which frees it; the end of a with leaves it
 
     python3 -m nswap list               # what there is, on the device of NSWAP_DEVICE
     python3 -m nswap free /data/file    # or --all
@@ -147,13 +147,30 @@ class Region:
         """All of it is on disk afterwards."""
         self._call("sync", self.number)
 
+    def _end(self, function):
+        """The last call: the number may be another region's from then on."""
+        try:
+            _call(function, self.number)
+        except OSError as why:
+            if why.errno == errno.EINVAL:
+                self.number = -1
+            raise
+        self.number = -1
+
     def close(self):
         """Free the region."""
-        self._call("close", self.number)
+        self._end(self._kind + "close")
 
     def leave(self):
         """Leave the region to the next program that opens it."""
-        self._call("leave", self.number)
+        self._end(self._kind + "leave")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.number >= 0:
+            self.leave()
 
 
 class Cached(Region):
@@ -162,7 +179,7 @@ class Cached(Region):
 
 
 class Blocks(Region):
-    """Blocks without a file."""
+    """Blocks without a file; the end of a with frees them."""
 
     def __init__(self, length):
         self.length = length
@@ -176,7 +193,23 @@ class Blocks(Region):
 
     def close(self):
         """Free them."""
-        _call("free", self.number)
+        self._end("free")
+
+    def __exit__(self, *_):
+        if self.number >= 0:
+            self.close()
+
+
+def _of_files(names):
+    """Which regions are of these files, by whatever name; of one that is gone, by its path."""
+    files, paths = set(), set()
+    for name in names:
+        try:
+            there = os.stat(name)
+            files.add((there.st_dev, there.st_ino))
+        except OSError:
+            paths.add(os.path.realpath(name))
+    return lambda region: (region["dev"], region["ino"]) in files or region["path"] in paths
 
 
 def _main():
@@ -197,8 +230,8 @@ def _main():
         os.environ["NSWAP_DEVICE"] = args.device
     try:
         attach()
-        names = {os.path.realpath(name) for name in getattr(args, "file", ())}
-        gone = (lambda region: args.all or region["path"] in names) \
+        chosen = _of_files(getattr(args, "file", ()))
+        gone = (lambda region: args.all or chosen(region)) \
             if args.command == "free" else (lambda region: False)
         found = [r for r in regions(gone) if args.command == "list" or gone(r)]
     except OSError as why:

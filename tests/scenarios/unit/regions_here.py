@@ -126,6 +126,9 @@ def test_interface(t):
     header = (ROOT / "lib/include/nswap/nswap.h").read_text()
     declared = set(re.findall(r"^[a-z].*?\b(nswap_\w+)\(", header, re.M))
     equal(exported, declared, "exported, declared")
+    words = set(re.findall(r"[a-z]+", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
+    equal(words & {"class", "delete", "new", "operator", "private", "template", "this"}, set(),
+          "words of C++")
     pages = {path.stem for path in (ROOT / "lib/man").glob("*.3")}
     equal(pages, declared, "manual pages")
     text = "".join(path.read_text() for path in (ROOT / "lib/man").glob("*.3"))
@@ -328,6 +331,16 @@ with open({p.path!r}, "rb+") as file:
     region.sync()
     other = nswap.Region(file, {PAGE * 100}, {PAGE})
     region.close()
+    with nswap.Region(file, {PAGE * 200}, {PAGE}) as next:
+        assert next.read(0, 1) == bytes(1)
+        try:
+            region.close()      # its number is that of the next one
+        except OSError:
+            pass
+        assert next.read(0, 1) == bytes(1)
+    with nswap.Blocks({PAGE}) as blocks:
+        assert blocks.write(0, b"block") == 5
+    assert next.number == blocks.number == -1
     for call, wanted, number in ((lambda: region.read(0, 1), nswap.Lost, errno.ENOMEM),
                                  (region.close, OSError, errno.EINVAL),
                                  (lambda: nswap.Region(file, -1, 1), OSError, errno.EINVAL)):
@@ -347,10 +360,11 @@ with open({p.path!r}, "rb+") as file:
         done = python("-c", script)
         equal((done.returncode, done.stderr), (0, ""), "a program in Python")
         command = ("-m", "nswap", "--json", "--device", str(p.device))
-        found, = json.loads(python(*command, "list").stdout)
-        equal((found["path"], found["offset"], found["len"]), (p.path, PAGE * 100, PAGE),
-              "listed")
-        equal(len(json.loads(python(*command, "free", p.path).stdout)), 1, "freed")
+        found = sorted(json.loads(python(*command, "list").stdout), key=lambda r: r["offset"])
+        equal([(r["path"], r["offset"], r["len"]) for r in found],
+              [(p.path, PAGE * i, PAGE) for i in (100, 200)], "listed")
+        os.rename(p.path, p.path + ".new")
+        equal(len(json.loads(python(*command, "free", p.path + ".new").stdout)), 2, "freed")
         equal(json.loads(python(*command, "list").stdout), [], "listed then")
         done = python("-m", "nswap", "list")
         equal((done.returncode, done.stderr.count("\n")), (1, 1), "without a device")
