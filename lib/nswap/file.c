@@ -9,7 +9,8 @@
  * is trusted only if it was looked at later too, which the end of a program sees to.
  *
  * Functions with a file's number are called under the directory's lock; file_stamp() and
- * file_drop() under the file's too.
+ * file_drop() under the file's too. A look is taken before the directory is locked, since a
+ * file's server that does not answer should stop none but those who use the file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ uint32_t file_find(const struct stat *st)
 }
 
 /* A number for a file that has none; NO_FILE if there are too many files. */
-uint32_t file_add(int fd, const struct stat *st)
+uint32_t file_add(int fd, const struct look *look)
 {
 	struct dir_file *f;
 	char link[32];
@@ -64,30 +65,37 @@ uint32_t file_add(int fd, const struct stat *st)
 	if (i == FILES)
 		return NO_FILE;
 	f = &lib.file[i];
-	f->dev = st->st_dev;
-	f->ino = st->st_ino;
+	f->dev = look->st.st_dev;
+	f->ino = look->st.st_ino;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, f->path, sizeof(f->path) - 1);
 	f->path[len > 0 ? len : 0] = 0;
-	file_stamp(i, fd);
+	file_stamp(i, look);
 	return i;
 }
 
-/* Is the file as the library left it? Looked at, it is so at this time. */
-bool file_same(uint32_t file, int fd)
+void file_look(int fd, struct look *look)
+{
+	look->ns = lib_now(CLOCK_REALTIME_COARSE);
+	look->done = fd >= 0 && !fstat(fd, &look->st);
+}
+
+/* Was the file as the library left it? Then it was so at that time. */
+bool file_same(uint32_t file, const struct look *look)
 {
 	struct dir_file *f = &lib.file[file];
 	struct stamp now;
-	struct stat st;
 
 	if (file == NO_FILE)
 		return true;
-	if (fstat(fd, &st))
+	if (!look->done)
 		return false;
-	stamp_of(&st, &now);
-	if (f->dev != st.st_dev || f->ino != st.st_ino || !stamp_equal(&f->stamp, &now))
+	stamp_of(&look->st, &now);
+	if (f->dev != look->st.st_dev || f->ino != look->st.st_ino ||
+	    !stamp_equal(&f->stamp, &now))
 		return false;
-	f->stamped_ns = lib_now(CLOCK_REALTIME_COARSE);
+	if (f->stamped_ns < look->ns)
+		f->stamped_ns = look->ns;
 	return true;
 }
 
@@ -124,18 +132,17 @@ void file_settle(uint32_t file)
 		nanosleep(&part, NULL);
 }
 
-/* The file is now as it should be. */
-void file_stamp(uint32_t file, int fd)
+/* The file was as it should be. */
+void file_stamp(uint32_t file, const struct look *look)
 {
 	struct dir_file *f = &lib.file[file];
-	struct stat st;
 
-	f->stamped_ns = lib_now(CLOCK_REALTIME_COARSE);
+	f->stamped_ns = look->ns;
 	f->writer = lib.self;
-	if (fstat(fd, &st))
-		f->stamp.size = -1;
+	if (look->done)
+		stamp_of(&look->st, &f->stamp);
 	else
-		stamp_of(&st, &f->stamp);
+		f->stamp.size = -1;
 }
 
 /* All regions of a file are freed. */

@@ -132,6 +132,7 @@ int run_from_file(const struct desc *d, uint32_t block, uint32_t blocks, char *b
 static int run_fill(struct run *run, const struct desc *d, char *buf)
 {
 	uint32_t blocks = run->blocks;
+	struct look look;
 	int done;
 
 	if (region_lock(d))
@@ -139,8 +140,9 @@ static int run_fill(struct run *run, const struct desc *d, char *buf)
 	done = run_plan(run, d, run->block, blocks, true);
 	if (!done && !run->valid && run->blocks == blocks) {
 		done = run_from_file(d, run->block, blocks, buf) ? -1 : 1;
+		file_look(d->fd, &look);
 		if (done > 0 && !dir_lock()) {
-			if (!file_same(d->file, d->fd))
+			if (!file_same(d->file, &look))
 				done = -1;
 			dir_unlock();
 			errno = ENOMEM;

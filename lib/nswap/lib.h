@@ -156,14 +156,21 @@ bool process_gone(const struct process *p);
 
 /* -- files: file.c ------------------------------------------------------------------- */
 
+struct look {			/* at a file */
+	struct stat st;
+	int64_t ns;			/* when, at the latest: by the clock of files' times */
+	bool done;
+};
+
 void stamp_of(const struct stat *st, struct stamp *stamp);
 bool stamp_equal(const struct stamp *a, const struct stamp *b);
 uint32_t file_find(const struct stat *st);
-uint32_t file_add(int fd, const struct stat *st);
-bool file_same(uint32_t file, int fd);
+uint32_t file_add(int fd, const struct look *look);
+void file_look(int fd, struct look *look);
+bool file_same(uint32_t file, const struct look *look);
 bool file_trusted(uint32_t file);
 void file_settle(uint32_t file);
-void file_stamp(uint32_t file, int fd);
+void file_stamp(uint32_t file, const struct look *look);
 void file_drop(uint32_t file);
 ssize_t file_read(int fd, void *buf, size_t len, off_t at);
 ssize_t file_write(int fd, const void *buf, size_t len, off_t at);

@@ -77,9 +77,9 @@ struct dir_region *region_current(const struct desc *d)
 }
 
 /* Was a file changed by others? Then its regions go. Under both locks. */
-static void region_check_file(const struct desc *d)
+static void region_check_file(const struct desc *d, const struct look *look)
 {
-	if (!region_current(d) || file_same(d->file, d->fd))
+	if (!region_current(d) || file_same(d->file, look))
 		return;
 	COUNT(changed_files, 1);
 	file_drop(d->file);
@@ -89,9 +89,11 @@ static void region_check_file(const struct desc *d)
 struct dir_region *region_look_locked(const struct desc *d)
 {
 	struct dir_region *r = NULL;
+	struct look look;
 
+	file_look(d->fd, &look);
 	if (!dir_lock()) {
-		region_check_file(d);
+		region_check_file(d, &look);
 		r = region_current(d);
 		if (!r)
 			dir_unlock();
@@ -109,13 +111,15 @@ struct dir_region *region_look_locked(const struct desc *d)
 struct dir_region *region_look(const struct desc *d)
 {
 	struct dir_region *r;
+	struct look look;
 
+	file_look(d->fd, &look);
 	if (dir_lock()) {
 		errno = ENOMEM;
 		return NULL;
 	}
 	r = region_current(d);
-	if (r && file_same(d->file, d->fd))
+	if (r && file_same(d->file, &look))
 		return r;
 	dir_unlock();
 	if (!r || object_lock(desc_object(d))) {
@@ -202,36 +206,39 @@ static uint32_t region_get(const struct desc *d)
  * The number of a file, under the directory's lock. A new one keeps its number only while it
  * has regions, so the caller makes one before the lock is free.
  */
-static uint32_t region_file(int fd, const struct stat *st)
+static uint32_t region_file(int fd, const struct look *look)
 {
-	uint32_t file = file_find(st);
+	uint32_t file = file_find(&look->st);
 
-	return file ? file : file_add(fd, st);
+	return file ? file : file_add(fd, look);
 }
 
 /* Fill in a descriptor's region; 0, or -1 with ENOMEM. */
-static int region_open(struct desc *d, const struct stat *st)
+static int region_open(struct desc *d)
 {
 	uint32_t file, again;
+	struct look look;
 
 	do {
-		if (dir_lock())
+		file_look(d->fd, &look);
+		if (!look.done || dir_lock())
 			return -1;
-		file = region_file(d->fd, st);
+		file = region_file(d->fd, &look);
 		dir_unlock();
 		if (!file || object_lock(file))
 			return -1;
-		if (dir_lock()) {
+		file_look(d->fd, &look);
+		if (!look.done || dir_lock()) {
 			object_unlock(file);
 			return -1;
 		}
-		again = region_file(d->fd, st);
+		again = region_file(d->fd, &look);
 		if (again == file) {
 			/* in this order: a look makes the stamp a later one */
-			if (!file_trusted(file) || !file_same(file, d->fd))
+			if (!file_trusted(file) || !file_same(file, &look))
 				file_drop(file);
 			if (!lib.file[file].nr_regions)
-				file_stamp(file, d->fd);
+				file_stamp(file, &look);
 			d->file = file;
 			d->region = region_get(d);
 			d->gen = lib.region[d->region].gen;
@@ -252,7 +259,7 @@ NSWAP_API int nswap_mopen(size_t len, int fd, off_t offset)
 		return -1;
 	if (!lib_ready()) {
 		d.fd = held_get(fd, &st);
-		if (d.fd >= 0 && !region_open(&d, &st))
+		if (d.fd >= 0 && !region_open(&d))
 			number = desc_add(&d);
 		if (number < 0 && d.fd >= 0)
 			held_put(d.fd);
@@ -289,13 +296,15 @@ NSWAP_API int nswap_alloc(size_t len)
  */
 static void region_put(const struct desc *d)
 {
+	struct look look;
 	bool locked;
 
 	if (held_last(d->fd))
 		file_settle(d->file);
 	locked = !object_lock(d->file);
+	file_look(d->fd, &look);
 	if (locked && !dir_lock()) {
-		file_same(d->file, d->fd);
+		file_same(d->file, &look);
 		dir_unlock();
 	}
 	held_put(d->fd);

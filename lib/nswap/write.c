@@ -97,9 +97,11 @@ static ssize_t file_write_stamped(uint32_t file, int fd, const void *buf, size_t
 {
 	ssize_t put = file_write(fd, buf, len, at);
 	int error = errno;
+	struct look look;
 
+	file_look(fd, &look);
 	if (same && !dir_lock()) {
-		file_stamp(file, fd);
+		file_stamp(file, &look);
 		dir_unlock();
 	}
 	errno = error;
@@ -199,17 +201,21 @@ ssize_t region_write_file(int fd, const void *buf, size_t len, off_t at)
 {
 	uint32_t file, i;
 	bool same = false;
-	struct stat st;
+	struct look look;
 	ssize_t put;
 
-	if (!__atomic_load_n(&lib.ready, __ATOMIC_ACQUIRE) || fstat(fd, &st) || dir_lock())
+	if (!__atomic_load_n(&lib.ready, __ATOMIC_ACQUIRE))
 		return file_write(fd, buf, len, at);
-	file = file_find(&st);
+	file_look(fd, &look);
+	if (!look.done || dir_lock())
+		return file_write(fd, buf, len, at);
+	file = file_find(&look.st);
 	dir_unlock();
 	if (file == NO_FILE || object_lock(file))
 		return file_write(fd, buf, len, at);
+	file_look(fd, &look);
 	if (!dir_lock()) {
-		same = file_same(file, fd);
+		same = file_same(file, &look);
 		while (same && (i = region_overlap(file, at, len)))
 			region_free(i);
 		dir_unlock();
