@@ -6,7 +6,9 @@
  * another program changed the file, and none of its regions is believed any more. Times
  * have the grain of the kernel's clock: a stamp that was looked at in the tick in which the
  * file was changed could miss a change behind it. Once the program that wrote last has ended it
- * is trusted only if it was looked at later too, which the end of a program sees to.
+ * is trusted only if it was looked at later too, which the end of a program sees to. Some file
+ * systems have whole seconds or two, and in others the times are of a server's clock, which
+ * says nothing about this machine's: there is no late enough then.
  *
  * Functions with a file's number are called under the directory's lock; file_stamp() and
  * file_drop() under the file's too. A look is taken before the directory is locked, since a
@@ -15,12 +17,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib.h"
 
+#define SECOND_NS 1000000000
 #define TICK_NS 12000000	/* the longest of a kernel, and some more */
+#define NO_TICK INT64_MAX	/* the clock is another's */
 
 static int64_t stamp_ns(const struct timespec *t)
 {
@@ -52,8 +57,38 @@ uint32_t file_find(const struct stat *st)
 	return NO_FILE;
 }
 
+/* The grain of the times of a file that is opened. */
+int64_t file_tick(int fd)
+{
+	static const uint32_t served[] = {
+		0x00006969,	/* NFS */
+		0x0000517b,	/* SMB */
+		0xff534d42,	/* CIFS */
+		0xfe534d42,	/* SMB 2 */
+		0x00c36400,	/* Ceph */
+		0x01021997,	/* 9P */
+		0x5346414f,	/* AFS */
+		0x6b414653,	/* AFS, the kernel's */
+		0x73757245,	/* Coda */
+		0x65735546,	/* FUSE */
+		0x0bd00bd0,	/* Lustre */
+		0x7461636f,	/* OCFS2 */
+		0x01161970,	/* GFS2 */
+	};
+	struct statfs fs;
+	size_t i;
+
+	if (fstatfs(fd, &fs))
+		return NO_TICK;
+	for (i = 0; i < sizeof(served) / sizeof(*served); i++) {
+		if ((uint32_t)fs.f_type == served[i])
+			return NO_TICK;
+	}
+	return TICK_NS;
+}
+
 /* A number for a file that has none; NO_FILE if there are too many files. */
-uint32_t file_add(int fd, const struct look *look)
+uint32_t file_add(int fd, const struct look *look, int64_t tick)
 {
 	struct dir_file *f;
 	char link[32];
@@ -67,6 +102,7 @@ uint32_t file_add(int fd, const struct look *look)
 	f = &lib.file[i];
 	f->dev = look->st.st_dev;
 	f->ino = look->st.st_ino;
+	f->tick_ns = tick;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, f->path, sizeof(f->path) - 1);
 	f->path[len > 0 ? len : 0] = 0;
@@ -104,7 +140,11 @@ static bool file_aged(uint32_t file)
 {
 	const struct dir_file *f = &lib.file[file];
 
-	return f->stamped_ns - f->stamp.ctime_ns > TICK_NS;
+	int64_t tick = f->tick_ns;
+
+	if (tick == TICK_NS && f->stamp.ctime_ns % SECOND_NS == 0)
+		tick += 2ll * SECOND_NS;
+	return f->stamped_ns - f->stamp.ctime_ns > tick;
 }
 
 /* Would a change behind the last look have been seen? */
@@ -125,7 +165,8 @@ void file_settle(uint32_t file)
 	const struct dir_file *f = &lib.file[file];
 	int i;
 
-	if (file == NO_FILE || !f->nr_regions || !process_same(&f->writer, &lib.self))
+	if (file == NO_FILE || !f->nr_regions || f->tick_ns == NO_TICK ||
+	    !process_same(&f->writer, &lib.self))
 		return;
 	/* the clock, which has the grain too, may be a tick late itself */
 	for (i = 0; i < 8 && lib_now(CLOCK_REALTIME_COARSE) - f->stamp.ctime_ns <= TICK_NS; i++)

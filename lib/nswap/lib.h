@@ -63,6 +63,7 @@ struct dir_file {
 	struct stamp stamp;
 	int64_t stamped_ns;		/* when the stamp was seen last */
 	struct process writer;		/* the process that wrote last */
+	int64_t tick_ns;		/* grain of its times */
 	uint32_t nr_regions;
 	uint32_t first;			/* list through next_of_file */
 	uint64_t grain;			/* offsets and lengths are multiples of it */
@@ -158,14 +159,15 @@ bool process_gone(const struct process *p);
 
 struct look {			/* at a file */
 	struct stat st;
-	int64_t ns;			/* when, at the latest: by the clock of files' times */
+	int64_t ns;			/* before it, by the clock of files' times */
 	bool done;
 };
 
 void stamp_of(const struct stat *st, struct stamp *stamp);
 bool stamp_equal(const struct stamp *a, const struct stamp *b);
 uint32_t file_find(const struct stat *st);
-uint32_t file_add(int fd, const struct look *look);
+int64_t file_tick(int fd);
+uint32_t file_add(int fd, const struct look *look, int64_t tick);
 void file_look(int fd, struct look *look);
 bool file_same(uint32_t file, const struct look *look);
 bool file_trusted(uint32_t file);

@@ -206,16 +206,17 @@ static uint32_t region_get(const struct desc *d)
  * The number of a file, under the directory's lock. A new one keeps its number only while it
  * has regions, so the caller makes one before the lock is free.
  */
-static uint32_t region_file(int fd, const struct look *look)
+static uint32_t region_file(int fd, const struct look *look, int64_t tick)
 {
 	uint32_t file = file_find(&look->st);
 
-	return file ? file : file_add(fd, look);
+	return file ? file : file_add(fd, look, tick);
 }
 
 /* Fill in a descriptor's region; 0, or -1 with ENOMEM. */
 static int region_open(struct desc *d)
 {
+	int64_t tick = file_tick(d->fd);
 	uint32_t file, again;
 	struct look look;
 
@@ -223,7 +224,7 @@ static int region_open(struct desc *d)
 		file_look(d->fd, &look);
 		if (!look.done || dir_lock())
 			return -1;
-		file = region_file(d->fd, &look);
+		file = region_file(d->fd, &look, tick);
 		dir_unlock();
 		if (!file || object_lock(file))
 			return -1;
@@ -232,7 +233,7 @@ static int region_open(struct desc *d)
 			object_unlock(file);
 			return -1;
 		}
-		again = region_file(d->fd, &look);
+		again = region_file(d->fd, &look, tick);
 		if (again == file) {
 			/* in this order: a look makes the stamp a later one */
 			if (!file_trusted(file) || !file_same(file, &look))
