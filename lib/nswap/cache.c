@@ -127,6 +127,7 @@ NSWAP_API int nswap_copen(size_t len, int fd, off_t offset)
 	struct cached *c = NULL, **more;
 	struct stat st;
 	int number = -1, own = -1;
+	uint32_t told;
 
 	if (region_args(len, fd, offset, &st))
 		return -1;
@@ -137,10 +138,10 @@ NSWAP_API int nswap_copen(size_t len, int fd, off_t offset)
 	if (more) {
 		cached = more;
 		c = calloc(1, sizeof(*c));
-		own = c ? held_get(fd, &st) : -1;
+		own = c ? held_get(fd, &st, &told) : -1;
 	}
 	if (own >= 0) {
-		*c = (struct cached){ .fd = own, .offset = offset, .m = -1 };
+		*c = (struct cached){ .fd = own, .offset = offset, .m = -1, .told = told };
 		c->view.len = len;
 		c->view.region = number;
 		cached[number] = c;
@@ -247,7 +248,7 @@ NSWAP_API int nswap_csync(int region)
 		errno = EINVAL;
 	} else if (!cached_flush(c)) {
 		cached_keep(c);
-		done = fdatasync(c->fd);
+		done = held_sync(c->fd, &c->told);
 	}
 	cache_unlock();
 	return done;

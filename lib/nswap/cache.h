@@ -12,6 +12,7 @@ struct cached {
 	char *buf;			/* all of the region, or NULL */
 	size_t dirty_from, dirty_to;	/* not yet in the file */
 	int fd;				/* of the file */
+	uint32_t told;			/* failures to write it back */
 	uint64_t offset;
 	int m;				/* region on the device, or -1 */
 	bool known;			/* the buffer is what the region had at this version */

@@ -4,7 +4,8 @@
  *
  * A number is that of an entry; the lowest free one is taken, as for files. An entry is
  * copied out under the lock. All regions of a file that were opened in the same way share one
- * descriptor of it, which is closed with the last.
+ * descriptor of it, which is closed with the last. The kernel tells one who syncs it that writing
+ * back failed; that is noted here and told to each.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,8 @@ struct held {
 	unsigned int users;
 	dev_t dev;
 	ino_t ino;
+	uint32_t failures;	/* to write it back, and the last one's errno */
+	int error;
 };
 
 static struct held *held;
@@ -56,8 +59,8 @@ static struct held *held_new(void)
 	return &held[nr_held++];
 }
 
-/* The library's own descriptor for a file, or -1 with errno. */
-int held_get(int fd, const struct stat *st)
+/* The library's own descriptor for a file, and what its new user need not hear; or -1 with errno. */
+int held_get(int fd, const struct stat *st, uint32_t *told)
 {
 	int flags = fcntl(fd, F_GETFL), own = -1;
 	struct held *h;
@@ -71,15 +74,44 @@ int held_get(int fd, const struct stat *st)
 		own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		h = own < 0 ? NULL : held_new();
 		if (h) {
-			*h = (struct held){ own, flags, 1, st->st_dev, st->st_ino };
+			*h = (struct held){ own, flags, 1, st->st_dev, st->st_ino, 0, 0 };
 		} else if (own >= 0) {
 			close(own);
 			errno = ENOMEM;
 			own = -1;
 		}
 	}
+	if (h)
+		*told = h->failures;
 	pthread_mutex_unlock(&desc_mutex);
 	return own;
+}
+
+/* Have what was written to a file on its disk; 0, or -1 with what went wrong since @told. */
+int held_sync(int fd, uint32_t *told)
+{
+	int done = fdatasync(fd), error = errno;
+	size_t i;
+
+	pthread_mutex_lock(&desc_mutex);
+	for (i = 0; i < nr_held; i++) {
+		struct held *h = &held[i];
+
+		if (!h->users || h->fd != fd)
+			continue;
+		if (done) {
+			h->failures++;
+			h->error = error;
+		}
+		if (*told != h->failures) {
+			*told = h->failures;
+			error = h->error;
+			done = -1;
+		}
+	}
+	pthread_mutex_unlock(&desc_mutex);
+	errno = error;
+	return done;
 }
 
 /* Would it be closed now? */
@@ -183,6 +215,26 @@ int desc_next(int number)
 		number = -1;
 	pthread_mutex_unlock(&desc_mutex);
 	return number;
+}
+
+/* As held_sync(), for a region of a file; -1 with EINVAL if it is none. */
+int desc_sync(int number)
+{
+	struct desc d;
+	int done, error;
+
+	if (!desc_get(number, &d) || d.fd < 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	done = held_sync(d.fd, &d.told);
+	error = errno;
+	pthread_mutex_lock(&desc_mutex);
+	if (desc_used(number) && table[number].fd == d.fd)
+		table[number].told = d.told;
+	pthread_mutex_unlock(&desc_mutex);
+	errno = error;
+	return done;
 }
 
 /* Before fork(), and after it in both processes: no other thread is half way in the table. */

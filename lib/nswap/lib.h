@@ -193,9 +193,11 @@ struct desc {
 	uint32_t file;
 	int fd;				/* own copy; -1: blocks without a file */
 	uint64_t offset, len;
+	uint32_t told;			/* failures of fdatasync() on fd */
 };
 
-int held_get(int fd, const struct stat *st);
+int held_get(int fd, const struct stat *st, uint32_t *told);
+int held_sync(int fd, uint32_t *told);
 bool held_last(int fd);
 void held_put(int fd);
 int desc_add(const struct desc *d);
@@ -204,6 +206,7 @@ bool desc_take(int number, struct desc *d);	/* and it is gone */
 void desc_fork(void);
 void desc_forked(void);
 int desc_next(int number);
+int desc_sync(int number);
 
 /* -- regions: region.c, io.c ---------------------------------------------------------- */
 

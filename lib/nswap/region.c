@@ -259,7 +259,7 @@ NSWAP_API int nswap_mopen(size_t len, int fd, off_t offset)
 	if (region_args(len, fd, offset, &st))
 		return -1;
 	if (!lib_ready()) {
-		d.fd = held_get(fd, &st);
+		d.fd = held_get(fd, &st, &d.told);
 		if (d.fd >= 0 && !region_open(&d))
 			number = desc_add(&d);
 		if (number < 0 && d.fd >= 0)
@@ -361,11 +361,5 @@ NSWAP_API int nswap_mleave(int region)
 
 NSWAP_API int nswap_msync(int region)
 {
-	struct desc d;
-
-	if (!desc_get(region, &d) || d.fd < 0) {
-		errno = EINVAL;
-		return -1;
-	}
-	return fdatasync(d.fd);
+	return desc_sync(region);
 }

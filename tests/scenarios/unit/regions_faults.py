@@ -6,6 +6,7 @@ import fcntl
 import os
 import resource
 import struct
+import subprocess
 
 from nswaptest.check import equal
 from nswaptest.scenario import sibling
@@ -150,3 +151,87 @@ def test_refused(t):
         equal(program.mopen(p.path, 64 << 20, 0), "ENOMEM", "larger than the device")
         equal(program.mopen(p.path, LENGTH, 0, os.O_RDWR | os.O_DIRECT), "EINVAL", "O_DIRECT")
         equal(program.mread(region, 0, LENGTH), bytes(p.data), "the region that was there")
+
+
+SHIM = r'''
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+int fdatasync(int fd)
+{
+	static int failed;
+
+	errno = EIO;
+	return failed++ ? 0 : -1;
+}
+
+int fstatfs(int fd, struct statfs *fs)
+{
+	int (*real)(int, struct statfs *) = dlsym(RTLD_NEXT, "fstatfs");
+	int done = real(fd, fs);
+
+	if (getenv("SHIM_NFS"))
+		fs->f_type = 0x6969;
+	return done;
+}
+
+int fstat(int fd, struct stat *st)
+{
+	int (*real)(int, struct stat *) = dlsym(RTLD_NEXT, "fstat");
+	int done = real(fd, st);
+
+	if (getenv("SHIM_SECONDS"))
+		st->st_ctim.tv_nsec = st->st_mtim.tv_nsec = 0;
+	return done;
+}
+'''
+
+
+def shim(p):
+    """What the library calls, with other answers: what to preload."""
+    source, preload = p.folder / "shim.c", p.folder / "shim.so"
+    source.write_text(SHIM, encoding="ascii")
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", preload, source], check=True)
+    return str(preload)
+
+
+def test_sync_failed(t):
+    """That a file could not be written back is told to each of its regions, once."""
+    with place(t) as p, p.program(LD_PRELOAD=shim(p)) as program:
+        region = [program.mopen(p.path, PAGE, i * PAGE) for i in range(2)]
+        cached = program.copen(p.path, PAGE, 2 * PAGE)
+        for want in ("EIO", None):
+            equal([program.msync(number) for number in region] + [program.csync(cached)],
+                  [want] * 3, "syncing each")
+        equal(program.msync(program.mopen(p.path, PAGE, 3 * PAGE)), None, "one opened since")
+
+
+def test_times(t):
+    """Regions of files whose times are another clock's are shared, and not found again once the
+    program that wrote them has ended."""
+    for kind, found in ((None, 1), ("SHIM_NFS", 0)):
+        with place(t) as p:
+            environment = {kind: "1", "LD_PRELOAD": shim(p)} if kind else {}
+            with p.program(**environment) as program, p.program(**environment) as other:
+                program.mwrite(program.mopen(p.path, LENGTH, 0), 0, b"written")
+                other.mopen(p.path, LENGTH, 0)
+                equal(other.counts()["found_regions"], 1, f"found at once, {kind}")
+            with p.program(**environment) as program:
+                program.mopen(p.path, LENGTH, 0)
+                equal(program.counts()["found_regions"], found, f"found then, {kind}")
+
+
+def test_coarse_times(t):
+    """Where files have times of whole seconds, one that was written in the second in which its
+    program was killed has no regions."""
+    with place(t) as p:
+        environment = {"SHIM_SECONDS": "1", "LD_PRELOAD": shim(p)}
+        program = p.program(**environment)
+        program.mwrite(program.mopen(p.path, LENGTH, 0), 0, b"written")
+        program.kill()
+        with p.program(**environment) as program:
+            program.mopen(p.path, LENGTH, 0)
+            equal(program.counts()["found_regions"], 0, "found then")
