@@ -73,22 +73,35 @@ static int run_load(const struct run *run, char *buf)
 	return 0;
 }
 
-/* Note the sums of a run's first blocks, which the device has; 0, or -1. */
-static int run_note(struct run *run, const struct desc *d, uint32_t blocks, const char *buf)
+/* Note the sums of blocks of a run, which the device has; 0, or -1. */
+static int run_note(struct run *run, const struct desc *d, uint32_t first, uint32_t blocks,
+		    const char *buf)
 {
 	bool active;
 	uint32_t i;
 
-	for (i = 0; i < blocks; i++)
+	for (i = first; i < first + blocks; i++)
 		run->sum[i] = page_sum(buf + (size_t)i * PAGE);
 	if (dir_lock())
 		return -1;
 	active = region_current(d);
-	for (i = 0; active && i < blocks; i++)
+	for (i = first; active && i < first + blocks; i++)
 		lib.sum[run->page[i]] = run->sum[i];
 	dir_unlock();
 	COUNT(stored_pages, blocks);
 	return active ? 0 : -1;
+}
+
+/* One by one what failed at once, so that each block without a file is the old or the new one. */
+static void run_store_each(struct run *run, const struct desc *d, uint32_t first, uint32_t blocks,
+			   const char *buf)
+{
+	uint32_t i;
+
+	for (i = first; i < first + blocks; i++) {
+		if (!store_write(run->page[i], 1, buf + (size_t)i * PAGE))
+			run_note(run, d, i, 1, buf);
+	}
 }
 
 /* Write a run to the device and note its sums, under the object's lock; 0, or -1. */
@@ -101,11 +114,13 @@ int run_store(struct run *run, const struct desc *d, const char *buf)
 		if (store_write(run->page[i], n, buf + (size_t)i * PAGE)) {
 			COUNT(store_failures, 1);
 			lib_refuse();
-			run_note(run, d, i, buf);
+			run_note(run, d, 0, i, buf);
+			if (d->fd < 0)
+				run_store_each(run, d, i, n, buf);
 			return -1;
 		}
 	}
-	return run_note(run, d, run->blocks, buf);
+	return run_note(run, d, 0, run->blocks, buf);
 }
 
 /* Bytes of a run of blocks that belong to the region. */

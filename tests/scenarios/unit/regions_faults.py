@@ -133,11 +133,15 @@ def test_blocks_refused(t):
         number = program.alloc(4 << 20)
         program.mwrite(number, 0, bytes(p.data))
         program.mwrite(number, 3 << 20, bytes(p.data))
-        program.limit(2 << 20)
-        equal(program.mwrite(number, (2 << 20) - LENGTH // 2, bytes(p.data)), "ENOMEM",
-              "a write beyond what the device takes")
+        at, new = (2 << 20) - LENGTH // 2, bytes(reversed(p.data))
+        program.mwrite(number, at, bytes(p.data))
+        program.limit((2 << 20) - 4 * PAGE)     # in the middle of a request
+        equal(program.mwrite(number, at, new), "ENOMEM", "a write beyond what the device takes")
         equal(program.mwrite(number, 3 << 20, b"no"), "ENOMEM", "another one")
         program.limit(-1)
+        equal(program.mread(number, at, LENGTH),
+              new[:LENGTH // 2 - 5 * PAGE] + bytes(p.data)[LENGTH // 2 - 5 * PAGE:],
+              "what was taken, and what was not")
         for at in (0, 3 << 20):
             equal(program.mread(number, at, LENGTH), bytes(p.data), f"read at {at}")
         equal(program.mread(number, 5 << 19, LENGTH), bytes(LENGTH), "what was not written")
