@@ -120,12 +120,15 @@ def test_churn(t):
 def test_interface(t):
     """What the library exports is what the header declares, and has a manual page."""
     with place(t) as p:
-        said = subprocess.run(["nm", "-D", "--defined-only", p.library], check=True,
-                              capture_output=True, text=True).stdout
-        exported = {line.split()[2] for line in said.splitlines()}
+        exported, static = (
+            {line.split()[2] for line in subprocess.run(
+                ["nm", "--defined-only", *args], check=True, capture_output=True,
+                text=True).stdout.splitlines() if len(line.split()) == 3}
+            for args in (("-D", p.library), ("-g", p.library.parent / "libnswap.a")))
     header = (ROOT / "lib/include/nswap/nswap.h").read_text()
     declared = set(re.findall(r"^[a-z].*?\b(nswap_\w+)\(", header, re.M))
     equal(exported, declared, "exported, declared")
+    equal(static, declared, "global in the static library, declared")
     words = set(re.findall(r"[a-z]+", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
     equal(words & {"class", "delete", "new", "operator", "private", "template", "this"}, set(),
           "words of C++")
