@@ -2,11 +2,9 @@
 """libnswap on a regular file in place of a device: what needs no peers."""
 import contextlib
 import functools
-import json
 import os
 import pathlib
 import random
-import re
 import subprocess
 import tempfile
 
@@ -14,9 +12,9 @@ from nswaptest.check import equal, hold, true
 from nswaptest.regions import Program
 from nswaptest.scenario import ROOT
 
-DESCRIPTION = "libnswap: regions, their directory, and the interface, without a device"
+DESCRIPTION = "libnswap: regions and their directory, without a device"
 SUITES = ("unit",)
-NEEDS = ("gcc", "make", "nm", "pkg-config")
+NEEDS = ("gcc", "make", "pkg-config")
 HERE = True
 TIMEOUT = 120
 
@@ -116,26 +114,6 @@ def test_churn(t):
         number = programs[0].mopen(p.path, pages * PAGE, 0)
         equal(programs[0].mread(number, 0, LENGTH), bytes(p.data), "one as large as all of it")
 
-
-def test_interface(t):
-    """What the library exports is what the header declares, and has a manual page."""
-    with place(t) as p:
-        exported, static = (
-            {line.split()[2] for line in subprocess.run(
-                ["nm", "--defined-only", *args], check=True, capture_output=True,
-                text=True).stdout.splitlines() if len(line.split()) == 3}
-            for args in (("-D", p.library), ("-g", p.library.parent / "libnswap.a")))
-    header = (ROOT / "lib/include/nswap/nswap.h").read_text()
-    declared = set(re.findall(r"^[a-z].*?\b(nswap_\w+)\(", header, re.M))
-    equal(exported, declared, "exported, declared")
-    equal(static, declared, "global in the static library, declared")
-    words = set(re.findall(r"[a-z]+", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
-    equal(words & {"class", "delete", "new", "operator", "private", "template", "this"}, set(),
-          "words of C++")
-    pages = {path.stem for path in (ROOT / "lib/man").glob("*.3")}
-    equal(pages, declared, "manual pages")
-    text = "".join(path.read_text() for path in (ROOT / "lib/man").glob("*.3"))
-    equal([name for name in declared if f"{name}(" not in text], [], "not in a synopsis")
 
 
 def test_spoiled(t):
@@ -320,96 +298,6 @@ def test_blocks(t):
         program.kill()
         equal(other.alloc(7 << 20) == "ENOMEM", False, "a killed program's are freed")
 
-
-def test_python(t):
-    """The binding raises OSError with the errno, Lost where a region is gone."""
-    with place(t) as p:
-        script = f"""
-import errno, nswap
-nswap.attach({str(p.device)!r}, {str(p.directory)!r})
-with open({p.path!r}, "rb+") as file:
-    region = nswap.Region(file, 0, {LENGTH})
-    assert region.write(10, b"python") == 6 and region.read(10, 6) == b"python"
-    assert region.read({LENGTH - 3}, 10) == region.read({LENGTH - 3}, 3)
-    region.sync()
-    other = nswap.Region(file, {PAGE * 100}, {PAGE})
-    region.close()
-    with nswap.Region(file, {PAGE * 200}, {PAGE}) as next:
-        assert next.read(0, 1) == bytes(1)
-        try:
-            region.close()      # its number is that of the next one
-        except OSError:
-            pass
-        assert next.read(0, 1) == bytes(1)
-    with nswap.Blocks({PAGE}) as blocks:
-        assert blocks.write(0, b"block") == 5
-    assert next.number == blocks.number == -1
-    for call, wanted, number in ((lambda: region.read(0, 1), nswap.Lost, errno.ENOMEM),
-                                 (region.close, OSError, errno.EINVAL),
-                                 (lambda: nswap.Region(file, -1, 1), OSError, errno.EINVAL)):
-        try:
-            call()
-        except wanted as why:
-            assert why.errno == number, why
-        else:
-            raise AssertionError(call)
-"""
-        names = {"NSWAP_LIBRARY": str(p.library), "PYTHONPATH": str(ROOT / "lib/python"),
-                 "NSWAP_DIRECTORY": str(p.directory)}
-
-        def python(*args):
-            return subprocess.run(["python3", *args], capture_output=True, text=True,
-                                  env={**os.environ, **names}, check=False)
-        done = python("-c", script)
-        equal((done.returncode, done.stderr), (0, ""), "a program in Python")
-        command = ("-m", "nswap", "--json", "--device", str(p.device))
-        found = sorted(json.loads(python(*command, "list").stdout), key=lambda r: r["offset"])
-        equal([(r["path"], r["offset"], r["len"]) for r in found],
-              [(p.path, PAGE * i, PAGE) for i in (100, 200)], "listed")
-        os.rename(p.path, p.path + ".new")
-        equal(len(json.loads(python(*command, "free", p.path + ".new").stdout)), 2, "freed")
-        equal(json.loads(python(*command, "list").stdout), [], "listed then")
-        done = python("-m", "nswap", "list")
-        equal((done.returncode, done.stderr.count("\n")), (1, 1), "without a device")
-
-
-def test_dodo(t):
-    """A program with the paper's names compiles, and its msync() is not the C library's."""
-    with place(t) as p:
-        source = p.folder / "program.c"
-        source.write_text(r'''
-#include <errno.h>
-#include <fcntl.h>
-#include <nswap/dodo.h>
-#include <string.h>
-
-int main(int argc, char **argv)
-{
-	char buf[6];
-	int fd = open(argv[argc - 1], O_RDWR), region = mopen(8192, fd, 4096), cached;
-	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-
-	if (region < 0 || mwrite(region, 1, "hello", 5) != 5 || mread(region, 1, buf, 5) != 5)
-		return 1;
-	if (memcmp(buf, "hello", 5) || msync(region) || msync(page, 4096, MS_SYNC))
-		return 2;
-	if (mclose(region) || !mclose(region) || errno != EINVAL)
-		return 3;
-	cached = copen(8192, fd, 4096);
-	if (csetPolicy(NSWAP_MRU) || cwrite(cached, 0, "h", 1) != 1 || csync(cached) ||
-	    cread(cached, 0, buf, 6) != 6 || memcmp(buf, "hhello", 6) || cclose(cached))
-		return 4;
-	return 0;
-}
-''', encoding="ascii")
-        program = p.folder / "program"
-        subprocess.run(["gcc", "-Wall", "-Werror", "-I", ROOT / "lib/include", "-o", program,
-                        source, p.library], check=True)
-        done = subprocess.run([program, p.path], check=False,
-                              env={"LD_LIBRARY_PATH": str(p.library.parent),
-                                   "NSWAP_DEVICE": str(p.device),
-                                   "NSWAP_DIRECTORY": str(p.directory)})
-        equal(done.returncode, 0, "the program's exit code")
 
 
 def test_access(t):
