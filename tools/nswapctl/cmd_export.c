@@ -4,9 +4,11 @@
  * the module, which swaps to it by NVMe/TCP or NBD.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@
 #define NVME_PORT	4420
 #define NBD_PORT	10809
 #define CLIENTS_LEN	512
+#define LOCK_FILE	"/run/nswap-export.lock"
 
 static const struct option export_options[] = {
 	{ "nvme", no_argument, NULL, 'n' },
@@ -74,6 +77,18 @@ static void export_parse(int argc, char **argv, struct export_args *a)
 		ctl_usage("'%s' is no host NQN, a client has it in /etc/nvme/hostnqn", a->host);
 }
 
+/*
+ * Until this program ends no other one makes or ends exports: they share ports and hosts, and
+ * what one has half made is not for another one to end.
+ */
+static void export_lock(void)
+{
+	int file = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (file < 0 || flock(file, LOCK_EX))
+		ctl_refuse(LOCK_FILE ": %s", strerror(errno));
+}
+
 /* the device of this node */
 static void export_device(const char *name, struct view_device *d)
 {
@@ -95,6 +110,7 @@ static void export_to(const struct export_args *a, struct ctl_addr *to)
 	struct sockaddr_storage ss;
 	struct view_node node;
 	struct ctl_addr there;
+	char ip[ADDR_TEXT];
 	socklen_t len;
 	int sock, done;
 
@@ -105,6 +121,9 @@ static void export_to(const struct export_args *a, struct ctl_addr *to)
 	} else if (!parse_addr(a->to, to)) {
 		ctl_usage("'%s' is no address", a->to);
 	}
+	if (to->family == AF_INET6 && to->ip[0] == 0xfe && (to->ip[1] & 0xc0) == 0x80 && !to->scope)
+		ctl_refuse("%s is an address of one link only: say which, as in %s%%eth0",
+			   text_ip(to, ip), ip);
 	there = *to;
 	there.port = 0;
 	len = addr_socket(&there, &ss);
@@ -192,13 +211,15 @@ static void export_say(const struct export *e)
 		       e->to.port, e->name);
 }
 
-/* an export that was interrupted while it was made */
-static void export_end_half(const char *device)
+/* an export of a device of this node that was interrupted while it was made */
+static void export_end_half(struct view_device *d)
 {
 	struct export e;
 
-	if (export_find(device, &e) && !e.to.family)
-		export_nvme_end(&e);
+	if (!export_find(d->name, &e) || e.to.family)
+		return;
+	export_nvme_end(&e);
+	export_device(d->name, d);
 }
 
 /* is it exported so already? Refused if it is, but otherwise */
@@ -262,8 +283,9 @@ int cmd_export(int argc, char **argv)
 	if (ctl_node)
 		ctl_refuse("it is exported from the node of this network namespace, without --node");
 	snprintf(e.device, sizeof(e.device), "%s", arg_in_dev(argv[optind]));
-	export_end_half(e.device);
+	export_lock();
 	export_device(e.device, &d);
+	export_end_half(&d);
 	snprintf(e.host, sizeof(e.host), "%s", a.host ? a.host : "");
 	e.nvme = a.nvme;
 	export_to(&a, &e.to);
@@ -292,6 +314,7 @@ int cmd_unexport(int argc, char **argv)
 {
 	char clients[CLIENTS_LEN];
 	const char *device;
+	struct view_device d;
 	bool now = false;
 	struct export e;
 
@@ -300,9 +323,15 @@ int cmd_unexport(int argc, char **argv)
 	if (optind >= argc)
 		ctl_usage("name the device to export no longer");
 	arg_no_more(argc, argv, optind + 1);
+	if (ctl_node)
+		ctl_refuse("an export ends from the node of this network namespace, without --node");
 	device = arg_in_dev(argv[optind]);
+	export_lock();
 	if (!export_find(device, &e))
 		ctl_refuse("%s is not exported: nswapctl export", device);
+	/* who is connected is only seen where it listens, in the network namespace of its node */
+	if (e.to.family)
+		export_device(device, &d);
 	export_clients(&e, clients, sizeof(clients));
 	if (*clients && !now)
 		ctl_refuse("%s is connected: swapoff and disconnect there first, or lose what it has swapped out with --now",

@@ -46,6 +46,15 @@ bool export_find(const char *device, struct export *e)
 	return found;
 }
 
+bool export_addr(const char *text, struct ctl_addr *to)
+{
+	if (parse_addr(text, to))
+		return true;
+	memset(to, 0, sizeof(*to));
+	to->family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	return false;
+}
+
 /* one end of a connection, "0100007F:115C"; an IPv4 address in IPv6 as what it is */
 static bool take_end(const char *text, struct ctl_addr *addr)
 {

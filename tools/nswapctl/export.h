@@ -43,6 +43,12 @@ bool export_find(const char *device, struct export *e);
 /* addresses that are connected to it, or to what shares its port, with commas; "" for none */
 void export_clients(const struct export *e, char *text, size_t len);
 
+/*
+ * Where it listens, as its server was told. False if that makes no sense here, as the name of
+ * an interface that has another one now: then it is all addresses.
+ */
+bool export_addr(const char *text, struct ctl_addr *to);
+
 /* these add theirs to a list */
 void export_nvme_list(struct export **list, size_t *nr);
 void export_nbd_list(struct export **list, size_t *nr);

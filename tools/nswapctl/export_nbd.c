@@ -41,7 +41,7 @@ static void take_word(const char *word, struct export *e)
 	if ((value = value_of(word, "--export-name=")))
 		snprintf(e->name, sizeof(e->name), "%s", value);
 	else if ((value = value_of(word, "--bind=")))
-		parse_addr(value, &e->to);
+		export_addr(value, &e->to);
 	else if ((value = value_of(word, "--port=")))
 		e->to.port = atoi(value);
 	else if ((value = value_of(word, "/dev/nswap")))

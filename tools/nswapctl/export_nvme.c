@@ -131,13 +131,13 @@ static bool is_own(const char *port)
 	return number >= FIRST_PORT && number <= LAST_PORT;
 }
 
-static void port_addr(const char *port, struct ctl_addr *to)
+static bool port_addr(const char *port, struct ctl_addr *to)
 {
 	char ip[64], service[16];
+	bool known = export_addr(got(at("ports/%s/addr_traddr", port), ip, sizeof(ip)), to);
 
-	if (!parse_addr(got(at("ports/%s/addr_traddr", port), ip, sizeof(ip)), to))
-		to->family = 0;
 	to->port = atoi(got(at("ports/%s/addr_trsvcid", port), service, sizeof(service)));
+	return known;
 }
 
 static bool port_is_at(const char *port, const struct ctl_addr *to)
@@ -145,8 +145,8 @@ static bool port_is_at(const char *port, const struct ctl_addr *to)
 	struct ctl_addr at_port;
 	char type[16];
 
-	port_addr(port, &at_port);
-	return !strcmp(got(at("ports/%s/addr_trtype", port), type, sizeof(type)), "tcp") &&
+	return port_addr(port, &at_port) &&
+	       !strcmp(got(at("ports/%s/addr_trtype", port), type, sizeof(type)), "tcp") &&
 	       !memcmp(&at_port, to, sizeof(*to));
 }
 
@@ -238,6 +238,19 @@ static void make_namespace(const struct export *e)
 		nvmet_undo(e, path);
 }
 
+/* the interface is told by its number: nvmet looks for names in the first network namespace */
+static const char *port_ip(const struct ctl_addr *to, char ip[ADDR_TEXT])
+{
+	struct ctl_addr bare = *to;
+	size_t len;
+
+	bare.scope = 0;
+	len = strlen(text_ip(&bare, ip));
+	if (to->scope)
+		snprintf(ip + len, ADDR_TEXT - len, "%%%u", to->scope);
+	return ip;
+}
+
 /* the port for an address; one that is missing is made, with a number that is free */
 static void find_port(const struct export *e, char *port, size_t len)
 {
@@ -262,7 +275,7 @@ static void find_port(const struct export *e, char *port, size_t len)
 	snprintf(service, sizeof(service), "%u", e->to.port);
 	if (!put(at("ports/%u/addr_trtype", n), "tcp") ||
 	    !put(at("ports/%u/addr_adrfam", n), e->to.family == AF_INET ? "ipv4" : "ipv6") ||
-	    !put(at("ports/%u/addr_traddr", n), text_ip(&e->to, ip)) ||
+	    !put(at("ports/%u/addr_traddr", n), port_ip(&e->to, ip)) ||
 	    !put(at("ports/%u/addr_trsvcid", n), service))
 		nvmet_undo(e, "the address of a port of nvmet");
 }

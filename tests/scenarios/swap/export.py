@@ -11,6 +11,7 @@ import pathlib
 
 from nswaptest import nvme
 from nswaptest.check import Failure, at_least, equal, true, wait_for
+from nswaptest.lab import sh
 from nswaptest.work import Slots
 
 DESCRIPTION = "a device that another machine uses by NVMe/TCP or NBD"
@@ -159,12 +160,68 @@ def test_full(t):
         full(t, lender, "/dev/nbd0")
 
 
+def move(name):
+    """An export listens at an interface that nodes have not, in the network namespace of this
+    test, which ends again when this does."""
+    sh("ip", "-batch", "-", stdin="""
+        link add only0 type veth peer name only1
+        link set only0 up
+        addr add fe80::77/64 dev only0 nodad
+    """)
+    (old,) = CONFIG.glob("ports/*")
+    port = CONFIG / "ports/1"
+    port.mkdir()
+    for key, value in (("trtype", "tcp"), ("adrfam", "ipv6"), ("traddr", "fe80::77%only0"),
+                       ("trsvcid", "4420")):
+        (port / f"addr_{key}").write_text(value)
+    (old / "subsystems" / name).unlink()
+    (port / "subsystems" / name).symlink_to(CONFIG / "subsystems" / name)
+    old.rmdir()
+
+
+def test_elsewhere(t):
+    """From another network namespace, where no client is seen, an export is not ended; nor is one
+    whose interface is not known taken for half made, which is ended unasked."""
+    with start(t) as (gateway, lender, _):
+        made = gateway.ctl("export", "nswap0", "--nvme")
+        for args in (("export", "nswap0", "--nvme"), ("unexport", "nswap0", "--now")):
+            said = lender.refused(*args)
+            true("no device of this node" in said, f"{args}: {said}")
+        said = gateway.refused("--node", gateway.stat()["node"]["number"], "unexport", "nswap0")
+        true("without --node" in said, said)
+        move(made["name"])
+        try:
+            said = gateway.refused("export", "nswap0", "--nvme")
+            true("exported already" in said, f"an interface that is not known: {said}")
+            equal([(e["name"], e["addr"]) for e in gateway.ctl("export")],
+                  [(made["name"], "::")], "what is exported")
+        finally:
+            gateway.ctl("unexport", "nswap0")
+            (CONFIG / "ports/1").rmdir()
+            sh("ip", "link", "del", "only0")
+        gateway.run("ip addr add fe80::77/64 dev eth0 nodad")
+        said = gateway.refused("export", "nswap0", "--nvme", "--to", "fe80::77")
+        true("fe80::77%eth0" in said, f"a link-local address without its interface: {said}")
+        made = gateway.ctl("export", "nswap0", "--nvme", "--to", "fe80::77%eth0")
+        equal((made["addr"], lender.ctl("export")[0]["addr"]), ("fe80::77%eth0",) * 2,
+              "a link-local address with it")
+
+
 LISTENER = ("import socket, sys; s = socket.create_server((sys.argv[1], 4420)); "
             "print(flush=True); s.accept()")
 
 
+def in_turn(gateway):
+    """While another one makes or ends exports, which is what the lock says, nothing is done."""
+    for words in (["export", "nswap0", "--nvme"], ["unexport", "nswap9"]):
+        done = gateway.run(["flock", "/run/nswap-export.lock", "timeout", "0.5",
+                            gateway.prog("nswapctl"), *words], check=False)
+        equal((done.code, left()), (124, []), f"{words} meanwhile: exit code, what is made")
+
+
 def test_undone(t):
-    """What fails half way leaves nothing; what was left half made is made whole."""
+    """What fails half way leaves nothing; what was left half made is made whole; one at a time
+    does it."""
     with start(t) as (gateway, _, _):
         other = gateway.popen(["python3", "-c", LISTENER, gateway.addr])
         wait_for(other.output, 20, "another program listens")
@@ -186,6 +243,7 @@ def test_undone(t):
         made = gateway.ctl("export", "nswap0", "--nvme")
         equal(made["addr"], gateway.addr, "where it listens, whole")
         gateway.ctl("unexport", "nswap0")
+        in_turn(gateway)
 
 
 def test_nbd(t):
