@@ -138,12 +138,16 @@ void export_nbd_end(const struct export *e)
 	struct export now;
 
 	end.fd = syscall(SYS_pidfd_open, e->pid, 0);
-	if (end.fd < 0)
+	if (end.fd < 0 && errno == ESRCH)
 		return;
 	/* it may be another process since */
-	if (take_process(e->pid, &now) && !strcmp(now.name, e->name) &&
-	    (syscall(SYS_pidfd_send_signal, end.fd, SIGTERM, NULL, 0) ||
-	     poll(&end, 1, END_MS) != 1))
+	if (end.fd >= 0 && (!take_process(e->pid, &now) || strcmp(now.name, e->name))) {
+		close(end.fd);
+		return;
+	}
+	if (end.fd < 0 || syscall(SYS_pidfd_send_signal, end.fd, SIGTERM, NULL, 0))
+		ctl_refuse(SERVER " %d does not end: %s", e->pid, strerror(errno));
+	if (poll(&end, 1, END_MS) != 1)
 		ctl_refuse(SERVER " %d does not end: it waits for the device, perhaps for a peer that is silent",
 			   e->pid);
 	close(end.fd);

@@ -12,116 +12,22 @@
  *    a port for the same address that is there already is used too, and left alone.
  *  - The port's link is made last and goes first: nothing listens for what is half made.
  *  - It listens in the network namespace of the task that makes that link.
+ *  - Hosts that others may not list are ours, and go with the last subsystem that allows them.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <mntent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl.h"
 #include "export.h"
-#include "run.h"
+#include "export_nvmet.h"
 
-
-#define CONFIGFS	"/sys/kernel/config"
 #define FIRST_PORT	9611u
 #define LAST_PORT	9999u
-#define PATH_LEN	1024
-
-static char root[PATH_LEN];	/* nvmet's folder, "" until it is found */
-
-/* a path below it, in one of a few buffers that are used in turn */
-static const char *at(const char *format, ...)
-{
-	static char buf[4][PATH_LEN];
-	static unsigned int turn;
-	char *path = buf[turn++ % 4];
-	int used = snprintf(path, PATH_LEN, "%s/", root);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(path + used, PATH_LEN - used, format, args);
-	va_end(args);
-	return path;
-}
-
-static bool put(const char *path, const char *value)
-{
-	int file = open(path, O_WRONLY | O_CLOEXEC), why;
-	bool done;
-
-	if (file < 0)
-		return false;
-	done = write(file, value, strlen(value)) == (ssize_t)strlen(value);
-	why = errno;
-	close(file);
-	errno = why;
-	return done;
-}
-
-/* the first line of a file; "" if there is none */
-static const char *got(const char *path, char *line, int len)
-{
-	FILE *f = fopen(path, "re");
-
-	*line = '\0';
-	if (!f)
-		return line;
-	if (!fgets(line, len, f))
-		*line = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(f);
-	return line;
-}
-
-/* the next name in a folder, which may be NULL */
-static const char *next(DIR *dir)
-{
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (*e->d_name != '.')
-			return e->d_name;
-	return NULL;
-}
-
-/* where configfs is mounted, and nvmet in it */
-static bool nvmet_find(void)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "r");
-	const struct mntent *e;
-
-	*root = '\0';
-	while (mounts && !*root && (e = getmntent(mounts)))
-		if (!strcmp(e->mnt_type, "configfs"))
-			snprintf(root, sizeof(root), "%s/nvmet", e->mnt_dir);
-	if (mounts)
-		endmntent(mounts);
-	return *root && !access(root, F_OK);
-}
-
-/* the same, loading and mounting what is missing; refused if there is none */
-static void nvmet_begin(void)
-{
-	const char *const modprobe[] = { "modprobe", "-q", "nvmet-tcp", NULL };
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	if (access("/sys/module/nvmet_tcp", F_OK) && null >= 0)
-		run_words(modprobe, null, null);
-	if (null >= 0)
-		close(null);
-	if (!nvmet_find() && !*root && !mount("none", CONFIGFS, "configfs", 0, NULL))
-		nvmet_find();
-	if (!*root || access(root, F_OK))
-		ctl_refuse("this kernel has no NVMe target: 'modprobe nvmet-tcp' has to load it, which the packages linux-image-* of Debian have");
-}
+#define SECRET_LEN	256
 
 /* is it a port of ours? */
 static bool is_own(const char *port)
@@ -134,9 +40,12 @@ static bool is_own(const char *port)
 static bool port_addr(const char *port, struct ctl_addr *to)
 {
 	char ip[64], service[16];
-	bool known = export_addr(got(at("ports/%s/addr_traddr", port), ip, sizeof(ip)), to);
+	bool known;
 
-	to->port = atoi(got(at("ports/%s/addr_trsvcid", port), service, sizeof(service)));
+	nvmet_got(nvmet_at("ports/%s/addr_traddr", port), ip, sizeof(ip));
+	nvmet_got(nvmet_at("ports/%s/addr_trsvcid", port), service, sizeof(service));
+	known = export_addr(ip, to);
+	to->port = atoi(service);
 	return known;
 }
 
@@ -145,18 +54,18 @@ static bool port_is_at(const char *port, const struct ctl_addr *to)
 	struct ctl_addr at_port;
 	char type[16];
 
-	return port_addr(port, &at_port) &&
-	       !strcmp(got(at("ports/%s/addr_trtype", port), type, sizeof(type)), "tcp") &&
+	nvmet_got(nvmet_at("ports/%s/addr_trtype", port), type, sizeof(type));
+	return !strcmp(type, "tcp") && port_addr(port, &at_port) &&
 	       !memcmp(&at_port, to, sizeof(*to));
 }
 
 static void take_port(struct export *e)
 {
-	DIR *ports = opendir(at("ports"));
+	DIR *ports = opendir(nvmet_at("ports"));
 	const char *port;
 
-	while (!e->to.family && (port = next(ports)))
-		if (!access(at("ports/%s/subsystems/%s", port, e->name), F_OK))
+	while (!e->to.family && (port = nvmet_next(ports)))
+		if (!access(nvmet_at("ports/%s/subsystems/%s", port, e->name), F_OK))
 			port_addr(port, &e->to);
 	if (ports)
 		closedir(ports);
@@ -164,13 +73,16 @@ static void take_port(struct export *e)
 
 static void take_host(struct export *e)
 {
-	DIR *hosts = opendir(at("subsystems/%s/allowed_hosts", e->name));
-	const char *host = next(hosts);
-	char line[128];
+	DIR *hosts = opendir(nvmet_at("subsystems/%s/allowed_hosts", e->name));
+	const char *host = nvmet_next(hosts);
+	const char *key = host ? nvmet_at("hosts/%s/dhchap_key", host) : NULL;
+	char line[SECRET_LEN];
 
 	if (host) {
 		snprintf(e->host, sizeof(e->host), "%s", host);
-		e->secret = *got(at("hosts/%s/dhchap_key", host), line, sizeof(line));
+		/* it is kept from others if there is one */
+		e->secret = *nvmet_got(key, line, sizeof(line)) ||
+			    (access(key, F_OK) && errno == EACCES);
 	}
 	if (hosts)
 		closedir(hosts);
@@ -184,8 +96,8 @@ void export_nvme_list(struct export **list, size_t *nr)
 
 	if (!nvmet_find())
 		return;
-	all = opendir(at("subsystems"));
-	while ((name = next(all))) {
+	all = opendir(nvmet_at("subsystems"));
+	while ((name = nvmet_next(all))) {
 		if (strncmp(name, EXPORT_NQN, strlen(EXPORT_NQN)))
 			continue;
 		e = export_more(list, nr);
@@ -200,30 +112,115 @@ void export_nvme_list(struct export **list, size_t *nr)
 		closedir(all);
 }
 
+/* the ports' links to it, and ports of ours that have no other */
+static void end_ports(const struct export *e)
+{
+	DIR *ports = opendir(nvmet_at("ports"));
+	const char *port;
+
+	while ((port = nvmet_next(ports))) {
+		unlink(nvmet_at("ports/%s/subsystems/%s", port, e->name));
+		/* refused while there is a link */
+		if (is_own(port))
+			rmdir(nvmet_at("ports/%s", port));
+	}
+	if (ports)
+		closedir(ports);
+}
+
+/* a host goes if it is ours; refused while a subsystem allows it */
+static void end_host(const char *host)
+{
+	struct stat st;
+
+	if (!stat(nvmet_at("hosts/%s", host), &st) && !(st.st_mode & S_IROTH))
+		rmdir(nvmet_at("hosts/%s", host));
+}
+
+static void end_hosts(const struct export *e)
+{
+	DIR *hosts = opendir(nvmet_at("subsystems/%s/allowed_hosts", e->name));
+	const char *host;
+
+	while ((host = nvmet_next(hosts))) {
+		unlink(nvmet_at("subsystems/%s/allowed_hosts/%s", e->name, host));
+		end_host(host);
+	}
+	if (hosts)
+		closedir(hosts);
+	if (*e->host)
+		end_host(e->host);
+}
+
+/* all of it that there is; false if it is not gone, with errno */
+static bool nvmet_end(const struct export *e)
+{
+	end_ports(e);
+	end_hosts(e);
+	nvmet_put(nvmet_at("subsystems/%s/namespaces/1/enable", e->name), "0");
+	rmdir(nvmet_at("subsystems/%s/namespaces/1", e->name));
+	return !rmdir(nvmet_at("subsystems/%s", e->name)) || errno == ENOENT;
+}
+
+/* a secret is a host's, whatever that connects to: refused if it would be another one */
+static void check_host(const struct export *e, const char *secret)
+{
+	char had[SECRET_LEN];
+
+	/* one that an interrupted export left */
+	end_host(e->host);
+	if (access(nvmet_at("hosts/%s", e->host), F_OK))
+		return;
+	nvmet_got(nvmet_at("hosts/%s/dhchap_key", e->host), had, sizeof(had));
+	if (strcmp(had, secret ? secret : ""))
+		ctl_refuse("%s has %s secret for what it may connect to already, and cannot have another one for this: %s",
+			   e->host, *had ? "a" : "no",
+			   *had ? "name the same one with --secret" : "leave --secret out");
+}
+
+/* a host of ours; not for a moment may others open its files, which can show the secret later */
+static bool make_host(const char *host, bool secret)
+{
+	struct stat all;
+	bool made;
+	int why;
+
+	if (stat(nvmet_at("hosts"), &all) || chmod(nvmet_at("hosts"), 0700))
+		return false;
+	made = !mkdir(nvmet_at("hosts/%s", host), 0755) &&
+	       !chmod(nvmet_at("hosts/%s", host), secret ? 0700 : 0711);
+	why = errno;
+	chmod(nvmet_at("hosts"), all.st_mode & 0777);
+	errno = why;
+	return made;
+}
+
 /* undo what there is, and say what failed */
 static void __attribute__((noreturn)) nvmet_undo(const struct export *e, const char *what)
 {
 	const char *why = strerror(errno);
 
-	export_nvme_end(e);
-	ctl_refuse("%s: %s; nothing was changed", what, why);
+	ctl_refuse("%s: %s; %s", what, why, nvmet_end(e) ? "nothing was changed" :
+		   "it stays half made: nswapctl unexport");
 }
 
-static void make_host(const struct export *e, const char *secret)
+static void allow_host(const struct export *e, const char *secret)
 {
-	const char *host = at("hosts/%s", e->host);
-
-	if (!*e->host && put(at("subsystems/%s/attr_allow_any_host", e->name), "1"))
+	if (!*e->host && nvmet_put(nvmet_at("subsystems/%s/attr_allow_any_host", e->name), "1"))
 		return;
 	if (!*e->host)
 		nvmet_undo(e, "attr_allow_any_host");
-	if ((mkdir(host, 0755) && errno != EEXIST) ||
-	    symlink(host, at("subsystems/%s/allowed_hosts/%s", e->name, e->host)))
+	if (make_host(e->host, secret)) {
+		if (secret && !nvmet_put(nvmet_at("hosts/%s/dhchap_key", e->host), secret))
+			nvmet_undo(e, errno == ENOENT || errno == EACCES ?
+				   "--secret (this kernel is without CONFIG_NVME_TARGET_AUTH)" :
+				   "--secret");
+	} else if (errno != EEXIST) {
 		nvmet_undo(e, e->host);
-	if (secret && !put(at("hosts/%s/dhchap_key", e->host), secret))
-		nvmet_undo(e, errno == ENOENT || errno == EACCES ?
-			   "--secret (this kernel is without CONFIG_NVME_TARGET_AUTH)" :
-			   "--secret");
+	}
+	if (symlink(nvmet_at("hosts/%s", e->host),
+		    nvmet_at("subsystems/%s/allowed_hosts/%s", e->name, e->host)))
+		nvmet_undo(e, e->host);
 }
 
 static void make_namespace(const struct export *e)
@@ -232,9 +229,9 @@ static void make_namespace(const struct export *e)
 
 	snprintf(path, sizeof(path), "/dev/%s", e->device);
 	/* pages go to the device as they came; buffered_io would keep them here as well */
-	if (mkdir(at("subsystems/%s/namespaces/1", e->name), 0755) ||
-	    !put(at("subsystems/%s/namespaces/1/device_path", e->name), path) ||
-	    !put(at("subsystems/%s/namespaces/1/enable", e->name), "1"))
+	if (mkdir(nvmet_at("subsystems/%s/namespaces/1", e->name), 0755) ||
+	    !nvmet_put(nvmet_at("subsystems/%s/namespaces/1/device_path", e->name), path) ||
+	    !nvmet_put(nvmet_at("subsystems/%s/namespaces/1/enable", e->name), "1"))
 		nvmet_undo(e, path);
 }
 
@@ -254,13 +251,14 @@ static const char *port_ip(const struct ctl_addr *to, char ip[ADDR_TEXT])
 /* the port for an address; one that is missing is made, with a number that is free */
 static void find_port(const struct export *e, char *port, size_t len)
 {
+	const char *family = e->to.family == AF_INET ? "ipv4" : "ipv6";
 	char ip[ADDR_TEXT], service[16];
-	DIR *ports = opendir(at("ports"));
+	DIR *ports = opendir(nvmet_at("ports"));
 	const char *name;
 	unsigned int n;
 	bool found = false;
 
-	while (!found && (name = next(ports))) {
+	while (!found && (name = nvmet_next(ports))) {
 		found = port_is_at(name, &e->to);
 		snprintf(port, len, "%s", name);
 	}
@@ -268,15 +266,15 @@ static void find_port(const struct export *e, char *port, size_t len)
 		closedir(ports);
 	if (found)
 		return;
-	for (n = FIRST_PORT; mkdir(at("ports/%u", n), 0755); n++)
+	for (n = FIRST_PORT; mkdir(nvmet_at("ports/%u", n), 0755); n++)
 		if (errno != EEXIST || n == LAST_PORT)
 			nvmet_undo(e, "a port of nvmet");
 	snprintf(port, len, "%u", n);
 	snprintf(service, sizeof(service), "%u", e->to.port);
-	if (!put(at("ports/%u/addr_trtype", n), "tcp") ||
-	    !put(at("ports/%u/addr_adrfam", n), e->to.family == AF_INET ? "ipv4" : "ipv6") ||
-	    !put(at("ports/%u/addr_traddr", n), port_ip(&e->to, ip)) ||
-	    !put(at("ports/%u/addr_trsvcid", n), service))
+	if (!nvmet_put(nvmet_at("ports/%u/addr_trtype", n), "tcp") ||
+	    !nvmet_put(nvmet_at("ports/%u/addr_adrfam", n), family) ||
+	    !nvmet_put(nvmet_at("ports/%u/addr_traddr", n), port_ip(&e->to, ip)) ||
+	    !nvmet_put(nvmet_at("ports/%u/addr_trsvcid", n), service))
 		nvmet_undo(e, "the address of a port of nvmet");
 }
 
@@ -285,55 +283,24 @@ void export_nvme_start(const struct export *e, const char *secret)
 	char where[ADDR_TEXT], port[EXPORT_NAME] = "";
 
 	nvmet_begin();
-	if (mkdir(at("subsystems/%s", e->name), 0755))
+	if (*e->host)
+		check_host(e, secret);
+	if (mkdir(nvmet_at("subsystems/%s", e->name), 0755))
 		nvmet_undo(e, e->name);
 	/* what 'nvme list' shows on clients */
-	put(at("subsystems/%s/attr_model", e->name), "nswap");
-	make_host(e, secret);
+	nvmet_put(nvmet_at("subsystems/%s/attr_model", e->name), "nswap");
+	allow_host(e, secret);
 	make_namespace(e);
 	find_port(e, port, sizeof(port));
-	if (!symlink(at("subsystems/%s", e->name),
-		     at("ports/%s/subsystems/%s", port, e->name)))
+	if (!symlink(nvmet_at("subsystems/%s", e->name),
+		     nvmet_at("ports/%s/subsystems/%s", port, e->name)))
 		return;
 	nvmet_undo(e, errno == EINVAL ? "nvmet-tcp, which modprobe has to load" :
 		   text_addr(&e->to, where));
 }
 
-/* the ports' links to it, and ports of ours that have no other */
-static void end_ports(const struct export *e)
-{
-	DIR *ports = opendir(at("ports"));
-	const char *port;
-
-	while ((port = next(ports))) {
-		unlink(at("ports/%s/subsystems/%s", port, e->name));
-		/* refused while there is a link */
-		if (is_own(port))
-			rmdir(at("ports/%s", port));
-	}
-	if (ports)
-		closedir(ports);
-}
-
-static void end_hosts(const struct export *e)
-{
-	DIR *hosts = opendir(at("subsystems/%s/allowed_hosts", e->name));
-	const char *host;
-
-	while ((host = next(hosts))) {
-		unlink(at("subsystems/%s/allowed_hosts/%s", e->name, host));
-		/* refused while another subsystem allows it */
-		rmdir(at("hosts/%s", host));
-	}
-	if (hosts)
-		closedir(hosts);
-}
-
 void export_nvme_end(const struct export *e)
 {
-	end_ports(e);
-	end_hosts(e);
-	put(at("subsystems/%s/namespaces/1/enable", e->name), "0");
-	rmdir(at("subsystems/%s/namespaces/1", e->name));
-	rmdir(at("subsystems/%s", e->name));
+	if (!nvmet_end(e))
+		ctl_refuse("%s does not end: %s", e->name, strerror(errno));
 }

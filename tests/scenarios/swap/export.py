@@ -87,6 +87,41 @@ def refusals(gateway, made):
     equal(gateway.ctl("export"), [again], "what is exported")
 
 
+def hosts(gateway):
+    """One that was there stays; the files of one that is made, which can show its secret, are
+    not for others, and it goes; a secret is not changed for what it connects to already."""
+    theirs = CONFIG / "hosts/nqn.x"
+    theirs.mkdir()
+    gateway.write("/tmp/export-secret", SECRET)
+    gateway.run(["chmod", "600", "/tmp/export-secret"])
+    said = gateway.refused("export", "nswap0", "--nvme", "--host", "nqn.x", "--secret",
+                           "/tmp/export-secret")
+    true("leave --secret out" in said, said)
+    gateway.ctl("export", "nswap0", "--nvme", "--host", "nqn.x")
+    gateway.ctl("unexport", "nswap0")
+    equal(left(), [theirs], "hosts that were there")
+    theirs.rmdir()
+    gateway.ctl("export", "nswap0", "--nvme", "--host", "nqn.y")
+    equal([oct((CONFIG / name).stat().st_mode & 0o777) for name in ("hosts", "hosts/nqn.y")],
+          ["0o755", "0o711"], "what others may")
+    gateway.ctl("unexport", "nswap0")
+    equal(left(), [], "what is left of it")
+
+
+def not_ended(gateway):
+    """What is not ended is not said to be."""
+    name = gateway.ctl("export", "nswap0", "--nvme")["name"]
+    done = gateway.run(["setpriv", "--reuid=65534", "--clear-groups", gateway.prog("nswapctl"),
+                        "unexport", "nswap0"], check=False)
+    equal((done.code, len(gateway.ctl("export"))), (1, 1), "not root: exit code, exports")
+    theirs = CONFIG / "subsystems" / name / "namespaces/2"
+    theirs.mkdir()
+    said = gateway.refused("unexport", "nswap0")
+    true("does not end: Directory not empty" in said, said)
+    theirs.rmdir()
+    gateway.ctl("unexport", "nswap0")
+
+
 def test_nvme(t):
     """By NVMe/TCP: what is exported again is another disk, and no client takes it for the
     first; only the host that is named may connect."""
@@ -101,6 +136,8 @@ def test_nvme(t):
         true(client.addr in said and "--now" in said, f"refused while it is in use: {said}")
         nvme.disconnect(client)
         end(gateway, client)
+        hosts(gateway)
+        not_ended(gateway)
         named = gateway.ctl("export", "nswap0", "--nvme", "--host", nvme.HOST)
         for host, nqn in ((nvme.HOST + "x", named["name"]), (nvme.HOST, made["name"])):
             done = client.run(f"printf '%s' '{nvme.options(gateway.addr, nqn, host)}' "

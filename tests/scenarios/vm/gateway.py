@@ -179,6 +179,20 @@ def secret_of(key):
     return f"DHHC-1:00:{base64.b64encode(key + crc).decode()}:"
 
 
+def kept(gateway):
+    """The host's folder is not for others; the secret stays as it is for all that it may connect
+    to, and until the last of them ends."""
+    host = f"/sys/kernel/config/nvmet/hosts/{nvme.HOST}"
+    command = ["export", "nswap1", "--nvme", "--host", nvme.HOST]
+    for more in ([], ["--secret", "/other"]):
+        said = gateway.refused(*command, *more)
+        check.true("name the same one with --secret" in said, f"{more}: {said}")
+    gateway.ctl(*command, "--secret", "/secret")
+    gateway.ctl("unexport", "nswap1")
+    check.equal(gateway.run(["stat", "-c", "%a", host]).out.strip(), "700", "what others may")
+    check.equal(gateway.read(f"{host}/dhchap_key").strip(), secret_of(bytes([1]) * 32), "the key")
+
+
 def test_secret(t):
     """6.12 at both ends: a client that has the name, and no secret or another one, is not let
     in; the one that has it is."""
@@ -188,11 +202,14 @@ def test_secret(t):
     lender.up(lend="16M")
     gateway.up(lend="0")
     gateway.device_add("16M")
+    gateway.device_add("16M")
     right, wrong = (secret_of(bytes([n]) * 32) for n in (1, 2))
-    gateway.write("/secret", right + "\n")
-    gateway.run(["chmod", "600", "/secret"])
+    for name, text in (("/secret", right), ("/other", wrong)):
+        gateway.write(name, text + "\n")
+        gateway.run(["chmod", "600", name])
     made = gateway.ctl("export", "nswap0", "--nvme", "--host", nvme.HOST, "--secret", "/secret")
     check.equal((made["host"], made["secret"]), (nvme.HOST, True), "what was asked for")
+    kept(gateway)
     for more in ({}, {"dhchap_secret": wrong}):
         words = nvme.options(made["addr"], made["name"], **more)
         done = client.run(f"printf '%s' '{words}' > /dev/nvme-fabrics", check=False, timeout=30)
@@ -203,3 +220,4 @@ def test_secret(t):
     wait_for(lambda: not size(lender)["held"], 30, "the lender holds nothing")
     nvme.disconnect(client)
     gateway.ctl("unexport", "nswap0", "--now")
+    check.equal(gateway.run(["ls", "/sys/kernel/config/nvmet/hosts"]).out, "", "hosts")
