@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exports by NBD: a qemu-nbd for each, found again by its command line.
+ * Exports by NBD: a qemu-nbd of root for each, found again by its command line.
  *
  * It reads and writes past this machine's page cache, so a write that peers have no room for
  * fails at the client, which keeps the page. nbd-server writes through that cache and does not
@@ -48,6 +48,39 @@ static void take_word(const char *word, struct export *e)
 		snprintf(e->device, sizeof(e->device), "nswap%s", value);
 }
 
+/* does root run it? Any user may give any program the same words. */
+static bool is_of_root(int pid)
+{
+	unsigned int real = 1, effective = 1, saved = 1;
+	char path[64], line[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %u %u %u", &real, &effective, &saved) == 3)
+			break;
+	if (f)
+		fclose(f);
+	return !real && !effective && !saved;
+}
+
+/* is it the program that its words say? Its file may have been replaced since. */
+static bool is_server(int pid)
+{
+	char path[64], file[1024], *name;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	len = readlink(path, file, sizeof(file) - 1);
+	/* which is told to root only */
+	if (len < 0)
+		return errno == EACCES;
+	file[len] = '\0';
+	name = strrchr(file, '/');
+	return name && (!strcmp(name, "/" SERVER) || !strcmp(name, "/" SERVER " (deleted)"));
+}
+
 /* what a process exports; false if it is none of these */
 static bool take_process(int pid, struct export *e)
 {
@@ -65,7 +98,7 @@ static bool take_process(int pid, struct export *e)
 		return false;
 	words[len] = '\0';
 	word = strrchr(words, '/');
-	if (strcmp(word ? word + 1 : words, SERVER))
+	if (strcmp(word ? word + 1 : words, SERVER) || !is_of_root(pid) || !is_server(pid))
 		return false;
 	memset(e, 0, sizeof(*e));
 	for (word = words; word < words + len; word += strlen(word) + 1)
@@ -88,20 +121,39 @@ void export_nbd_list(struct export **list, size_t *nr)
 }
 
 /* it is needed for as long as a client swaps to it */
-static void spare_from_oom(const char *device)
+static void spare_from_oom(const struct export *e)
 {
+	struct export *all = NULL;
+	size_t i, nr = 0;
 	char path[64];
-	struct export e;
 	int file;
 
-	if (!export_find(device, &e))
+	export_nbd_list(&all, &nr);
+	for (i = 0; i < nr && strcmp(all[i].name, e->name); i++)
+		;
+	if (i < nr)
+		snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", all[i].pid);
+	free(all);
+	if (i == nr)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", e.pid);
 	file = open(path, O_WRONLY | O_CLOEXEC);
 	if (file < 0 || write(file, "-1000", 5) != 5)
 		ctl_warn("%s: %s", path, strerror(errno));
 	if (file >= 0)
 		close(file);
+}
+
+/* a stop of nswap.service that is refused, as a client is connected, would end it all the same */
+static void check_service(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[1024];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "/nswap.service"))
+			ctl_refuse(SERVER " would end whenever nswap.service stops: export by NBD from a unit of its own");
+	if (f)
+		fclose(f);
 }
 
 void export_nbd_start(const struct export *e)
@@ -115,6 +167,7 @@ void export_nbd_start(const struct export *e)
 	char line[256] = "";
 	int status;
 
+	check_service();
 	if (!said)
 		ctl_refuse("there is no temporary file to be had: %s", strerror(errno));
 	snprintf(bind, sizeof(bind), "--bind=%s", text_ip(&e->to, ip));
@@ -129,7 +182,7 @@ void export_nbd_start(const struct export *e)
 	line[strcspn(line, "\n")] = '\0';
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		ctl_refuse(SERVER " (of the package qemu-utils) did not start: %s", line);
-	spare_from_oom(e->device);
+	spare_from_oom(e);
 }
 
 void export_nbd_end(const struct export *e)

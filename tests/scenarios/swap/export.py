@@ -283,9 +283,30 @@ def test_undone(t):
         in_turn(gateway)
 
 
+SERVER = ("exec -a qemu-nbd bash -c 'echo && kill -STOP $$' "
+          "--export-name=nswap0-x /dev/nswap0")
+GROUP = "/sys/fs/cgroup/nswap.service"
+
+
+def servers(gateway):
+    """Another user's process that has the words of a server is none, nor is another program;
+    what ends with nswap.service is none either."""
+    for words in (["setpriv", "--reuid=65534", "--clear-groups"], ["nice"]):
+        other = gateway.popen([*words, "bash", "-c", SERVER])
+        wait_for(other.output, 20, "it has these words")
+        equal(gateway.ctl("export"), [], f"what is exported, with one by {words[0]}")
+        other.kill()
+        other.wait(10)
+    done = gateway.run(f"mkdir {GROUP} && echo $$ > {GROUP}/cgroup.procs && "
+                       f"exec {gateway.prog('nswapctl')} export nswap0 --nbd", check=False)
+    true(done.code == 1 and "from a unit of its own" in done.err, f"in nswap.service: {done.err}")
+    gateway.run(["rmdir", GROUP])
+
+
 def test_nbd(t):
-    """By NBD: the same."""
+    """By NBD: the same; a process that only says that it is a server is none."""
     with start(t) as (gateway, lender, client):
+        servers(gateway)
         made = gateway.ctl("export", "nswap0", "--nbd")
         equal((made["by"], made["addr"], made["port"]), ("nbd", gateway.addr, 10809),
               "where it is")
