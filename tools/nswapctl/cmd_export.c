@@ -204,8 +204,9 @@ static void export_say(const struct export *e)
 		strcpy(ip, "ADDR");
 	if (e->nvme)
 		printf("nvme connect -t tcp -a %s -s %u -n %s --keep-alive-tmo=5 --ctrl-loss-tmo=-1%s\n"
-		       "echo 10 | tee /sys/class/nvme/nvme*/fast_io_fail_tmo\n",
-		       ip, e->to.port, e->name, e->secret ? " --dhchap-secret=SECRET" : "");
+		       "for c in $(grep -lxF %s /sys/class/nvme/*/subsysnqn); do echo 10 > ${c%%/*}/fast_io_fail_tmo; done\n",
+		       ip, e->to.port, e->name, e->secret ? " --dhchap-secret=SECRET" : "",
+		       e->name);
 	else
 		printf("nbd-client %s %u /dev/nbd0 -N %s -b 4096 -swap -timeout 30\n", ip,
 		       e->to.port, e->name);

@@ -131,6 +131,7 @@ def test_nvme(t):
         said = gateway.run([gateway.prog("nswapctl"), "export", "nswap0", "--nvme"]).out
         true(made["name"] in said, f"what to type: {said!r}")
         use(t, lender, client, nvme.connect_by(client, " && ".join(said.splitlines()[1:])))
+        equal(client.run("cat /sys/class/nvme/*/fast_io_fail_tmo").out, "10\n", "its time-out")
         equal(gateway.ctl("export")[0]["clients"], [client.addr], "who is connected")
         said = gateway.refused("unexport", "nswap0")
         true(client.addr in said and "--now" in said, f"refused while it is in use: {said}")
