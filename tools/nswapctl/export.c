@@ -12,6 +12,7 @@
 #include "export.h"
 
 #define ESTABLISHED	1
+#define LISTEN		10
 
 struct export *export_more(struct export **list, size_t *nr)
 {
@@ -105,20 +106,47 @@ static void add_client(const struct ctl_addr *client, char *text, size_t len)
 	snprintf(text + used, len - used, "%s%s", used ? "," : "", ip);
 }
 
-static void clients_in(const char *path, const struct ctl_addr *to, char *text, size_t len)
+/* the next socket that is in a state at an address; its other end. False at the end of the list */
+static bool next_socket(FILE *f, unsigned int state, const struct ctl_addr *to,
+			struct ctl_addr *there)
 {
 	char line[512], local[64], remote[64];
-	struct ctl_addr here, there;
-	FILE *f = fopen(path, "re");
-	unsigned int state;
+	struct ctl_addr here;
+	unsigned int now;
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s %63s %63s %x", local, remote, &state) == 3 &&
-		    state == ESTABLISHED && take_end(local, &here) &&
-		    take_end(remote, &there) && is_at(&here, to))
-			add_client(&there, text, len);
+		if (sscanf(line, "%*s %63s %63s %x", local, remote, &now) == 3 &&
+		    now == state && take_end(local, &here) && take_end(remote, there) &&
+		    is_at(&here, to))
+			return true;
+	return false;
+}
+
+static void clients_in(const char *path, const struct ctl_addr *to, char *text, size_t len)
+{
+	FILE *f = fopen(path, "re");
+	struct ctl_addr client;
+
+	while (next_socket(f, ESTABLISHED, to, &client))
+		add_client(&client, text, len);
 	if (f)
 		fclose(f);
+}
+
+static bool listens_in(const char *path, const struct ctl_addr *to)
+{
+	FILE *f = fopen(path, "re");
+	struct ctl_addr none;
+	bool listens = next_socket(f, LISTEN, to, &none);
+
+	if (f)
+		fclose(f);
+	return listens;
+}
+
+bool export_listens(const struct ctl_addr *to)
+{
+	return listens_in("/proc/net/tcp", to) || listens_in("/proc/net/tcp6", to);
 }
 
 void export_clients(const struct export *e, char *text, size_t len)

@@ -49,6 +49,9 @@ void export_clients(const struct export *e, char *text, size_t len);
  */
 bool export_addr(const char *text, struct ctl_addr *to);
 
+/* does a program listen there, or the kernel, in this network namespace? */
+bool export_listens(const struct ctl_addr *to);
+
 /* these add theirs to a list */
 void export_nvme_list(struct export **list, size_t *nr);
 void export_nbd_list(struct export **list, size_t *nr);

@@ -11,7 +11,8 @@
  *  - Ours are the subsystems whose NQN begins with NQN, and the ports from FIRST_PORT on;
  *    a port for the same address that is there already is used too, and left alone.
  *  - The port's link is made last and goes first: nothing listens for what is half made.
- *  - It listens in the network namespace of the task that makes that link.
+ *  - It listens in the network namespace of the task that makes that link; a port that listens in
+ *    another one is none for its address here.
  *  - Hosts that others may not list are ours, and go with the last subsystem that allows them.
  */
 #include <errno.h>
@@ -235,6 +236,17 @@ static void make_namespace(const struct export *e)
 		nvmet_undo(e, path);
 }
 
+/* Does it listen in this network namespace? One that nothing links to does nowhere yet. */
+static bool port_is_here(const char *port, const struct ctl_addr *to)
+{
+	DIR *links = opendir(nvmet_at("ports/%s/subsystems", port));
+	bool idle = !nvmet_next(links);
+
+	if (links)
+		closedir(links);
+	return idle || export_listens(to);
+}
+
 /* the interface is told by its number: nvmet looks for names in the first network namespace */
 static const char *port_ip(const struct ctl_addr *to, char ip[ADDR_TEXT])
 {
@@ -259,7 +271,7 @@ static void find_port(const struct export *e, char *port, size_t len)
 	bool found = false;
 
 	while (!found && (name = nvmet_next(ports))) {
-		found = port_is_at(name, &e->to);
+		found = port_is_at(name, &e->to) && port_is_here(name, &e->to);
 		snprintf(port, len, "%s", name);
 	}
 	if (ports)

@@ -217,6 +217,18 @@ def move(name):
     old.rmdir()
 
 
+def both(gateway, lender):
+    """All addresses of one node, and of another one in its own network namespace."""
+    lender.device_add("16M")
+    for node, name in ((gateway, "nswap0"), (lender, "nswap1")):
+        made = node.ctl("export", name, "--nvme", "--to", "0.0.0.0")
+        true(":1144 " in node.run(["cat", "/proc/net/tcp"]).out, f"{node} listens at port 4420")
+        equal((made["device"], made["addr"]), (name, "0.0.0.0"), "what is exported")
+    equal(len(list(CONFIG.glob("ports/*"))), 2, "ports")
+    lender.ctl("unexport", "nswap1")
+    gateway.ctl("unexport", "nswap0")
+
+
 def test_elsewhere(t):
     """From another network namespace, where no client is seen, an export is not ended; nor is one
     whose interface is not known taken for half made, which is ended unasked."""
@@ -243,6 +255,8 @@ def test_elsewhere(t):
         made = gateway.ctl("export", "nswap0", "--nvme", "--to", "fe80::77%eth0")
         equal((made["addr"], lender.ctl("export")[0]["addr"]), ("fe80::77%eth0",) * 2,
               "a link-local address with it")
+        gateway.ctl("unexport", "nswap0")
+        both(gateway, lender)
 
 
 LISTENER = ("import socket, sys; s = socket.create_server((sys.argv[1], 4420)); "
