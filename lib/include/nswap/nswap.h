@@ -93,7 +93,8 @@ int nswap_mclose(int region);
  * nswap_mleave() - forget a descriptor and leave the region to whichever program opens it next
  * @region: its descriptor
  *
- * The end of a program does the same for all of its regions.
+ * The end of a program does the same for all of its regions. The last one of a file that was just
+ * written waits up to 25 ms, until a change of others would be seen by the file's times.
  *
  * Return: 0, or -1 with EINVAL (a bad descriptor).
  */
