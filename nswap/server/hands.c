@@ -13,7 +13,8 @@
  *    short, and end in the sweep when they have been idle for long; the one that was idle
  *    last is taken first.
  *  - A hand that is taken off the lists under the lock, idle, is given nothing any more.
- *  - All hands have ended before struct nswap_hands is freed, and so has @more.
+ *  - All hands have ended before one of them that is on the lists, or struct nswap_hands, is
+ *    freed, and so has @more.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -215,9 +216,10 @@ void nswap_hands_stop(struct nswap_hands *h)
 
 	wait_event(h->none, !READ_ONCE(h->nr_conns));
 	cancel_delayed_work_sync(&h->more);
-	list_for_each_entry_safe(hand, next, &h->all, all) {
+	/* one that ended the last connection may be about to join the idle ones */
+	list_for_each_entry(hand, &h->all, all)
 		kthread_stop(hand->task);
+	list_for_each_entry_safe(hand, next, &h->all, all)
 		kfree(hand);
-	}
 	kfree(h);
 }
