@@ -58,6 +58,8 @@ static void tcp_prepare(struct nswap_link *l)
 	WRITE_ONCE(sk->sk_sndbuf, l->buffer);
 	WRITE_ONCE(sk->sk_rcvbuf, l->buffer);
 	sk_set_memalloc(sk);
+	/* what counts as there is read: an urgent byte, too, tcp_wake.c */
+	sock_set_flag(sk, SOCK_URGINLINE);
 	release_sock(sk);
 	l->reserves = true;
 	sock_no_linger(sk);

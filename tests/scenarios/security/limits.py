@@ -7,6 +7,7 @@ It dribbles, stops in the middle of messages, reboots in an odd order; programs 
 the right set no RAM aside, and those with it pay for what they ask for.
 """
 import contextlib
+import socket
 import struct
 import time
 
@@ -55,6 +56,22 @@ def test_slow_hello(t):
     took = dribble(link, hello(link.who, 1, 1, link.ticket).packed(), 4 * HELLO_S)
     at_most(took or 4 * HELLO_S, 2 * HELLO_S, "seconds until the connection is closed")
     link.close()
+
+
+def test_urgent(t):
+    """A byte sent as urgent is one of the message, like any other: what counts as come can be
+    received, so no stranger holds a thread with a header that looks complete."""
+    cluster = t.cluster(2)
+    node, last = cluster
+    node.up(lend="1M")
+    for at in (16, 64, len(hello(1, 1, 1, 1).packed())):
+        link = Link(last, node.addr, timeout=2)
+        said = hello(link.who, 1, at, link.ticket).packed()
+        link.sock.sendall(said[:at - 1])
+        link.sock.send(said[at - 1:at], socket.MSG_OOB)
+        link.sock.sendall(said[at:])
+        equal(link.answer().status, OK, f"status of a hello whose byte {at} was urgent")
+        link.close()
 
 
 def mover(last, node):
