@@ -284,6 +284,7 @@ static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from, size_t
 			     bool wait)
 {
 	unsigned int flags = MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT);
+	unsigned long until = jiffies + SEND_TIMEOUT;
 	ssize_t ret, done = 0;
 	unsigned int scope;
 
@@ -300,6 +301,9 @@ static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from, size_t
 		}
 		iov_iter_advance(from, ret);
 		done += ret;
+		/* each call has SEND_TIMEOUT: one that reads byte by byte gets it twice at most */
+		if (wait && time_after(jiffies, until))
+			break;
 	}
 	memalloc_noreclaim_restore(scope);
 	return done;
