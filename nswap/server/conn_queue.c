@@ -16,9 +16,11 @@
  *  - A hand lingers at its connection until the next message, since that costs less than to
  *    rest: three quarters of them at most, and none if a connection waits.
  *  - A connection that is READY waits for no memory: hands that find others waiting give
- *    theirs up after a message that leaves it empty, or TURN of them. What holds a hand up
- *    is bounded, so that some hands are free whatever is slow, and memory with it:
+ *    theirs up after a message that leaves it empty, or TURN of them, more or fewer by the
+ *    owner's weight (weights.c). What holds a hand up is bounded, so that some hands are free
+ *    whatever is slow, and memory with it:
  *     - a stranger, or half a header, has none;
+ *     - control connections of owners, with half a message, have half at most;
  *     - movers, whose messages may wait for other nodes, which may wait for this one, have
  *       half of the hands at most; with stores, whose payload is dropped and sent again
  *       while memory is short, three quarters; with loads, whose owner may not receive, all
@@ -31,7 +33,7 @@
 #define LINGER		(HZ / 50 ?: 1)	/* after so long another hand may linger instead */
 #define TURN		32	/* messages, while others wait */
 #define TURN_MS		20
-#define KEPT		2	/* hands, for control connections and strangers */
+#define KEPT		2	/* hands, for control connections and new ones */
 
 static enum nswap_conn_kind conn_kind(const struct nswap_srv_conn *conn)
 {
@@ -44,7 +46,7 @@ static enum nswap_conn_kind conn_kind(const struct nswap_srv_conn *conn)
 	case NSWAP_CLASS_TELL:
 		return NSWAP_CONN_MOVER;
 	default:
-		return NSWAP_CONN_QUICK;
+		return conn->owner ? NSWAP_CONN_CONTROL : NSWAP_CONN_QUICK;
 	}
 }
 
@@ -63,8 +65,13 @@ static bool kind_may(const struct nswap_hands *h, enum nswap_conn_kind kind,
 	unsigned int all = slow + READ_ONCE(h->serving[NSWAP_CONN_LOAD]) -
 			   (left == NSWAP_CONN_LOAD);
 
+	unsigned int control = READ_ONCE(h->serving[NSWAP_CONN_CONTROL]) -
+			       (left == NSWAP_CONN_CONTROL);
+
 	if (kind == NSWAP_CONN_QUICK)
 		return true;
+	if (kind == NSWAP_CONN_CONTROL)
+		return !control || 2 * (control + 1) <= nr;
 	if (kind == NSWAP_CONN_MOVER && movers && 2 * (movers + 1) > nr)
 		return false;
 	if (kind != NSWAP_CONN_LOAD && slow && 4 * (slow + 1) > 3 * nr)
@@ -314,7 +321,8 @@ bool nswap_conn_needs(const struct nswap_hands *h, unsigned int nr)
 	unsigned int slow = movers + h->serving[NSWAP_CONN_STORE];
 
 	return 2 * movers + 1 > nr || 4 * slow + 3 > 3 * nr ||
-	       slow + h->serving[NSWAP_CONN_LOAD] + KEPT + 1 > nr;
+	       slow + h->serving[NSWAP_CONN_LOAD] + KEPT + 1 > nr ||
+	       2 * h->serving[NSWAP_CONN_CONTROL] + 1 > nr;
 }
 
 /* does any wait that might be served in place of @conn? likewise */

@@ -34,7 +34,8 @@ enum nswap_conn_state {
 
 /**
  * enum nswap_conn_kind - how long its messages may hold a hand up
- * @NSWAP_CONN_QUICK: not at all, but for one that is cut off
+ * @NSWAP_CONN_QUICK: not at all
+ * @NSWAP_CONN_CONTROL: not at all, but for one that is cut off
  * @NSWAP_CONN_LOAD: until its owner receives
  * @NSWAP_CONN_STORE: until its pages have come
  * @NSWAP_CONN_MOVER: likewise, or until other nodes or a home have answered
@@ -42,6 +43,7 @@ enum nswap_conn_state {
  */
 enum nswap_conn_kind {
 	NSWAP_CONN_QUICK,
+	NSWAP_CONN_CONTROL,
 	NSWAP_CONN_LOAD,
 	NSWAP_CONN_STORE,
 	NSWAP_CONN_MOVER,
