@@ -260,7 +260,7 @@ static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, bool lied)
 static bool rebuild_waited(const struct nswap_parity *p, unsigned long since, unsigned long most)
 {
 	return time_after(jiffies, since + most) &&
-	       nswap_client_may_expire(p->dev->node, nswap_knob(p->dev->node, dead_after_ms));
+	       nswap_client_may_expire(p->dev->node, jiffies_to_msecs(most));
 }
 
 /* one page of a bio, into the batch's first page. 0, -EAGAIN: later, -EBADMSG, -ETIMEDOUT, -EIO */

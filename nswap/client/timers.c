@@ -25,9 +25,10 @@
  * Invariants:
  *  - Runs on the module's own work queue and never allocates or waits for the network:
  *    page-outs need it in order to go elsewhere.
- *  - A tick that is late by half of dead_after_ms means that this node stood still, as a
- *    virtual machine whose host paused it: no peer is declared dead and no page-in fails
- *    before it has run for dead_after_ms again.
+ *  - A tick that is late by a second (half of dead_after_ms, if that is less) means that this
+ *    node stood still, as a virtual machine whose host paused it: no peer is declared dead and
+ *    no page-in fails before it has run for four times as long, at most dead_after_ms; if it
+ *    stands still over and over, these times add up.
  */
 #include "base/hooks.h"
 #include "base/log.h"
@@ -246,8 +247,7 @@ static void tick_devices(struct nswap_client *cl)
 /* the next tick is due in @ms; whether this node has stood still was for the last one */
 static void tick_due(struct nswap_client *cl, unsigned int ms)
 {
-	if (nswap_client_stood_still(cl->node))
-		WRITE_ONCE(cl->awake, jiffies);
+	nswap_client_awake(cl->node);
 	/* pairs with nswap_client_stood_still() */
 	smp_store_release(&cl->due, jiffies + msecs_to_jiffies(ms));
 }

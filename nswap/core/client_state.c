@@ -8,6 +8,7 @@
 
 #define CLIENT_IDLE_MS	2000
 #define TICK_LEAST_MS	10	/* a tick looks at every peer: not more often */
+#define LONGER		4	/* times as long as this node stood still */
 
 /* a new message id */
 __le64 nswap_client_id(struct nswap_node *node)
@@ -118,15 +119,37 @@ void nswap_client_used(struct nswap_node *node)
  * waited has waited for long: answers have come meanwhile, or would have.
  *
  * Context: any; does not sleep, on the page-in path.
- * Return: true if the tick is late by half of dead_after_ms.
+ * Return: true if the tick is late by a second, or half of dead_after_ms if that is less.
  */
 bool nswap_client_stood_still(const struct nswap_node *node)
 {
-	unsigned int ms = nswap_knob(node, dead_after_ms) / 2;
+	unsigned int ms = min(nswap_knob(node, dead_after_ms) / 2, 1000u);
 
 	/* pairs with tick_due() */
 	return time_after(jiffies, smp_load_acquire(&node->client->due) +
 				   msecs_to_jiffies(ms));
+}
+
+/**
+ * nswap_client_awake() - a tick runs: if it is late, all that waits may wait longer
+ * @node: node
+ *
+ * By LONGER times as much as it is late, since that time is the last that some of them have
+ * had; if it was not over when this node stood still again, by the rest of it, too.
+ *
+ * Context: the tick, before it sets the time of the next; does not sleep.
+ */
+void nswap_client_awake(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+	unsigned long now = jiffies, rest = 0;
+
+	if (!nswap_client_stood_still(node))
+		return;
+	if (time_after(cl->awake + cl->allowed, cl->due))
+		rest = cl->awake + cl->allowed - cl->due;
+	WRITE_ONCE(cl->allowed, rest + LONGER * (now - cl->due));
+	WRITE_ONCE(cl->awake, now);
 }
 
 /**
@@ -135,11 +158,17 @@ bool nswap_client_stood_still(const struct nswap_node *node)
  * @ms: for how long it has waited
  *
  * Context: any; does not sleep, on the page-in path.
- * Return: false if this node has stood still since: it waits for as long once more.
+ * Return: false if this node has stood still, and not run for LONGER times as long since; @ms
+ * is enough.
  */
 bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms)
 {
-	/* in this order: a tick that is late changes @awake first */
-	return !nswap_client_stood_still(node) &&
-	       time_after(jiffies, READ_ONCE(node->client->awake) + msecs_to_jiffies(ms));
+	const struct nswap_client *cl = node->client;
+	unsigned long longer;
+
+	/* in this order: a tick that is late changes @awake and @allowed first */
+	if (nswap_client_stood_still(node))
+		return false;
+	longer = min(READ_ONCE(cl->allowed), msecs_to_jiffies(ms));
+	return !time_before(jiffies, READ_ONCE(cl->awake) + longer);
 }

@@ -71,6 +71,7 @@ struct nswap_hedge {
  * @ticked: jiffies of the last one
  * @due: jiffies when the next one is to run
  * @awake: jiffies since when this node has not stood still
+ * @allowed: jiffies that what waited then may wait longer
  * @orphan_lock: protects @orphan, @orphan_head, @nr_orphans
  * @orphan: ring of obsolete copies
  * @orphan_head: oldest
@@ -102,6 +103,7 @@ struct nswap_client {
 	unsigned long ticked;
 	unsigned long due;
 	unsigned long awake;
+	unsigned long allowed;
 	spinlock_t orphan_lock;
 	struct nswap_orphan *orphan;
 	unsigned int orphan_head;
@@ -123,6 +125,7 @@ void nswap_client_tick_now(struct nswap_node *node);
 void nswap_client_tick_soon(struct nswap_node *node);
 void nswap_client_used(struct nswap_node *node);
 bool nswap_client_stood_still(const struct nswap_node *node);
+void nswap_client_awake(struct nswap_node *node);
 bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms);
 
 /* do requests wait, for room or a slot? any context; a snapshot */
