@@ -40,6 +40,7 @@ DEVICE_MB = 24
 DEAD_AFTER = 1
 PATIENCE = 20           # dead_after where a death would be one too many
 SETTLE_S = 0.5
+TOGETHER_S = 0.5    # faults of several servers begin within this, or are called off
 REACH_S = 3         # for a named point; a round is as good without one
 
 
@@ -194,10 +195,17 @@ class Crash(Faults):
     def strike(self, what, victims):
         """A fault begins, what is held goes on, and later it ends."""
         begin, end, least, most = FAULTS[what]
+        started = time.monotonic()
         for victim in victims:
             getattr(self, begin)(victim)
+        took = time.monotonic() - started
         self.go_on()
-        hold(self.random.uniform(least, most))
+        if len(victims) > 1 and took > TOGETHER_S:
+            # what was written in between has one peer less for its copies or checks
+            print(f"  called off: {took:.1f} s from the first to the last, not at once")
+            self.done["not at once"] += 1
+        else:
+            hold(self.random.uniform(least, most))
         for victim in victims:
             getattr(self, end)(victim)
 
