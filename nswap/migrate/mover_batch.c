@@ -216,7 +216,7 @@ static u32 mover_finish(struct mover_thread *w, struct nswap_owner *o,
 	for (i = 0; i < nr; i++)
 		gone += nswap_held_moved(c, o, w->entry[i], p->attempt,
 					 drop & BIT(i) ? NSWAP_GONE : otherwise);
-	nswap_held_picked_over(o, p);
+	nswap_held_picked_over(c, p);
 	if (w->hand_on)
 		nswap_stat_add(w->m->node, pages_rebalanced, gone);
 	nswap_stat_add(w->m->node, moves_failed, nr - hweight_long(drop));
@@ -278,7 +278,7 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	u32 gone, nr;
 	u64 epoch;
 
-	nr = nswap_held_pick(o, &p, w->entry, &epoch);
+	nr = nswap_held_pick(w->m->node->cache, o, &p, w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
 		return 0;
@@ -361,7 +361,7 @@ int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
 /* one batch of one owner; any failure starts a backoff of the owner or the peer */
 u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
-	struct nswap_pick p = { .attempt = next_attempt(w->m) };
+	struct nswap_pick p = { .attempt = next_attempt(w->m), .to_peer = true };
 	struct nswap_node *node = w->m->node;
 	enum nswap_moved_how otherwise = NSWAP_KEPT;
 	unsigned long there, drop = 0;
@@ -376,7 +376,7 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return 0;
 	p.n = min_t(u64, room, to.free);
 	p.scarce = to.free < SCARCE;
-	nr = nswap_held_pick(o, &p, w->entry, &epoch);
+	nr = nswap_held_pick(w->m->node->cache, o, &p, w->entry, &epoch);
 	if (!nr) {
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
 		return 0;

@@ -57,9 +57,10 @@ struct nswap_entry {
  * struct nswap_owner - a node that stores pages here
  * @link: in the cache's list
  * @id: node id; write-once
+ * @weight: what it gets beside others; written under the cache's lock
  * @lock: protects @epoch, @session, @tree, @lru, @pending,
- *	@pending_tree, @nr_pending, @attached, @seq, @moving; outside
- *	the cache's lock
+ *	@pending_tree, @nr_pending, @attached, @seq; outside the
+ *	cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
  * @ticket: of the connection that opened the session; used at hello only
@@ -71,7 +72,6 @@ struct nswap_entry {
  * @attached: what it said of its devices, see attached.c
  * @reserves: number of those with a reserve, likewise
  * @seq: counts stores and claims
- * @moving: attempts to move its pages that are not over, by class
  * @nr_pending: pages in @pending
  * @held: pages in @tree and @pending; under the cache's lock
  * @filling: pages taken to be filled for it; likewise
@@ -106,7 +106,6 @@ struct nswap_owner {
 	struct list_head attached;
 	u32 reserves;
 	u64 seq;
-	u32 moving[NSWAP_DEV_CLASSES];
 	u32 nr_pending;
 	u64 held;
 	u32 filling;
@@ -149,6 +148,10 @@ struct nswap_owner {
  * @nr_owners: how many
  * @movers: connections of movers; under @hello
  * @last_turn: id of the owner whose pages were moved last
+ * @moving_critical: attempts to move critical pages to peers that are not over
+ * @weighed: weights that were set, weights.c; under @hello
+ * @nr_weighed: how many; likewise
+ * @weights: sum of the weights of @owners
  * @fill: work that sets pages aside
  * @sent: entries without users that sockets refer to, cache_sent.c; under @lock
  * @nr_sent: how many; likewise
@@ -177,6 +180,10 @@ struct nswap_cache {
 	u32 nr_owners;
 	struct list_head movers;
 	u64 last_turn;
+	u32 moving_critical;
+	struct list_head weighed;
+	unsigned int nr_weighed;
+	u32 weights;
 	struct delayed_work fill;
 	struct list_head sent;
 	u64 nr_sent;

@@ -46,7 +46,9 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
  * @n: at most this many
  * @not_of: a device instance whose pages are skipped, 0 for none
  * @one_device: all pages of the same device
- * @scarce: room for them is: none but critical ones while such are on their way
+ * @to_peer: they go to a peer, not back to their owner
+ * @scarce: room for them is: none but critical ones while there are such of any owner, or such
+ *	are on their way to a peer
  * @class: result; enum nswap_device_class of the pages
  */
 struct nswap_pick {
@@ -54,15 +56,16 @@ struct nswap_pick {
 	u32 n;
 	u32 not_of;
 	bool one_device;
+	bool to_peer;
 	bool scarce;
 	u8 class;
 };
 
 u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			 struct nswap_wire_page *name, u64 *epoch);
-u32 nswap_held_pick(struct nswap_owner *o, struct nswap_pick *p,
+u32 nswap_held_pick(struct nswap_cache *c, struct nswap_owner *o, struct nswap_pick *p,
 		    struct nswap_entry **entry, u64 *epoch);
-void nswap_held_picked_over(struct nswap_owner *o, const struct nswap_pick *p);
+void nswap_held_picked_over(struct nswap_cache *c, const struct nswap_pick *p);
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		      struct nswap_entry *e, u32 attempt,
 		      enum nswap_moved_how how);

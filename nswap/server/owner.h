@@ -10,6 +10,7 @@
 struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch);
 bool nswap_owner_has(struct nswap_owner *o, enum nswap_device_class class);
 struct nswap_owner *nswap_owner_droppable(struct nswap_cache *c);
+bool nswap_owner_any_critical(struct nswap_cache *c);
 struct nswap_owner *nswap_owner_turn(struct nswap_cache *c);
 void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o);
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,

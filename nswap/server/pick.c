@@ -15,6 +15,7 @@
  */
 #include "core/node.h"
 #include "held.h"
+#include "owner.h"
 
 /* limit of pages looked at for one batch, with the owner's lock held */
 #define LOOK_AT	1024
@@ -50,47 +51,72 @@ static u32 pick_class(struct nswap_owner *o, const struct nswap_pick *p,
 	return nr;
 }
 
+/* one more attempt to move critical pages, or one less; process, does not sleep */
+static void pick_count(struct nswap_cache *c, int n)
+{
+	spin_lock(&c->lock);
+	c->moving_critical += n;
+	spin_unlock(&c->lock);
+}
+
+/* are there critical pages that come first? @mine: attempts of the caller that are counted */
+static bool pick_after_critical(struct nswap_cache *c, u32 mine)
+{
+	bool there;
+
+	/* one that failed has put its pages back before it was counted off */
+	spin_lock(&c->lock);
+	there = c->moving_critical > mine || nswap_owner_any_critical(c);
+	spin_unlock(&c->lock);
+	return there;
+}
+
 /**
  * nswap_held_pick() - pick the least recently used pages
+ * @c: cache
  * @o: owner, kept by the caller
  * @p: how many, and which
  * @entry: result; the caller gets a reference to each
  * @epoch: result; the owner's epoch they belong to
  *
- * All are of one class, critical ones first. While some of these are on their way, perhaps
- * slowly, others do not take the last room before them.
+ * All are of one class, critical ones first. While some of these, of any owner, are on their
+ * way, perhaps slowly, others do not take the last room before them.
  *
  * Context: process, does not sleep; a page-out path.
  * Return: how many; if any, nswap_held_picked_over() is to follow.
  */
-u32 nswap_held_pick(struct nswap_owner *o, struct nswap_pick *p,
+u32 nswap_held_pick(struct nswap_cache *c, struct nswap_owner *o, struct nswap_pick *p,
 		    struct nswap_entry **entry, u64 *epoch)
 {
 	static const u8 order[NSWAP_DEV_CLASSES] = {
 		NSWAP_DEV_CRITICAL, NSWAP_DEV_NORMAL, NSWAP_DEV_DROPPABLE,
 	};
 	u32 i, nr = 0;
+	bool critical;
 
 	spin_lock(&o->lock);
 	*epoch = o->epoch;
+	/* counted first, so that no other thread finds them neither there nor on their way */
+	critical = p->to_peer && !list_empty(&o->lru[NSWAP_DEV_CRITICAL]);
+	if (critical)
+		pick_count(c, 1);
 	for (i = 0; i < NSWAP_DEV_CLASSES && !nr; i++) {
-		if (i && p->scarce && o->moving[NSWAP_DEV_CRITICAL])
+		if (i && p->scarce && pick_after_critical(c, critical))
 			break;
 		p->class = order[i];
 		nr = pick_class(o, p, entry);
 	}
-	if (nr)
-		o->moving[p->class]++;
+	if (critical && (!nr || p->class != NSWAP_DEV_CRITICAL))
+		pick_count(c, -1);
 	spin_unlock(&o->lock);
 	return nr;
 }
 
 /* the attempt to move what was picked is over; process, does not sleep */
-void nswap_held_picked_over(struct nswap_owner *o, const struct nswap_pick *p)
+void nswap_held_picked_over(struct nswap_cache *c, const struct nswap_pick *p)
 {
-	spin_lock(&o->lock);
-	o->moving[p->class]--;
-	spin_unlock(&o->lock);
+	if (p->to_peer && p->class == NSWAP_DEV_CRITICAL)
+		pick_count(c, -1);
 }
 
 /**

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owners: whose pages leave next, when the node gives RAM back.
+ *
+ * Invariant: an owner that is returned is kept, by @users under cache->lock, until
+ * nswap_owner_leave().
+ */
+#include "core/node.h"
+#include "owner.h"
+
+/* has it pages of a class that are not being moved? a snapshot */
+bool nswap_owner_has(struct nswap_owner *o, enum nswap_device_class class)
+{
+	return !list_empty_careful(&o->lru[class]);
+}
+
+/* is there an owner with critical pages that can be moved now? the cache's lock held */
+bool nswap_owner_any_critical(struct nswap_cache *c)
+{
+	struct nswap_owner *o;
+
+	list_for_each_entry(o, &c->owners, link)
+		if (nswap_owner_has(o, NSWAP_DEV_CRITICAL) &&
+		    !time_before(jiffies, READ_ONCE(o->rest)))
+			return true;
+	return false;
+}
+
+/*
+ * An owner with droppable pages, perhaps in backoff. Context: process, does not sleep; a
+ * page-out path. Returns it, kept until nswap_owner_leave(), or NULL.
+ */
+struct nswap_owner *nswap_owner_droppable(struct nswap_cache *c)
+{
+	struct nswap_owner *o, *found = NULL;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(o, &c->owners, link)
+		if (!found && nswap_owner_has(o, NSWAP_DEV_DROPPABLE))
+			found = o;
+	if (found)
+		found->users++;
+	spin_unlock(&c->lock);
+	return found;
+}
+
+/*
+ * The next owner to have pages moved. Context: process, does not sleep; a page-out
+ * path. Returns an owner with pages that is not in backoff, kept until
+ * nswap_owner_leave(), or NULL. Owners take turns, those with critical pages first.
+ */
+struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
+{
+	struct nswap_owner *o, *first = NULL, *next = NULL;
+	bool seen = false, critical;
+
+	spin_lock(&c->lock);
+	critical = nswap_owner_any_critical(c);
+	list_for_each_entry(o, &c->owners, link) {
+		bool may = o->held &&
+			   (!critical || nswap_owner_has(o, NSWAP_DEV_CRITICAL)) &&
+			   !time_before(jiffies, READ_ONCE(o->rest));
+
+		if (may && !first)
+			first = o;
+		if (may && seen && !next)
+			next = o;
+		if (o->id == c->last_turn)
+			seen = true;
+	}
+	o = next ?: first;
+	if (o) {
+		o->users++;
+		c->last_turn = o->id;
+	}
+	spin_unlock(&c->lock);
+	return o;
+}
