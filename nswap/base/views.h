@@ -163,6 +163,7 @@ struct nswap_cache_view {
  * @no_home: it reported lately that pages cannot be sent back to it
  * @reserved: pages that its devices' reserves lack
  * @share: pages it may have of what is lent now
+ * @weight: what it gets beside others, where there is not enough for all
  */
 struct nswap_owner_view {
 	u64 id;
@@ -173,6 +174,17 @@ struct nswap_owner_view {
 	bool no_home;
 	u64 reserved;
 	u64 share;
+	u32 weight;
+};
+
+/**
+ * struct nswap_weight_view - a weight that was set
+ * @id: of the owner's node, which need not be known
+ * @weight: NSWAP_WEIGHT_LEAST to NSWAP_WEIGHT_MOST
+ */
+struct nswap_weight_view {
+	u64 id;
+	u32 weight;
 };
 
 /**
@@ -370,6 +382,11 @@ const char *nswap_trend_name(u8 trend);
 void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v);
 bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 		      struct nswap_owner_view *v);
+
+/* server/weights.c */
+int nswap_weight_set(struct nswap_node *node, u64 id, u32 weight);
+bool nswap_weight_next(struct nswap_node *node, unsigned int after,
+		       struct nswap_weight_view *v);
 
 /* device/life.c */
 int nswap_device_add(struct nswap_node *node,

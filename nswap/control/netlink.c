@@ -24,6 +24,7 @@
 #include "netlink_gen.h"
 #include "netlink_keys.h"
 #include "policy_select.h"
+#include "server/weights.h"
 
 static_assert(NSWAP_DEFAULT_PORT == NSWAP_PORT);
 
@@ -301,6 +302,41 @@ static int set_policy(struct nswap_node *node, const char *device,
 				     nla_data(tb[NSWAP_POLICY_A_NAME]), ext);
 }
 
+static int set_weight(struct nswap_node *node, const struct nlattr *nest,
+		      struct netlink_ext_ack *ext)
+{
+	struct nlattr *tb[NSWAP_WEIGHT_A_MAX + 1];
+	u64 id;
+	u32 weight;
+	int err;
+
+	err = nla_parse_nested(tb, ARRAY_SIZE(nswap_weight_nl_policy) - 1, nest,
+			       nswap_weight_nl_policy, ext);
+	if (err)
+		return err;
+	if (!tb[NSWAP_WEIGHT_A_ID] || !tb[NSWAP_WEIGHT_A_VALUE]) {
+		NL_SET_ERR_MSG(ext, "a weight needs the node id of an owner and a value");
+		return -EINVAL;
+	}
+	id = nla_get_u64(tb[NSWAP_WEIGHT_A_ID]);
+	weight = nla_get_u32(tb[NSWAP_WEIGHT_A_VALUE]);
+	if (!id) {
+		NL_SET_ERR_MSG(ext, "no node has the id 0");
+		return -EINVAL;
+	}
+	if (weight < NSWAP_WEIGHT_LEAST || weight > NSWAP_WEIGHT_MOST) {
+		NL_SET_ERR_MSG_FMT(ext, "a weight must be between %u and %u",
+				   NSWAP_WEIGHT_LEAST, NSWAP_WEIGHT_MOST);
+		return -ERANGE;
+	}
+	/* nodes may share one file of weights: its own means nothing */
+	err = id == node->id ? 0 : nswap_weight_set(node, id, weight);
+	if (err == -ENOSPC)
+		NL_SET_ERR_MSG_FMT(ext, "a node keeps %u weights at most, see: nswapctl weight",
+				   NSWAP_MAX_PEERS);
+	return err;
+}
+
 static int set_one(struct nswap_node *node, struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
@@ -310,7 +346,7 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 
 	if (tb[NSWAP_A_DEVICE_NAME])
 		device = nla_data(tb[NSWAP_A_DEVICE_NAME]);
-	if (device && (tb[NSWAP_A_LEND_PAGES] || tb[NSWAP_A_KNOB])) {
+	if (device && (tb[NSWAP_A_LEND_PAGES] || tb[NSWAP_A_KNOB] || tb[NSWAP_A_WEIGHT])) {
 		NL_SET_ERR_MSG(info->extack, "this is the node's: only policies and the profile are a device's");
 		return -EINVAL;
 	}
@@ -337,6 +373,8 @@ static int set_one(struct nswap_node *node, struct genl_info *info)
 				  info->extack);
 	if (tb[NSWAP_A_MEMBERS])
 		return nswap_nl_keys_trust(node, tb[NSWAP_A_MEMBERS], info->extack);
+	if (tb[NSWAP_A_WEIGHT])
+		return set_weight(node, tb[NSWAP_A_WEIGHT], info->extack);
 	err = parse_knob(tb[NSWAP_A_KNOB], &name, &value, info->extack);
 	if (err)
 		return err;
@@ -364,6 +402,7 @@ int nswap_nl_node_set_doit(struct sk_buff *skb, struct genl_info *info)
 		      nla_type(a) == NSWAP_A_PROFILE_RESET ||
 		      nla_type(a) == NSWAP_A_POLICY ||
 		      nla_type(a) == NSWAP_A_MEMBERS ||
+		      nla_type(a) == NSWAP_A_WEIGHT ||
 		      nla_type(a) == NSWAP_A_KNOB;
 	if (nr != 1) {
 		NL_SET_ERR_MSG(info->extack, "one request changes exactly one thing");

@@ -30,6 +30,7 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node);
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v);
 int nswap_nl_put_peer(struct sk_buff *skb, const struct nswap_peer_view *v);
 int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v);
+int nswap_nl_put_weight(struct sk_buff *skb, const struct nswap_weight_view *v);
 int nswap_nl_put_policy(struct sk_buff *skb, enum nswap_policy_kind kind,
 			const struct nswap_policy *p, bool current_one, bool own);
 int nswap_nl_put_knob(struct sk_buff *skb, const struct nswap_knob *k,

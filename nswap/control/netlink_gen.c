@@ -36,8 +36,13 @@ const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1] = {
 	[NSWAP_POLICY_A_OWN] = { .type = NLA_FLAG, },
 };
 
+const struct nla_policy nswap_weight_nl_policy[NSWAP_WEIGHT_A_VALUE + 1] = {
+	[NSWAP_WEIGHT_A_ID] = { .type = NLA_U64, },
+	[NSWAP_WEIGHT_A_VALUE] = { .type = NLA_U32, },
+};
+
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_REBOOT + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_WEIGHT + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -64,10 +69,11 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_REBOOT + 1] = {
 	[NSWAP_A_SEAL] = { .type = NLA_U8, },
 	[NSWAP_A_OPEN] = { .type = NLA_FLAG, },
 	[NSWAP_A_REBOOT] = { .type = NLA_FLAG, },
+	[NSWAP_A_WEIGHT] = NLA_POLICY_NESTED(nswap_weight_nl_policy),
 };
 
 /* Ops table for nswap */
-const struct genl_small_ops nswap_nl_ops[18] = {
+const struct genl_small_ops nswap_nl_ops[19] = {
 	{
 		.cmd	= NSWAP_CMD_NODE_UP,
 		.doit	= nswap_nl_node_up_doit,
@@ -149,5 +155,9 @@ const struct genl_small_ops nswap_nl_ops[18] = {
 		.cmd	= NSWAP_CMD_SURVEY_GET,
 		.dumpit	= nswap_nl_survey_get_dumpit,
 		.flags	= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd	= NSWAP_CMD_WEIGHT_GET,
+		.dumpit	= nswap_nl_weight_get_dumpit,
 	},
 };

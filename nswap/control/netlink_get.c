@@ -239,6 +239,20 @@ static int put_next_knob(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+static int put_next_weight(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct nswap_node *node, unsigned long *after)
+{
+	struct nswap_weight_view v;
+	int err;
+
+	if (!nswap_weight_next(node, *after, &v))
+		return -ENOENT;
+	err = nswap_nl_put_weight(skb, &v);
+	if (!err)
+		++*after;
+	return err;
+}
+
 static int put_next_latency(struct sk_buff *skb, struct netlink_callback *cb,
 			    struct nswap_node *node, unsigned long *after)
 {
@@ -358,6 +372,11 @@ int nswap_nl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int nswap_nl_knob_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_of_node(skb, cb, NSWAP_CMD_KNOB_GET, put_next_knob);
+}
+
+int nswap_nl_weight_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_of_node(skb, cb, NSWAP_CMD_WEIGHT_GET, put_next_weight);
 }
 
 int nswap_nl_latency_get_dumpit(struct sk_buff *skb,

@@ -305,7 +305,19 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	    put_u64(skb, NSWAP_OWNER_A_GRANTED_PAGES, v->granted) ||
 	    put_flag(skb, NSWAP_OWNER_A_NO_HOME, v->no_home) ||
 	    put_u64(skb, NSWAP_OWNER_A_RESERVED_PAGES, v->reserved) ||
-	    put_u64(skb, NSWAP_OWNER_A_SHARE_PAGES, v->share))
+	    put_u64(skb, NSWAP_OWNER_A_SHARE_PAGES, v->share) ||
+	    nla_put_u32(skb, NSWAP_OWNER_A_WEIGHT, v->weight))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int nswap_nl_put_weight(struct sk_buff *skb, const struct nswap_weight_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, NSWAP_A_WEIGHT);
+
+	if (!nest || put_u64(skb, NSWAP_WEIGHT_A_ID, v->id) ||
+	    nla_put_u32(skb, NSWAP_WEIGHT_A_VALUE, v->weight))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -24,13 +24,19 @@ static inline u64 nswap_share_left(u64 limit, u64 has)
 }
 
 /*
- * Pages that may be promised to one of so many owners at a time: with others there all of
- * them have half of what is free, so that one that comes finds some. @free: pages without
- * content; @least: at any rate
+ * Pages that may be promised to an owner at a time: with others there all of them have half
+ * of what is free, so that one that comes finds some. @free: pages without content; @weight:
+ * the owner's; @all: that of all of them; @least: at any rate
  */
-static inline u32 nswap_share_window(u64 free, u32 owners, u32 least, u32 most)
+static inline u32 nswap_share_window(u64 free, u32 weight, u32 all, u32 least, u32 most)
 {
-	return owners > 1 ? clamp_t(u64, div_u64(free, 2 * owners), least, most) : most;
+	return all > weight ? clamp_t(u64, div_u64(free * weight, 2 * all), least, most) : most;
+}
+
+/* the fair part of one owner of what is free, everything if it is alone; likewise */
+static inline u64 nswap_share_fair(u64 free, u32 weight, u32 all)
+{
+	return all > weight ? div_u64(free * weight, all) : free;
 }
 
 #endif

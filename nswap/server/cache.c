@@ -234,23 +234,23 @@ unlock:
 	return ret;
 }
 
-/* what an owner may get now: everything if it is alone, else a fair part */
-static u32 cache_fair(struct nswap_cache *c, u64 free)
+/* what an owner may get now */
+static u32 cache_fair(const struct nswap_cache *c, const struct nswap_owner *o, u64 free)
 {
-	u64 fair = free / max(c->nr_owners, 1u);
+	u64 fair = nswap_share_fair(free, o->weight, c->weights);
 
 	return min_t(u64, max(fair, min(free, (u64)NSWAP_REQ_SLOTS)), U32_MAX);
 }
 
 /* the limit of what is promised to one owner and not used; cache lock held */
-static u32 cache_window_most(const struct nswap_cache *c)
+static u32 cache_window_most(const struct nswap_cache *c, const struct nswap_owner *o)
 {
 	u64 used = c->held + c->reserved, free = c->target > used ? c->target - used : 0;
 
 	/* what is lent may not be there; an adaptive pool grows with what is promised */
 	if (!c->adaptive)
 		free = min(free, nswap_cache_room(c) + c->granted + c->revoked);
-	return nswap_share_window(free, c->nr_owners, WINDOW_FIRST, NSWAP_WINDOW_MAX);
+	return nswap_share_window(free, o->weight, c->weights, WINDOW_FIRST, NSWAP_WINDOW_MAX);
 }
 
 /*
@@ -265,10 +265,10 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 
 	spin_lock(&c->lock);
 	o->window = clamp(max(o->window + used, wanted), WINDOW_FIRST,
-			  cache_window_most(c));
+			  cache_window_most(c, o));
 	if (o->window > o->granted && !nswap_cache_holding(c)) {
 		add = min(o->window - o->granted,
-			  cache_fair(c, nswap_cache_room(c)));
+			  cache_fair(c, o, nswap_cache_room(c)));
 		renewed = cache_renew(c, o, add);
 		fair = add - renewed;
 		add = min_t(u64, fair, cache_left(c, o));

@@ -95,6 +95,7 @@ struct nswap_entry {
 struct nswap_owner {
 	struct list_head link;
 	u64 id;
+	u32 weight;
 	spinlock_t lock;
 	u64 epoch;
 	u64 session;

@@ -8,6 +8,7 @@
 #include "core/node.h"
 #include "owner.h"
 #include "held.h"
+#include "weights.h"
 
 /**
  * nswap_cache_start() - create the Nswap Cache of a node
@@ -32,6 +33,7 @@ int nswap_cache_start(struct nswap_node *node, u64 pages)
 	INIT_LIST_HEAD(&c->all);
 	INIT_LIST_HEAD(&c->pool);
 	INIT_LIST_HEAD(&c->owners);
+	INIT_LIST_HEAD(&c->weighed);
 	INIT_LIST_HEAD(&c->sent);
 	INIT_DELAYED_WORK(&c->fill, nswap_cache_fill_work);
 	INIT_DELAYED_WORK(&c->sent_look, nswap_cache_sent_work);
@@ -60,6 +62,7 @@ void nswap_cache_stop(struct nswap_node *node)
 	nswap_cache_sent_stop(c);
 	nswap_cache_close(c);
 	WARN_ON_ONCE(c->allocated);
+	nswap_weights_free(c);
 	kfree(c);
 	node->cache = NULL;
 }
@@ -119,6 +122,7 @@ bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 			.connected = !list_empty(&o->conns),
 			.no_home = nswap_owner_homeless(o),
 			.reserved = o->reserved,
+			.weight = o->weight,
 			.share = min(nswap_cache_share(c), READ_ONCE(c->target)),
 		};
 		found = true;

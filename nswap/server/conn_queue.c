@@ -375,6 +375,12 @@ static bool conn_linger(struct nswap_hands *h, struct nswap_srv_conn *conn)
 	return came;
 }
 
+/* how long a turn of a connection may take while others wait */
+static unsigned long turn_jiffies(u32 weight)
+{
+	return msecs_to_jiffies(nswap_weight_turn(TURN_MS, weight));
+}
+
 /**
  * nswap_conn_stays() - is a hand to serve another message of a connection?
  * @conn: connection it serves; no answer is held back
@@ -388,10 +394,12 @@ bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned
 {
 	struct nswap_hands *h = conn->hands;
 	bool others = queue_waits(h, conn);
+	u32 weight = nswap_conn_weight(conn);
 
+	nswap_hand_weigh(conn->hand, weight);
 	if (conn->t->pending(conn->l, conn->need))
-		return !others || (served < TURN &&
-				   !time_after(jiffies, begun + msecs_to_jiffies(TURN_MS)));
+		return !others || (served < nswap_weight_turn(TURN, weight) &&
+				   !time_after(jiffies, begun + turn_jiffies(weight)));
 	return !others && conn->phase == NSWAP_CONN_KNOWN && conn_linger(h, conn);
 }
 

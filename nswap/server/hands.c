@@ -6,7 +6,7 @@
  * rests: it has no thread, and its link calls when something happens there (conn_queue.c).
  * So hundreds of owners, most of whom rest at any time, take a few threads; an owner that is
  * active has one for each connection, and the scheduler shares the processors out between
- * owners, and with this machine's own programs.
+ * owners, by their weights, and with this machine's own programs.
  *
  * Invariants:
  *  - FEW hands there are always. More are made when connections wait, while memory is not
@@ -51,6 +51,15 @@ static struct nswap_srv_conn *hand_wait(struct nswap_hand *hand)
 	return conn;
 }
 
+/* the hand works for an owner of this weight from now on; the hand itself, does not sleep */
+void nswap_hand_weigh(struct nswap_hand *hand, u32 weight)
+{
+	if (hand->weight == weight)
+		return;
+	hand->weight = weight;
+	set_user_nice(current, HAND_NICE + nswap_weight_nice(weight));
+}
+
 /* serve one connection for a turn; returns what to serve next, NULL: it is idle */
 static struct nswap_srv_conn *hand_turn(struct nswap_hand *hand, struct nswap_srv_conn *conn,
 					struct nswap_rx_affinity *f)
@@ -58,6 +67,7 @@ static struct nswap_srv_conn *hand_turn(struct nswap_hand *hand, struct nswap_sr
 	struct nswap_hands *h = hand->hands;
 
 	conn->t->on_change(conn->l, NULL, NULL);
+	nswap_hand_weigh(hand, nswap_conn_weight(conn));
 	if (!h->turn(conn, f)) {
 		nswap_conn_over(h, conn);
 		conn = NULL;
@@ -74,9 +84,12 @@ static int hand_loop(void *data)
 	struct nswap_rx_affinity f;
 
 	nswap_rx_affinity_start(&f);
-	set_user_nice(current, HAND_NICE);
+	nswap_hand_weigh(hand, NSWAP_WEIGHT);
 	while (conn || (conn = hand_wait(hand))) {
 		conn = hand_turn(hand, conn, &f);
+		/* whom it serves next is to be waited for by none */
+		if (!conn)
+			nswap_hand_weigh(hand, NSWAP_WEIGHT);
 		/* what it serves next may come in on another CPU */
 		if (!conn && f.cpu >= 0) {
 			set_cpus_allowed_ptr(current, cpu_possible_mask);

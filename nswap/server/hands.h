@@ -12,6 +12,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "cache.h"
+#include "pure/weight.h"
 #include "server.h"
 
 /**
@@ -23,6 +25,7 @@
  * @conn: what it serves, NULL while it is idle; the lock
  * @idle: jiffies since when it is idle, or lingers
  * @called: it is to linger no longer
+ * @weight: of the owner it serves now; its own
  */
 struct nswap_hand {
 	struct nswap_hands *hands;
@@ -32,6 +35,7 @@ struct nswap_hand {
 	struct nswap_srv_conn *conn;
 	unsigned long idle;
 	bool called;
+	u32 weight;
 };
 
 /**
@@ -76,6 +80,9 @@ struct nswap_hands {
 	wait_queue_head_t none;
 };
 
+/* hands.c */
+void nswap_hand_weigh(struct nswap_hand *hand, u32 weight);
+
 /* conn_queue.c */
 void nswap_conn_queue_init(struct nswap_hands *h);
 struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv_conn *conn);
@@ -84,5 +91,11 @@ void nswap_conn_over(struct nswap_hands *h, struct nswap_srv_conn *conn);
 unsigned int nswap_conn_queued(const struct nswap_hands *h);
 void nswap_conn_call(struct nswap_hands *h, unsigned long longer);
 bool nswap_conn_needs(const struct nswap_hands *h, unsigned int nr);
+
+/* what the owner of a connection gets beside others; its hand */
+static inline u32 nswap_conn_weight(const struct nswap_srv_conn *conn)
+{
+	return conn->owner ? READ_ONCE(conn->owner->weight) : NSWAP_WEIGHT;
+}
 
 #endif

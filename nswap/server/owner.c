@@ -30,6 +30,7 @@
 #include "held.h"
 #include "owner.h"
 #include "server.h"
+#include "weights.h"
 
 /*
  * A node has NSWAP_MOVERS to send and as many to tell, and its sessions prove who they are
@@ -59,6 +60,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	if (!o)
 		return NULL;
 	o->id = id;
+	o->weight = nswap_weights_of(c, id);
 	spin_lock_init(&o->lock);
 	o->tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->conns);
@@ -73,6 +75,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	spin_lock(&c->lock);
 	list_add_tail(&o->link, &c->owners);
 	c->nr_owners++;
+	c->weights += o->weight;
 	spin_unlock(&c->lock);
 	return o;
 }
@@ -88,6 +91,7 @@ void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	if (idle) {
 		list_del(&o->link);
 		c->nr_owners--;
+		c->weights -= o->weight;
 	}
 	spin_unlock(&c->lock);
 	if (!idle)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Share: what of a node's lent pages one owner may have. */
+/* Share and weight: what of a node's lent pages one owner may have, beside others. */
 #include <kunit/test.h>
 
 #include "../../nswap/pure/share.h"
+#include "../../nswap/pure/weight.h"
 
 static void limit(struct kunit *test)
 {
@@ -27,20 +28,43 @@ static void left(struct kunit *test)
 
 static void window(struct kunit *test)
 {
-	/* alone: all that may be; with others half of what is free, in equal parts */
-	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 0, 128, 2048), 2048u);
-	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 1, 128, 2048), 2048u);
-	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 2, 128, 2048), 1024u);
-	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 10, 128, 2048), 204u);
-	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 200, 128, 2048), 128u);
-	KUNIT_EXPECT_EQ(test, nswap_share_window(0, 2, 128, 2048), 128u);
-	KUNIT_EXPECT_EQ(test, nswap_share_window(1ull << 40, 1023, 128, 2048), 2048u);
+	/* alone: all that may be; with others half of what is free, by weight */
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 100, 100, 128, 2048), 2048u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 100, 200, 128, 2048), 1024u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 100, 1000, 128, 2048), 204u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 400, 1000, 128, 2048), 819u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(4096, 100, 20000, 128, 2048), 128u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(0, 100, 200, 128, 2048), 128u);
+	KUNIT_EXPECT_EQ(test, nswap_share_window(1ull << 40, 1000, 1023000, 128, 2048), 2048u);
+}
+
+static void fair(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, nswap_share_fair(4096, 10, 10), 4096ull);
+	KUNIT_EXPECT_EQ(test, nswap_share_fair(4096, 100, 400), 1024ull);
+	KUNIT_EXPECT_EQ(test, nswap_share_fair(4096, 300, 400), 3072ull);
+	KUNIT_EXPECT_EQ(test, nswap_share_fair(3, 10, 1010), 0ull);
+}
+
+static void weight(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, nswap_weight_nice(NSWAP_WEIGHT), 0);
+	KUNIT_EXPECT_EQ(test, nswap_weight_nice(125), -1);
+	KUNIT_EXPECT_EQ(test, nswap_weight_nice(400), -6);
+	KUNIT_EXPECT_EQ(test, nswap_weight_nice(NSWAP_WEIGHT_MOST), -10);
+	KUNIT_EXPECT_EQ(test, nswap_weight_nice(80), 1);
+	KUNIT_EXPECT_EQ(test, nswap_weight_nice(NSWAP_WEIGHT_LEAST), 10);
+	KUNIT_EXPECT_EQ(test, nswap_weight_turn(32, NSWAP_WEIGHT), 32u);
+	KUNIT_EXPECT_EQ(test, nswap_weight_turn(32, 250), 80u);
+	KUNIT_EXPECT_EQ(test, nswap_weight_turn(5, NSWAP_WEIGHT_LEAST), 1u);
 }
 
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(limit),
 	KUNIT_CASE(left),
 	KUNIT_CASE(window),
+	KUNIT_CASE(fair),
+	KUNIT_CASE(weight),
 	{}
 };
 

@@ -126,6 +126,7 @@ static void json_stat(const struct view_stat *s, const struct view_swapped *swap
 		json_number("granted_pages", owners[i].granted);
 		json_number("reserved_pages", owners[i].reserved);
 		json_number("share_pages", owners[i].share);
+		json_number("weight", owners[i].weight);
 		json_end();
 	}
 	json_end();
@@ -167,7 +168,7 @@ static void print_lent(const struct view_node *n)
 	line("surplus", n->surplus, "held above what is lent, to be moved away");
 }
 
-/* who holds what here; by address where a peer of that id is known */
+/* who has what of this node; by address where a peer of that id is known */
 static void print_owners(const struct view_owner *owners, size_t nr)
 {
 	char name[ADDR_TEXT], size[32], share[32];
@@ -184,11 +185,11 @@ static void print_owners(const struct view_owner *owners, size_t nr)
 		for (p = 0; p < nr_peers; p++)
 			if (peers[p].id == owners[i].id)
 				text_addr(&peers[p].addr, name);
-		printf("  %-24s %9s held of %s, %llu pages granted, %s\n", name,
+		printf("  %-24s %9s held of %s, %llu pages granted, weight %u, %s\n", name,
 		       text_size(owners[i].held * PAGE_BYTES, size,
 				 sizeof(size)),
 		       text_size(owners[i].share * PAGE_BYTES, share, sizeof(share)),
-		       (unsigned long long)owners[i].granted,
+		       (unsigned long long)owners[i].granted, owners[i].weight,
 		       owners[i].connected ? "connected" : "not connected");
 	}
 	free(peers);

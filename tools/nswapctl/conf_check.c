@@ -138,6 +138,17 @@ static bool is_list(const char *v, conf_test_fn is)
 	return good;
 }
 
+/* NODE-ID NUMBER */
+static bool is_weight(const char *v)
+{
+	char id[17] = "";
+	uint64_t n;
+
+	strncat(id, v, 16);
+	return parse_id(id, &n) && n && v[16] == ' ' &&
+	       parse_number(v + 17 + strspn(v + 17, " "), 1000, &n) && n >= 10;
+}
+
 static bool is_addrs(const char *v)
 {
 	return is_list(v, is_addr);
@@ -163,6 +174,8 @@ static const struct conf_key {
 	{ CONF_NODE, "size-policy", is_size_policy, SIZING, false },
 	{ CONF_NODE, "place-policy", is_place, PLACE, false },
 	{ CONF_NODE, "read-policy", is_read, READ, false },
+	{ CONF_NODE, "weight", is_weight,
+	  "NODE-ID N, N from 10 to 1000: 3f2a9c0011223344 200", true },
 	{ CONF_DEVICE, "size", is_size, SIZE, false },
 	{ CONF_DEVICE, "home", is_path, "/PATH", false },
 	{ CONF_DEVICE, "flash", is_path, "/PATH, up to four lines", true },
@@ -195,7 +208,7 @@ static const struct {
 #define NR_KEYS	(sizeof(conf_keys) / sizeof(*conf_keys))
 
 static const char *const key_lists[] = {
-	"address, port, peers, broadcast, connections, key, members, secret, open, lend, size-policy, place-policy, read-policy",
+	"address, port, peers, broadcast, connections, key, members, secret, open, lend, size-policy, place-policy, read-policy, weight",
 	"KNOB = NUMBER, see: nswapctl set",
 	"size, home, flash, tier, protect, class, reserve, seal, swap, priority, place-policy, read-policy",
 };
@@ -235,6 +248,19 @@ static void conf_check_knob(struct conf *c, const struct conf_entry *e)
 	conf_complain(c, e->line, allowed, "'%s' is no value of the knob %s", e->value, e->key);
 }
 
+/* one line for each node; the line is known to be right */
+static void conf_check_weight(struct conf *c, const struct conf_section *s,
+			      const struct conf_entry *e)
+{
+	const struct conf_entry *other;
+
+	for (other = s->entry; other < e; other++)
+		if (!strcmp(other->key, e->key) && !strncasecmp(other->value, e->value, 16))
+			conf_complain(c, e->line, "one line for each node",
+				      "this node's weight is there already, in line %u",
+				      other->line);
+}
+
 static void conf_check_entry(struct conf *c, const struct conf_section *s,
 			     const struct conf_entry *e)
 {
@@ -249,6 +275,8 @@ static void conf_check_entry(struct conf *c, const struct conf_section *s,
 		return;
 	} else if (!k->test(e->value)) {
 		conf_complain(c, e->line, k->allowed, "'%s' is no value of %s", e->value, e->key);
+	} else if (k->test == is_weight) {
+		conf_check_weight(c, s, e);
 	}
 	if (conf_find(s, e->key) != e && (s->kind == CONF_KNOBS || !k->repeats))
 		conf_complain(c, e->line, "one line for each key", "%s is there already, in line %u",

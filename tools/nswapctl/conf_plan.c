@@ -202,6 +202,35 @@ static void plan_knob(struct conf *c, struct conf_plan *p, const struct conf_ent
 		plan_ctl(p, "set", e->key, e->value, NULL);
 }
 
+/*
+ * What other nodes get beside each other; @n: this node, if it is up. Nodes may share the file:
+ * the module takes a node's own weight and does nothing with it.
+ */
+static void plan_weights(struct conf_plan *p, const struct conf_section *s,
+			 const struct view_node *n, bool up)
+{
+	struct view_weight *weights = NULL;
+	size_t i, j, nr = up ? view_weights(&weights) : 0;
+
+	for (i = 0; i < s->nr; i++) {
+		const struct conf_entry *e = &s->entry[i];
+		uint32_t now = 100, wanted;
+		char id[17] = "";
+		uint64_t node;
+
+		if (strcmp(e->key, "weight") || !parse_id(strncat(id, e->value, 16), &node))
+			continue;
+		wanted = strtoul(e->value + 16, NULL, 10);
+		for (j = 0; j < nr; j++)
+			if (weights[j].id == node)
+				now = weights[j].value;
+		if (now != wanted && !(up && node == n->id))
+			plan_ctl(p, "weight", id, e->value + 16 + strspn(e->value + 16, " "),
+				 NULL);
+	}
+	free(weights);
+}
+
 static void plan_node(struct conf *c, struct conf_plan *p, const struct conf_section *s,
 		      const struct view_node *n, bool up)
 {
@@ -218,6 +247,7 @@ static void plan_node(struct conf *c, struct conf_plan *p, const struct conf_sec
 			plan_ctl(p, "lend", lend, NULL, NULL);
 	}
 	plan_policies(p, s, up, NULL);
+	plan_weights(p, s, n, up);
 }
 
 static void plan_add(struct conf_plan *p, const struct conf_section *s)

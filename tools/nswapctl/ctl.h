@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the commands of nswapctl share: how to end, and the table of them.
+ * What the commands of nswapctl share: how to end, and the table of them (commands.c).
  *
  * Exit codes: 0 done, 1 refused or failed (one sentence on standard error),
  * 2 the command line makes no sense.
@@ -28,6 +28,9 @@ struct ctl_command {
 	int (*run)(int argc, char **argv);
 };
 
+extern const struct ctl_command ctl_commands[];
+extern const unsigned int ctl_nr_commands;
+
 extern bool ctl_json;		/* --json was given */
 extern uint32_t ctl_node;	/* --node was given: act on that one, else 0 */
 
@@ -47,6 +50,7 @@ int cmd_drain(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_lend(int argc, char **argv);
 int cmd_set(int argc, char **argv);
+int cmd_weight(int argc, char **argv);
 int cmd_psi(int argc, char **argv);
 int cmd_owner(int argc, char **argv);
 int cmd_device_add(int argc, char **argv);

@@ -40,6 +40,7 @@ static const struct metrics_field owner_fields[] = {
 	OWNER("reserved_bytes", BYTES, reserved, METRICS_PAGES,
 	      "RAM set aside for its devices' reserves and not filled"),
 	OWNER("share_bytes", BYTES, share, METRICS_PAGES, "RAM it may have"),
+	OWNER("weight", NULL, weight, METRICS_NUMBER, "what it gets beside others"),
 };
 
 #define DEVICE(name, unit, member, kind, help) \

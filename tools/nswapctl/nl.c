@@ -303,6 +303,15 @@ void ctl_put_knob(struct nl_msg *msg, const char *name, uint32_t value)
 	nla_nest_end(msg, nest);
 }
 
+void ctl_put_weight(struct nl_msg *msg, uint64_t id, uint32_t weight)
+{
+	struct nlattr *nest = must_nest(msg, NSWAP_A_WEIGHT);
+
+	ctl_put_wide(msg, NSWAP_WEIGHT_A_ID, id);
+	ctl_put_number(msg, NSWAP_WEIGHT_A_VALUE, weight);
+	nla_nest_end(msg, nest);
+}
+
 /* set a knob of the node */
 void ctl_set_knob(const char *name, uint32_t value)
 {

@@ -34,6 +34,7 @@ void ctl_put_bytes(struct nl_msg *msg, int type, const void *at, size_t bytes);
 void ctl_put_on(struct nl_msg *msg, int type);
 void ctl_put_policy(struct nl_msg *msg, const char *kind, const char *name);
 void ctl_put_knob(struct nl_msg *msg, const char *name, uint32_t value);
+void ctl_put_weight(struct nl_msg *msg, uint64_t id, uint32_t weight);
 void ctl_set_knob(const char *name, uint32_t value);
 
 #endif

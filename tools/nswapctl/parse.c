@@ -26,6 +26,15 @@ bool parse_number(const char *text, uint64_t max, uint64_t *value)
 	return !errno && !*end && *value <= max;
 }
 
+/* a node id: 16 hexadecimal digits, as they are shown */
+bool parse_id(const char *text, uint64_t *id)
+{
+	if (strlen(text) != 16 || strspn(text, "0123456789abcdefABCDEF") != 16)
+		return false;
+	*id = strtoull(text, NULL, 16);
+	return true;
+}
+
 /* 4096, 64K, 64M, 2G, 1T; with "iB" behind the letter, too */
 bool parse_size(const char *text, uint64_t *bytes)
 {

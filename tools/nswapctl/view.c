@@ -35,6 +35,17 @@ static void more_owners(struct nlattr **attrs, void *arg)
 	o->no_home = tb[NSWAP_OWNER_A_NO_HOME];
 	o->reserved = u64_of(tb[NSWAP_OWNER_A_RESERVED_PAGES]);
 	o->share = u64_of(tb[NSWAP_OWNER_A_SHARE_PAGES]);
+	o->weight = u32_of(tb[NSWAP_OWNER_A_WEIGHT]);
+}
+
+static void more_weights(struct nlattr **attrs, void *arg)
+{
+	struct nlattr *tb[NSWAP_WEIGHT_A_MAX + 1] = {};
+	struct view_weight *w = one_more(arg);
+
+	nested(tb, NSWAP_WEIGHT_A_MAX, attrs[NSWAP_A_WEIGHT]);
+	w->id = u64_of(tb[NSWAP_WEIGHT_A_ID]);
+	w->value = u32_of(tb[NSWAP_WEIGHT_A_VALUE]);
 }
 
 static void more_policies(struct nlattr **attrs, void *arg)
@@ -128,6 +139,11 @@ size_t view_peers(struct view_peer **list)
 size_t view_owners(struct view_owner **list)
 {
 	return list_of(NSWAP_CMD_OWNER_GET, more_owners, list, sizeof(**list));
+}
+
+size_t view_weights(struct view_weight **list)
+{
+	return list_of(NSWAP_CMD_WEIGHT_GET, more_weights, list, sizeof(**list));
 }
 
 size_t view_policies(struct view_policy **list, const char *device)

@@ -128,6 +128,12 @@ struct view_owner {
 	bool no_home;
 	uint64_t reserved;
 	uint64_t share;
+	uint32_t weight;
+};
+
+struct view_weight {
+	uint64_t id;
+	uint32_t value;
 };
 
 struct view_knob {
@@ -174,6 +180,7 @@ size_t view_nodes(struct view_node **list);
 size_t view_devices(struct view_device **list);
 size_t view_peers(struct view_peer **list);
 size_t view_owners(struct view_owner **list);
+size_t view_weights(struct view_weight **list);
 /* of the node for NULL */
 size_t view_policies(struct view_policy **list, const char *device);
 size_t view_knobs(struct view_knob **list);

@@ -13,6 +13,7 @@ from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.lab import Node
 from nswaptest.rawwire import (CONTROL, LOAD, LOADS, OK, PAGE, PING, PONG, STORE, STORES,
                                Link, Message)
+from nswaptest.served import threads
 from nswaptest.work import Slots
 
 DESCRIPTION = "200 owners at rest take no thread each, and none holds up another"
@@ -26,20 +27,6 @@ FEW = 16            # threads that are kept without any owner
 ACTIVE = 16         # that may be at work just now, or were a moment ago
 REST_S = 10
 PAGES = 512
-
-
-def threads(node):
-    """The threads of a node's server: the processor time of each so far."""
-    begin = f"nswap/{node.stat()['node']['number']}-s"
-    found = {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, fields = stat.read_text().split("(", 1)[1].rsplit(")", 1)
-        except OSError:
-            continue
-        if name.startswith(begin):
-            found[stat.parent.name] = sum(int(f) for f in fields.split()[11:13])
-    return found
 
 
 def memory():
@@ -113,7 +100,8 @@ def at_rest(t, lender, members, before):
     ticks, then = threads(lender), time.monotonic()
     hold(REST_S)
     now = threads(lender)
-    spent = sum(now[task] - ticks.get(task, 0) for task in now) / 100
+    spent = sum(thread.ticks - (ticks[task].ticks if task in ticks else 0)
+                for task, thread in now.items()) / 100
     after = memory()
     t.log(f"{len(now)} threads of the lender, {spent / (time.monotonic() - then):.2%} of a "
           "processor, " + ", ".join(

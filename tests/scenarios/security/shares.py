@@ -9,6 +9,7 @@ import contextlib
 import time
 
 from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.served import owner
 from nswaptest.work import Slots
 
 DESCRIPTION = "no owner has more than its share of a lender; the others get theirs"
@@ -20,12 +21,6 @@ MIB = 256           # pages
 LENT = 16 * MIB
 PCT = 30
 SHARE = LENT * PCT // 100
-
-
-def owner(lender, node):
-    """What a lender says of one owner."""
-    who = node.stat()["node"]["id"]
-    return next((o for o in lender.stat()["owners"] if o["id"] == who), None)
 
 
 def has(lender, node):
