@@ -16,11 +16,13 @@
  * @most: most of them; 0: the message has none, ANY_NUMBER: they are counted only
  * @flags: that it may have
  * @timed: it may carry a time
+ * @share: the flag that it has if its number is not 0
  */
 struct layout {
 	u32 fixed, each, least, most;
 	u16 flags;
 	bool timed;
+	u16 share;
 };
 
 #define ANY_NUMBER	0xffffffffu
@@ -30,8 +32,10 @@ static const struct layout layouts[] = {
 	[4] = { 0, 4100, 1, 32, 0x120 }, [5] = { 0, 8, 1, 32, .timed = true },
 	[6] = { 0, 4, 1, 32, 0x20 }, [7] = { 0, 0, 1, 32, .timed = true },
 	[8] = { 0, 24, 1, 128, 8 }, [9] = { 0 }, [10] = { 0 }, [11] = { 0 },
-	[12] = { 0, 24, 0, 128, 1 }, [13] = { 0, 0, 0, ANY_NUMBER }, [14] = { 0 },
-	[15] = { 0, 0, 1, ANY_NUMBER }, [16] = { 0 }, [17] = { 0 },
+	[12] = { 0, 24, 0, 128, 1 }, [13] = { 0, 0, 0, ANY_NUMBER },
+	[14] = { 0, 0, 0, ANY_NUMBER, 0x200, .share = 0x200 },
+	[15] = { 0, 0, 1, ANY_NUMBER }, [16] = { 0 },
+	[17] = { 0, 0, 0, ANY_NUMBER, 0x200, .share = 0x200 },
 	[18] = { 16, 4112, 1, 32 }, [19] = { 0, 8, 1, 32 }, [20] = { 16, 16, 1, 32 },
 	[21] = { 0, 8, 1, 32 }, [22] = { 0, 16, 1, 32 }, [23] = { 0, 8, 1, 32 },
 	[24] = { 16, 4112, 1, 32 }, [25] = { 0, 8, 1, 32 }, [26] = { 64, .flags = 0x16 },
@@ -55,7 +59,8 @@ static bool legal(const struct nswap_wire_hdr *h)
 
 	return h->magic == NSWAP_WIRE_MAGIC && h->version == 2 && h->type &&
 	       h->type < ARRAY_SIZE(layouts) && !(h->flags & ~l->flags) &&
-	       fits(l, h->type, h->nr, h->bytes) && (!h->took || l->timed) &&
+	       fits(l, h->type, h->nr, h->bytes) &&
+	       (!h->nr || (h->flags & l->share) == l->share) && (!h->took || l->timed) &&
 	       h->page_bytes == 4096 && !memcmp(h->auth, none, sizeof(none));
 }
 
