@@ -334,6 +334,9 @@ def test_no_home(t):
             true("32 pages" in said, f"the refusal says too little: {said}")
             equal((server.stat()["node"]["lent_pages"], held(server)),
                   (LENT, 32), f"pages lent and pages held after {command}")
+        # what it lends again is set aside anew, and announced once a second
+        wait_for(lambda: client.peers()[server.addr]["free_pages"] >= 4096, 10,
+                 "the client has heard of room")
         with disk(64) as home:
             dev = client.device_add("32M", home=home.path)
             with Slots(dev, t.seed) as more:
