@@ -138,15 +138,11 @@ static bool is_list(const char *v, conf_test_fn is)
 	return good;
 }
 
-/* NODE-ID NUMBER */
 static bool is_weight(const char *v)
 {
-	char id[17] = "";
-	uint64_t n;
+	uint64_t id, n;
 
-	strncat(id, v, 16);
-	return parse_id(id, &n) && n && v[16] == ' ' &&
-	       parse_number(v + 17 + strspn(v + 17, " "), 1000, &n) && n >= 10;
+	return parse_weight(v, &id, &n) && id && n >= 10 && n <= 1000;
 }
 
 static bool is_addrs(const char *v)

@@ -214,19 +214,23 @@ static void plan_weights(struct conf_plan *p, const struct conf_section *s,
 
 	for (i = 0; i < s->nr; i++) {
 		const struct conf_entry *e = &s->entry[i];
-		uint32_t now = 100, wanted;
-		char id[17] = "";
-		uint64_t node;
+		uint64_t id, wanted, now = 100;
+		const char *number;
+		char *word;
 
-		if (strcmp(e->key, "weight") || !parse_id(strncat(id, e->value, 16), &node))
+		number = strcmp(e->key, "weight") ? NULL : parse_weight(e->value, &id, &wanted);
+		if (!number)
 			continue;
-		wanted = strtoul(e->value + 16, NULL, 10);
 		for (j = 0; j < nr; j++)
-			if (weights[j].id == node)
+			if (weights[j].id == id)
 				now = weights[j].value;
-		if (now != wanted && !(up && node == n->id))
-			plan_ctl(p, "weight", id, e->value + 16 + strspn(e->value + 16, " "),
-				 NULL);
+		if (now == wanted || (up && id == n->id))
+			continue;
+		/* the plan keeps it */
+		word = strndup(e->value, 16);
+		if (!word)
+			ctl_refuse("no memory");
+		plan_ctl(p, "weight", word, number, NULL);
 	}
 	free(weights);
 }

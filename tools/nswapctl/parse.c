@@ -35,6 +35,18 @@ bool parse_id(const char *text, uint64_t *id)
 	return true;
 }
 
+/* "NODE-ID N" of a file: what is in it, and where N begins, NULL if the text makes no sense */
+const char *parse_weight(const char *text, uint64_t *id, uint64_t *weight)
+{
+	char first[17] = "";
+	const char *second;
+
+	if (!parse_id(strncat(first, text, 16), id) || text[16] != ' ')
+		return NULL;
+	second = text + 16 + strspn(text + 16, " ");
+	return parse_number(second, UINT32_MAX, weight) ? second : NULL;
+}
+
 /* 4096, 64K, 64M, 2G, 1T; with "iB" behind the letter, too */
 bool parse_size(const char *text, uint64_t *bytes)
 {

@@ -32,6 +32,7 @@ bool parse_number(const char *text, uint64_t max, uint64_t *value);
 bool parse_size(const char *text, uint64_t *bytes);
 bool parse_addr(const char *text, struct ctl_addr *addr);
 bool parse_id(const char *text, uint64_t *id);
+const char *parse_weight(const char *text, uint64_t *id, uint64_t *weight);
 
 bool addr_default(struct ctl_addr *addr);
 socklen_t addr_socket(const struct ctl_addr *a, struct sockaddr_storage *ss);

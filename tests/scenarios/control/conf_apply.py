@@ -90,6 +90,26 @@ def test_whole(t):
     equal(apply(node), [], "steps when its peers are listed")
 
 
+def test_weights(t):
+    """Weights are set as the file says, and only those that are not so yet; its own one, in a
+    file that nodes share, is no step of a node that is up."""
+    node = t.cluster(1)[0]
+    conf(node)
+    apply(node)
+    own = node.stat()["node"]["id"]
+    lines = ("weight = 00000000000000aa 400\nweight = 00000000000000bb  50\n"
+             f"weight = {own} 200\n")
+    node.write(CONF, node.read(CONF).replace("[knobs]", lines + "[knobs]"))
+    want = ["nswapctl weight 00000000000000aa 400", "nswapctl weight 00000000000000bb 50"]
+    equal(apply(node, "--dry-run"), want, "what it would do")
+    equal(apply(node), want, "steps")
+    equal([(w["id"], w["weight"]) for w in node.ctl("weight")],
+          [("00000000000000aa", 400), ("00000000000000bb", 50)], "weights")
+    equal(apply(node), [], "steps when there is nothing to do")
+    node.swapoff("nswap0")
+    node.device_del("nswap0")
+
+
 def test_takes(t):
     """A device made by hand is made swap if that loses nothing, else it is named."""
     node, peer = t.cluster(2)

@@ -334,7 +334,7 @@ def test_no_home(t):
             true("32 pages" in said, f"the refusal says too little: {said}")
             equal((server.stat()["node"]["lent_pages"], held(server)),
                   (LENT, 32), f"pages lent and pages held after {command}")
-        # what it lends again is set aside anew, and announced once a second
+        # what it lends again has to be set aside first, and is announced once a second
         wait_for(lambda: client.peers()[server.addr]["free_pages"] >= 4096, 10,
                  "the client has heard of room")
         with disk(64) as home:

@@ -34,6 +34,16 @@ def fill(slots, count):
         slots.write(first, 32)
 
 
+@contextlib.contextmanager
+def written(t, nodes, size):
+    """A device of each node; what is written there."""
+    names = [node.device_add(size) for node in nodes]
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Slots(name, t.seed + i)) for i, name in enumerate(names)]
+    for node, name in zip(nodes, names):
+        node.device_del(name)
+
+
 def node_id(node):
     return node.stat()["node"]["id"]
 
@@ -84,9 +94,7 @@ def test_promised(t):
     light, heavy, lender = cluster
     lender.ctl("weight", heavy.addr, 300)
     most = [0, 0]
-    with contextlib.ExitStack() as stack:
-        names = [node.device_add("2M") for node in (light, heavy)]
-        disks = [stack.enter_context(Slots(name, t.seed + i)) for i, name in enumerate(names)]
+    with written(t, (light, heavy), "2M") as disks:
         for _ in range(12):
             for disk in disks:
                 fill(disk, MIB)
@@ -98,8 +106,6 @@ def test_promised(t):
         at_least(most[1], most[0] + 128, "pages promised to the one with more")
         for disk in disks:
             equal(disk.compare(), (MIB, 0, 0), "right, wrong, unreadable")
-    for node, name in zip((light, heavy), names):
-        node.device_del(name)
 
 
 def test_served(t):
@@ -108,9 +114,7 @@ def test_served(t):
     light, heavy, lender = cluster
     lender.ctl("weight", light.addr, 10)
     lender.ctl("weight", heavy.addr, 1000)
-    with contextlib.ExitStack() as stack:
-        names = [node.device_add("4M") for node in (light, heavy)]
-        disks = [stack.enter_context(Slots(name, t.seed + i)) for i, name in enumerate(names)]
+    with written(t, (light, heavy), "4M") as disks:
 
         def seen():
             for disk in disks:
@@ -121,5 +125,3 @@ def test_served(t):
         wait_for(seen, 20, "threads are as nice as their owners' weights say")
         for disk in disks:
             equal(disk.compare(), (128, 0, 0), "right, wrong, unreadable")
-    for node, name in zip((light, heavy), names):
-        node.device_del(name)

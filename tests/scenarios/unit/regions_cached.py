@@ -100,7 +100,7 @@ def test_back(t):
 
 def test_gap(t):
     """What is written back is just what was written: others' bytes between stay, and a buffer
-    without a region is read anew when others changed the file."""
+    without a region is read again when others changed the file."""
     for device in (True, False):
         with place(t) as p:
             with (p.program() if device else Program(p.library, None)) as program:

@@ -57,7 +57,7 @@ def test_no_descriptors(t):
         equal(program.mread(number, 0, 4), b"mine", "read then")
 
 
-def stamp_anew(p):
+def stamp_again(p):
     """Have the directory take what the data file has now for what the library left, as if it
     was changed in the very tick of the kernel's clock in which the library wrote it."""
     now = os.stat(p.path)
@@ -77,7 +77,7 @@ def test_same_tick(t):
         program.kill()
         with open(p.path, "rb+") as file:
             file.write(b"changed")
-        stamp_anew(p)
+        stamp_again(p)
         with p.program() as program:
             region = program.mopen(p.path, LENGTH, 0)
             equal(program.mread(region, 0, 7), b"changed", "read then")
