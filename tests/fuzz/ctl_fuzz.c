@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes and addresses as people write them, for nswapctl: what is accepted is written and
- * read again, and is the same.
+ * Sizes, addresses and weights as people write them, for nswapctl: what is accepted is
+ * written and read again, and is the same.
  */
+#include <inttypes.h>
+
 #include "fuzz.h"
 #include "tools/nswapctl/parse.h"
 
@@ -43,6 +45,20 @@ static void address(const char *text)
 	fuzz_check(!memcmp(&a, &again, sizeof(a)));
 }
 
+static void weight(const char *text)
+{
+	uint64_t id, number, again, same;
+	const char *second;
+	char buf[40];
+
+	second = parse_weight(text, &id, &number);
+	if (!second)
+		return;
+	fuzz_check(parse_number(second, UINT32_MAX, &same) && same == number);
+	snprintf(buf, sizeof(buf), "%016" PRIx64 " %" PRIu64, id, number);
+	fuzz_check(parse_weight(buf, &again, &same) && again == id && same == number);
+}
+
 static void run_parse(struct fuzz_cursor *in)
 {
 	size_t bytes = in->end - in->at;
@@ -53,6 +69,7 @@ static void run_parse(struct fuzz_cursor *in)
 	text[bytes] = 0;
 	size(text);
 	address(text);
+	weight(text);
 	free(text);
 }
 
@@ -71,6 +88,14 @@ static void put_number(struct fuzz_bytes *in)
 	put_text(in, text);
 }
 
+static void put_id(struct fuzz_bytes *in)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%016llx ", fuzz_odd_number());
+	put_text(in, text);
+}
+
 static void make_parse(struct fuzz_bytes *in)
 {
 	static const char *const parts[] = {
@@ -79,6 +104,8 @@ static void make_parse(struct fuzz_bytes *in)
 	};
 	unsigned int n = 1 + fuzz_random() % 8;
 
+	if (fuzz_random() % 8 == 0)
+		put_id(in);
 	while (n--) {
 		if (fuzz_random() % 2)
 			put_number(in);
@@ -88,5 +115,5 @@ static void make_parse(struct fuzz_bytes *in)
 }
 
 const struct fuzz_target fuzz_parse = {
-	"parse", "sizes and addresses as nswapctl reads them", 6, make_parse, run_parse,
+	"parse", "sizes, addresses and weights as nswapctl reads them", 6, make_parse, run_parse,
 };
