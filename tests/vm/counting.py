@@ -23,14 +23,14 @@ WORKS = [f"{op}-{size}-{depth}" for size, depth in
          (("4k", "d1"), ("4k", "d32"), ("32k", "d1"), ("128k", "d8"))
          for op in ("read", "write")] + ["swap-seq", "swap-random"]
 TCP = "tcp-72-4168"
-DEVICES = ["brd", "nswap", "nvme-tcp", "tcp"]
+# keys is nswap between nodes with keys, sealed the same with a sealed device
+DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
 # without peers on such disks. Those of SEVERAL have two peers, and home too, and are
-# protected as they are called, or as many as a group has. keys is nswap between nodes
-# with keys, sealed the same with a sealed device.
+# protected as they are called, or as many as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
-OTHERS = ["nbd", "disk", "home", "flash", "keys", "sealed", *SEVERAL]
+OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
