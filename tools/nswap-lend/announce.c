@@ -154,6 +154,9 @@ static void take_in(int len, const struct sockaddr_storage *ss)
 		return;
 	spin_lock(&node->ipt_lock);
 	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
+	/* there is no session that could tell first */
+	if (news.elsewhere)
+		nswap_ipt_moved(&node->ipt, news.index, &heard.addr);
 	/* no slot names an epoch that is over */
 	if (news.was)
 		nswap_ipt_release(&node->ipt, news.was);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Lines of the log, and what is left of the kernel's texts and bytes.
+ *
+ * Invariant: no thread waits for whoever reads the log, as none does in the kernel: a line
+ * for which there is no room is left out.
  */
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "core/node.h"
 #include "lend.h"
@@ -35,6 +40,18 @@ static int say_may(void)
 	return ret;
 }
 
+/* one line; false if nobody takes it now */
+static bool say_line(const char *line)
+{
+	struct pollfd err = { .fd = STDERR_FILENO, .events = POLLOUT };
+	char text[600];
+	int n = snprintf(text, sizeof(text), "nswap-lend: %s\n", line);
+
+	/* room for PIPE_BUF, which is more than a line */
+	return poll(&err, 1, 0) == 1 && (err.revents & POLLOUT) &&
+	       write(STDERR_FILENO, text, n) == n;
+}
+
 void lend_say(const char *format, ...)
 {
 	char line[512];
@@ -43,14 +60,14 @@ void lend_say(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fprintf(stderr, "nswap-lend: %s\n", line);
+	say_line(line);
 }
 
 void lend_say_seldom(const char *format, ...)
 {
 	static const char address[] = "%pISpc";
 	const char *first = strstr(format, address);
-	char line[512], text[64];
+	char line[512], text[64], more[48];
 	struct nswap_addr a;
 	int left_out = say_may();
 	size_t used = 0;
@@ -68,9 +85,10 @@ void lend_say_seldom(const char *format, ...)
 	}
 	vsnprintf(line + used, sizeof(line) - used, format, args);
 	va_end(args);
+	snprintf(more, sizeof(more), "%d lines were left out", left_out);
 	if (left_out)
-		fprintf(stderr, "nswap-lend: %d lines were left out\n", left_out);
-	fprintf(stderr, "nswap-lend: %s\n", line);
+		say_line(more);
+	say_line(line);
 }
 
 bool lend_wrong(bool is, const char *what, const char *file, int line)

@@ -188,6 +188,21 @@ def test_drain(t):
     client.device_del(dev)
 
 
+def test_drain_elsewhere(t):
+    """The owner gets another address, and then the lender ends: it finds the owner."""
+    cluster, client, lender = start(t, nodes=3)
+    with filled(t, client) as (dev, slots):
+        cluster.readdress(client, 101)
+        all_right(slots)
+        cluster[2].up(lend="16M")
+        cluster.wait_connected([client, cluster[2]])
+        done = lender.end()
+        equal(done.code, 0, f"exit code: {done.err!r}")
+        equal(cluster[2].stat()["server"]["held_pages"], PAGES, "pages moved")
+        all_right(slots)
+    client.device_del(dev)
+
+
 def test_start(t):
     """What it refuses to start with, in a sentence; with --lock its memory is locked."""
     cluster = t.cluster(2)
