@@ -35,7 +35,7 @@ static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
 		.owner = o->id, .linked = w->to.l ? w->to.id : 0,
 		.rest = w->m->rest, .hand_on = w->hand_on,
 		.critical = !w->hand_on && nswap_owner_has(o, NSWAP_DEV_CRITICAL),
-		.full = w->full,
+		.full = w->full, .unmet = w->unmet,
 	};
 
 	w->critical = rule.critical;
@@ -43,6 +43,9 @@ static bool mover_choose(struct mover_thread *w, struct nswap_owner *o,
 	if (!time_before(jiffies, o->full_until))
 		memset(o->full, 0, sizeof(o->full));
 	memcpy(w->full, o->full[rule.critical], sizeof(w->full));
+	if (!time_before(jiffies, o->unmet_until))
+		memset(o->unmet, 0, sizeof(o->unmet));
+	memcpy(w->unmet, o->unmet, sizeof(w->unmet));
 	spin_unlock(&o->lock);
 	return nswap_target_choose(w->m->node, &rule, to, rests);
 }
@@ -67,6 +70,15 @@ static void mover_full(struct mover_thread *w, struct nswap_owner *o, u16 peer)
 	if (mover_none_full(o))
 		o->full_until = jiffies + FULL;
 	__set_bit(peer, o->full[critical]);
+	spin_unlock(&o->lock);
+}
+
+/* the owner allowed none of the pages to go to the peer: others' pages may */
+static void mover_unmet(struct nswap_owner *o, u16 peer)
+{
+	spin_lock(&o->lock);
+	__set_bit(peer, o->unmet);
+	o->unmet_until = jiffies + REST;
 	spin_unlock(&o->lock);
 }
 
@@ -170,6 +182,9 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 	WRITE_ONCE(o->rest, jiffies + REST);
 	if (!nswap_target_owner(w->m->node, o->id, &owner) ||
 	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
+		return false;
+	/* the pages' epoch may be over, and not known to be so yet: MOVED would be in vain */
+	if (w->tell.epoch != READ_ONCE(o->epoch))
 		return false;
 	WRITE_ONCE(o->rest, jiffies);
 	return true;
@@ -392,7 +407,7 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 	/* perhaps the owner has no session with that peer yet, but has with others */
 	if (there && !drop) {
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
-		WRITE_ONCE(w->m->rest[to.index], jiffies + REST);
+		mover_unmet(o, to.index);
 		otherwise = NSWAP_REFUSED;
 	}
 	gone = mover_finish(w, o, &p, nr, drop, otherwise);

@@ -27,6 +27,7 @@ struct task_struct;
  * @result: answers
  * @bv: the message
  * @full: peers without room for the owner of the batch, by IPTable index
+ * @unmet: those that the owner lets none of its pages go to now, likewise
  * @critical: its target was chosen for critical pages
  * @hand_on: the batch is moved for rebalancing, it is no surplus
  * @used: jiffies of the last batch
@@ -41,6 +42,7 @@ struct mover_thread {
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
 	unsigned long full[BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
+	unsigned long unmet[BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
 	bool critical;
 	bool hand_on;
 	unsigned long used;

@@ -66,7 +66,8 @@ bool nswap_target_choose(struct nswap_node *node,
 		    test_bit(i, rule->full) ||
 		    (rule->hand_on && !nswap_balance_takes(&v, e->lent, e->used)))
 			continue;
-		if (time_before(jiffies, READ_ONCE(rule->rest[i])))
+		if (time_before(jiffies, READ_ONCE(rule->rest[i])) ||
+		    test_bit(i, rule->unmet))
 			*rests = true;
 		else if (!best || target_better(e, &t->entry[best], rule->linked))
 			best = i;

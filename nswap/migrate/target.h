@@ -29,6 +29,7 @@ struct nswap_target {
  * @linked: id of the connected peer, 0 for none
  * @rest: per IPTable index, jiffies until which nothing is moved there
  * @full: per IPTable index, a bit: it has no room for this owner
+ * @unmet: likewise: this owner is in backoff with it
  * @critical: those without room too, last: they give up others' pages for critical ones
  * @hand_on: only those that are emptier (rebalancing)
  */
@@ -37,6 +38,7 @@ struct nswap_target_rule {
 	u64 linked;
 	const unsigned long *rest;
 	const unsigned long *full;
+	const unsigned long *unmet;
 	bool critical;
 	bool hand_on;
 };

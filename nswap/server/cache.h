@@ -83,6 +83,8 @@ struct nswap_entry {
  * @full: peers that had no room for pages of its that are not critical, of its critical
  *	ones: by IPTable index; movers only, owner's lock
  * @full_until: jiffies when @full is forgotten; likewise
+ * @unmet: peers where none of its pages were allowed to go, by IPTable index; likewise
+ * @unmet_until: jiffies when @unmet is forgotten; likewise
  * @homeless: device instance whose owner reported no backing store, 0 for none;
  *	movers only, no lock
  * @homeless_until: jiffies when that is tried again; likewise
@@ -117,6 +119,8 @@ struct nswap_owner {
 	bool unreached;
 	unsigned long full[2][BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
 	unsigned long full_until;
+	unsigned long unmet[BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
+	unsigned long unmet_until;
 	u32 homeless;
 	unsigned long homeless_until;
 	u32 granted;

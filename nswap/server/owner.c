@@ -71,6 +71,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	INIT_LIST_HEAD(&o->attached);
 	o->rest = jiffies;
 	o->full_until = jiffies;
+	o->unmet_until = jiffies;
 	o->gone = jiffies;
 	spin_lock(&c->lock);
 	list_add_tail(&o->link, &c->owners);
