@@ -245,7 +245,8 @@ static int server_listen(struct nswap_acceptor *a)
 		return PTR_ERR(l);
 	mutex_lock(&a->lock);
 	a->listener = l;
-	if (a->stop)
+	/* perhaps moved since the address was read: accept fails then, and listens again */
+	if (a->stop || a->moved)
 		a->t->shutdown(l);
 	mutex_unlock(&a->lock);
 	return 0;

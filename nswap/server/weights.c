@@ -66,8 +66,11 @@ static void weight_apply(struct nswap_cache *c, u64 id, u32 weight)
 	spin_unlock(&c->lock);
 }
 
-/* keep a weight, or forget that there was one; process, sleeps; the hello mutex held */
-static int weight_keep(struct nswap_cache *c, u64 id, u32 weight)
+/*
+ * Keep a weight, or forget that there was one; @spare: room for one, NULL once it is used.
+ * Process; the hello mutex held, which HELLO and movers need: no memory is waited for.
+ */
+static int weight_keep(struct nswap_cache *c, u64 id, u32 weight, struct nswap_weight **spare)
 {
 	struct nswap_weight *w = weight_find(c, id);
 
@@ -82,9 +85,8 @@ static int weight_keep(struct nswap_cache *c, u64 id, u32 weight)
 	if (!w) {
 		if (c->nr_weighed >= NSWAP_MAX_PEERS)
 			return -ENOSPC;
-		w = kzalloc_obj(*w);
-		if (!w)
-			return -ENOMEM;
+		w = *spare;
+		*spare = NULL;
 		w->id = id;
 		list_add_tail(&w->link, &c->weighed);
 		c->nr_weighed++;
@@ -104,14 +106,18 @@ static int weight_keep(struct nswap_cache *c, u64 id, u32 weight)
  */
 int nswap_weight_set(struct nswap_node *node, u64 id, u32 weight)
 {
+	struct nswap_weight *spare = kzalloc_obj(*spare);
 	struct nswap_cache *c = node->cache;
 	int ret;
 
+	if (!spare)
+		return -ENOMEM;
 	mutex_lock(&c->hello);
-	ret = weight_keep(c, id, weight);
+	ret = weight_keep(c, id, weight, &spare);
 	if (!ret)
 		weight_apply(c, id, weight);
 	mutex_unlock(&c->hello);
+	kfree(spare);
 	return ret;
 }
 
