@@ -9,6 +9,7 @@
 #define CLIENT_IDLE_MS	2000
 #define TICK_LEAST_MS	10	/* a tick looks at every peer: not more often */
 #define LONGER		4	/* times as long as this node stood still */
+#define LONGEST_MS	60000u	/* or dead_after, if that is more */
 
 /* a new message id */
 __le64 nswap_client_id(struct nswap_node *node)
@@ -94,6 +95,22 @@ void nswap_client_tick_soon(struct nswap_node *node)
 }
 
 /**
+ * nswap_client_begin() - there is a device: from now on there are sessions and ticks
+ * @node: node
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_client_begin(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	/* the first tick is not late by all the time since "up" */
+	if (!cl->sessions_wanted)
+		WRITE_ONCE(cl->due, jiffies);
+	WRITE_ONCE(cl->sessions_wanted, true);
+}
+
+/**
  * nswap_client_used() - peers are being used
  * @node: node
  *
@@ -135,20 +152,22 @@ bool nswap_client_stood_still(const struct nswap_node *node)
  * @node: node
  *
  * By LONGER times as much as it is late, since that time is the last that some of them have
- * had; if it was not over when this node stood still again, by the rest of it, too.
+ * had; if it was not over when this node stood still again, by the rest of it, too. No more
+ * than LONGEST_MS: later pauses would add up to it, and nothing would ever be given up.
  *
  * Context: the tick, before it sets the time of the next; does not sleep.
  */
 void nswap_client_awake(struct nswap_node *node)
 {
 	struct nswap_client *cl = node->client;
+	unsigned long most = msecs_to_jiffies(max(nswap_knob(node, dead_after_ms), LONGEST_MS));
 	unsigned long now = jiffies, rest = 0;
 
 	if (!nswap_client_stood_still(node))
 		return;
 	if (time_after(cl->awake + cl->allowed, cl->due))
 		rest = cl->awake + cl->allowed - cl->due;
-	WRITE_ONCE(cl->allowed, rest + LONGER * (now - cl->due));
+	WRITE_ONCE(cl->allowed, min(rest + LONGER * (now - cl->due), most));
 	WRITE_ONCE(cl->awake, now);
 }
 

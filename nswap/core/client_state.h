@@ -121,6 +121,7 @@ void nswap_client_kick(struct nswap_node *node);
 void nswap_client_kick_all(struct nswap_node *node);
 void nswap_client_unpark(struct nswap_node *node);
 void nswap_client_ready(struct nswap_node *node, struct bio_list *bios);
+void nswap_client_begin(struct nswap_node *node);
 void nswap_client_tick_now(struct nswap_node *node);
 void nswap_client_tick_soon(struct nswap_node *node);
 void nswap_client_used(struct nswap_node *node);

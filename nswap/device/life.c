@@ -261,7 +261,7 @@ int nswap_device_add(struct nswap_node *node,
 	if (!dev->instance)
 		dev->instance = ++node->last_instance;
 	list_add_tail_rcu(&dev->link, &node->devices);
-	WRITE_ONCE(node->client->sessions_wanted, true);
+	nswap_client_begin(node);
 	nswap_peers_start(node);
 	nswap_client_tick_now(node);
 	ret = add_at_peers(dev, ext);
