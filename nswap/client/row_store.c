@@ -20,6 +20,7 @@
 
 #include "base/workqueues.h"
 #include "core/client_state.h"
+#include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "pageout.h"
@@ -127,6 +128,7 @@ static void row_store_work(struct work_struct *work)
 		nswap_client_kick_all(p->dev->node);
 		return;
 	}
+	nswap_inject_point(p->dev->node->id, NSWAP_POINT_HALF);
 	io->dev = p->cells;
 	io->write = true;
 	io->step = nswap_pageout;

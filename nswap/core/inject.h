@@ -33,6 +33,7 @@ enum nswap_met {
 #define NSWAP_INJECT_POINTS(X) \
 	X(STORED, stored, "at a server: pages are stored, and not acknowledged yet") \
 	X(CLAIMED, claimed, "at an owner: a move is recorded, its mover not told yet") \
+	X(HALF, half, "at an owner: a row's pages are acknowledged, not all of its checks sent") \
 	X(MOVING, moving, "at a server: a peer wants to move pages here, nothing is taken yet") \
 	X(REPAIRING, repairing, \
 	  "at an owner: a repair, or a switch of protection, holds its slots")

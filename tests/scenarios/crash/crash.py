@@ -63,7 +63,7 @@ class Scheme:
 HOME = Scheme("home")
 MIRROR = Scheme("mirror", held=(2, 2), moments=(*HOME.moments, "repair"))
 PARITY = Scheme("parity:4+1", servers=6, held=(1, 1.8),
-                moments=(*HOME.moments, "repair"))
+                moments=(*HOME.moments, "repair", "half"))
 PARITY_TWO = Scheme("parity:4+2", servers=6, victims=2, held=(1, 3),
                     moments=PARITY.moments)
 
@@ -220,6 +220,13 @@ class Crash(Faults):
         self.reach()
         self.strike(what, victims)
 
+    def at_half(self, what, victims, _):
+        """A group is half written: its pages are acknowledged, not all of its checks
+        are sent."""
+        self.arm("half", self.client)
+        self.reach()
+        self.strike(what, victims)
+
     def at_claimed(self, what, victims, mover):
         """The owner has recorded a move, and the mover does not know yet."""
         self.arm("claimed", self.client)
@@ -309,8 +316,8 @@ class Crash(Faults):
 
     def check_covered(self):
         """In as many rounds as a run has by itself each moment came, and each fault."""
-        points = {"stored": "stored", "claimed": "claimed", "repair": "repairing",
-                  "switch": "repairing"}
+        points = {"stored": "stored", "claimed": "claimed", "half": "half",
+                  "repair": "repairing", "switch": "repairing"}
         moments = self.scheme.moments
         named = (f"at {points[moment]}" for moment in moments if moment in points)
         for what in (*FAULTS, *moments, *named):
