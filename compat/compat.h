@@ -297,8 +297,8 @@ static inline int nswap_compat_splice(struct socket *sock, struct msghdr *msg)
 
 /*
  * QUEUE_FLAG_DISABLE_WBT_DEF: a flag of the queue since 7.x, before that the I/O
- * scheduler's alone. What stands for it is set on every blk-mq queue anyway;
- * nswapctl turns throttling off by its attribute. Goes with 6.12.
+ * scheduler's alone. What stands for it is set on every blk-mq queue anyway, so
+ * throttling stays on there (docs/failures.md). Goes with 6.12.
  */
 #ifndef NSWAP_HAS_DISABLE_WBT
 #define QUEUE_FLAG_DISABLE_WBT_DEF QUEUE_FLAG_SAME_COMP
