@@ -69,6 +69,7 @@ SEES = {
     # a unit test includes the one unit that it tests
     "tests/kunit/": ("tests/kunit/*.h", "nswap/base/*", "nswap/pure/*",
                      "nswap/keys/*",
+                     "nswap/core/client_state.c",
                      "nswap/server/cache_sent.c",
                      "nswap/transport/conn.c", "nswap/transport/refer.c",
                      "nswap/transport/sockaddr.c",
