@@ -46,6 +46,9 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "failures.rebooted_peer", "migration.drains",
             "migration.while_swapping", "home.no_peer",
             "home.errors_while_swapping", "size.pressure", "size.shrinker",
+            "protect_mirror.one_after_the_other", "protect_parity.two_at_once",
+            "hedge.frozen", "classes.shrink", "keys.members", "seal.lies",
+            "rekey.parity", "attacks.messages",
             "fuzz_peer.*", "fuzz_control.*")
 # and kcsan: everything that has threads, all at once
 IN_KCSAN = ("lifecycle.refused_in_use", "cuts.lost_acks", "chaos.moves", "chaos.home",
