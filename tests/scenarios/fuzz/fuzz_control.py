@@ -30,6 +30,7 @@ TIMEOUT = 7200
 
 PAGES = 64
 EVERY = 500
+PATIENCE = 600          # dead_after: on a debug kernel an answer may take long
 
 
 def works(t, node, server):
@@ -104,7 +105,7 @@ def test_announce(t):
     """Announcements to a node without keys, changed and not."""
     cluster = t.cluster(3)
     node, server, host = cluster
-    node.up(lend="0")
+    node.up(lend="0", dead_after=PATIENCE)
     server.up(lend="8M")
     cluster.wait_connected([node, server])
     info = server.stat()["node"]
@@ -127,7 +128,7 @@ def test_announce_keys(t):
         files[one], public = keys.key(one, cluster)
         node.ctl("key", "trust", members, one.name, public)
     for one in (node, server):
-        one.up(lend="8M", key=files[one], members=members)
+        one.up(lend="8M", key=files[one], members=members, dead_after=PATIENCE)
     cluster.wait_connected([node, server])
     member = rawkeys.Keys.of(files[host], members)
     info = server.stat()["node"]
