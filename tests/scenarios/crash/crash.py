@@ -192,19 +192,25 @@ class Crash(Faults):
         """What was held goes on."""
         self.client.inject(point="none")
 
-    def strike(self, what, victims):
-        """A fault begins, what is held goes on, and later it ends."""
-        begin, end, least, most = FAULTS[what]
+    def at_once(self, begin, victims):
+        """A fault begins at all of them. False if that took so long that they were not
+        at once: what was written in between has one peer less for its copies or checks."""
         started = time.monotonic()
         for victim in victims:
             getattr(self, begin)(victim)
         took = time.monotonic() - started
-        self.go_on()
         if len(victims) > 1 and took > TOGETHER_S:
-            # what was written in between has one peer less for its copies or checks
             print(f"  called off: {took:.1f} s from the first to the last, not at once")
             self.done["not at once"] += 1
-        else:
+            return False
+        return True
+
+    def strike(self, what, victims):
+        """A fault begins, what is held goes on, and later it ends."""
+        begin, end, least, most = FAULTS[what]
+        lasts = self.at_once(begin, victims)
+        self.go_on()
+        if lasts:
             hold(self.random.uniform(least, most))
         for victim in victims:
             getattr(self, end)(victim)
@@ -252,10 +258,10 @@ class Crash(Faults):
         """A peer is dead and a repair has marked its pages: it comes back, or another
         one falls silent."""
         self.arm("repairing", self.client)
-        for victim in victims:
-            self.isolate(victim)
-        self.reach()
-        if self.random.random() < 0.5:
+        lasts = self.at_once("isolate", victims)
+        if lasts:
+            self.reach()
+        if lasts and self.random.random() < 0.5:
             self.client.ctl("set", "dead_after_ms", 1000 * PATIENCE)
             self.briefly([mover])
         for victim in victims:
