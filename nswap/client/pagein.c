@@ -213,7 +213,7 @@ static int load_answered(struct nswap_msg *m)
 	}
 	if (!io->ahead)
 		nswap_stat_add(op->peer->node, pages_in, hweight_long(held));
-	nswap_op_end(op, again);
+	nswap_op_answered(op, again);
 	return 0;
 }
 

@@ -454,6 +454,29 @@ void nswap_op_end(struct nswap_op *op, unsigned long again)
 	op_over(op, again, &op->io->retry);
 }
 
+/* an answered page-in of a sealed device ends */
+static void op_end_now(struct nswap_msg *m)
+{
+	struct nswap_op *op = container_of(m, struct nswap_op, m);
+
+	nswap_op_end(op, op->again);
+}
+
+/*
+ * As nswap_op_end(), by the receiver of the answer. Pages that it has opened, which takes
+ * several times what all else does, end together with others that have come.
+ */
+void nswap_op_answered(struct nswap_op *op, unsigned long again)
+{
+	if (!op->io->opened) {
+		nswap_op_end(op, again);
+		return;
+	}
+	op->again = again;
+	op->m.over = op_end_now;
+	nswap_conn_end_soon(op->m.conn, &op->m);
+}
+
 /* a message has ended: its slots are to wait for the peer; process, page-in path */
 void nswap_op_park(struct nswap_op *op)
 {

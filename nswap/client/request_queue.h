@@ -23,6 +23,7 @@ struct nswap_op *nswap_op_block(struct nswap_io *io, unsigned int first,
 				void (*end)(struct nswap_home_io *h));
 void nswap_op_start(struct nswap_op *op);
 void nswap_op_end(struct nswap_op *op, unsigned long again);
+void nswap_op_answered(struct nswap_op *op, unsigned long again);
 void nswap_op_park(struct nswap_op *op);
 void nswap_op_lose(struct nswap_op *op);
 void nswap_request_fail(struct nswap_io *io, unsigned int first,

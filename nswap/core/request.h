@@ -29,6 +29,7 @@ struct nswap_store_ops;
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
  * @read_began: page-in of a device with flash: when, for nswap_read_ended()
  * @links: page-in from flash: nswap_flash_links() before its slots were read
+ * @again: page-in of a sealed device: what nswap_op_answered() was told
  * @first: first slot, relative to the request's
  * @nr: slots
  */
@@ -45,6 +46,7 @@ struct nswap_op {
 	u32 flash;
 	u32 read_began;
 	u32 links;
+	unsigned long again;
 	u8 first;
 	u8 nr;
 };

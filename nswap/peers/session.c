@@ -229,6 +229,7 @@ static void session_receive(struct nswap_conn *c)
 		WRITE_ONCE(peer->heard, jiffies);
 		nswap_rx_affinity(&f, c->t->cpu(c->l));
 	}
+	nswap_conn_settle(c);
 	if (ret && !test_bit(0, &peer->broken))
 		WRITE_ONCE(peer->reason, nswap_peer_reason_of(ret));
 	if (ret == -EPROTO || ret == -EPROTONOSUPPORT)

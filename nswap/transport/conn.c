@@ -20,11 +20,14 @@
  *  - Messages that wait leave together, in one send, as far as they surely fit:
  *    so at most one is partly sent, and those behind it go back on the queue. One
  *    whose pages are not copied leaves alone.
+ *  - Answers that take long to handle end together (nswap_conn_end_soon()): before the
+ *    receiver may wait for a byte, and before it leaves the session, none is held back.
  *  - One that is queued without being pushed is the caller's to push: it has more
  *    to queue, and does not sleep in between.
  *
  * Lock order: tx -> lock. Nothing else is taken inside lock.
  */
+#include <linux/bottom_half.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -36,6 +39,7 @@
 
 /* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
+#define ENDED_MOST	8	/* messages that end together: the first waits for the last */
 #define TX_BUDGET	16	/* messages one task sends; it may be any task that reclaims */
 #define TX_BYTES	(64u << 10)	/* in one send, unless one message is larger */
 
@@ -230,6 +234,7 @@ int nswap_conn_init(struct nswap_conn *c, struct nswap_peer *peer, u8 number)
 	mutex_init(&c->tx);
 	INIT_LIST_HEAD(&c->txq);
 	INIT_LIST_HEAD(&c->sent);
+	INIT_LIST_HEAD(&c->ended);
 	INIT_DELAYED_WORK(&c->tx_work, tx_work);
 	c->scratch = (void *)__get_free_page(GFP_KERNEL);
 	return c->scratch ? 0 : -ENOMEM;
@@ -381,6 +386,50 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 	return m;
 }
 
+/**
+ * nswap_conn_end_soon() - a message was answered: have it end with those that follow at once
+ * @c: connection
+ * @m: message, with @over
+ *
+ * For one whose handling has taken so long that the task which waits for it would run before
+ * the next: it would ask for one page at a time then, in a send of its own.
+ *
+ * Context: process, the connection's receiver; does not sleep.
+ */
+void nswap_conn_end_soon(struct nswap_conn *c, struct nswap_msg *m)
+{
+	list_add_tail(&m->link, &c->ended);
+	c->nr_ended++;
+}
+
+/**
+ * nswap_conn_settle() - end the messages that were held back
+ * @c: connection
+ *
+ * Without softirqs, as drivers end their requests: no other task runs in between.
+ *
+ * Context: process, the connection's receiver; does not sleep.
+ */
+void nswap_conn_settle(struct nswap_conn *c)
+{
+	struct nswap_msg *m, *next;
+
+	local_bh_disable();
+	list_for_each_entry_safe(m, next, &c->ended, link) {
+		list_del_init(&m->link);
+		m->over(m);
+	}
+	local_bh_enable();
+	c->nr_ended = 0;
+}
+
+/* about to receive so many bytes: nothing is held back if that may take time */
+static void conn_settle_before(struct nswap_conn *c, size_t bytes)
+{
+	if (c->nr_ended && (c->nr_ended >= ENDED_MOST || !c->t->pending(c->l, bytes)))
+		nswap_conn_settle(c);
+}
+
 /*
  * Receive one header and match it with its question. Calls ->answer of the message it
  * answers. Context: process, the connection's receiver; sleeps. Returns 0 to go on; 1
@@ -393,6 +442,7 @@ int nswap_conn_receive(struct nswap_conn *c)
 	u64 now;
 	int ret;
 
+	conn_settle_before(c, sizeof(c->rx));
 	ret = nswap_recv_buf(c->t, c->l, &c->rx, sizeof(c->rx));
 	now = nswap_stamp();
 	if (!ret)
@@ -401,6 +451,7 @@ int nswap_conn_receive(struct nswap_conn *c)
 		ret = nswap_wire_check(&c->rx);
 	if (ret)
 		return ret;
+	conn_settle_before(c, le32_to_cpu(c->rx.bytes));
 	m = take_answered(c, c->rx.id);
 	if (IS_ERR(m))
 		return PTR_ERR(m);

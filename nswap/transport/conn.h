@@ -55,6 +55,7 @@ enum nswap_msg_at {
  *	function. Returns an error to break the session.
  * @lost: the session broke, or the message was taken back: no answer will
  *	come. May not sleep.
+ * @over: it was given to nswap_conn_end_soon(), and ends now; not to be touched afterwards
  * @overdue: STORE: it was taken back, unanswered; @unsent if no byte of it was
  *	sent. May not sleep.
  */
@@ -74,6 +75,7 @@ struct nswap_msg {
 	u32 took;
 	int (*answer)(struct nswap_msg *m);
 	void (*lost)(struct nswap_msg *m);
+	void (*over)(struct nswap_msg *m);
 	void (*overdue)(struct nswap_msg *m, bool unsent);
 };
 
@@ -99,6 +101,8 @@ struct nswap_msg {
  * @unpushed: among the connections that are to be pushed, if bit 0 of @held is set
  * @held: it is there, which takes a reference to its peer
  * @rx: header being handled by the receiver
+ * @ended: answered, and ended with the next ones; the receiver's
+ * @nr_ended: how many
  * @scratch: a page for payload that is discarded
  * @thread: the receiver
  */
@@ -121,6 +125,8 @@ struct nswap_conn {
 	struct llist_node unpushed;
 	unsigned long held;
 	struct nswap_wire_hdr rx;
+	struct list_head ended;
+	unsigned int nr_ended;
 	void *scratch;
 	struct task_struct *thread;
 };
@@ -135,6 +141,8 @@ int nswap_conn_queue(struct nswap_conn *c, struct nswap_msg *m);
 void nswap_conn_push(struct nswap_conn *c);
 int nswap_conn_send(struct nswap_conn *c, struct nswap_msg *m);
 int nswap_conn_receive(struct nswap_conn *c);
+void nswap_conn_end_soon(struct nswap_conn *c, struct nswap_msg *m);
+void nswap_conn_settle(struct nswap_conn *c);
 int nswap_conn_plain(struct nswap_conn *c, void *buf, size_t bytes);
 struct nswap_msg *nswap_conn_overdue(struct nswap_conn *c, u8 type,
 				     unsigned long since, bool *unsent);
