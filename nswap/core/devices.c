@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices of a node: finding one, and logging its errors.
+ * Devices of a node: naming and finding one, and logging its errors.
  */
 #include <linux/rculist.h>
 
@@ -16,6 +16,15 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 		if (dev->instance == instance)
 			return dev;
 	return NULL;
+}
+
+/* the next instance number, before any task or peer finds it; the node's control lock is held */
+void nswap_device_name(struct nswap_device *dev)
+{
+	struct nswap_node *node = dev->node;
+
+	dev->instance = ++node->last_instance;
+	WRITE_ONCE(node->slots_named, node->slots_named + dev->map.nr);
 }
 
 /* the node's control lock is held */

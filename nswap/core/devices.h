@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Devices of a node: finding one, and logging its errors.
+ * Devices of a node: naming and finding one, and logging its errors.
  */
 #ifndef NSWAP_DEVICES_H
 #define NSWAP_DEVICES_H
@@ -8,6 +8,7 @@
 #include "device.h"
 
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
+void nswap_device_name(struct nswap_device *dev);
 struct nswap_device *nswap_device_named(struct nswap_node *node,
 					const char *name);
 void nswap_device_complain(struct nswap_device *dev,

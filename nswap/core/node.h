@@ -87,6 +87,7 @@ struct nswap_rebalance {
  * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
+ * @slots_named: slots of all instances so far, gone ones too; written likewise, read by any
  * @leaving_devices: those that are being removed, and are no longer in @devices;
  *	likewise
  * @cache: the Nswap Cache
@@ -139,6 +140,7 @@ struct nswap_node {
 
 	struct list_head devices;
 	u32 last_instance;
+	u64 slots_named;
 	unsigned int leaving_devices;
 	struct nswap_cache *cache;
 	struct nswap_sizing *sizing;

@@ -259,7 +259,7 @@ int nswap_device_add(struct nswap_node *node,
 		goto close;
 	}
 	if (!dev->instance)
-		dev->instance = ++node->last_instance;
+		nswap_device_name(dev);
 	list_add_tail_rcu(&dev->link, &node->devices);
 	nswap_client_begin(node);
 	nswap_peers_start(node);

@@ -18,6 +18,7 @@
 #include "client/rebuild.h"
 #include "client/row.h"
 #include "client/row_store.h"
+#include "core/devices.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
@@ -168,8 +169,8 @@ int nswap_parity_init(struct nswap_device *dev, struct nswap_group_shape shape)
 	}
 	/* peers are told of devices in this order, of the cells last */
 	if (!dev->instance)
-		dev->instance = ++dev->node->last_instance;
-	p->cells->instance = ++dev->node->last_instance;
+		nswap_device_name(dev);
+	nswap_device_name(p->cells);
 	list_add_tail_rcu(&p->cells->link, &dev->node->devices);
 	/* pairs with nswap_parity_of() */
 	smp_store_release(&dev->parity, p);

@@ -11,6 +11,7 @@
 #include <linux/wait.h>
 
 #include "base/views.h"
+#include "pure/hold_list.h"
 #include "pure/ip_table.h"
 #include "transport/conn.h"
 
@@ -36,16 +37,14 @@ struct nswap_ctl {
  * struct nswap_reconcile - comparison with what the peer holds
  * @ask: HOLD_ASK
  * @drop: FREE of what is not recorded here
- * @instance: continue at this device instance
- * @slot: and this slot
+ * @at: how far it has come
  * @last: nothing follows
  * @due: jiffies of the next comparison
  */
 struct nswap_reconcile {
 	struct nswap_ctl ask;
 	struct nswap_ctl drop;
-	u32 instance;
-	u64 slot;
+	struct nswap_hold_at at;
 	bool last;
 	unsigned long due;
 };

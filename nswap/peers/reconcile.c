@@ -16,6 +16,8 @@
  *    A slot that is MOVING may be recorded here at any moment, and so may one on
  *    flash that is being evacuated: both count as recorded.
  *  - Only the peer's own two messages are used; one comparison at a time.
+ *  - A comparison ends, whatever the peer lists (pure/hold_list.c): what it holds has names
+ *    that this node gave, each once.
  */
 #include "core/devices.h"
 #include "core/mirror.h"
@@ -53,14 +55,14 @@ static bool compare_run(struct nswap_peer *peer, const struct nswap_wire_run *r)
 	u64 slot = le64_to_cpu(r->slot), end = slot + le32_to_cpu(r->count);
 	struct nswap_device *dev = nswap_device_find(peer->node, instance);
 
-	rec->instance = instance;
-	for (; slot < end; slot++) {
-		rec->slot = slot;
+	rec->at.instance = instance;
+	for (; slot < end; slot++, rec->at.seen++) {
+		rec->at.slot = slot;
 		if (!reconcile_recorded(peer, dev, slot, gen) &&
 		    !nswap_ctl_add_run(&rec->drop, instance, slot, gen))
 			return false;
 	}
-	rec->slot = end;
+	rec->at.slot = end;
 	return true;
 }
 
@@ -68,8 +70,8 @@ static void reconcile_ask(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
 
-	rec->ask.m.hdr.instance = cpu_to_le32(rec->instance);
-	rec->ask.m.hdr.slot = cpu_to_le64(rec->slot);
+	rec->ask.m.hdr.instance = cpu_to_le32(rec->at.instance);
+	rec->ask.m.hdr.slot = cpu_to_le64(rec->at.slot);
 	nswap_ctl_send(&rec->ask, NSWAP_HOLD_ASK, 0);
 }
 
@@ -88,30 +90,6 @@ static void go_on(struct nswap_peer *peer)
 		reconcile_ask(peer);
 }
 
-/* could a server of this version have sent this? */
-static bool reconcile_sane(const struct nswap_reconcile *rec,
-			   const struct nswap_wire_run *r, u32 nr, bool last)
-{
-	u32 instance = rec->instance;
-	u64 slot = rec->slot;
-
-	if (!nr && !last)
-		return false;
-	for (; nr--; r++) {
-		u64 first = le64_to_cpu(r->slot);
-		u32 count = le32_to_cpu(r->count);
-
-		if (r->reserved || !count || count > NSWAP_WIRE_RUN_MAX ||
-		    first > U64_MAX - count ||
-		    le32_to_cpu(r->instance) < instance ||
-		    (le32_to_cpu(r->instance) == instance && first < slot))
-			return false;
-		instance = le32_to_cpu(r->instance);
-		slot = first + count;
-	}
-	return true;
-}
-
 static int list_answered(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
@@ -126,7 +104,8 @@ static int list_answered(struct nswap_msg *m)
 	if (!ret)
 		ret = nswap_conn_plain(conn, c->run, nr * sizeof(*c->run));
 	last = le16_to_cpu(conn->rx.flags) & NSWAP_F_LAST;
-	if (!ret && !reconcile_sane(rec, c->run, nr, last))
+	if (!ret && !nswap_hold_list_sane(&rec->at, READ_ONCE(peer->node->slots_named),
+					  c->run, nr, last))
 		ret = -EPROTO;
 	if (ret) {
 		m->lost(m);
@@ -204,7 +183,6 @@ void nswap_reconcile_start(struct nswap_peer *peer)
 		return;
 	/* set now: what asks for another from here on may be too late for this one */
 	WRITE_ONCE(rec->due, jiffies + every * HZ);
-	rec->instance = 0;
-	rec->slot = 0;
+	rec->at = (struct nswap_hold_at){};
 	reconcile_ask(peer);
 }
