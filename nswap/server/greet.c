@@ -3,7 +3,7 @@
  * Server role: GREET, HELLO and HELLO_ACK, which begin each connection.
  *
  * Invariant: a connection whose HELLO has not come takes no thread while it waits for it,
- * and no page; with keys, its secrets are wiped when HELLO_ACK is sent or it ends.
+ * no page, and no buffer but for that HELLO; with keys, its secrets are wiped when HELLO_ACK is sent or it ends.
  */
 #include "base/log.h"
 #include "core/node.h"
@@ -102,6 +102,8 @@ static int greet_take(struct nswap_srv_conn *conn)
 		return ret;
 	status = READ_ONCE(conn->node->going) ? NSWAP_ST_LEAVING :
 		 nswap_owner_hello(c, conn, &hello);
+	if (status == NSWAP_ST_OK)
+		conn->t->known(conn->l);
 	/* now, while the owner waits for the answer and nothing is under way */
 	if (status == NSWAP_ST_OK && (hello.class == NSWAP_CLASS_STORE ||
 				      hello.class == NSWAP_CLASS_MOVE))

@@ -14,6 +14,9 @@
  *    short of memory can still connect, until ->no_reserves(). A link without it
  *    drops packets at the watermark and gets them later by retransmission,
  *    which is what the server wants for stores.
+ *  - A link that was accepted has room for a HELLO, and no part of the budget, until
+ *    ->known(): an owner must be able to say it when this node is starved, and a stranger
+ *    that says anything else, or nothing, holds so much of the reserves and no more.
  *  - A kernel socket has no timers once it is closed, so a closed one must not
  *    have anything left to send: it is reset (no linger).
  *  - What is sent is copied into the socket buffer, and nothing refers to it any more,
@@ -42,6 +45,7 @@
  * window to nothing; small, because both may be filled from memory reserves.
  */
 #define REPLY_BUFFER	(264u << 10)	/* two of the largest replies */
+#define STRANGER_BUFFER	(16u << 10)	/* a HELLO in packets of any driver */
 #define USER_TIMEOUT_MS	40000
 #define SEND_TIMEOUT	(10 * HZ)
 
@@ -49,14 +53,14 @@
 static atomic64_t buffers_taken = ATOMIC64_INIT(0);
 
 /* before the handshake: it fixes the window, and may need the reserves */
-static void tcp_prepare(struct nswap_link *l)
+static void tcp_prepare(struct nswap_link *l, u32 buffer)
 {
 	struct sock *sk = l->sock->sk;
 
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
-	WRITE_ONCE(sk->sk_sndbuf, l->buffer);
-	WRITE_ONCE(sk->sk_rcvbuf, l->buffer);
+	WRITE_ONCE(sk->sk_sndbuf, buffer);
+	WRITE_ONCE(sk->sk_rcvbuf, buffer);
 	sk_set_memalloc(sk);
 	/* what counts as there is read: an urgent byte, too, tcp_wake.c */
 	sock_set_flag(sk, SOCK_URGINLINE);
@@ -103,7 +107,6 @@ static struct nswap_link *new_link(struct socket *sock)
 	if (!l)
 		return NULL;
 	l->sock = sock;
-	l->buffer = take_buffer();
 	mutex_init(&l->own);
 	return l;
 }
@@ -129,7 +132,8 @@ static struct nswap_link *open_link(struct net *net,
 	if (!ret) {
 		l = new_link(sock);
 		if (l) {
-			tcp_prepare(l);
+			l->buffer = take_buffer();
+			tcp_prepare(l, l->buffer);
 			return l;
 		}
 		ret = -ENOMEM;
@@ -222,11 +226,22 @@ static struct nswap_link *tcp_accept_link(struct nswap_link *listener)
 		return ERR_PTR(-ENOMEM);
 	}
 	/* the flag is inherited, the state it stands for is not */
-	tcp_prepare(l);
-	WRITE_ONCE(sock->sk->sk_sndbuf, min(l->buffer, REPLY_BUFFER));
+	tcp_prepare(l, STRANGER_BUFFER);
 	tcp_tune(sock->sk);
 	tcp_keepalive(sock->sk);
 	return l;
+}
+
+/* the window was fixed by the listener's buffer; what may lie in it is fixed here */
+static void tcp_known(struct nswap_link *l)
+{
+	struct sock *sk = l->sock->sk;
+
+	l->buffer = take_buffer();
+	lock_sock(sk);
+	WRITE_ONCE(sk->sk_sndbuf, min(l->buffer, REPLY_BUFFER));
+	WRITE_ONCE(sk->sk_rcvbuf, l->buffer);
+	release_sock(sk);
 }
 
 static int tcp_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
@@ -428,6 +443,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.listen = tcp_listen_link,
 	.accept = tcp_accept_link,
 	.peer_addr = tcp_peer_addr,
+	.known = tcp_known,
 	.no_reserves = tcp_no_reserves,
 	.on_writable = nswap_tcp_on_writable,
 	.on_change = nswap_tcp_on_change,

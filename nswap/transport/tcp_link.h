@@ -18,7 +18,7 @@ struct socket;
  * @sock: its socket
  * @own: serialises tasks other than the link's thread
  * @reserves: what it receives may use memory reserves
- * @buffer: bytes each way, of the budget
+ * @buffer: bytes each way, of the budget; 0 until the other end is known
  * @changed: called when it may be sent to again, or when anything has happened; NULL: not
  * @arg: for @changed
  * @reads: @changed is called when anything has happened

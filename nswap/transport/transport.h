@@ -25,6 +25,8 @@ struct nswap_link;
  * @listen: listen at an address. As @connect; -EADDRINUSE, -EADDRNOTAVAIL.
  * @accept: wait for a connection at a listening link. -EINVAL after @shutdown.
  * @peer_addr: the address at the other end.
+ * @known: the other end of an accepted link is believed; until then it has buffers for
+ *	a HELLO. Once; the receiver.
  * @no_reserves: from now on what this link receives may not use memory
  *	reserves; sending always may. Call it while nothing is in flight.
  * @on_writable: call @fn(@arg), in a context that may not sleep, when @send may
@@ -61,6 +63,7 @@ struct nswap_transport_ops {
 				     const struct nswap_addr *at);
 	struct nswap_link *(*accept)(struct nswap_link *listener);
 	int (*peer_addr)(struct nswap_link *l, struct nswap_addr *addr);
+	void (*known)(struct nswap_link *l);
 	void (*no_reserves)(struct nswap_link *l);
 	void (*on_writable)(struct nswap_link *l, void (*fn)(void *), void *arg);
 	void (*on_change)(struct nswap_link *l, void (*fn)(void *), void *arg);

@@ -159,6 +159,12 @@ static int link_peer_addr(struct nswap_link *l, struct nswap_addr *addr)
 	return nswap_from_sockaddr(&ss, addr);
 }
 
+/* the system sizes its buffers, from little on */
+static void link_known(struct nswap_link *l)
+{
+	(void)l;
+}
+
 /* there are no reserves here */
 static void link_no_reserves(struct nswap_link *l)
 {
@@ -378,6 +384,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.listen = link_listen,
 	.accept = link_accept,
 	.peer_addr = link_peer_addr,
+	.known = link_known,
 	.no_reserves = link_no_reserves,
 	.on_change = lend_link_on_change,
 	.send = link_send,
