@@ -19,7 +19,8 @@
  *  - Nothing here waits for memory, uses reserves or is waited for by a
  *    page-out: a datagram that finds no room is lost, and the next follows.
  *  - Only neighbours in the interface's subnets and listed addresses are accepted,
- *    both as a sender and as an address to connect to.
+ *    both as a sender and as an address to connect to; neighbours only on an interface to
+ *    their subnet, since a datagram may have any source.
  */
 #include <linux/completion.h>
 #include <linux/in.h>
@@ -28,6 +29,7 @@
 #include <linux/net.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
@@ -91,6 +93,12 @@ struct nswap_announcer {
 	struct rcu_head rcu;
 };
 
+/* room for what goes with a datagram: a source address, the interface it came in on */
+union announce_control {
+	struct cmsghdr head;
+	u8 room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+};
+
 static void announce_want(struct nswap_announcer *a, int bit)
 {
 	set_bit(bit, &a->wanted);
@@ -150,10 +158,7 @@ static size_t put_source(struct cmsghdr *c, const struct nswap_addr *from)
 static void send_to(struct nswap_announcer *a, const struct nswap_addr *to,
 		    bool ask)
 {
-	union {
-		struct cmsghdr head;
-		u8 room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-	} control = {};
+	union announce_control control = {};
 	struct kvec vec = { .iov_base = &a->out, .iov_len = sizeof(a->out) };
 	struct sockaddr_storage ss;
 	struct msghdr msg = {
@@ -199,9 +204,22 @@ static void announce_round(struct nswap_announcer *a, bool leaving)
 	a->answers = MAX_ANSWERS;
 }
 
-/* handle a datagram of @len bytes from @ss in @a->in */
+/* index of the interface on which a datagram came in, negative if it is not said */
+static int announce_iface(struct cmsghdr *c)
+{
+	struct in6_pktinfo *info6 = CMSG_DATA(c);
+	struct in_pktinfo *info = CMSG_DATA(c);
+
+	if (c->cmsg_level == SOL_IP && c->cmsg_type == IP_PKTINFO)
+		return info->ipi_ifindex;
+	if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_PKTINFO)
+		return info6->ipi6_ifindex;
+	return -1;
+}
+
+/* handle a datagram of @len bytes in @a->in, from @ss, which came in on @iface */
 static void take_in(struct nswap_announcer *a, int len,
-		    const struct sockaddr_storage *ss)
+		    const struct sockaddr_storage *ss, int iface)
 {
 	struct nswap_node *node = a->node;
 	struct nswap_announcement heard;
@@ -218,11 +236,12 @@ static void take_in(struct nswap_announcer *a, int len,
 	if (nswap_wire_get_announce(&a->in, len, &heard)) {
 		nswap_stat_inc(node, announce_rejected);
 		if (nswap_wire_other_version(&a->in.hdr, len) &&
-		    nswap_subnet_accepts(node, &from))
+		    nswap_subnet_accepts(node, &from, iface))
 			nswap_version_heard(node, &from, a->in.hdr.version);
 		return;
 	}
-	if (!nswap_announce_believed(node, &heard, &from) || nswap_peer_doubt(node, &heard))
+	if (!nswap_announce_believed(node, &heard, &from, iface) ||
+	    nswap_peer_doubt(node, &heard))
 		return;
 	spin_lock_irqsave(&node->ipt_lock, flags);
 	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
@@ -245,16 +264,19 @@ static bool announce_receive(struct nswap_announcer *a)
 	int i, len;
 
 	for (i = 0; i < BATCH; i++) {
+		union announce_control control = {};
 		struct msghdr msg = {
 			.msg_name = &ss,
 			.msg_namelen = sizeof(ss),
+			.msg_control = &control,
+			.msg_controllen = sizeof(control),
 		};
 
 		len = kernel_recvmsg(a->sock, &msg, &vec, 1, sizeof(a->in),
 				     MSG_DONTWAIT | MSG_TRUNC);
 		if (len < 0)
 			return false;
-		take_in(a, len, &ss);
+		take_in(a, len, &ss, announce_iface(&control.head));
 	}
 	return true;
 }
@@ -299,8 +321,12 @@ static int open_socket(struct nswap_announcer *a)
 	sk->sk_allocation = GFP_NOWAIT | __GFP_NOWARN;
 	sock_set_flag(sk, SOCK_BROADCAST);
 	release_sock(sk);
-	if (own->family == AF_INET6)
+	if (own->family == AF_INET6) {
+		ip6_sock_set_recvpktinfo(sk);
 		ret = ip6_sock_set_v6only(sk);
+	} else {
+		ip_sock_set_pktinfo(sk);
+	}
 	if (!ret)
 		ret = kernel_bind(a->sock, (struct sockaddr_unsized *)&ss, len);
 	if (ret) {

@@ -49,19 +49,20 @@ unsigned int nswap_announce_known(struct nswap_node *node, unsigned int *index, 
  * @node: node
  * @heard: announcement; its address gets the scope it came from
  * @from: where it came from; gets its port
+ * @iface: index of the interface on which it came in
  *
  * Context: process; what is refused is counted, but for the node's own.
  * Return: true if it is to be taken in.
  */
 bool nswap_announce_believed(struct nswap_node *node, struct nswap_announcement *heard,
-			     struct nswap_addr *from)
+			     struct nswap_addr *from, int iface)
 {
 	if (heard->id == node->id || nswap_announce_again(node, heard))
 		return false;
 	if (nswap_addr_link_local(&heard->addr))
 		heard->addr.scope = from->scope;
 	from->port = heard->addr.port;
-	if (nswap_addr_equal(from, &heard->addr) && nswap_subnet_accepts(node, from))
+	if (nswap_addr_equal(from, &heard->addr) && nswap_subnet_accepts(node, from, iface))
 		return true;
 	nswap_stat_inc(node, announce_rejected);
 	return false;

@@ -10,6 +10,6 @@
 unsigned int nswap_announce_known(struct nswap_node *node, unsigned int *index, bool all,
 				  struct nswap_addr *to, bool *ask);
 bool nswap_announce_believed(struct nswap_node *node, struct nswap_announcement *heard,
-			     struct nswap_addr *from);
+			     struct nswap_addr *from, int iface);
 
 #endif

@@ -176,8 +176,28 @@ static bool has_ip6(struct net_device *dev, const struct nswap_addr *a)
 	return IS_ENABLED(CONFIG_IPV6) && ipv6_chk_prefix(&ip, dev);
 }
 
-/* is this address in a subnet of the node's interface? */
-bool nswap_subnet_has(struct nswap_node *node, const struct nswap_addr *a)
+static bool subnet_of(struct net_device *dev, const struct nswap_addr *a)
+{
+	return a->family == AF_INET ? has_ip4(dev, a) : has_ip6(dev, a);
+}
+
+/*
+ * May what is from @a, a neighbour on @own, come in on the interface @iface? On that one, on
+ * its VRF, from this machine, or on another one to the same subnet. RCU read section.
+ */
+static bool comes_in(struct net_device *own, int iface, const struct nswap_addr *a)
+{
+	struct net_device *dev = netdev_master_upper_dev_get_rcu(own);
+
+	if (iface == own->ifindex || iface == LOOPBACK_IFINDEX ||
+	    (dev && iface == dev->ifindex))
+		return true;
+	dev = dev_get_by_index_rcu(dev_net(own), iface);
+	return dev && subnet_of(dev, a);
+}
+
+/* is this address in a subnet of the node's interface? @iface: as nswap_subnet_accepts() */
+static bool subnet_has(struct nswap_node *node, const struct nswap_addr *a, int iface)
 {
 	struct nswap_addr own = nswap_node_addr(node);
 	struct net_device *dev;
@@ -188,7 +208,7 @@ bool nswap_subnet_has(struct nswap_node *node, const struct nswap_addr *a)
 	rcu_read_lock();
 	dev = own_dev(node, &own);
 	if (dev)
-		has = a->family == AF_INET ? has_ip4(dev, a) : has_ip6(dev, a);
+		has = subnet_of(dev, a) && (!iface || comes_in(dev, iface, a));
 	rcu_read_unlock();
 	return has;
 }
@@ -281,9 +301,18 @@ static bool subnet_is_listed(struct nswap_node *node, const struct nswap_addr *a
 	return found;
 }
 
-/* may a peer have this address? process context; does not sleep */
-bool nswap_subnet_accepts(struct nswap_node *node,
-			  const struct nswap_addr *addr)
+/**
+ * nswap_subnet_accepts() - may a peer have this address?
+ * @node: the node
+ * @addr: address
+ * @iface: of a datagram, which may say that it is from anywhere: index of the interface on
+ *	which it came in. 0: it is the other end of a connection. A listed peer's may come
+ *	in anywhere, for it may be behind a router.
+ *
+ * Context: process; does not sleep.
+ * Return: true if it may.
+ */
+bool nswap_subnet_accepts(struct nswap_node *node, const struct nswap_addr *addr, int iface)
 {
-	return nswap_subnet_has(node, addr) || subnet_is_listed(node, addr);
+	return subnet_has(node, addr, iface) || subnet_is_listed(node, addr);
 }

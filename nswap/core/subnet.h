@@ -10,11 +10,8 @@
 
 u64 nswap_subnet_join(struct nswap_node *node);
 bool nswap_subnet_moved(struct nswap_node *node, struct nswap_addr *addr);
-bool nswap_subnet_has(struct nswap_node *node,
-		      const struct nswap_addr *a);
 unsigned int nswap_subnet_all(struct nswap_node *node,
 			      struct nswap_addr *to, unsigned int max);
-bool nswap_subnet_accepts(struct nswap_node *node,
-			  const struct nswap_addr *addr);
+bool nswap_subnet_accepts(struct nswap_node *node, const struct nswap_addr *addr, int iface);
 
 #endif

@@ -206,7 +206,7 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	struct nswap_addr from;
 
 	if (a->t->peer_addr(l, &from) ||
-	    !nswap_subnet_accepts(a->node, &from))
+	    !nswap_subnet_accepts(a->node, &from, 0))
 		return -EACCES;
 	if (server_crowded(a, &from))
 		return -EMFILE;

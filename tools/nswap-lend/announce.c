@@ -43,6 +43,11 @@ static struct {
 	struct nswap_wire_announce in;
 } ann = { .fd = -1, .wanted = -1 };
 
+union announce_control {
+	struct cmsghdr head;
+	u8 room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+};
+
 /* a round is wanted; any thread */
 void nswap_announce_now(struct nswap_node *node)
 {
@@ -88,10 +93,7 @@ static size_t put_source(struct cmsghdr *c, const struct nswap_addr *from)
 
 static void send_to(const struct nswap_addr *to, bool ask)
 {
-	union {
-		struct cmsghdr head;
-		u8 room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-	} control = {};
+	union announce_control control = {};
 	struct iovec v = { &ann.out, sizeof(ann.out) };
 	struct sockaddr_storage ss;
 	struct msghdr msg = {
@@ -134,7 +136,21 @@ static void announce_round(bool leaving)
 	ann.next = nswap_now_ms() + nswap_knob(ann.node, announce_ms);
 }
 
-static void take_in(int len, const struct sockaddr_storage *ss)
+/* index of the interface on which a datagram came in, negative if it is not said */
+static int iface_of(struct msghdr *msg)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	const struct in6_pktinfo *info6 = c ? (void *)CMSG_DATA(c) : NULL;
+	const struct in_pktinfo *info = (void *)info6;
+
+	if (c && c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO)
+		return info->ipi_ifindex;
+	if (c && c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO)
+		return info6->ipi6_ifindex;
+	return -1;
+}
+
+static void take_in(int len, const struct sockaddr_storage *ss, int iface)
 {
 	struct nswap_node *node = ann.node;
 	struct nswap_announcement heard;
@@ -146,11 +162,11 @@ static void take_in(int len, const struct sockaddr_storage *ss)
 	if (nswap_wire_get_announce(&ann.in, len, &heard)) {
 		nswap_stat_inc(node, announce_rejected);
 		if (nswap_wire_other_version(&ann.in.hdr, len) &&
-		    nswap_subnet_accepts(node, &from))
+		    nswap_subnet_accepts(node, &from, iface))
 			nswap_version_heard(node, &from, ann.in.hdr.version);
 		return;
 	}
-	if (!nswap_announce_believed(node, &heard, &from))
+	if (!nswap_announce_believed(node, &heard, &from, iface))
 		return;
 	spin_lock(&node->ipt_lock);
 	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
@@ -171,17 +187,22 @@ static void take_in(int len, const struct sockaddr_storage *ss)
 
 static void announce_receive(void)
 {
+	struct iovec v = { &ann.in, sizeof(ann.in) };
 	struct sockaddr_storage ss;
 	int i, len;
 
 	for (i = 0; i < BATCH; i++) {
-		socklen_t room = sizeof(ss);
+		union announce_control control = {};
+		struct msghdr msg = {
+			.msg_name = &ss, .msg_namelen = sizeof(ss), .msg_iov = &v,
+			.msg_iovlen = 1, .msg_control = &control,
+			.msg_controllen = sizeof(control),
+		};
 
-		len = recvfrom(ann.fd, &ann.in, sizeof(ann.in), MSG_DONTWAIT | MSG_TRUNC,
-			       (struct sockaddr *)&ss, &room);
+		len = recvmsg(ann.fd, &msg, MSG_DONTWAIT | MSG_TRUNC);
 		if (len < 0)
 			return;
-		take_in(len, &ss);
+		take_in(len, &ss, iface_of(&msg));
 	}
 }
 
@@ -236,8 +257,12 @@ const char *lend_announce_start(struct nswap_node *node)
 	if (ann.fd < 0 || ann.wanted < 0)
 		return "cannot make a socket for announcements";
 	setsockopt(ann.fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof(one));
-	if (node->addr.family == AF_INET6)
+	if (node->addr.family == AF_INET6) {
 		setsockopt(ann.fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+		setsockopt(ann.fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one));
+	} else {
+		setsockopt(ann.fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one));
+	}
 	if (bind(ann.fd, (struct sockaddr *)&ss, len))
 		return errno == EADDRINUSE ?
 			"the UDP port is taken in this network namespace: choose another with --port" :

@@ -15,15 +15,17 @@
 #include "transport/sockaddr.h"
 
 #define LOOK_MS		1000
-#define SUBNETS		8
+#define SUBNETS		32
 
 /**
- * struct subnet - a subnet of the node's interface
+ * struct subnet - a subnet of an interface
+ * @index: the interface's
  * @addr: the interface's address in it
  * @mask: which bits of it are the subnet's
  * @all: its broadcast address, family 0 for none
  */
 struct subnet {
+	unsigned int index;
 	struct nswap_addr addr;
 	u8 mask[16];
 	struct nswap_addr all;
@@ -33,9 +35,10 @@ static struct {
 	pthread_mutex_t lock;
 	struct nswap_addr looked;	/* the node's address then */
 	unsigned long when;
-	struct subnet subnet[SUBNETS];
+	struct subnet subnet[SUBNETS];	/* those of the node's interface come first */
 	unsigned int nr;
 	unsigned int index;	/* of the interface */
+	unsigned int self;	/* of the one for what this host sends to itself */
 	char iface[IF_NAMESIZE];	/* that had the node's address first; write-once */
 } subnets = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -81,11 +84,14 @@ static void subnet_add(const struct ifaddrs *i, const struct nswap_addr *own)
 	struct subnet *s = &subnets.subnet[subnets.nr];
 	struct nswap_addr mask;
 
+	if (subnets.nr == SUBNETS)
+		return;
 	memset(s, 0, sizeof(*s));
-	if (subnets.nr == SUBNETS || !subnet_addr(i->ifa_addr, &s->addr) ||
+	if (!subnet_addr(i->ifa_addr, &s->addr) ||
 	    s->addr.family != own->family || !subnet_addr(i->ifa_netmask, &mask))
 		return;
 	memcpy(s->mask, mask.ip, sizeof(s->mask));
+	s->index = if_nametoindex(i->ifa_name);
 	if (i->ifa_flags & IFF_BROADCAST && (s->mask[3] & 0xfe) != 0xfe &&
 	    subnet_addr(i->ifa_broadaddr, &s->all))
 		s->all.port = own->port;
@@ -109,8 +115,12 @@ static void subnet_look(const struct nswap_addr *own)
 	subnets.nr = 0;
 	name = subnet_iface(all, own);
 	subnets.index = name ? if_nametoindex(name) : 0;
+	subnets.self = if_nametoindex("lo");
 	for (i = all; name && i; i = i->ifa_next)
 		if (!strcmp(i->ifa_name, name))
+			subnet_add(i, own);
+	for (i = all; name && i; i = i->ifa_next)
+		if (strcmp(i->ifa_name, name))
 			subnet_add(i, own);
 	freeifaddrs(all);
 }
@@ -125,19 +135,30 @@ static bool subnet_is(const struct subnet *s, const struct nswap_addr *a)
 	return true;
 }
 
-/* is this address in a subnet of the node's interface? */
-bool nswap_subnet_has(struct nswap_node *node, const struct nswap_addr *a)
+/* is this address in a subnet of an interface? @subnets' lock held */
+static bool subnet_on(unsigned int index, const struct nswap_addr *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < subnets.nr; i++)
+		if (subnets.subnet[i].index == index && subnet_is(&subnets.subnet[i], a))
+			return true;
+	return false;
+}
+
+/* is this address in a subnet of the node's interface? @iface: see core/subnet.c */
+static bool subnet_has(struct nswap_node *node, const struct nswap_addr *a, int iface)
 {
 	struct nswap_addr own = nswap_node_addr(node);
-	bool has = false;
-	unsigned int i;
+	unsigned int on = iface;
+	bool has;
 
 	if (a->family != own.family)
 		return false;
 	pthread_mutex_lock(&subnets.lock);
 	subnet_look(&own);
-	for (i = 0; i < subnets.nr && !has; i++)
-		has = subnet_is(&subnets.subnet[i], a);
+	has = subnets.index && subnet_on(subnets.index, a) &&
+	      (!on || on == subnets.self || subnet_on(on, a));
 	pthread_mutex_unlock(&subnets.lock);
 	return has;
 }
@@ -157,10 +178,10 @@ static bool subnet_listed(struct nswap_node *node, const struct nswap_addr *a)
 	return found;
 }
 
-/* may a peer have this address? */
-bool nswap_subnet_accepts(struct nswap_node *node, const struct nswap_addr *a)
+/* may a peer have this address? see core/subnet.c */
+bool nswap_subnet_accepts(struct nswap_node *node, const struct nswap_addr *a, int iface)
 {
-	return nswap_subnet_has(node, a) || subnet_listed(node, a);
+	return subnet_has(node, a, iface) || subnet_listed(node, a);
 }
 
 /* the addresses for a datagram to all neighbours, see core/subnet.c */
@@ -173,7 +194,8 @@ unsigned int nswap_subnet_all(struct nswap_node *node, struct nswap_addr *to,
 	pthread_mutex_lock(&subnets.lock);
 	subnet_look(&own);
 	for (i = 0; i < subnets.nr && nr < max; i++)
-		if (subnets.subnet[i].all.family == AF_INET)
+		if (subnets.subnet[i].index == subnets.index &&
+		    subnets.subnet[i].all.family == AF_INET)
 			to[nr++] = subnets.subnet[i].all;
 	if (own.family == AF_INET6 && subnets.nr && max)
 		to[nr++] = (struct nswap_addr){
