@@ -252,13 +252,16 @@ static int server_listen(struct nswap_acceptor *a)
 	return 0;
 }
 
-/* the link does not accept: listen at another address, or again in a moment */
-static void listen_again(struct nswap_acceptor *a)
+/*
+ * The link does not accept: listen at another address, or again in a moment; another one, too,
+ * if it does not listen any more without being told to: "ss -K" closes it.
+ */
+static void listen_again(struct nswap_acceptor *a, int error)
 {
 	struct nswap_link *old = NULL;
 
 	mutex_lock(&a->lock);
-	if (a->moved) {
+	if (a->moved || (error == -EINVAL && !a->stop)) {
 		old = a->listener;
 		a->listener = NULL;
 	}
@@ -280,7 +283,7 @@ static int accept_loop(void *data)
 	while (!a->error && !kthread_should_stop()) {
 		l = a->listener ? a->t->accept(a->listener) : ERR_PTR(-ENOTCONN);
 		if (IS_ERR(l)) {
-			listen_again(a);
+			listen_again(a, PTR_ERR(l));
 			continue;
 		}
 		server_reap(a);
