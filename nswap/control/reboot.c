@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reboot, suspend and hibernation: announce that the nodes leave, and refuse the latter
- * two while pages are out or held (pure/power.c says why).
+ * two while pages are out or held, the last while there are keys (pure/power.c says why).
  *
  * Invariants:
  *  - Nothing here waits for a peer.
@@ -14,7 +14,7 @@
 
 #include "announce.h"
 #include "base/log.h"
-#include "core/device.h"
+#include "core/devices.h"
 #include "core/nodes.h"
 #include "peers/peer.h"
 #include "pure/power.h"
@@ -94,6 +94,10 @@ static void tell_refusal(struct nswap_node *node, const char *what, u8 why,
 		nswap_warn(node, "%s refused: a device is swapped on, its pages go to other nodes; swapoff first",
 			   what);
 		break;
+	case NSWAP_POWER_KEYS:
+		nswap_warn(node, "%s refused: keys would be written to this machine's disk; nswapctl down first, which wipes them",
+			   what);
+		break;
 	}
 }
 
@@ -112,7 +116,9 @@ static bool power_refused(bool hibernation)
 
 		after = node->number;
 		nswap_cache_get_view(node, &v);
-		why = nswap_power_refuses(hibernation, open, out, v.held);
+		why = nswap_power_refuses(hibernation, open,
+					  node->identity || nswap_device_any_sealed(node),
+					  out, v.held);
 		tell_refusal(node, what, why, out, v.held);
 		refused = refused || why != NSWAP_POWER_MAY;
 		nswap_node_put(node);

@@ -39,6 +39,19 @@ struct nswap_device *nswap_device_named(struct nswap_node *node,
 	return NULL;
 }
 
+/* has any device of a node a key? any context */
+bool nswap_device_any_sealed(struct nswap_node *node)
+{
+	struct nswap_device *dev;
+	bool sealed = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &node->devices, link)
+		sealed = sealed || dev->sealer;
+	rcu_read_unlock();
+	return sealed;
+}
+
 /**
  * nswap_device_complain() - log a failed read or write of home or flash
  * @dev: device

@@ -164,7 +164,9 @@ const struct fuzz_target fuzz_side = {
 static void run_buffers(struct fuzz_cursor *in)
 {
 	u64 ram = fuzz_take(in, 8), budget = nswap_buffers_budget(ram), taken = 0, beyond = 0;
-	bool to_disk = fuzz_u8(in) & 1, open = fuzz_u8(in) & 1;
+	bool to_disk = fuzz_u8(in) & 1;
+	u8 has = fuzz_u8(in);
+	bool open = has & 1, keys = has & 2;
 	u64 out = fuzz_u8(in) % 3, held = fuzz_u8(in) % 3;
 	unsigned int links = fuzz_take(in, 2) % 4096;
 	u32 share, before = NSWAP_BUFFER;
@@ -182,8 +184,8 @@ static void run_buffers(struct fuzz_cursor *in)
 		fuzz_check(taken <= budget + 2 * beyond * NSWAP_BUFFER_LEAST);
 	}
 	fuzz_check(nswap_buffers_share(budget, fuzz_take(in, 8)) >= NSWAP_BUFFER_LEAST);
-	fuzz_check((nswap_power_refuses(to_disk, open, out, held) == NSWAP_POWER_MAY) ==
-		   (!out && !held && !(to_disk && open)));
+	fuzz_check((nswap_power_refuses(to_disk, open, keys, out, held) == NSWAP_POWER_MAY) ==
+		   (!out && !held && !(to_disk && (open || keys))));
 }
 
 const struct fuzz_target fuzz_buffers = {
