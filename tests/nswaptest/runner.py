@@ -50,10 +50,12 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "hedge.frozen", "classes.shrink", "keys.members", "seal.lies",
             "rekey.parity", "attacks.messages",
             "fuzz_peer.*", "fuzz_control.*")
+IN_DEBUG += ("limits.reaped_early", "limits.same_session")
 # and kcsan: everything that has threads, all at once
 IN_KCSAN = ("lifecycle.refused_in_use", "cuts.lost_acks", "chaos.moves", "chaos.home",
             "chaos_slots.*", "chaos_flash.*", "crash.mirror", "crash.parity",
             "migration.while_swapping", "protect_parity.killed_while_swapping")
+IN_KCSAN += ("limits.reaped_early", "hundreds.owners")
 # the kernel of each of them, what it runs unless told otherwise, and of which suites
 SPECIAL = {"debug": (IN_DEBUG, ("unit", "fuzz", "lab", "long")),
            "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash")),

@@ -27,17 +27,18 @@ NEEDS = ("module", "progs")
 TIMEOUT = 120
 
 PAGES = 256
+NODES = 1100            # more than the 1023 of a table
 
 
 class Victims:
     """An owner that has pages at a lender, and a hostile host that has the key of a
-    member."""
+    member; so many others that are members and not up."""
 
-    def __init__(self, t):
-        self.cluster = t.cluster(3)
-        self.owner, self.lender, self.host = self.cluster
+    def __init__(self, t, others=0):
+        self.cluster = t.cluster(3 + others)
+        self.owner, self.lender, self.host = self.cluster.nodes[:3]
         self.members = self.cluster.scratch / "members"
-        files = {}
+        self.files = files = {}
         for node in self.cluster:
             files[node], public = keys.key(node, self.cluster)
             self.owner.ctl("key", "trust", self.members, node.name, public)
@@ -197,6 +198,43 @@ def test_member(t):
          "what the owner says of them")
     tell.close()
     v.unharmed(0)
+    v.end()
+
+
+def test_crowd(t):
+    """A member announces more nodes than the table of nodes has room for, none of which is a
+    member, with its cluster's tag and without. The table has its members only, and one that
+    comes later is found, and holds pages."""
+    v = Victims(t, others=1)
+    late = v.cluster[3]
+    with inside(v.host):
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.bind((v.host.addr, PORT))
+    ip = socket.inet_aton(v.host.addr) + bytes(12)
+    group = derive(v.member.cluster, "nswap announce")
+    forged = v.owner.stat()["announce"]["forged"]
+    sent = 0
+    for ident in range(1, NODES + 1):
+        body = struct.pack("<QQHHI16sQQQ", ident, 1, socket.AF_INET, PORT, 0, ip, 1 << 20,
+                           1 << 20, 0)
+        message = Message(ANNOUNCE, body, ident=ident)
+        for tag in (bytes(16), derive(group, "nswap datagram", message.packed())[:16]):
+            message.auth = tag
+            udp.sendto(message.packed(), (v.owner.addr, PORT))
+            sent += 1
+        if ident % 32 == 0 or ident == NODES:
+            wait_for(lambda: v.owner.stat()["announce"]["forged"] >= forged + sent, 5,
+                     f"{sent} were heard and refused")
+    udp.close()
+    equal(list(v.owner.peers()), [v.lender.addr], "peers")
+    late.up(lend="8M", key=v.files[late], members=v.members)
+    v.cluster.wait_connected([v.owner, v.lender, late])
+    v.sessions += 1
+    v.unharmed(0)
+    v.lender.ctl("drain")
+    equal((v.lender.stat()["server"]["held_pages"], late.stat()["server"]["held_pages"]),
+          (0, PAGES), "pages at the lender, at the one that came later")
+    equal(v.slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
     v.end()
 
 
