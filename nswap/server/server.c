@@ -12,7 +12,8 @@
  *  - A connection that has ended stays in the acceptor's list until it is reaped. It is
  *    listed and given to a hand in one critical section, so what has ended there is over.
  *  - Only peers of the list or the subnet are greeted, and an address may have
- *    only a few connections that have not said HELLO.
+ *    only a few connections that have not said HELLO. One that is too many ends the oldest
+ *    of them, so that hosts that say nothing keep out nobody who does.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -31,8 +32,9 @@
 #define HELLO_MS	5000
 #define INJECT_MS	6000	/* longer than between two sweeps */
 #define SILENT_S	60u
-#define MAX_STRANGERS	128
-#define MAX_STRANGERS_EACH	(2 * NSWAP_MAX_CONNS)
+#define MAX_STRANGERS	128	/* those included that have been ended and are still here */
+#define FEW_STRANGERS	96
+#define FEW_STRANGERS_EACH	(2 * NSWAP_MAX_CONNS)
 #define MAX_CONNS	(NSWAP_MAX_PEERS * NSWAP_MAX_CONNS)
 
 /**
@@ -46,7 +48,6 @@
  * @lock: protects @listener, @stop, @moved, @conns, @nr_conns
  * @conns: connections, ended ones too
  * @nr_conns: how many
- * @strangers: connections that have not said hello
  * @spares: connections made before they are needed
  * @hands: the threads that serve connections
  * @next_ticket: for the next connection; used by @thread only
@@ -63,7 +64,6 @@ struct nswap_acceptor {
 	struct mutex lock;
 	struct list_head conns;
 	unsigned int nr_conns;
-	atomic_t strangers;
 	struct nswap_spares *spares;
 	struct nswap_hands *hands;
 	u64 next_ticket;
@@ -74,7 +74,6 @@ struct nswap_acceptor {
 static void is_known(struct nswap_srv_conn *conn)
 {
 	WRITE_ONCE(conn->stranger, false);
-	atomic_dec(&conn->node->acceptor->strangers);
 }
 
 static void close_conn(struct nswap_srv_conn *conn)
@@ -165,21 +164,58 @@ static bool server_turn(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f
 	return false;
 }
 
-/* too many connections that have not said hello? */
-static bool server_crowded(struct nswap_acceptor *a, const struct nswap_addr *from)
-{
-	struct nswap_srv_conn *conn;
-	unsigned int n = 0;
+/**
+ * struct strangers - connections that have not said hello
+ * @nr: how many there are
+ * @left: those of them that have not been ended
+ * @oldest: the first one of these, NULL for none
+ */
+struct strangers {
+	unsigned int nr;
+	unsigned int left;
+	struct nswap_srv_conn *oldest;
+};
 
-	if (READ_ONCE(a->nr_conns) >= MAX_CONNS ||
-	    atomic_read(&a->strangers) >= MAX_STRANGERS)
-		return true;
+static void strangers_count(struct strangers *s, struct nswap_srv_conn *conn)
+{
+	s->nr++;
+	if (conn->ousted || !conn->l)
+		return;
+	s->left++;
+	s->oldest = s->oldest ?: conn;
+}
+
+/*
+ * Is there room for one more connection from this address? One too many ends the oldest that
+ * has not said hello, of its own address or of all; until they are gone there are some more.
+ * The acceptor's thread.
+ */
+static bool server_has_room(struct nswap_acceptor *a, const struct nswap_addr *from)
+{
+	struct strangers all = {}, own = {}, *few = NULL;
+	struct nswap_srv_conn *conn;
+	bool room;
+
 	mutex_lock(&a->lock);
-	list_for_each_entry(conn, &a->conns, link)
-		n += READ_ONCE(conn->stranger) &&
-		     !memcmp(conn->from.ip, from->ip, sizeof(from->ip));
+	list_for_each_entry(conn, &a->conns, link) {
+		if (!READ_ONCE(conn->stranger))
+			continue;
+		strangers_count(&all, conn);
+		if (!memcmp(conn->from.ip, from->ip, sizeof(from->ip)))
+			strangers_count(&own, conn);
+	}
+	room = a->nr_conns < MAX_CONNS && all.nr < MAX_STRANGERS &&
+	       own.nr < 2 * FEW_STRANGERS_EACH;
+	if (own.left >= FEW_STRANGERS_EACH)
+		few = &own;
+	else if (all.left >= FEW_STRANGERS)
+		few = &all;
+	if (room && few) {
+		few->oldest->ousted = true;
+		few->oldest->t->shutdown(few->oldest->l);
+	}
 	mutex_unlock(&a->lock);
-	return n >= MAX_STRANGERS_EACH;
+	return room;
 }
 
 static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
@@ -192,7 +228,6 @@ static void give_link(struct nswap_acceptor *a, struct nswap_srv_conn *conn,
 	conn->l = l;
 	list_add_tail(&conn->link, &a->conns);
 	a->nr_conns++;
-	atomic_inc(&a->strangers);
 	if (nswap_inject_slow_link())
 		msleep(INJECT_MS);
 	nswap_conn_add(a->hands, conn);
@@ -208,7 +243,7 @@ static int take_conn(struct nswap_acceptor *a, struct nswap_link *l)
 	if (a->t->peer_addr(l, &from) ||
 	    !nswap_subnet_accepts(a->node, &from, 0))
 		return -EACCES;
-	if (server_crowded(a, &from))
+	if (!server_has_room(a, &from))
 		return -EMFILE;
 	conn = nswap_conn_pool_take(a->spares);
 	if (!conn)

@@ -85,6 +85,7 @@ enum nswap_conn_phase {
  * @run: runs of a FREE or a HOLD_LIST
  * @scratch: a page for payload that is discarded
  * @phase: enum nswap_conn_phase
+ * @ousted: shut down for others' sake before its HELLO came; under the acceptor's mutex
  * @need: bytes to come before it needs a hand
  * @exchange: of keys, until HELLO_ACK is sent
  * @mover: classes MOVE and TELL: the node that said HELLO
@@ -134,6 +135,7 @@ struct nswap_srv_conn {
 	void *out;
 	/* from here on zeros for each new link */
 	u8 phase;
+	bool ousted;
 	u32 need;
 	struct nswap_exchange exchange;
 	u64 mover;
