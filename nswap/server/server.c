@@ -13,7 +13,7 @@
  *    listed and given to a hand in one critical section, so what has ended there is over.
  *  - Only peers of the list or the subnet are greeted, and an address may have
  *    only a few connections that have not said HELLO. One that is too many ends the oldest
- *    of them, so that hosts that say nothing keep out nobody who does.
+ *    of them, so that hosts that say nothing keep out no member.
  */
 #include <linux/delay.h>
 #include <linux/err.h>

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import os
 import struct
+import time
 
-from .rawwire import (CONTROL, HEADER, HELLO_ACK, LOAD_REPLY, PAGE, Link, Message, hello,
-                      siphash)
+from .rawwire import (ANNOUNCE, CONTROL, HEADER, HELLO_ACK, LOAD_REPLY, PAGE, Link, Message,
+                      hello, siphash)
 
 PRIME = (1 << 255) - 19
 BASE = (9).to_bytes(32, "little")
@@ -71,6 +72,26 @@ def name(public):
     return struct.unpack_from("<Q", derive(public, "nswap id"))[0]
 
 
+def announcement(cluster, body, flags=0, number=None):
+    """A datagram that a member has signed; by default newer than those before."""
+    message = Message(ANNOUNCE, body, flags=flags, ident=number or time.time_ns())
+    message.auth = derive(derive(cluster, "nswap announce"), "nswap datagram",
+                          message.packed())[:16]
+    return message.packed()
+
+
+def welcome_tag(key, message):
+    """The tag of a HELLO_ACK, which has none yet."""
+    packed = message.packed()
+    return derive(key, "nswap welcome", packed[:HEADER.size], packed[HEADER.size:])[:16]
+
+
+def exchanged(cluster, products, greet, said):
+    """The key of an exchange; said: HELLO without its tag."""
+    return derive(cluster, "nswap exchange", products,
+                  derive(bytes(32), "nswap greet", greet), said)
+
+
 def plain_bytes(message):
     """How much of a payload is not pages."""
     if message.kind == LOAD_REPLY:
@@ -112,8 +133,7 @@ class KeyedLink(Link):
             self.greet.payload[56:88]
         products = (curve25519(once, theirs) + curve25519(mine.secret, theirs) +
                     curve25519(once, whose))
-        key = derive(mine.cluster, "nswap exchange", products,
-                     derive(bytes(32), "nswap greet", self.greet.payload), said)
+        key = exchanged(mine.cluster, products, self.greet.payload, said)
         self.out = Tags(derive(key, "nswap to server"))
         self.back = Tags(derive(key, "nswap to client"))
         return key, derive(key, "nswap hello")[:16]
@@ -139,10 +159,7 @@ class KeyedLink(Link):
         if answer and answer.kind == HELLO_ACK:
             bare = Message(**{**vars(answer), "payload": answer.payload[:72] +
                               bytes(16) + answer.payload[88:]})
-            packed = bare.packed()
-            tag = derive(key, "nswap welcome", packed[:HEADER.size],
-                         packed[HEADER.size:])[:16]
-            if tag != answer.payload[72:88]:
+            if welcome_tag(key, bare) != answer.payload[72:88]:
                 raise AssertionError("the server's tag is wrong")
         return answer
 

@@ -137,6 +137,12 @@ def hello(who, epoch, session, ticket, kind=CONTROL, features=HAS_TIMED,
     return Message(HELLO, body, version=version)
 
 
+def announced(who, epoch, addr, lent=64, free=64, used=0, port=PORT):
+    """What an announcement says."""
+    return struct.pack("<QQHHI16sQQQ", who, epoch, socket.AF_INET, port, 0,
+                       socket.inet_aton(addr) + bytes(12), lent, free, used)
+
+
 class Link:
     """A connection from a node's namespace to a server, greeted."""
 
@@ -246,11 +252,9 @@ class Peer:
         self._socks = []
 
     def _announcement(self):
-        ip = socket.inet_aton(self.addr) + bytes(12)
-        return Message(ANNOUNCE, struct.pack(
-            "<QQHHI16sQQQ", self.id, self.epoch, socket.AF_INET, PORT, 0, ip,
-            4096, 0 if self.full else 4096 - len(self.pages), len(self.pages)),
-            version=self.version).packed()
+        return Message(ANNOUNCE, announced(
+            self.id, self.epoch, self.addr, 4096, 0 if self.full else 4096 - len(self.pages),
+            len(self.pages)), version=self.version).packed()
 
     def _announce(self):
         while not self._stop:

@@ -1,283 +1,364 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Attacks on nodes with keys, by a program that speaks the protocol.
+"""Attacks on nodes with keys, by those who are no members and by what they say over UDP.
 
-        owner ------ lender ------ hostile     the last is no node of the module
-
-The owner swaps to the lender all the time; whatever the program tries, with a member's
-key or without, nothing of the owner's is read, replaced, dropped or moved.
+Who is there, and what is looked at after each attack: tests/nswaptest/victims.py. What
+members do: hostile_member.py; from a container: hostile_container.py.
 """
 import os
 import socket
 import struct
 
-from nswaptest.check import at_least, equal, true, wait_for
-from nswaptest.rawkeys import KeyedLink, Keys, derive
+from nswaptest.check import equal, true, wait_for
 from nswaptest.netns import inside
-from nswaptest.rawwire import (ANNOUNCE, CONTROL, FREE, HOLD_ASK, HOLD_LIST, LOAD, LOADS,
-                               MOVED, NOT_HELD, OK, PING, PONG, PORT, TELLS, Link,
-                               Message, hello)
-from nswaptest.scenario import sibling
-from nswaptest.work import Slots
+from nswaptest.rawkeys import KeyedLink, Keys, announcement
+from nswaptest.rawwire import (ANNOUNCE, CONTROL, FREE, HEADER, HELLO, LOAD, LOADS, MOVES, OK,
+                               PAGE, PORT, STORE, Link, Message, announced, hello, receive)
+from nswaptest.served import threads
+from nswaptest.victims import Attacks, suffer_all
 
-keys = sibling("keys")
-
-DESCRIPTION = "attacks on nodes with keys, by strangers and by members"
+DESCRIPTION = "attacks on nodes with keys by strangers, beside a program that pages in"
 SUITES = ("lab",)
 NEEDS = ("module", "progs")
-TIMEOUT = 120
+TIMEOUT = 600
 
-PAGES = 256
-NODES = 1100            # more than the 1023 of a table
-
-
-class Victims:
-    """An owner that has pages at a lender, and a hostile host that has the key of a
-    member; so many others that are members and not up."""
-
-    def __init__(self, t, others=0):
-        self.cluster = t.cluster(3 + others)
-        self.owner, self.lender, self.host = self.cluster.nodes[:3]
-        self.members = self.cluster.scratch / "members"
-        self.files = files = {}
-        for node in self.cluster:
-            files[node], public = keys.key(node, self.cluster)
-            self.owner.ctl("key", "trust", self.members, node.name, public)
-        self.owner.up(lend="0", key=files[self.owner], members=self.members)
-        self.lender.up(lend="8M", key=files[self.lender], members=self.members)
-        self.cluster.wait_connected([self.owner, self.lender])
-        self.dev = self.owner.device_add("4M")
-        self.slots = Slots(self.dev, t.seed)
-        self.slots.__enter__()
-        for first in range(1, PAGES + 1, 32):
-            self.slots.write(first, 32)
-        self.member = Keys.of(files[self.host], self.members)
-        info = self.owner.stat()["node"]
-        self.id, self.epoch = int(info["id"], 16), int(info["epoch"], 16)
-        self.sessions = self.owner.stat()["client"]["sessions"]
-
-    def refused(self):
-        """Connections that the lender refused."""
-        return self.lender.stat()["server"]["keys_refused"]
-
-    def link(self, who=None):
-        """A connection to the lender with these keys."""
-        return KeyedLink(self.host, self.lender.addr, who or self.member)
-
-    def unharmed(self, refusals):
-        """Nothing has happened, but that so many connections were refused."""
-        wait_for(lambda: self.refused() >= refusals, 5, f"{refusals} refusals")
-        equal(self.refused(), refusals, "connections refused")
-        equal(self.slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
-        equal(self.lender.stat()["server"]["held_pages"], PAGES, "pages held")
-        equal(self.owner.stat()["client"]["sessions"], self.sessions, "sessions")
-
-    def end(self):
-        """Clean up."""
-        self.slots.__exit__(None, None, None)
-        self.owner.device_del(self.dev)
+JOINING, CROWDING, ANNOUNCING = Attacks(), Attacks(), Attacks()
+EACH = 16               # connections of one address that have not said HELLO
+MANY = (1 << 32) - 1
+CLOSED = "closed without an answer"
 
 
 def closed(link):
     """The other side has nothing more to say."""
-    equal(link.answer_bare(), None, "what comes over the connection")
+    equal(link.answer_bare() if isinstance(link, KeyedLink) else link.answer(), None,
+          "what comes over the connection")
     link.close()
 
 
-def test_joining(t):
-    """Those that may not join: without keys, with the cluster's or a member's alone,
-    under another's name, with a HELLO that was heard before or was changed."""
-    v = Victims(t)
-    cluster, stranger = v.member.cluster, os.urandom(32)
-    n = 0
+def refused(s, link, message):
+    """A HELLO is not answered, and counted."""
+    Link.send(link, message)
+    closed(link)
+    s.refusal()
+    return CLOSED
 
-    def refused(link, message):
-        nonlocal n
-        Link.send(link, message)
-        closed(link)
-        n += 1
 
-    link = Link(v.host, v.lender.addr)
-    equal(link.hello(), None, "answer to a hello without keys")
-    n += 1
-    link = v.link(Keys(cluster))
-    refused(link, link.hello_with()[0])                     # a stranger's own key
-    link = v.link(Keys(stranger, v.member.secret))
-    refused(link, link.hello_with()[0])                     # not of this cluster
-    link = v.link()
-    refused(link, link.hello_with(who=v.id)[0])             # under the owner's id
-    owners = v.link().greet.payload[56:88]                  # the lender's, as it happens
-    link = v.link()
-    refused(link, link.hello_with(own=owners)[0])           # a key it has not
-    link = v.link()
+# -- joining ------------------------------------------------------------------
+
+@JOINING.by("none")
+def no_keys(s):
+    """HELLO without keys"""
+    link = s.bare()
+    return refused(s, link, hello(link.who, 1, 1, link.ticket))
+
+
+@JOINING.by("none")
+def own_key(s):
+    """HELLO with a key of one's own and the cluster's secret, should that be known"""
+    link = s.link(keys=Keys(s.member.cluster))
+    return refused(s, link, link.hello_with()[0])
+
+
+@JOINING.by("none")
+def other_cluster(s):
+    """HELLO of a member's key that is of another cluster"""
+    link = s.link(keys=Keys(os.urandom(32), s.member.secret))
+    return refused(s, link, link.hello_with()[0])
+
+
+@JOINING.by("revoked")
+def revoked(s):
+    """HELLO of a member that was revoked, for a session, its loads and a mover"""
+    for kind in (CONTROL, LOADS, MOVES):
+        link = s.link(keys=s.revoked)
+        refused(s, link, link.hello_with(kind=kind)[0])
+    return CLOSED
+
+
+@JOINING.by("revoked")
+def others_key(s):
+    """HELLO with the public key of a member, by one who has not the secret one"""
+    link = s.link(keys=s.revoked)
+    return refused(s, link, link.hello_with(who=s.member.id, own=s.member.public)[0])
+
+
+@JOINING.by("member")
+def others_id(s):
+    """HELLO of a member under the owner's id"""
+    link = s.link()
+    return refused(s, link, link.hello_with(who=s.at.id)[0])
+
+
+@JOINING.by("none")
+def heard_before(s):
+    """HELLO of a member that was heard before, over a connection of its own"""
+    link = s.link()
     heard = link.hello_with()[0]
     Link.send(link, heard)
     equal(link.answer_bare().status, OK, "status of a member's hello")
     link.close()
-    link = v.link()
-    refused(link, heard)                                    # heard before
-    for at in (8, 16, 32, 40, 48, 112, 140):                # changed on its way
-        link = v.link()
+    return refused(s, s.bare(), heard)
+
+
+@JOINING.by("none")
+def changed_hello(s):
+    """HELLO of a member of which one field was changed on its way"""
+    for at in (8, 40, 48, 112, 140):
+        link = s.link()
         message = link.hello_with()[0]
         changed = bytearray(message.payload)
         changed[at] ^= 1
         message.payload = bytes(changed)
-        refused(link, message)
-    link = v.link()
-    message = link.hello_with()[0]
-    refused(link, hello(link.who, 1, 1, link.ticket, keys=bytes(96)))
-    v.unharmed(n)
-    v.end()
+        refused(s, link, message)
+    return CLOSED
 
 
-def test_messages(t):
-    """Messages of a member that are forged, repeated, left out or changed end the
-    connection before anything is done."""
-    v = Victims(t)
-    n = 0
+# -- what comes before a HELLO, and in its place --------------------------------
 
-    def joined(kind=CONTROL, epoch=iter(range(1, 1000))):
-        link = v.link()
-        at = next(epoch)
-        if kind == CONTROL:
-            equal(link.hello(epoch=at).status, OK, "status of a hello")
-        return link
-
-    link = joined()
-    equal(link.ask(Message(PING)).kind, PONG, "answer to a ping")
-    ping = Message(PING)
-    link.send(ping)
-    equal(link.answer().kind, PONG, "answer to another")
-    Link.send(link, ping)                                   # the same once more
-    closed(link)
-    n += 1
-    for change in ("tag", "left out", "type", "slot", "payload", "none"):
-        link = joined()
-        message = Message(FREE, struct.pack("<IIQII", 1, 1, 1, 8, 0), 1)
-        if change == "left out":
-            link.out.of(Message(PING))
-        if change != "none":
-            message.auth = link.out.of(message)
-        if change == "tag":
-            message.auth = bytes([message.auth[0] ^ 1]) + message.auth[1:]
-        elif change == "type":
-            message.kind = HOLD_LIST
-        elif change == "slot":
-            message.slot = 1
-        elif change == "payload":
-            message.payload = struct.pack("<IIQII", 1, 1, 1, 9, 0)
-        Link.send(link, message)
+@CROWDING.by("none")
+def other_first(s):
+    """STORE, LOAD, FREE or an announcement in place of HELLO"""
+    run = struct.pack("<IIQII", 1, MANY >> 12, 1, 256, 0)
+    for message in (Message(STORE, bytes(4 + PAGE), 1), Message(LOAD, bytes(4), 1),
+                    Message(FREE, run, 1), Message(ANNOUNCE, bytes(64))):
+        link = s.bare()
+        link.send(message)
         closed(link)
-        n += 1
-    v.unharmed(n)
-    v.end()
+    return CLOSED
 
 
-def test_member(t):
-    """A member sees and frees nothing of another one, and nothing that it says of the
-    owner's pages is believed."""
-    v = Victims(t)
-    link = v.link()
-    equal(link.hello().status, OK, "status of a hello")
-    listed = link.ask(Message(HOLD_ASK))
-    equal((listed.kind, listed.nr), (HOLD_LIST, 0), "what it sees of others")
-    loads = v.link()
-    equal(loads.hello(kind=LOADS).status, OK, "status of a hello for loads")
-    for gen in range(1, 4):
-        answer = loads.ask(Message(LOAD, struct.pack("<I", gen), 1, slot=1, instance=1))
-        equal(struct.unpack("<I", answer.payload)[0], NOT_HELD, "a page of the owner")
-    link.ask(Message(FREE, struct.pack("<IIQII", 1, 1 << 19, 1, PAGES, 0), 1))
-    for other in (link, loads):
-        other.close()
-    # to the owner: its pages are said to have moved to the host
-    tell = KeyedLink(v.host, v.owner.addr, v.member)
-    equal(tell.hello(session=0, kind=TELLS).status, OK, "status of a mover's hello")
-    where = struct.pack("<QQ", v.member.id, 1)
-    pages = b"".join(struct.pack("<QII", slot, 1, 1) for slot in range(1, 33))
-    answer = tell.ask(Message(MOVED, where + pages, 32))
-    true(answer and OK not in struct.unpack("<64I", answer.payload)[1::2],
-         "what the owner says of them")
-    tell.close()
-    v.unharmed(0)
-    v.end()
+@CROWDING.by("none")
+def other_bytes(s):
+    """Random bytes, a request of the web, another version, lengths of 2^32 - 1"""
+    link = s.bare()
+    right = hello(link.who, 1, 1, link.ticket)
+    link.close()
+    huge = bytearray(right.packed())
+    huge[8:16] = struct.pack("<II", MANY, MANY)
+    for said in (os.urandom(HEADER.size), b"GET / HTTP/1.1\r\n".ljust(HEADER.size),
+                 Message(HELLO, right.payload, version=3).packed(), bytes(huge)):
+        link = s.bare()
+        link.sock.sendall(said)
+        closed(link)
+    return CLOSED
 
 
-def test_crowd(t):
-    """A member announces more nodes than the table of nodes has room for, none of which is a
-    member, with its cluster's tag and without. The table has its members only, and one that
-    comes later is found, and holds pages."""
-    v = Victims(t, others=1)
-    late = v.cluster[3]
-    with inside(v.host):
-        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    udp.bind((v.host.addr, PORT))
-    ip = socket.inet_aton(v.host.addr) + bytes(12)
-    group = derive(v.member.cluster, "nswap announce")
-    forged = v.owner.stat()["announce"]["forged"]
-    sent = 0
-    for ident in range(1, NODES + 1):
-        body = struct.pack("<QQHHI16sQQQ", ident, 1, socket.AF_INET, PORT, 0, ip, 1 << 20,
-                           1 << 20, 0)
-        message = Message(ANNOUNCE, body, ident=ident)
-        for tag in (bytes(16), derive(group, "nswap datagram", message.packed())[:16]):
-            message.auth = tag
-            udp.sendto(message.packed(), (v.owner.addr, PORT))
-            sent += 1
-        if ident % 32 == 0 or ident == NODES:
-            wait_for(lambda: v.owner.stat()["announce"]["forged"] >= forged + sent, 5,
-                     f"{sent} were heard and refused")
-    udp.close()
-    equal(list(v.owner.peers()), [v.lender.addr], "peers")
-    late.up(lend="8M", key=v.files[late], members=v.members)
-    v.cluster.wait_connected([v.owner, v.lender, late])
-    v.sessions += 1
-    v.unharmed(0)
-    v.lender.ctl("drain")
-    equal((v.lender.stat()["server"]["held_pages"], late.stat()["server"]["held_pages"]),
-          (0, PAGES), "pages at the lender, at the one that came later")
-    equal(v.slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
-    v.end()
+@CROWDING.by("none")
+def urgent_byte(s):
+    """A byte of HELLO that is urgent, so that all of it seems to have come"""
+    link = s.bare()
+    said = hello(link.who, 1, 1, link.ticket).packed()
+    link.sock.sendall(said[:HEADER.size - 1])
+    link.sock.send(said[HEADER.size - 1:HEADER.size], socket.MSG_OOB)
+    link.sock.sendall(said[HEADER.size:])
+    closed(link)
+    s.refusal()
+    return CLOSED
+
+
+@CROWDING.by("none")
+def reset(s):
+    """Half a HELLO, then a reset; connections that end before a word is said"""
+    link = s.bare()
+    said = hello(link.who, 1, 1, link.ticket).packed()
+    link.sock.sendall(said[:len(said) // 2])
+    link.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    link.close()
+    for _ in range(8):
+        with inside(s.stranger):
+            sock = socket.socket()
+        sock.connect((s.lender.addr, PORT))
+        sock.close()
+    return "nothing is left of them"
+
+
+@CROWDING.by("none")
+def dribbled(s):
+    """Sixteen HELLOs that come byte by byte"""
+    if not s.kept:
+        before = set(threads(s.lender))
+        for _ in range(EACH):
+            s.keep(s.bare()).said = 0
+        for link in s.kept:
+            dribble(link)
+        equal(set(threads(s.lender)) - before, set(), "threads that are made for them")
+    for link in s.kept:
+        dribble(link)
+    return "they have no thread meanwhile"
+
+
+def dribble(link):
+    """One more byte of a HELLO's header, but for the last."""
+    said = hello(link.who, 1, 1, link.ticket).packed()
+    if link.said < HEADER.size - 1:
+        link.sock.sendall(said[link.said:link.said + 1])
+        link.said += 1
+
+
+def crowd(s, node, address, count):
+    """Connections that say nothing, from an address of a node."""
+    for _ in range(count):
+        with inside(node):
+            sock = socket.socket()
+        sock.settimeout(5)
+        sock.bind((address, 0))
+        try:
+            sock.connect((s.lender.addr, PORT))
+            receive(sock, HEADER.size)
+        except (EOFError, ConnectionError):
+            sock.close()
+            continue
+        s.keep(sock)
+
+
+def still_joins(s):
+    """A member is let in, meanwhile."""
+    s.joined().close()
+
+
+@CROWDING.by("none")
+def many_silent(s):
+    """Forty connections that say nothing, from a member's address"""
+    if not s.kept:
+        crowd(s, s.host, s.host.addr, 40)
+        still_joins(s)
+    return "the oldest end; that member joins meanwhile"
+
+
+@CROWDING.by("none")
+def many_addresses(s):
+    """Connections that say nothing, from twelve addresses of one host"""
+    if not s.kept:
+        for i in range(12):
+            crowd(s, s.stranger, f"10.77.0.{200 + i}", EACH)
+        still_joins(s)
+    return "the oldest end; a member joins meanwhile"
+
+
+# -- announcements --------------------------------------------------------------
+
+def udp(s, node=None):
+    """A socket for announcements, at the node's own address and port."""
+    with inside(node or s.stranger):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(((node or s.stranger).addr, PORT))
+    return s.keep(sock)
+
+
+def signed(s, body, flags=0, **options):
+    """A datagram that a member has signed."""
+    return announcement(s.member.cluster, body, flags, **options)
+
+
+def forged(s):
+    """Announcements that the owner did not believe."""
+    stat = s.owner.stat()["announce"]
+    return stat["forged"] + stat["rejected"]
+
+
+def of_lender(s):
+    """What the lender would say."""
+    info = s.lender.stat()["node"]
+    return int(info["id"], 16), int(info["epoch"], 16)
+
+
+def disbelieved(s, sock, datagrams):
+    """None of them is believed, and the owner knows the lender as before."""
+    before = forged(s)
+    for datagram in datagrams:
+        sock.sendto(datagram, (s.owner.addr, PORT))
+    wait_for(lambda: forged(s) >= before + len(datagrams), 5, "they are counted")
+    peer = s.owner.peers()[s.lender.addr]
+    equal((peer["lent_pages"], peer["state"]), (2048, "up"), "what the owner knows")
+    sock.close()
+    s.kept.remove(sock)
+    return "dropped and counted"
+
+
+@ANNOUNCING.by("none")
+def untagged(s):
+    """LEAVING, and 2^40 free pages, in the lender's name: no tag, or a wrong one"""
+    who = of_lender(s)
+    said = [Message(ANNOUNCE, announced(*who, s.lender.addr, 1 << 40, 1 << 40), flags=flags,
+                    ident=1 << 60, auth=auth).packed()
+            for auth in (bytes(16), os.urandom(16)) for flags in (0, 2)]
+    return disbelieved(s, udp(s), said + [os.urandom(40)])
+
+
+@ANNOUNCING.by("none")
+def repeated(s):
+    """What a member announced, once more when it has left"""
+    sock = udp(s, s.host)
+
+    def left():
+        state = s.owner.peers().get(s.host.addr, {}).get("state")
+        return state in ("leaving", "dead") if state else None
+    said = [signed(s, announced(s.member.id, 5, s.host.addr), flags) for flags in (0, 2)]
+    sock.sendto(said[0], (s.owner.addr, PORT))
+    wait_for(lambda: left() is False, 5, "a member's is heard")
+    sock.sendto(said[1], (s.owner.addr, PORT))
+    wait_for(left, 5, "it has left")
+    done = disbelieved(s, sock, [said[0]] * 3)
+    true(left(), "it has left for good")
+    return done
+
+
+@ANNOUNCING.by("revoked")
+def many_ids(s):
+    """A hundred nodes that are no members, signed with the secret of the cluster"""
+    sock = udp(s)
+    said = [signed(s, announced(1 + int.from_bytes(os.urandom(7), "little"), 1,
+                           s.stranger.addr, port=20000 + i)) for i in range(100)]
+    return disbelieved(s, sock, said)
+
+
+@ANNOUNCING.by("revoked")
+def revoked_announces(s):
+    """A member that was revoked announces itself"""
+    return disbelieved(s, udp(s), [signed(s, announced(s.revoked.id, 1, s.stranger.addr))])
+
+
+@ANNOUNCING.by("member")
+def other_address(s):
+    """A member announces itself at the owner's and the lender's addresses"""
+    return disbelieved(s, udp(s, s.host), [
+        signed(s, announced(s.member.id, 5, addr)) for addr in (s.owner.addr, s.lender.addr)])
+
+
+def spoofed(s, datagram):
+    """Send it as if it came from the lender."""
+    with inside(s.host):
+        raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(datagram), 0, 0, 64, 17, 0,
+                       socket.inet_aton(s.lender.addr), socket.inet_aton(s.owner.addr))
+    raw.sendto(head + struct.pack("!HHHH", PORT, PORT, 8 + len(datagram), 0) + datagram,
+               (s.owner.addr, 0))
+    raw.close()
+
+
+@ANNOUNCING.by("member", but=("peers",))
+def leaving_signed(s):
+    """LEAVING in the lender's name, signed by a member, from the lender's address"""
+    heard = s.owner.stat()["announce"]["heard"]
+    spoofed(s, signed(s, announced(*of_lender(s), s.lender.addr), 2, number=1 << 62))
+    wait_for(lambda: s.owner.stat()["announce"]["heard"] > heard, 5, "it is heard")
+    return "believed: no page goes there for now; those that are there are read"
+
+
+def test_joining(t):
+    """HELLOs of those that may not join."""
+    suffer_all(t, JOINING)
+
+
+def test_crowding(t):
+    """What comes before a HELLO, or in its place."""
+    def addresses(scene):
+        for i in range(12):
+            done = scene.stranger.run(["ip", "addr", "add", f"10.77.0.{200 + i}/24", "dev",
+                                       scene.stranger.iface])
+            true(not done.code, "an address is added")
+    suffer_all(t, CROWDING, addresses)
 
 
 def test_announcements(t):
-    """Announcements that no member sent, or that were heard before, change nothing."""
-    v = Victims(t)
-    ip = socket.inet_aton(v.lender.addr) + bytes(12)
-    info = v.lender.stat()["node"]
-    body = struct.pack("<QQHHI16sQQQ", int(info["id"], 16), int(info["epoch"], 16),
-                       socket.AF_INET, PORT, 0, ip, 1 << 40, 1 << 40, 0)
-    with inside(v.host):
-        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    udp.bind((v.host.addr, PORT))
-    forged = v.owner.stat()["announce"]["forged"]
-    sent = 0
-    for auth in (bytes(16), os.urandom(16)):
-        for flags in (0, 2):                                # leaving
-            udp.sendto(Message(ANNOUNCE, body, flags=flags, ident=1 << 60,
-                               auth=auth).packed(), (v.owner.addr, PORT))
-            sent += 1
-    udp.sendto(os.urandom(40), (v.owner.addr, PORT))
-    wait_for(lambda: v.owner.stat()["announce"]["forged"] >= forged + sent + 1, 5,
-             "they are counted")
-    equal(v.owner.peers()[v.lender.addr]["lent_pages"], 2048, "pages the lender lends")
-    # a member says that it is here, once, and an outsider repeats it when it has left
-    body = struct.pack("<QQHHI16sQQQ", v.member.id, 5, socket.AF_INET, PORT, 0,
-                       socket.inet_aton(v.host.addr) + bytes(12), 64, 64, 0)
-    said = {}
-    for number, flags in ((7, 0), (8, 2)):
-        message = Message(ANNOUNCE, body, flags=flags, ident=number)
-        message.auth = derive(derive(v.member.cluster, "nswap announce"),
-                              "nswap datagram", message.packed())[:16]
-        said[flags] = message.packed()
-    udp.sendto(said[0], (v.owner.addr, PORT))
-    wait_for(lambda: v.host.addr in v.owner.peers(), 5, "a member's is heard")
-    udp.sendto(said[2], (v.owner.addr, PORT))
-    left = ("leaving", "dead")
-    wait_for(lambda: v.owner.peers()[v.host.addr]["state"] in left, 5, "it has left")
-    heard = v.owner.stat()["announce"]["heard"]
-    udp.sendto(said[0], (v.owner.addr, PORT))
-    wait_for(lambda: v.owner.stat()["announce"]["heard"] > heard, 5, "others are heard")
-    true(v.owner.peers()[v.host.addr]["state"] in left, "it has left for good")
-    udp.close()
-    v.unharmed(0)
-    at_least(v.sessions, 1, "sessions")
-    v.end()
+    """Announcements that are not believed, or do no harm."""
+    suffer_all(t, ANNOUNCING)
