@@ -7,11 +7,12 @@
 and, with NSWAP_FULL=1, 200 nodes.
 """
 import pathlib
+import re
 import time
 
 from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.lab import Node
-from nswaptest.rawwire import (CONTROL, LOAD, LOADS, OK, PAGE, PING, PONG, STORE, STORES,
+from nswaptest.rawwire import (CONTROL, LOAD, LOADS, OK, PAGE, PING, PONG, PORT, STORE, STORES,
                                Link, Message)
 from nswaptest.served import threads
 from nswaptest.work import Slots
@@ -27,6 +28,8 @@ FEW = 16            # threads that are kept without any owner
 ACTIVE = 16         # that may be at work just now, or were a moment ago
 REST_S = 10
 PAGES = 512
+# nswap/pure/buffers.c: of all connections of a kernel with 2 GiB or less, and the least of one
+BUFFERS, BUFFER_LEAST = 64 << 20, 64 << 10
 
 
 def memory():
@@ -35,6 +38,14 @@ def memory():
     now = {line.split(":")[0]: int(line.split()[1]) << 10 for line in lines}
     return {"used": now["MemTotal"] - now["MemFree"] - now["Cached"] - now["Buffers"],
             "slab": now["Slab"], "stacks": now["KernelStack"]}
+
+
+def buffers(node):
+    """What the buffers of a node's connections may hold together, in bytes, and how many
+    connections there are."""
+    said = node.run(["ss", "-tnmH", "state", "established", "sport", "=", f":{PORT}"]).out
+    each = re.findall(r"rb(\d+),t\d+,tb(\d+)", said)
+    return sum(int(size) for pair in each for size in pair), len(each)
 
 
 def owner(node, lender, number):
@@ -76,6 +87,10 @@ def test_owners(t):
     then = memory()
     owners = [owner(last, lender, number) for number in range(OWNERS)]
     at_most(len(threads(lender)), FEW + ACTIVE, "threads with 200 owners")
+    taken, links = buffers(lender)
+    t.log(f"{links} connections have buffers of {taken >> 10} KiB together")
+    at_least(links, OWNERS, "connections")
+    at_most(taken, BUFFERS + links * 2 * BUFFER_LEAST, "bytes of all buffers together")
     now = memory()
     t.log(f"{len(threads(lender))} threads; an owner's three connections: " + ", ".join(
         f"{(now[key] - then[key]) / OWNERS / 1024:.0f} KiB {key}" for key in now))
