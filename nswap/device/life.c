@@ -160,6 +160,17 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
 
+/* whether a node was heard there: one that is listed may be switched off */
+static bool device_heard(struct nswap_node *node, const struct nswap_peer *peer)
+{
+	bool heard;
+
+	spin_lock_irq(&node->ipt_lock);
+	heard = node->ipt.entry[peer->index].id;
+	spin_unlock_irq(&node->ipt_lock);
+	return heard;
+}
+
 static bool device_connecting(struct nswap_node *node)
 {
 	struct nswap_peer *peer;
@@ -169,7 +180,7 @@ static bool device_connecting(struct nswap_node *node)
 	nswap_for_each_peer(node, i, peer) {
 		u8 state = READ_ONCE(peer->state);
 
-		any = any || (state == NSWAP_PEER_CONNECTING && peer->id);
+		any = any || (state == NSWAP_PEER_CONNECTING && device_heard(node, peer));
 		nswap_peer_put(peer);
 	}
 	return any;

@@ -92,6 +92,24 @@ def test_files(t):
         remove(cluster)
 
 
+def test_listed(t):
+    """The first device of a node whose peers are listed: the sessions with those that were
+    heard are waited for, and what is to be reserved is."""
+    cluster = t.cluster(2)
+    client, server = cluster
+    server.up(lend="64M", peers=[client], no_broadcast=True)
+    client.up(lend="0", peers=[server], no_broadcast=True)
+    wait_for(lambda: client.peers().get(server.addr, {}).get("free_pages"), 20,
+             "the server was heard")
+    DIR.mkdir(exist_ok=True)
+    try:
+        create(client, "24M")
+        equal(client.ctl("tmpfs", "list")[0]["reserved_bytes"], 24 << 20, "bytes reserved")
+        remove(cluster)
+    finally:
+        attempt("umount", "-l", str(DIR))
+
+
 def crowd(slots):
     """Write until no peer takes more; how many pages were taken."""
     taken = 0
