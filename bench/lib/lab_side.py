@@ -22,12 +22,13 @@ sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
 from lib import kept, measure  # noqa: E402 (needs the path above)
 from runs import (device, fairness, idle, moves, policy, protect, size,  # noqa: E402
-                  swap, tiers, trace)
+                  swap, tiers, tmpfs, trace)
 from tables import families  # noqa: E402
 
 BENCHES = {"device": device, "swap": swap, "apps": swap,
            "moves": moves, "idle": idle, "fairness": fairness,
            "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "size": size,
+           "tmpfs": tmpfs,
            "paper": families}
 
 

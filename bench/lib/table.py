@@ -156,6 +156,18 @@ def _size(rows):
     print("steps in seconds")
 
 
+def _tmpfs(rows):
+    _print(["program", "files in", "hardware", "MiB", "of RAM", "seconds", "from-to",
+            "of nswap", "MiB in", "MiB out", "by the peer", "verified", "wrong", "marks"],
+           [[row["workload"], row["device"], row["hardware"], str(row["mb"]),
+             str(row["limit_mb"] or "-"), _number(row["seconds"], 3),
+             f"{row['seconds_min']:,.3f}-{row['seconds_max']:,.3f}",
+             _number(row["of_nswap"], 2), _number(row["mib_in"]), _number(row["mib_out"]),
+             _number(row["peer_pages"], 0), f"{row['verified']:,}", str(row["wrong_pages"]),
+             f" {len(row['marks'])}" if row["marks"] else ""] for row in rows])
+    print("seconds of waiting: under virtual time programs compute in none")
+
+
 def _tiers(rows):
     _print(["flash", "job", "raw IOPS", "nswap IOPS", "ratio", "from-to",
             "CPU us raw", "CPU us nswap", "raw idle", "cpu_bound", "marks"],
@@ -250,7 +262,8 @@ def _protect(rows):
 def _name(row):
     """What a row is about, in a few words."""
     keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
-            "link", "flood", "state", "flash_us", "qd", "size", "protect", "work")
+            "link", "flood", "state", "flash_us", "qd", "size", "protect", "work",
+            "hardware")
     return " ".join(str(row[key]) for key in keys if key in row)
 
 
@@ -259,7 +272,8 @@ def show(bench, rows):
     print()
     {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
      "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
-     "trace": _trace, "cost": _cost, "protect": _protect, "size": _size}[bench](rows)
+     "trace": _trace, "cost": _cost, "protect": _protect, "size": _size,
+     "tmpfs": _tmpfs}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")

@@ -15,7 +15,7 @@ from plot import slots
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
-           "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8",
+           "tmpfs": "#4b9b5e", "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8",
            "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d",
            "keys": "#5f8fbf", "sealed": "#204060"}
 POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
@@ -176,6 +176,23 @@ def _size(rows, path):
     _finish(figure, [axes], mine, path)
 
 
+def _tmpfs(rows, path):
+    mine = [row for row in rows if row["device"] != "ram"]
+    kinds = list(dict.fromkeys(row["hardware"] for row in mine))
+    figure, axes = pyplot.subplots(1, len(kinds), squeeze=False, figsize=(10, 4))
+    for panel, hardware in zip(axes[0], kinds):
+        of = [row for row in mine if row["hardware"] == hardware]
+        size = {row["workload"]: f"{row['workload']}\nin {row['limit_mb']} MiB"
+                for row in of}
+        _bars(panel, list(size.values()), _order(of),
+              {(size[row["workload"]], row["device"]):
+               tuple(row[key] for key in ("seconds", "seconds_min", "seconds_max"))
+               for row in of})
+        panel.set_title(f"{hardware}: seconds of waiting")
+    axes[0][0].legend(loc="upper left", ncols=2)
+    _finish(figure, axes[0], mine, path)
+
+
 def _tiers(rows, path):
     cases = list(dict.fromkeys((r["flash_us"], r["qd"]) for r in rows
                                if r["flash_us"]))
@@ -327,4 +344,5 @@ def draw(bench, rows, path, folder=None):
             return
         {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
          "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
-         "cost": _cost, "protect": _protect, "size": _size}[bench](rows, path)
+         "cost": _cost, "protect": _protect, "size": _size,
+         "tmpfs": _tmpfs}[bench](rows, path)
