@@ -211,9 +211,9 @@ static int announce_iface(struct cmsghdr *c)
 	struct in_pktinfo *info = CMSG_DATA(c);
 
 	if (c->cmsg_level == SOL_IP && c->cmsg_type == IP_PKTINFO)
-		return info->ipi_ifindex;
+		return info->ipi_ifindex ?: -1;
 	if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_PKTINFO)
-		return info6->ipi6_ifindex;
+		return info6->ipi6_ifindex ?: -1;
 	return -1;
 }
 

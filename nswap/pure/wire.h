@@ -304,7 +304,7 @@ struct nswap_wire_run {
 } __packed;
 static_assert(sizeof(struct nswap_wire_run) == 24);
 #define NSWAP_WIRE_RUNS		128	/* in one message */
-#define NSWAP_WIRE_RUN_MAX	1024	/* slots of one run in a HOLD_LIST */
+#define NSWAP_WIRE_RUN_MAX	1024	/* slots of all runs of one HOLD_LIST */
 
 /**
  * struct nswap_wire_page - identifies one page (MOVE, MOVED, CLAIM, RETURN, DROPPED)

@@ -144,9 +144,9 @@ static int iface_of(struct msghdr *msg)
 	const struct in_pktinfo *info = (void *)info6;
 
 	if (c && c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO)
-		return info->ipi_ifindex;
+		return info->ipi_ifindex ?: -1;
 	if (c && c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO)
-		return info6->ipi6_ifindex;
+		return info6->ipi6_ifindex ?: -1;
 	return -1;
 }
 

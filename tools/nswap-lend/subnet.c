@@ -140,6 +140,9 @@ static bool subnet_on(unsigned int index, const struct nswap_addr *a)
 {
 	unsigned int i;
 
+	/* each interface has that subnet, with neighbours of its own */
+	if (nswap_addr_link_local(a) && a->scope != index)
+		return false;
 	for (i = 0; i < subnets.nr; i++)
 		if (subnets.subnet[i].index == index && subnet_is(&subnets.subnet[i], a))
 			return true;
