@@ -35,6 +35,8 @@
 #include "request_queue.h"
 #include "seal.h"
 
+#define SOON_MOST	4	/* pages of an answer that waits for others */
+
 static void request_dispatch(struct nswap_io *io)
 {
 	io->seen = atomic_read_acquire(&io->dev->node->client->changes);
@@ -464,11 +466,12 @@ static void op_end_now(struct nswap_msg *m)
 
 /*
  * As nswap_op_end(), by the receiver of the answer. Pages that it has opened, which takes
- * several times what all else does, end together with others that have come.
+ * several times what all else does, end together with others that have come; but not many,
+ * which take long themselves, nor a part of a request, with which others may be opened.
  */
 void nswap_op_answered(struct nswap_op *op, unsigned long again)
 {
-	if (!op->io->opened) {
+	if (!READ_ONCE(op->io->opened) || op->nr < op->io->nr || op->nr > SOON_MOST) {
 		nswap_op_end(op, again);
 		return;
 	}

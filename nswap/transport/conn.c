@@ -12,7 +12,7 @@
  *    always finds it. A receiver that finds it still SENDING waits for the
  *    sender to unlock: an answer proves that all of it was sent.
  *  - The connection may touch the memory of a message only while it is not
- *    IDLE. It becomes IDLE by being answered, by nswap_conn_overdue(), by
+ *    IDLE, or among those held back. It becomes IDLE by being answered, by nswap_conn_overdue(), by
  *    nswap_conn_take_newest(), or by nswap_conn_close(); the one that makes it IDLE
  *    calls ->answer or ->lost.
  *  - A partly sent message cannot be taken back: when it times out the session
@@ -21,7 +21,8 @@
  *    so at most one is partly sent, and those behind it go back on the queue. One
  *    whose pages are not copied leaves alone.
  *  - Answers that take long to handle end together (nswap_conn_end_soon()): before the
- *    receiver may wait for a byte, and before it leaves the session, none is held back.
+ *    receiver may wait for a byte or a sender, with any other answer, and before it leaves
+ *    the session, none is held back.
  *  - One that is queued without being pushed is the caller's to push: it has more
  *    to queue, and does not sleep in between.
  *
@@ -39,7 +40,7 @@
 
 /* a link without room is tried again after this, even without a wake-up */
 #define TX_AGAIN	msecs_to_jiffies(20)
-#define ENDED_MOST	8	/* messages that end together: the first waits for the last */
+#define ENDED_MOST	8	/* messages that come while one is held back */
 #define TX_BUDGET	16	/* messages one task sends; it may be any task that reclaims */
 #define TX_BYTES	(64u << 10)	/* in one send, unless one message is larger */
 
@@ -366,6 +367,7 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 	m = find_sent(c, id);
 	if (m && m->at == NSWAP_MSG_SENDING) {
 		spin_unlock(&c->lock);
+		nswap_conn_settle(c);
 		mutex_lock(&c->tx);
 		mutex_unlock(&c->tx);
 		/* a task that found it locked meanwhile has left its messages to this one */
@@ -399,7 +401,7 @@ static struct nswap_msg *take_answered(struct nswap_conn *c, __le64 id)
 void nswap_conn_end_soon(struct nswap_conn *c, struct nswap_msg *m)
 {
 	list_add_tail(&m->link, &c->ended);
-	c->nr_ended++;
+	c->since_ended = c->since_ended ?: 1;
 }
 
 /**
@@ -420,14 +422,7 @@ void nswap_conn_settle(struct nswap_conn *c)
 		m->over(m);
 	}
 	local_bh_enable();
-	c->nr_ended = 0;
-}
-
-/* about to receive so many bytes: nothing is held back if that may take time */
-static void conn_settle_before(struct nswap_conn *c, size_t bytes)
-{
-	if (c->nr_ended && (c->nr_ended >= ENDED_MOST || !c->t->pending(c->l, bytes)))
-		nswap_conn_settle(c);
+	c->since_ended = 0;
 }
 
 /*
@@ -442,7 +437,10 @@ int nswap_conn_receive(struct nswap_conn *c)
 	u64 now;
 	int ret;
 
-	conn_settle_before(c, sizeof(c->rx));
+	/* whatever comes counts: a peer could go on with what nobody waits for */
+	if (c->since_ended && (c->since_ended++ >= ENDED_MOST ||
+			       !c->t->pending(c->l, sizeof(c->rx))))
+		nswap_conn_settle(c);
 	ret = nswap_recv_buf(c->t, c->l, &c->rx, sizeof(c->rx));
 	now = nswap_stamp();
 	if (!ret)
@@ -451,12 +449,16 @@ int nswap_conn_receive(struct nswap_conn *c)
 		ret = nswap_wire_check(&c->rx);
 	if (ret)
 		return ret;
-	conn_settle_before(c, le32_to_cpu(c->rx.bytes));
+	if (c->since_ended && (c->rx.type != NSWAP_LOAD_REPLY ||
+			       !c->t->pending(c->l, le32_to_cpu(c->rx.bytes))))
+		nswap_conn_settle(c);
 	m = take_answered(c, c->rx.id);
 	if (IS_ERR(m))
 		return PTR_ERR(m);
-	if (!m)
+	if (!m) {
+		nswap_conn_settle(c);
 		return 1;
+	}
 	m->answered_ns = now;
 	m->took = le32_to_cpu(c->rx.took);
 	return m->answer(m);

@@ -102,7 +102,7 @@ struct nswap_msg {
  * @held: it is there, which takes a reference to its peer
  * @rx: header being handled by the receiver
  * @ended: answered, and ended with the next ones; the receiver's
- * @nr_ended: how many
+ * @since_ended: messages that have come since the first of them, which counts; 0: none
  * @scratch: a page for payload that is discarded
  * @thread: the receiver
  */
@@ -126,7 +126,7 @@ struct nswap_conn {
 	unsigned long held;
 	struct nswap_wire_hdr rx;
 	struct list_head ended;
-	unsigned int nr_ended;
+	unsigned int since_ended;
 	void *scratch;
 	struct task_struct *thread;
 };
