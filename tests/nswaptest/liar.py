@@ -51,14 +51,15 @@ class Liar:
             finally:
                 self.met += 1
 
-    def greet(self, sock, who=None, own=None, changed=None):
-        """GREET, perhaps under another name; what it says, and its half."""
+    def greet(self, sock, who=None, own=None, huge=False):
+        """GREET, perhaps under another name, or of 2^32 - 1 bytes; what it says, and its
+        half."""
         half = os.urandom(32)
         payload = struct.pack("<QQQ", who or self.keys.id, 1, 1 + self.met) + \
             curve25519(half, BASE) + (own or self.keys.public) + bytes(32)
         packed = bytearray(Message(GREET, payload).packed())
-        if changed:
-            packed[:len(changed)] = changed
+        if huge:
+            packed[8:12] = b"\xff" * 4
         sock.sendall(packed)
         return payload, half
 

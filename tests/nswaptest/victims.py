@@ -31,7 +31,8 @@ from .cluster import PAGE
 from .inmate import Inmate
 from .netns import inside
 from .rawkeys import KeyedLink, Keys
-from .rawwire import OK, PORT, Link
+from .rawwire import CONTROL, OK, PORT, Link
+from .scenario import files, load
 from .totals import in_full
 from .work import Slots
 
@@ -57,6 +58,20 @@ class Attacks(list):
             self.append(function)
             return function
         return add
+
+
+def listed():
+    """What all scenarios of security/ list: test and name of each, and what it is."""
+    found = {}
+    for file, path in files().items():
+        if path.parent.name != "security":
+            continue
+        for name, attacks in vars(load(path)).items():
+            test = file if name == "ATTACKS" else f"{file}.{name.lower()}"
+            if isinstance(attacks, Attacks):
+                found |= {(test, attack.__name__): " ".join(attack.__doc__.split())
+                          for attack in attacks}
+    return found
 
 
 class Reader:
@@ -146,15 +161,19 @@ class Side:
         return self.lender.stat()["server"]["keys_refused"]
 
     def unharmed(self, but=()):
-        """All is as before the attack, and as many connections were refused as it says."""
+        """All is as before the attack, and as many connections were refused as it says. A
+        session can also end since no node had the processor: so it is Unmet, and tried again."""
         def left():
             state = self.state()
             return {key: state[key] for key in state if key not in but}
         before = {key: self.before[key] for key in self.before if key not in but}
         try:
             wait_for(lambda: left() == before, 15, "")
-        except Failure:
-            equal(left(), before, "what is left")
+        except Unmet:
+            now = left()
+            raise Unmet("what is left: " + ", ".join(
+                f"{key} {now[key]}, was {before[key]}" for key in now
+                if now[key] != before[key])) from None
         with contextlib.suppress(Unmet):
             wait_for(lambda: self.refused() >= self.refusals, 5, "")
         equal(self.refused(), self.refusals, "connections refused for their keys")
@@ -176,7 +195,7 @@ class Scene:
         self.revoked = Keys.of(self.files[self.stranger], self.members)
         four[0].ctl("key", "revoke", self.members, self.stranger.name)
         self.member = Keys.of(self.files[self.host], self.members)
-        self.epoch = 0                          # of host, as it says
+        self.epoch = 1                          # of host, as it says
         self.victims = Side(self, *four[:2], attacks)
         self.others = Side(self, *four[2:], attacks)
         self.at = self.victims
@@ -205,7 +224,7 @@ class Scene:
         """A connection whose HELLO was accepted, by default the control connection of
         a new epoch."""
         link = self.link(to)
-        if not options:
+        if options.get("kind", CONTROL) == CONTROL:
             self.epoch += 1
         answer = link.hello(epoch=self.epoch, **options)
         if not answer or answer.status != OK:

@@ -299,7 +299,7 @@ def all_memory(s):
 @FLOODING.by("member")
 def all_reserved(s):
     """Devices of 2^32 - 1 pages each to be reserved, and more devices than there may be"""
-    link = s.joined(features=HAS_ALL, session=1, kind=CONTROL)
+    link = s.joined(features=HAS_ALL)
     kept, status = 0, set()
     for instance in range(1, DEVICES, 8):
         answer = link.ask(Message(ATTACH, nr=MANY, instance=instance, flags=0x40))
@@ -318,10 +318,10 @@ def all_reserved(s):
 def ungranted(s):
     """Stores of 32 pages that it has no grant for, one after the other"""
     link = s.joined()
-    link.ask(Message(GRANT_RETURN, nr=LENT))
     stores = s.joined(kind=STORES, session=1)
     store = Message(STORE, bytes(RUN * (4 + PAGE)), RUN, slot=1, instance=1)
     for _ in range(4):
+        link.ask(Message(GRANT_RETURN, nr=LENT))        # it gets some with each answer
         equal(results(stores.ask(store)), {NO_ROOM}, "what is said of them")
     stores.close()
     link.close()

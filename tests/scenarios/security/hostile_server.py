@@ -5,7 +5,6 @@ Who is there, and what is looked at after each attack: tests/nswaptest/victims.p
 lender can do with the pages it holds: seal.py.
 """
 import os
-import struct
 
 from nswaptest.check import wait_for
 from nswaptest.liar import Liar
@@ -44,7 +43,7 @@ def other_greeting(s):
         if liar.met % 2:
             sock.sendall(os.urandom(4096))
         else:
-            liar.greet(sock, changed=liar.greet(sock)[0][:8] + struct.pack("<I", (1 << 32) - 1))
+            liar.greet(sock, huge=True)
         sock.recv(HEADER.size)
     return lie(s, answer)
 
