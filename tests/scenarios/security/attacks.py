@@ -4,6 +4,7 @@
 Who is there, and what is looked at after each attack: tests/nswaptest/victims.py. What
 members do: hostile_member.py; from a container: hostile_container.py.
 """
+import contextlib
 import os
 import socket
 import struct
@@ -21,7 +22,7 @@ SUITES = ("lab",)
 NEEDS = ("module", "progs")
 TIMEOUT = 600
 
-JOINING, CROWDING, ANNOUNCING = Attacks(), Attacks(), Attacks()
+JOINING, CROWDING, ANNOUNCEMENTS = Attacks(), Attacks(), Attacks()
 EACH = 16               # connections of one address that have not said HELLO
 MANY = (1 << 32) - 1
 CLOSED = "closed without an answer"
@@ -114,6 +115,46 @@ def changed_hello(s):
 
 # -- what comes before a HELLO, and in its place --------------------------------
 
+def crowd(s, node, address, count):
+    """Connections that say nothing, from an address of a node."""
+    for _ in range(count):
+        with inside(node):
+            sock = socket.socket()
+        sock.settimeout(5)
+        sock.bind((address, 0))
+        try:
+            sock.connect((s.lender.addr, PORT))
+            receive(sock, HEADER.size)
+        except (EOFError, ConnectionError):
+            sock.close()
+            continue
+        s.keep(sock)
+
+
+def still_joins(s):
+    """A member is let in, meanwhile."""
+    s.joined().close()
+
+
+@CROWDING.by("none")
+def many_silent(s):
+    """Forty connections that say nothing, from a member's address"""
+    if not s.kept:
+        crowd(s, s.host, s.host.addr, 40)
+        still_joins(s)
+    return "the oldest end; that member joins meanwhile"
+
+
+@CROWDING.by("none")
+def many_addresses(s):
+    """Connections that say nothing, from twelve addresses of one host"""
+    if not s.kept:
+        for i in range(12):
+            crowd(s, s.stranger, f"10.77.0.{200 + i}", EACH)
+        still_joins(s)
+    return "the oldest end; a member joins meanwhile"
+
+
 @CROWDING.by("none")
 def other_first(s):
     """STORE, LOAD, FREE or an announcement in place of HELLO"""
@@ -187,51 +228,12 @@ def dribbled(s):
 
 
 def dribble(link):
-    """One more byte of a HELLO's header, but for the last."""
+    """One more byte of a HELLO's header, but for the last; the lender may end it."""
     said = hello(link.who, 1, 1, link.ticket).packed()
     if link.said < HEADER.size - 1:
-        link.sock.sendall(said[link.said:link.said + 1])
+        with contextlib.suppress(ConnectionError):
+            link.sock.sendall(said[link.said:link.said + 1])
         link.said += 1
-
-
-def crowd(s, node, address, count):
-    """Connections that say nothing, from an address of a node."""
-    for _ in range(count):
-        with inside(node):
-            sock = socket.socket()
-        sock.settimeout(5)
-        sock.bind((address, 0))
-        try:
-            sock.connect((s.lender.addr, PORT))
-            receive(sock, HEADER.size)
-        except (EOFError, ConnectionError):
-            sock.close()
-            continue
-        s.keep(sock)
-
-
-def still_joins(s):
-    """A member is let in, meanwhile."""
-    s.joined().close()
-
-
-@CROWDING.by("none")
-def many_silent(s):
-    """Forty connections that say nothing, from a member's address"""
-    if not s.kept:
-        crowd(s, s.host, s.host.addr, 40)
-        still_joins(s)
-    return "the oldest end; that member joins meanwhile"
-
-
-@CROWDING.by("none")
-def many_addresses(s):
-    """Connections that say nothing, from twelve addresses of one host"""
-    if not s.kept:
-        for i in range(12):
-            crowd(s, s.stranger, f"10.77.0.{200 + i}", EACH)
-        still_joins(s)
-    return "the oldest end; a member joins meanwhile"
 
 
 # -- announcements --------------------------------------------------------------
@@ -274,7 +276,7 @@ def disbelieved(s, sock, datagrams):
     return "dropped and counted"
 
 
-@ANNOUNCING.by("none")
+@ANNOUNCEMENTS.by("none")
 def untagged(s):
     """LEAVING, and 2^40 free pages, in the lender's name: no tag, or a wrong one"""
     who = of_lender(s)
@@ -284,7 +286,7 @@ def untagged(s):
     return disbelieved(s, udp(s), said + [os.urandom(40)])
 
 
-@ANNOUNCING.by("none")
+@ANNOUNCEMENTS.by("none")
 def repeated(s):
     """What a member announced, once more when it has left"""
     sock = udp(s, s.host)
@@ -302,7 +304,7 @@ def repeated(s):
     return done
 
 
-@ANNOUNCING.by("revoked")
+@ANNOUNCEMENTS.by("revoked")
 def many_ids(s):
     """A hundred nodes that are no members, signed with the secret of the cluster"""
     sock = udp(s)
@@ -311,13 +313,13 @@ def many_ids(s):
     return disbelieved(s, sock, said)
 
 
-@ANNOUNCING.by("revoked")
+@ANNOUNCEMENTS.by("revoked")
 def revoked_announces(s):
     """A member that was revoked announces itself"""
     return disbelieved(s, udp(s), [signed(s, announced(s.revoked.id, 1, s.stranger.addr))])
 
 
-@ANNOUNCING.by("member")
+@ANNOUNCEMENTS.by("member")
 def other_address(s):
     """A member announces itself at the owner's and the lender's addresses"""
     return disbelieved(s, udp(s, s.host), [
@@ -335,7 +337,7 @@ def spoofed(s, datagram):
     raw.close()
 
 
-@ANNOUNCING.by("member", but=("peers",))
+@ANNOUNCEMENTS.by("member", but=("peers",))
 def leaving_signed(s):
     """LEAVING in the lender's name, signed by a member, from the lender's address"""
     heard = s.owner.stat()["announce"]["heard"]
@@ -361,4 +363,4 @@ def test_crowding(t):
 
 def test_announcements(t):
     """Announcements that are not believed, or do no harm."""
-    suffer_all(t, ANNOUNCING)
+    suffer_all(t, ANNOUNCEMENTS)
