@@ -8,6 +8,7 @@ import contextlib
 import os
 import socket
 import struct
+import time
 
 from nswaptest.check import equal, true, wait_for
 from nswaptest.netns import inside
@@ -341,7 +342,8 @@ def spoofed(s, datagram):
 def leaving_signed(s):
     """LEAVING in the lender's name, signed by a member, from the lender's address"""
     heard = s.owner.stat()["announce"]["heard"]
-    spoofed(s, signed(s, announced(*of_lender(s), s.lender.addr), 2, number=1 << 62))
+    spoofed(s, signed(s, announced(*of_lender(s), s.lender.addr), 2,
+                      number=(1 << 62) + time.monotonic_ns()))
     wait_for(lambda: s.owner.stat()["announce"]["heard"] > heard, 5, "it is heard")
     return "believed: no page goes there for now; those that are there are read"
 
