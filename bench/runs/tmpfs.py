@@ -25,6 +25,9 @@ from tables import lab, profiles
 
 NODES = 2
 NAMES = ["nswap", "tmpfs", "flash", "disk"]
+# One thing changed at a time, if asked for: what nswap's file system has and flash's has not,
+# and nswap's without a limit to what may be dirty.
+CAUSES = ["flash-discard", "flash-stable", "nswap-unlimited"]
 HARDWARE = {"paper profile": profiles.NSWAP2L, "2026": profiles.NOW}
 DIR = pathlib.Path("/run/temporary")
 DEVICE_MB = 64
@@ -86,17 +89,23 @@ def swapped(cluster, _):
 
 
 @contextlib.contextmanager
-def on_model(kind, _, profile):
-    """A file system on modelled flash or a modelled disk."""
+def on_model(kind, _, profile, *options, stable=0):
+    """A file system on modelled flash or a modelled disk; stable: pages do not change
+    while they are written."""
     with lab.modelled(kind, DEVICE_MB, getattr(profile, kind)) as path:
+        name = path.removeprefix("/dev/")
+        pathlib.Path(f"/sys/block/{name}/queue/stable_writes").write_text(str(stable))
         back_end.sh(*MKFS, path)
-        with mounted((*MOUNT, path)):
-            yield path.removeprefix("/dev/")
+        with mounted((*MOUNT, *options, path)):
+            yield name
 
 
 PLACES = {"nswap": at_peers, "tmpfs": swapped,
           "flash": lambda *args: on_model("flash", *args),
-          "disk": lambda *args: on_model("disk", *args)}
+          "disk": lambda *args: on_model("disk", *args),
+          "nswap-unlimited": at_peers,
+          "flash-discard": lambda *args: on_model("flash", *args, "-o", "discard"),
+          "flash-stable": lambda *args: on_model("flash", *args, stable=1)}
 
 
 # -- one run ----------------------------------------------------------------
@@ -125,11 +134,11 @@ def execute(name, program, group=None):
         raise Failure(f"{name}: {why}") from None
 
 
-def in_group(name, program):
+def in_group(name, program, limited=True):
     """Run a program that may keep so much; its result."""
     group = back_end.make_group(f"{program.limit_mb}M")
     try:
-        with dirty_limits(program.limit_mb):
+        with dirty_limits(program.limit_mb) if limited else contextlib.nullcontext():
             return execute(name, program, group)
     finally:
         back_end.remove_group(group)
@@ -152,7 +161,7 @@ def one_run(cluster, place, profile, name, program, right):
     owner, peer = cluster
     with PLACES[place](cluster, profile) as device:
         pages, before = pages_of(peer), moved(device)
-        got = in_group(name, program)
+        got = in_group(name, program, place != "nswap-unlimited")
         got["in"], got["out"] = (b - a for a, b in zip(before, moved(device)))
         got["peer_pages"] = pages_of(peer) - pages
     got["wrong"] = got["wrong_results"] + (got["checksum"] != right["checksum"])
@@ -217,7 +226,7 @@ def part(cluster, hardware, name, plan, progress, about):
 
 def run(cluster, options, about, _load):
     """Measure; the rows."""
-    plan = turns([n for n in NAMES if n in options.devices], options.rounds)
+    plan = turns([n for n in NAMES + CAUSES if n in options.devices], options.rounds)
     jobs = [(hardware, name) for hardware in HARDWARE for name in PROGRAMS
             if (not options.workloads or name in options.workloads) and
             f"{hardware}, {name}" not in options.parts]
