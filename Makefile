@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Verbs. What the module is made of stands in Kbuild.
 #
-#   make [KVER=release | KDIR=folder] [INJECT=1] [W=1] [C=2]
+#   make [KVER=release | KDIR=folder] [INJECT=1] [COVER=1] [W=1] [C=2]
 #
 # A kernel's objects live in build/<release>/, a farm of symbolic links to the
 # sources, so one tree serves several kernels at once (MO= is not in 6.12; the
@@ -32,13 +32,14 @@ RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 UM = $(shell grep -s '^CONFIG_UML=y' $(KDIR)/.config)
 KARGS = $(if $(UM),ARCH=um) $(if $(INJECT),NSWAP_INJECT=1) \
+	$(if $(COVER),NSWAP_COVER=1) \
 	$(if $(KUNIT),NSWAP_KUNIT=1) $(if $(LACKS),NSWAP_LACKS=$(LACKS))
-OUT = build/$(RELEASE)$(if $(INJECT),-inject)$(if $(LACKS),-lacks)
+OUT = build/$(RELEASE)$(if $(INJECT),-inject)$(if $(COVER),-cover)$(if $(LACKS),-lacks)
 
 # -- building ---------------------------------------------------------------
 SOURCES := Kbuild $(wildcard nswap/*.[ch] nswap/*/*.[ch] policy/*.[ch] prefetch/*.[ch] proc/*.[ch] \
 	compat/*.[ch] compat/Kbuild.include compat/include/*/*.h \
-	include/uapi/linux/*.h tests/kunit/*.[ch])
+	include/uapi/linux/*.h tests/kunit/*.[ch] tests/cover/*.[ch])
 
 all: module nswapctl nswap-lend lib
 
@@ -195,7 +196,7 @@ help:
 	@echo "  make clean          remove build/"
 	@echo
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
-	@echo "  make test           all tests; SUITE=unit|model|fuzz|lab|long|chaos|crash|vm|kernels|install|pressure|debug|kcsan|faults for a part"
+	@echo "  make test           all tests; SUITE=unit|model|fuzz|lab|long|chaos|crash|vm|kernels|install|pressure|debug|kcsan|faults|cover for a part"
 	@echo "  make check          lints; CHECK=name for one of them, CHECK=quick for the quick ones"
 	@echo "  make bench          measurements; BENCH=cost|device|swap|apps|moves|idle|tiers|policy|trace for one"
 	@echo "  make paper          the Nswap2L paper's tables; PAPER="N-T3 N-T4" for some"
@@ -203,6 +204,7 @@ help:
 	@echo
 	@echo "  make kunit          build nswap_kunit.ko"
 	@echo "  make INJECT=1       build nswap.ko with fault injection, for tests only"
+	@echo "  make COVER=1        build nswap.ko with counters of the lines that were run, for tests only"
 	@echo "  make model-dev      build model_dev.ko: modelled flash and disks, for tests only"
 	@echo "  make nswapctl, make nswap-lend, make lib, make progs, make bench-programs"
 	@echo "                      the tool, the lender, libnswap, the test programs, the"

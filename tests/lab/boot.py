@@ -32,7 +32,7 @@ SCRATCH_BYTES = 2 << 30
 # the same second, with the same random numbers (seeded.c), every time.  There is no
 # scratch disk: the machine reads it, in real time, and while the kernel waits for
 # that its own time flies, by minutes now and then.
-ARGS = {"plain": [], "faults": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
+ARGS = {"plain": [], "faults": [], "cover": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
                                "nbd.nbds_max=1"],
         "vtime": ["time-travel=inf-cpu",
                   f"time-travel-start={1_700_000_000 * 10 ** 9}"],
@@ -41,7 +41,12 @@ ARGS = {"plain": [], "faults": [], "debug": ["brd.rd_nr=1", "loop.max_loop=1",
 # Both want a stack trace for all that is allocated: half of what it does.
 NO_TRACES = ["kmemleak=off", "no_debug_objects"]
 MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800, "kcsan": 1800,
-             "faults": 1800}
+             "faults": 1800, "cover": 1800}
+
+
+def kernel_of(flavour):
+    """Which kernel a flavour runs on: cover has a module of its own on the plain one."""
+    return "plain" if flavour == "cover" else flavour
 
 
 def kernel_folder(flavour):

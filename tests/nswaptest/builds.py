@@ -34,7 +34,8 @@ class Builds:
     """What is built for one lab kernel, each part at most once."""
 
     def __init__(self, flavour):
-        self.kernel = lab.boot.kernel_folder(flavour)
+        self.flavour = flavour
+        self.kernel = lab.boot.kernel_folder(lab.boot.kernel_of(flavour))
         self.release = lab.boot.release(self.kernel)
         self.failed = {}
         self.tried = set()
@@ -58,7 +59,7 @@ class Builds:
         if needs & {"module", "inject", "discards"}:
             self._make("module", "nswapctl", "nswapctl-static")
         if "module" in needs and "module" not in self.failed:
-            self._make("module", kdir, "module")
+            self._make("module", kdir, *["COVER=1"] * (self.flavour == "cover"), "module")
         if "inject" in needs:
             self._make("inject", kdir, "INJECT=1", "module")
         if "discards" in needs:
@@ -90,7 +91,8 @@ class Builds:
                          if p.suffix in ("", ".so")]
         if "lib" in needs and "lib" not in self.failed:
             programs += [build / "lib" / name for name in ("libnswap.so.0", "dmine", "lu", "scan")]
-        modules = {"module": plain / "nswap.ko", "inject": inject / "nswap.ko",
+        module = build / f"{self.release}-cover" if flavour == "cover" else plain
+        modules = {"module": module / "nswap.ko", "inject": inject / "nswap.ko",
                    "discards": build / f"{self.release}-lacks/nswap.ko",
                    "kunit": plain / "nswap_kunit.ko", "model-dev": model}
         copies = {p.name: copied(p, folder / p.name) for p in programs}

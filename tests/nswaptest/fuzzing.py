@@ -19,7 +19,7 @@ DEFAULT = 100_000
 SHARES = {"units": 743, "announce": 55, "netlink": 100, "server": 36, "client": 1,
           "proc": 10}
 # the debug kernel takes that much longer
-SLOWER = {"plain": 1, "debug": 20, "kcsan": 20, "faults": 2}
+SLOWER = {"plain": 1, "debug": 20, "kcsan": 20, "faults": 2, "cover": 1}
 
 FOUND = OUT / "found"    # a test's own folder is emptied when it runs again
 AHEAD = 64              # inputs that are written down at once

@@ -19,7 +19,7 @@ import signal
 import subprocess
 import time
 
-from . import check
+from . import check, covered
 from .cluster import Cluster as Base
 from .cluster import Done, Node as BaseNode, Process as BaseProcess, shown
 from .netns import inside
@@ -254,10 +254,12 @@ class Cluster(Base):
 
     def load(self, which="module", *parameters):
         """insmod the module: "module", "inject" or "discards"."""
-        sh("insmod", self.test.settings["modules"][which], *parameters)
+        counted = ["counters=on"] * (self.test.flavour == "cover" and which == "module")
+        sh("insmod", self.test.settings["modules"][which], *parameters, *counted)
 
     def unload(self):
         """rmmod it; Failure with the reason if that is refused."""
+        covered.keep(self.test.dir)
         sh("rmmod", "nswap")
 
     # -- faults ------------------------------------------------------------
@@ -373,6 +375,7 @@ class Cluster(Base):
                  pathlib.Path("/proc/swaps").read_text().splitlines()[1:]]
         if module_loaded():
             wrong += self._take_down()
+            covered.keep(self.test.dir)
             wrong.append(self._must("rmmod", "nswap"))
         for node in self.nodes:
             if node.alive:

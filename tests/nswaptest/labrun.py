@@ -16,8 +16,8 @@ from .builds import built_for, missing_program
 from .scenario import Result
 from .totals import OUT, fresh_folder, in_full
 
-SCALE = {"plain": 1, "debug": 15, "kcsan": 15, "faults": 3}
-HUNG_TASK = {"plain": 20, "debug": 120, "kcsan": 120, "faults": 60}
+SCALE = {"plain": 1, "debug": 15, "kcsan": 15, "faults": 3, "cover": 5}
+HUNG_TASK = {"plain": 20, "debug": 120, "kcsan": 120, "faults": 60, "cover": 40}
 GRACE = 30
 
 

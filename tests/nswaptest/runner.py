@@ -25,19 +25,20 @@ import subprocess
 import sys
 import time
 
-from . import check, scenario
+from . import check, covered, scenario
 from .hostrun import HostRun
 from .labrun import LabRun, LabTest
 from .scenario import Result
-from .totals import Totals, in_full, say
+from .totals import OUT, Totals, in_full, say
 
 # lab is what each commit waits for, long the rest of its tests
 SUITES = ("unit", "model", "fuzz", "lab", "long", "chaos", "crash", "vm", "pressure",
-          "kernels", "install", "debug", "kcsan", "faults")
+          "kernels", "install", "debug", "kcsan", "faults", "cover")
 # what "make test" runs; the others take a kernel of their own, two of them an hour
 DEFAULT = ("unit", "model", "fuzz", "lab", "long", "chaos", "crash", "vm", "kernels",
            "install", "pressure")
-LAB = ("unit", "fuzz", "lab", "long", "chaos", "crash", "debug", "kcsan", "faults")
+LAB = ("unit", "fuzz", "lab", "long", "chaos", "crash", "debug", "kcsan", "faults",
+       "cover")
 # what debug runs unless told otherwise: at least one of everything that has
 # threads, locks and pages on their way, and no test that takes a quarter of an
 # hour there
@@ -59,7 +60,9 @@ IN_KCSAN += ("limits.reaped_early", "hundreds.owners")
 # the kernel of each of them, what it runs unless told otherwise, and of which suites
 SPECIAL = {"debug": (IN_DEBUG, ("unit", "fuzz", "lab", "long")),
            "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash")),
-           "faults": (("alloc_faults.*",), ())}
+           "faults": (("alloc_faults.*",), ()),
+           "cover": (("fuzz_peer.*", "fuzz_control.*"),
+                     ("fuzz", "unit", "lab", "long", "chaos", "crash"))}
 
 RACES = ("debug", "kcsan")      # they look for races: on two processors, both busy
 # half as many again as there are processors: tests wait a third of their time
@@ -156,6 +159,13 @@ def run_all(tests, options, totals):
     totals.last_chance = False
 
 
+def tell_covered(tests, options, totals):
+    """The lines that the tests of the suite cover have run."""
+    folders = [OUT / suite / case.name for suite, _, case in tests if suite == "cover"]
+    if folders:
+        covered.report(folders, totals, whole=not options.only)
+
+
 def left_out(options):
     """Say what this run did not look at, and how to run it."""
     if options.only:
@@ -236,6 +246,7 @@ def main(argv):
     tests = chosen(options, totals)
     try:
         run_all(tests, options, totals)
+        tell_covered(tests, options, totals)
     except subprocess.CalledProcessError as why:
         say(f"error: {why}")
         totals.count["fail"] += 1

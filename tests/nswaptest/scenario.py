@@ -154,7 +154,8 @@ class Test:
     """What a scenario's function is handed.
 
     name, dir   the test and the folder for its files
-    flavour     "plain", "debug", "kcsan" or "faults": the lab kernel it runs on
+    flavour     "plain", "debug", "kcsan" or "faults": the lab kernel it runs on;
+                "cover": the plain one, and the module counts the lines that are run
     seed        for everything random; printed by log()
     """
 

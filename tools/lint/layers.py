@@ -66,6 +66,7 @@ SEES = {
                     "tools/nswapctl/parse.h", "tools/nswap-lend/kernel/arith.h"),
     "tests/lab/": ("tests/lab/*.h",),
     "tests/vm/": ("tests/vm/*.h",),
+    "tests/cover/": ("tests/cover/*.h",),
     # a unit test includes the one unit that it tests
     "tests/kunit/": ("tests/kunit/*.h", "nswap/base/*", "nswap/pure/*",
                      "nswap/keys/*",

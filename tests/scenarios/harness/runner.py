@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The runner: who gets which processor, which tests there are, what is said at
 the end."""
+import collections
 import contextlib
 import io
 import os
 import re
 
 from nswaptest.check import equal, true
-from nswaptest.scenario import Result, files
+from nswaptest.scenario import ROOT, Result, files
 
 DESCRIPTION = "tests share processors, and the runner says what it left out"
 SUITES = ("lab",)
@@ -94,7 +95,7 @@ def test_end(t):
     equal(said(total.close), "14 passed, 0 failed, 1 skipped\n", "closing line")
     os.environ.pop("NSWAP_FULL", None)
     text = said(runner.left_out, runner.parse([]))
-    true("make test SUITE='debug kcsan faults'" in text,
+    true("make test SUITE='debug kcsan faults cover'" in text,
          f"debug and its like are not said to be left out: {text}")
     true("NSWAP_FULL=1" in text, f"nothing is said of NSWAP_FULL: {text}")
     equal(said(runner.left_out, runner.parse(["-k", "swap"])), "",
@@ -123,3 +124,23 @@ def test_names(_):
     found = files()
     true({"swap", "cuts", "runner"} <= set(found), f"there are {list(found)}")
     true(found["cuts"].parent.name == "failure", "where cuts is")
+
+
+def test_covered(t):
+    """Lines that were run are added up over tests, and a file below its floor fails."""
+    from nswaptest import covered, totals
+    path = ROOT / "nswap/server/serve.c"
+    count = len(path.read_text().splitlines())
+    run = {"a": range(1, count // 2), "b": range(count // 4, 3 * count // 4)}
+    covered.lines = lambda folder: {"nswap/server/serve.c": collections.Counter(
+        {line: int(line in run[folder.name]) for line in range(1, count + 1)})}
+    covered.OUT = t.dir
+    (t.dir / "cover").mkdir()
+    for floor, failed in ((60, 0), (90, 1)):
+        covered.FLOORS = {"nswap/server/serve.c": floor}
+        total = totals.Totals()
+        text = said(covered.report, [t.dir / name for name in run], total, True)
+        true(re.search(rf"serve\.c +{count} +{3 * count // 4 - 1} +7\d", text), text)
+        equal(total.count["fail"], failed, f"verdicts with a floor of {floor} %")
+    equal(len((t.dir / "cover/missing").read_text().splitlines()),
+          count - 3 * count // 4 + 1, "lines that were not run")
