@@ -26,7 +26,21 @@ SHOWN = ("nswap/server/", "nswap/transport/", "nswap/keys/", "nswap/migrate/",
          "nswap/client/late.c", "nswap/client/store.c", "nswap/client/pagein.c",
          "nswap/client/free.c")
 # per cent of the lines that the harnesses have to reach, for what they are made for
-FLOORS = {}
+FLOORS = {
+    "nswap/server/serve.c": 90, "nswap/server/held.c": 90, "nswap/server/greet.c": 85,
+    "nswap/server/owner.c": 85, "nswap/server/pending.c": 85, "nswap/server/answers.c": 80,
+    "nswap/server/cache_size.c": 75, "nswap/server/server.c": 75, "nswap/server/attach.c": 70,
+    "nswap/server/conn_queue.c": 70, "nswap/migrate/serve_move.c": 85,
+    "nswap/migrate/serve_told.c": 85, "nswap/migrate/returned.c": 70,
+    "nswap/migrate/moved.c": 60, "nswap/control/announce.c": 75,
+    "nswap/control/announce_keys.c": 90, "nswap/control/announce_known.c": 75,
+    "nswap/control/netlink_device.c": 75, "nswap/control/netlink.c": 65,
+    "nswap/control/netlink_get.c": 65, "nswap/control/netlink_put.c": 60,
+    "nswap/control/netlink_keys.c": 50, "nswap/keys/exchange.c": 90,
+    "nswap/keys/tags.c": 90, "nswap/keys/datagram.c": 90, "nswap/keys/identity.c": 80,
+    "nswap/transport/tcp.c": 80, "nswap/transport/conn.c": 70,
+    "nswap/peers/handshake.c": 85, "nswap/peers/session.c": 80,
+}
 
 
 def counting():

@@ -3,25 +3,27 @@
 that found a fault is kept, and how bytes are changed.
 
 NSWAP_FUZZ_INPUTS is the number over all harnesses; NSWAP_FUZZ_REPLAY names a file with
-inputs in hexadecimal, a line each, which the harnesses of the lab try instead.
+inputs as those of the corpus (fuzzcorpus.py), which the harnesses of the lab try instead.
 """
 import itertools
 import os
 import pathlib
 import random
 
+from . import fuzzcorpus
 from .check import Failure, at_least, equal
 from .totals import OUT
 from .work import Slots
 
 DEFAULT = 100_000
 # per mille of all inputs of each harness, announce twice; units: all of tests/fuzz
-SHARES = {"units": 743, "announce": 55, "netlink": 100, "server": 36, "client": 1,
-          "proc": 10}
+SHARES = {"units": 736, "announce": 55, "netlink": 100, "server": 36, "client": 1,
+          "proc": 10, "keys": 5, "mover": 2}
 # the debug kernel takes that much longer
 SLOWER = {"plain": 1, "debug": 20, "kcsan": 20, "faults": 2, "cover": 1}
 
 FOUND = OUT / "found"    # a test's own folder is emptied when it runs again
+MOST = 6                # inputs of a line of the corpus
 AHEAD = 64              # inputs that are written down at once
 
 ODD = (0, 1, 2, 7, 8, 31, 32, 33, 127, 128, 129, 255, 256, 1023, 1024, 4095, 4096, 4097,
@@ -48,11 +50,10 @@ def inputs(name, flavour="plain"):
 class Inputs:
     """The inputs of one harness, from the seed: for bytes in Inputs(t, "name", make).
 
-    make(rng) makes one, and what it returns is the input: its bytes(), as hexadecimal, are
-    what is kept. The last few are in FOUND, since what a node does with one may show late.
+    make(rng) makes one, and what it returns is the input: its bytes() are what is kept. The last few are in FOUND, since what a node does with one may show late.
     """
 
-    def __init__(self, t, name, make, decode=bytes.fromhex):
+    def __init__(self, t, name, make, decode=fuzzcorpus.parsed):
         self.t, self.name, self.make, self.decode = t, name, make, decode
         self.count = inputs(name, t.flavour)
         self.rng = random.Random(f"{t.seed}.{name}")
@@ -78,14 +79,29 @@ class Inputs:
     def _write_ahead(self, batch):
         """Those that come next, on the host's disk: one may end this kernel."""
         with open(FOUND / f"{self.t.name}-{self.t.seed}-now", "w", encoding="ascii") as file:
-            file.writelines(bytes(this).hex() + "\n" for this in batch)
+            file.writelines(fuzzcorpus.written(bytes(this)) + "\n" for this in batch)
             file.flush()
             os.fsync(file.fileno())
+
+    def fresh(self, rng, pool):
+        """Some inputs for a node in its first state: new ones, or those of a pool with a
+        change."""
+        some = pool.some(rng) if rng.random() < 0.6 else []
+        at, how = rng.randrange(len(some) or 1), rng.randrange(4)
+        if some and how == 0:
+            some[at] = some[at][:2] + changed(rng, some[at][2:], 1)
+        elif some and how == 1:
+            del some[at]
+        else:
+            some[at:at + how - 2] = [self.make(rng)]
+        self.number += 1
+        self.last = (some or [self.make(rng)])[-MOST:]
+        return self.last
 
     def fail(self, why):
         """A Failure that names the input; it and those before it are kept."""
         path = FOUND / f"{self.t.name}-{self.t.seed}-{self.number}"
-        path.write_text("".join(bytes(i).hex() + "\n" for i in self.last))
+        path.write_text("".join(fuzzcorpus.written(bytes(i)) + "\n" for i in self.last))
         return Failure(f"{why}; seed {self.t.seed}, input {self.number}; again: "
                        f"NSWAP_FUZZ_REPLAY={path}")
 

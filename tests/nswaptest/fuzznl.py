@@ -16,10 +16,10 @@ TOP = {name[8:]: value for name, value in K.items() if name.startswith("NSWAP_A_
 ASKED = {
     "NODE_UP": ("ADDR", "LEND_PAGES", "CONNS", "NO_BROADCAST", "LISTED", "KNOB",
                 "CLUSTER_KEY", "NODE_KEY", "MEMBERS", "OPEN"),
-    "NODE_DOWN": ("NOW",),
+    "NODE_DOWN": ("NOW", "REBOOT"),
     "NODE_SET": ("LEND_PAGES", "PLACE", "KNOB", "SIZE_POLICY", "POLICY", "MEMBERS",
-                 "PROFILE_RESET"),
-    "DEVICE_ADD": ("SIZE", "HOME", "FLASH", "PROTECT", "CLASS", "RESERVE"),
+                 "PROFILE_RESET", "WEIGHT"),
+    "DEVICE_ADD": ("SIZE", "HOME", "FLASH", "PROTECT", "CLASS", "RESERVE", "SEAL"),
     "DEVICE_DEL": ("DEVICE_NAME",),
     "DEVICE_SET": ("DEVICE_NAME", "POLICY", "PROTECT", "PROFILE_RESET"),
     "TRACE_GET": ("TRACE_AFTER",),
@@ -27,9 +27,10 @@ ASKED = {
 NOT_DUMPED = ("NODE_UP", "NODE_DOWN", "NODE_SET", "DEVICE_ADD", "DEVICE_DEL", "DEVICE_SET",
               "STAT_GET")
 CHANGING = ("NODE_UP", "NODE_SET", "DEVICE_ADD", "DEVICE_DEL", "DEVICE_SET")
-NESTS = {"ADDR": "ADDR", "LISTED": "ADDR", "KNOB": "KNOB", "POLICY": "POLICY"}
-WIDE = ("SIZE", "LEND_PAGES", "RESERVE", "TRACE_AFTER")
-FLAGS = ("NO_BROADCAST", "NOW", "PROFILE_RESET", "OPEN")
+NESTS = {"ADDR": "ADDR", "LISTED": "ADDR", "KNOB": "KNOB", "POLICY": "POLICY",
+         "WEIGHT": "WEIGHT"}
+WIDE = ("SIZE", "LEND_PAGES", "RESERVE", "TRACE_AFTER", "ID")
+FLAGS = ("NO_BROADCAST", "NOW", "PROFILE_RESET", "OPEN", "REBOOT")
 KEYS = ("CLUSTER_KEY", "NODE_KEY", "MEMBERS")
 TEXTS = {
     "PLACE": ("round-robin", "most-free", "latency", "default", "burst"),
@@ -70,7 +71,7 @@ def value(rng, name):
         made = rng.choice((0, 1, 4096, 65536, 1 << 20, 4 << 20)) >> 12 * (name != "SIZE")
     elif rng.random() < 0.5:
         made = rng.randrange(6000)
-    width = 8 if name in WIDE else 4
+    width = 8 if name in WIDE else 1 if name == "SEAL" else 4
     return (made & ((1 << 8 * width) - 1)).to_bytes(width, "little")
 
 

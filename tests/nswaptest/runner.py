@@ -49,8 +49,8 @@ IN_DEBUG = ("kunit", "lifecycle.refused_in_use", "lifecycle.netns_del",
             "home.errors_while_swapping", "size.pressure", "size.shrinker",
             "protect_mirror.one_after_the_other", "protect_parity.two_at_once",
             "hedge.frozen", "classes.shrink", "keys.members", "seal.lies",
-            "rekey.parity", "attacks.messages",
-            "fuzz_peer.*", "fuzz_control.*")
+            "rekey.parity", "hostile_member.wrong",
+            "fuzz_peer.*", "fuzz_mover", "fuzz_control.*")
 IN_DEBUG += ("limits.reaped_early", "limits.same_session")
 # and kcsan: everything that has threads, all at once
 IN_KCSAN = ("lifecycle.refused_in_use", "cuts.lost_acks", "chaos.moves", "chaos.home",
@@ -61,7 +61,7 @@ IN_KCSAN += ("limits.reaped_early", "hundreds.owners")
 SPECIAL = {"debug": (IN_DEBUG, ("unit", "fuzz", "lab", "long")),
            "kcsan": (IN_KCSAN, ("lab", "long", "chaos", "crash")),
            "faults": (("alloc_faults.*",), ()),
-           "cover": (("fuzz_peer.*", "fuzz_control.*"),
+           "cover": (("fuzz_peer.*", "fuzz_mover", "fuzz_control.*"),
                      ("fuzz", "unit", "lab", "long", "chaos", "crash"))}
 
 RACES = ("debug", "kcsan")      # they look for races: on two processors, both busy

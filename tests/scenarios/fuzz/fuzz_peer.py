@@ -10,10 +10,13 @@ import random
 import socket
 import struct
 
-from nswaptest import fuzzing, fuzzwire
-from nswaptest.check import Failure, at_most, equal, true, wait_for
+from nswaptest import fuzzcorpus, fuzzing, fuzzkeys, fuzzwire, rawkeys
+from nswaptest.check import Failure, at_most, equal, hold, true, wait_for
 from nswaptest.rawwire import FREE_ACK, GRANT, HOLD_LIST, PONG, Message, Peer
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots
+
+keys = sibling("keys")
 
 DESCRIPTION = "fuzzing: messages of the wire protocol to a server, and to a client"
 SUITES = ("fuzz",)
@@ -76,18 +79,24 @@ def test_server(t):
     owner.up(lend="0")
     cluster.wait_connected([owner, server])
     dev = owner.device_add("4M")
-    info = owner.stat()["node"]
-    owners = [(77, 1), (78, 2), (int(info["id"], 16), 1), (0, 0)]
     with Slots(dev, t.seed) as slots:
         for first in range(1, PAGES + 1, 32):
             slots.write(first, 32)
         before = threads()
-        stranger = fuzzwire.Stranger(host, server)
-        tries = fuzzing.Inputs(t, "server", fuzzwire.make(owners))
+        stranger = fuzzwire.Stranger(host, server, int(owner.stat()["node"]["id"], 16))
+        tries = fuzzing.Inputs(t, "server", fuzzwire.make())
+        if tries.replay is None:
+            of_the_corpus(t, stranger)
+        if fuzzcorpus.wanted():
+            look_further(t, stranger, tries)
         for data in tries:
             stranger.send(data)
+            if tries.number % (2 * EVERY) == EVERY // 2:
+                server.ctl("lend", "256K")      # less than it holds
             if tries.number % EVERY == 0:
+                server.ctl("lend", "8M")
                 check_round(tries, lambda: unharmed(owner, server, stranger, slots))
+        server.ctl("lend", "8M")
         check_round(tries, lambda: unharmed(owner, server, stranger, slots))
         stat = server.stat()["server"]
         t.log(f"{stranger.opened} links opened, {stranger.closed} closed; {stat}")
@@ -102,12 +111,88 @@ def test_server(t):
     owner.device_del(dev)
 
 
+def afresh(stranger, inputs, patience):
+    """Send inputs of a line of the corpus; what the last one has reached."""
+    true(stranger.forget(), "the server does not answer a new client")
+    for data in inputs:
+        said = stranger.send(data, patience)
+    return fuzzwire.state(inputs[-1], said)
+
+
+def of_the_corpus(t, stranger):
+    """Each line reaches what it says."""
+    lines = fuzzcorpus.read("server")
+    wrong = [f"{what}, now {got}" for what, inputs in lines
+             if (got := afresh(stranger, inputs, 1)) != what and what != "-"]
+    t.log(f"the corpus: {len(lines)} lines, {len(wrong)} of them wrong")
+    true(not wrong, f"{len(wrong)} lines of the corpus: {'; '.join(wrong[:3])}")
+
+
+def look_further(t, stranger, tries):
+    """A new corpus: the smallest inputs for all that they reach here, in the test's folder."""
+    pool, counters = fuzzcorpus.Pool(), fuzzcorpus.Counters(("/nswap/server/", "/nswap/migrate/"))
+    hold(5)
+    others = counters.moved()       # by whoever else is there
+    known = [inputs for _, inputs in fuzzcorpus.read("server")]
+    for number in range(len(known) + tries.count // 4):
+        inputs = known[number] if number < len(known) else tries.fresh(tries.rng, pool)
+        true(stranger.forget(), "the server does not answer a new client")
+        counters.moved()
+        for sent, data in enumerate(inputs, 1):
+            what = fuzzwire.state(data, stranger.send(data))
+            # an answer that may still come proves nothing
+            new = set() if what.endswith(("/None", "/no link")) else {what}
+            pool.offer(inputs[:sent], (counters.moved() | new) - others)
+
+    def again(inputs):
+        counters.moved()
+        what = afresh(stranger, inputs, 1)
+        return what, {what} | counters.moved()
+
+    lines = pool.lines(again)
+    (t.dir / "corpus").mkdir()
+    fuzzcorpus.write(t.dir / "corpus/server", lines)
+    t.log(f"{len(pool.best)} points, {len(lines)} lines of a new corpus")
+
+
 def check_round(tries, look):
     """Look; what is wrong then is told with the input."""
     try:
         look()
     except Failure as why:
         raise tries.fail(str(why)) from why
+
+
+def test_keys(t):
+    """The same by a member, with tags and without, to a server with keys."""
+    cluster = t.cluster(3)
+    owner, server, host = cluster
+    members = cluster.scratch / "members"
+    files = {}
+    for node in cluster:
+        files[node], public = keys.key(node, cluster)
+        owner.ctl("key", "trust", members, node.name, public)
+    for node, lend in ((owner, "0"), (server, "8M")):
+        node.up(lend=lend, key=files[node], members=members)
+    server.ctl("set", "owner_max_pct", 40)
+    cluster.wait_connected([owner, server])
+    dev = owner.device_add("4M")
+    member = fuzzkeys.Member(host, server, int(owner.stat()["node"]["id"], 16),
+                             rawkeys.Keys.of(files[host], members))
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, PAGES + 1, 32):
+            slots.write(first, 32)
+        tries = fuzzing.Inputs(t, "keys", fuzzwire.make())
+        for data in tries:
+            member.send(data)
+            if tries.number % (EVERY // 2) == 0:
+                check_round(tries, lambda: unharmed(owner, server, member, slots))
+        check_round(tries, lambda: unharmed(owner, server, member, slots))
+        stat = server.stat()["server"]
+        t.log(f"{member.opened} links opened, {member.closed} closed; {stat}")
+        fuzzing.enough(stat["keys_refused"], 1, "connections refused")
+        fuzzing.enough(stat["pages_stored"] - PAGES, 1, "pages stored for the member")
+    owner.device_del(dev)
 
 
 class Liar(Peer):
