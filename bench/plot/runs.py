@@ -182,7 +182,7 @@ def _tmpfs(rows, path):
     figure, axes = pyplot.subplots(1, len(kinds), squeeze=False, figsize=(10, 4))
     for panel, hardware in zip(axes[0], kinds):
         of = [row for row in mine if row["hardware"] == hardware]
-        size = {row["workload"]: f"{row['workload']}\nin {row['limit_mb']} MiB"
+        size = {row["workload"]: "\n".join((row["workload"], f"in {row['limit_mb']} MiB"))
                 for row in of}
         _bars(panel, list(size.values()), _order(of),
               {(size[row["workload"]], row["device"]):

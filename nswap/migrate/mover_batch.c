@@ -183,7 +183,7 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 	if (!nswap_target_owner(w->m->node, o->id, &owner) ||
 	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
 		return false;
-	/* the pages' epoch may be over, and not known to be so yet: MOVED would be in vain */
+	/* the pages' epoch may be over, and not known to be so yet: MOVED would change nothing */
 	if (w->tell.epoch != READ_ONCE(o->epoch))
 		return false;
 	WRITE_ONCE(o->rest, jiffies);

@@ -437,7 +437,7 @@ int nswap_conn_receive(struct nswap_conn *c)
 	u64 now;
 	int ret;
 
-	/* whatever comes counts: a peer could go on with what nobody waits for */
+	/* each message counts: a peer could go on with answers that no message waits for */
 	if (c->since_ended && (c->since_ended++ >= ENDED_MOST ||
 			       !c->t->pending(c->l, sizeof(c->rx))))
 		nswap_conn_settle(c);

@@ -2,7 +2,7 @@
 /*
  * Lines of the log, and what is left of the kernel's texts and bytes.
  *
- * Invariant: no thread waits for whoever reads the log, as none does in the kernel: a line
+ * Invariant: no thread waits for the one that reads the log, as none does in the kernel: a line
  * for which there is no room is left out.
  */
 #include <poll.h>
@@ -40,7 +40,7 @@ static int say_may(void)
 	return ret;
 }
 
-/* one line; false if nobody takes it now */
+/* one line; false if there is no room for it now */
 static bool say_line(const char *line)
 {
 	struct pollfd err = { .fd = STDERR_FILENO, .events = POLLOUT };
