@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Modelled flash and disks: tests/model_dev as tests and benchmarks use it."""
+"""Modelled flash and disks, and a clock for virtual time: tests/model_dev as tests and
+benchmarks use it."""
 import contextlib
 import pathlib
 
+from .check import Failure
 from .lab import attempt, module_loaded, sh
 
+CLOCK = pathlib.Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 PARAMETERS = pathlib.Path("/sys/module/model_dev/parameters")
 
 
@@ -39,3 +42,22 @@ def loaded(module):
         raise
     if module_loaded("model_dev"):
         sh("rmmod", "model_dev")
+
+
+@contextlib.contextmanager
+def free_clock(module):
+    """Under virtual time, reading the clock takes no time for a while."""
+    symbols = (line.split() for line in
+               pathlib.Path("/proc/kallsyms").read_text().splitlines())
+    address = next((at for at, _, name, *_ in symbols if name == "timer_read"), None)
+    if not address:
+        raise Failure("this kernel has no clock of virtual time")
+    before = CLOCK.read_text()
+    sh("insmod", str(module), f"read=0x{address}")
+    try:
+        if CLOCK.read_text().strip() != "free":
+            raise Failure("the clock that is free to read is not in use")
+        yield
+    finally:
+        CLOCK.write_text(before)
+        sh("rmmod", "free_clock")
