@@ -37,11 +37,12 @@ def measured(job, folder, test):
     bench = BENCHES[job["bench"]]
     options = types.SimpleNamespace(**job["options"])
     with_module = bench is protect or "nswap" in options.devices
-    cluster = test.cluster(bench.NODES, module=with_module)
+    nodes = bench.nodes(options) if bench is families else bench.NODES
+    cluster = test.cluster(nodes, module=with_module)
     load = measure.Load(folder / "load")
     cpus = f"{os.cpu_count()} CPU" + "s" * (os.cpu_count() != 1)
     about = dict(job["about"], kernel=os.uname().release,
-                 lab=f"user-mode kernel, {cpus}, {bench.NODES} namespaces")
+                 lab=f"user-mode kernel, {cpus}, {nodes} namespaces")
     if bench is families:
         # nothing that disturbs the machine is seen under virtual time
         return bench.run(cluster, options, about, folder)

@@ -39,10 +39,11 @@ def _between(row, side, column, over):
 
 def _is_line(table):
     names = [row["name"] for row in table["rows"]]
-    return len(names) > 3 and all(_figure(name) is not None for name in names)
+    return len(names) > 3 and all(number_in(name) is not None for name in names)
 
 
-def _figure(name):
+def number_in(name):
+    """The number that a name is, None if it is none."""
     try:
         return float(name)
     except ValueError:
@@ -52,7 +53,7 @@ def _figure(name):
 def _lines(panel, table, columns):
     for c, column in enumerate(columns):
         for side, style in (("ours", "-o"), ("paper", "--s")):
-            at = [(_figure(r["name"]), r[side].get(column))
+            at = [(number_in(r["name"]), r[side].get(column))
                   for r in table["rows"]]
             at = [(x, y) for x, y in at if y is not None]
             if at:

@@ -6,7 +6,9 @@ the network, flash and disk, and what the programs sleep for their computing.
 The tables are those of the FAMILIES; tables/units.py says what one is.  Here one
 unit of them is measured, inside the lab's kernel.
 """
-from tables import lab, library, nswap, others, prefetch
+import pathlib
+
+from tables import lab, library, load, nswap, others, prefetch
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -17,6 +19,7 @@ FAMILIES = (
     prefetch,
     others,
     library,
+    load,
 )
 
 MEASURES = {what: measure for family in FAMILIES
@@ -30,9 +33,15 @@ FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FA
            for ident in family.PAPERS}
 
 
+def nodes(options):
+    """How many nodes a unit needs."""
+    return load.NODES.get(options.what, lambda *_: NODES)(*options.args)
+
+
 def run(cluster, options, _about, folder):
     """Measure one unit; what it found, as the only row."""
     this = Run(cluster, options.mb, folder)
+    this.clock = pathlib.Path(options.model).with_name("free_clock.ko")
     lab.ethernet(cluster)
     with loaded(options.model), \
             lab.disk_of(this.scale.device) as (

@@ -27,14 +27,14 @@ _number = itertools.count()
 
 
 def ethernet(cluster, kbits=(profiles.OWNER_KBIT, profiles.PEER_KBIT),
-             delay_us=profiles.DELAY_US):
-    """Give every node its rate and the delay; a packet is what goes over a
-    wire, not 64 KiB."""
+             delay_us=profiles.DELAY_US, loss=0):
+    """Give every node its rate and the delay, and have so many percent of what it sends
+    be lost; a packet is what goes over a wire, not 64 KiB."""
     for node, kbit in zip(cluster, kbits):
         node.run(["ip", "link", "set", "dev", node.iface, "gso_max_segs", "1"])
         node.run(["tc", "qdisc", "replace", "dev", node.iface, "root", "netem",
                   "limit", "100000", "delay", f"{delay_us}us",
-                  "rate", f"{kbit}kbit"])
+                  "rate", f"{kbit}kbit", *(("loss", f"{loss}%") if loss else ())])
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ class Run:
         self.scale = Scale(mb)
         self.folder = folder
         self.warmed = set()
-        self.disk_model = self.disk = self.files = None
+        self.disk_model = self.disk = self.files = self.clock = None
 
 
 def wl(run, name):
