@@ -11,9 +11,10 @@ share that does not fit is the same in every run of a program.
 import dataclasses
 import json
 import pathlib
-import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Debian's, which has Debian's libraries, whichever one runs this.
+PYTHON = "/usr/bin/python3"
 
 
 def any_size(mb):
@@ -74,7 +75,11 @@ KINDS = {
     "hotcold": Kind("dodo", ("--pattern", "hotcold")),
     "random": Kind("dodo", ("--pattern", "random")),
     "redis": Kind("redis", outside=True, needs="redis-tools"),
+    "memcached": Kind("memcached", outside=True, needs="memcached"),
     "SQLite": Kind("sqlite", outside=True),
+    "graph": Kind("graph", outside=True, needs="python3-igraph"),
+    "compiler": Kind("compiler", outside=True, needs="gcc"),
+    "numpy": Kind("numpy", outside=True, needs="python3-numpy"),
 }
 
 
@@ -92,7 +97,7 @@ class App:
         flags: others of the program, compute_ns=100."""
         kind = self.kind
         if kind.outside:
-            argv = [sys.executable, str(HERE / "outside.py"), kind.program]
+            argv = [PYTHON, str(HERE / "outside.py"), kind.program]
             if kind.program == "hpl":
                 argv += ["--library", node.prog("libhplsleep.so")]
         else:

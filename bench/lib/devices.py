@@ -103,6 +103,13 @@ class Flash(Device):
         self.model.remove()
 
 
+class Ssd(Flash):
+    """Flash of 2026, likewise."""
+
+    name = "ssd"
+    knobs = profiles.NOW.flash
+
+
 class Disk(Flash):
     """A disk of 7 200 rpm, likewise."""
 
@@ -238,5 +245,5 @@ def opened(names, client, server, mb, kernel):
 
 
 ALL = {cls.name: cls for cls in (Nswap, NvmeTcp, Nbd, Zram, Brd, Flash,
-                                  Disk)}
-MODELLED = (Flash.name, Disk.name)
+                                  Ssd, Disk)}
+MODELLED = (Flash.name, Ssd.name, Disk.name)

@@ -21,11 +21,11 @@ from nswaptest import check, dmesg, lab, scenario
 sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 
 from lib import kept, measure  # noqa: E402 (needs the path above)
-from runs import (device, fairness, idle, moves, policy, protect, size,  # noqa: E402
+from runs import (apps, device, fairness, idle, moves, policy, protect, size,  # noqa: E402
                   swap, tiers, tmpfs, trace)
 from tables import families  # noqa: E402
 
-BENCHES = {"device": device, "swap": swap, "apps": swap,
+BENCHES = {"device": device, "swap": swap, "others": swap, "apps": apps,
            "moves": moves, "idle": idle, "fairness": fairness,
            "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "size": size,
            "tmpfs": tmpfs,

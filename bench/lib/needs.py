@@ -13,17 +13,21 @@ PACKAGES = {"fio": "fio", "nbd-server": "nbd-server", "nbd-client": "nbd-client"
             "blkdiscard": "util-linux", "mkswap": "util-linux", "ip": "iproute2",
             "tc": "iproute2", "dmsetup": "dmsetup", "iperf3": "iperf3", "g++": "g++",
             "mkfs.ext4": "e2fsprogs", "hpcc": "hpcc", "povray": "povray",
-            "redis-check-rdb": "redis-tools", "sqlite3": "sqlite3", "gcc": "gcc",
+            "redis-check-rdb": "redis-tools", "memcached": "memcached",
+            "sqlite3": "sqlite3", "gcc": "gcc",
             "qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"}
+# and libraries for Debian's Python.
+MODULES = {"matplotlib": "python3-matplotlib", "numpy": "python3-numpy",
+           "igraph": "python3-igraph"}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def missing(tools):
-    """The packages of those that are not installed, and the figures' one."""
+    """The packages of those that are not installed, and of modules that are not."""
     packages = {PACKAGES[tool] for tool in tools
                 if not shutil.which(tool, path=PATH)}
-    if not importlib.util.find_spec("matplotlib"):
-        packages.add("python3-matplotlib")
+    packages |= {package for module, package in MODULES.items()
+                 if not importlib.util.find_spec(module)}
     return sorted(packages)
 
 

@@ -3,38 +3,46 @@
 """Run third-party programs and verify their results, as our own do: one JSON line out.
 
     bench/lib/outside.py hpl --mb 64 --library build/bench-programs/libhplsleep.so
-    bench/lib/outside.py povray --mb 64
     bench/lib/outside.py redis --mb 64
-    bench/lib/outside.py sqlite --mb 64
 
-hpl     High Performance Linpack of Debian's hpcc, in one process; its own
-        residual check must pass
-povray  a field of spheres, as in the Anemone thesis; the checksum of its
-        picture is the same with enough RAM
-redis   redis-server filled with values and then read at random; every value
-        must be the one that was put there
-sqlite  SQLite, as Python has it: a table in memory is filled, asked for rows by
-        key, for those of a customer by an index, and for a sum of each customer;
-        every answer must be right, then all rows and what SQLite says of itself
+hpl        High Performance Linpack of Debian's hpcc, in one process; its own
+           residual check must pass
+povray     a field of spheres, as in the Anemone thesis; the checksum of its
+           picture is the same with enough RAM
+redis      redis-server filled with values and then read at random; every value
+           must be the one that was put there
+memcached  filled likewise, then asked as by YCSB's workload B, 95 of 100 requests
+           reads, keys by Zipf's law; every value must be the last one put there
+sqlite     SQLite, as Python has it: a table in memory is filled, asked for rows by
+           key, for those of a customer by an index, and for a sum of each customer;
+           every answer must be right, then all rows and what SQLite says of itself
+graph      a graph as in Graph500, made in igraph, PageRank, and searches from some
+           vertices; each rank must follow from the others, each search must pass
+           Graph500's rules
+compiler   gcc -O2 of one large file; each function of the program that it makes must
+           come to what is computed here
+numpy      arrays: keys sorted, what belongs to them fetched in their order and summed
+           by class, two matrices multiplied; each number is compared
+
+Of redis, memcached and sqlite's rows by key the time of each request is taken.
 
 Exit code 0: all right, 1: a wrong result, 2: refused, 3: the program failed.
 """
 import argparse
 import hashlib
 import json
-import os
 import pathlib
 import random
 import re
 import shutil
-import socket
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import time
 
+import computing
 import orders
+import stores
+from outcome import Clock, Failed, Latencies, enter, run
 
 # What a program takes before it has anything to do, in MiB.
 HPL_BASE, POV_BASE, SQL_BASE = 20, 18, 20
@@ -42,9 +50,6 @@ HPL_BASE, POV_BASE, SQL_BASE = 20, 18, 20
 POV_SPHERE = 1000
 POV_WIDTH, POV_HEIGHT = 320, 240
 HPL_BLOCK = 64
-REDIS_VALUE = 4000
-REDIS_BATCH = 64
-REDIS_WAIT_S = 30
 # One row of a table, and all those of one customer, of so many are asked for.
 SQL_FEW = 16
 
@@ -99,46 +104,6 @@ sphere {{ <(I - N / 2) * 0.5, 0, (J - N / 2) * 0.5>, 0.25
 #end
 {damage}
 """
-
-
-class Failed(Exception):
-    """The program failed: one sentence and the exit code."""
-
-    def __init__(self, sentence, code=3):
-        super().__init__(sentence)
-        self.code = code
-
-
-def swapped():
-    """Pages swapped in and out by all programs so far."""
-    values = dict(line.split() for line in
-                  pathlib.Path("/proc/vmstat").read_text().splitlines())
-    return int(values["pswpin"]), int(values["pswpout"])
-
-
-class Clock:
-    """Seconds, and the pages that were swapped meanwhile."""
-
-    def __init__(self):
-        self.begin, self.swap = time.monotonic(), swapped()
-
-    def end(self, prefix=""):
-        """Members for the result."""
-        now = swapped()
-        return {prefix + "seconds": round(time.monotonic() - self.begin, 6),
-                prefix + "pswpin": now[0] - self.swap[0],
-                prefix + "pswpout": now[1] - self.swap[1]}
-
-
-def run(argv, folder, **environment):
-    """Run a program in a folder; what it said, if it did not fail."""
-    done = subprocess.run(argv, cwd=folder, env=dict(os.environ, **environment),
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", check=False)
-    if done.returncode:
-        raise Failed(f"{argv[0]} ended with {done.returncode}: "
-                     f"{done.stdout.strip()[-300:]}")
-    return done.stdout
 
 
 # -- HPL --------------------------------------------------------------------
@@ -200,108 +165,14 @@ def povray(args, folder):
     return result
 
 
-# -- redis ------------------------------------------------------------------
-
-class Redis:
-    """A server of our own on a socket in the folder, and one connection."""
-
-    def __init__(self, folder):
-        program = shutil.which("redis-server")
-        # redis-tools has it under this name, and it goes by what it is called
-        program = program or shutil.which("redis-check-rdb")
-        if not program:
-            raise Failed("redis-tools is not installed", 2)
-        path = folder / "socket"
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", str(path),
-             "--save", "", "--appendonly", "no", "--dir", str(folder)],
-            executable=program, stdout=subprocess.DEVNULL)
-        try:
-            self._connect(path)
-        except Failed:
-            self.close()
-            raise
-
-    def _connect(self, path):
-        until = time.monotonic() + REDIS_WAIT_S
-        self.socket = socket.socket(socket.AF_UNIX)
-        while True:
-            try:
-                self.socket.connect(str(path))
-                break
-            except OSError:
-                if time.monotonic() > until or self.process.poll() is not None:
-                    raise Failed("redis-server did not start") from None
-                time.sleep(0.02)
-        self.file = self.socket.makefile("rb")
-
-    def send(self, commands):
-        """Send commands, each a list of bytes."""
-        self.socket.sendall(b"".join(
-            b"*%d\r\n" % len(words) +
-            b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words)
-            for words in commands))
-
-    def answer(self):
-        """The next answer; None if there is no such key."""
-        line = self.file.readline()
-        if not line or line[:1] == b"-":
-            raise Failed("redis-server said: " + line.decode(errors="replace"))
-        if line[:1] != b"$":
-            return line[1:-2]
-        size = int(line[1:])
-        return self.file.read(size + 2)[:-2] if size >= 0 else None
-
-    def close(self):
-        """End the server."""
-        self.process.terminate()
-        self.process.wait()
-
-
-def value(seed, key):
-    """What belongs to a key: incompressible, and no other key's."""
-    return hashlib.shake_128(b"%d %d" % (seed, key)).digest(REDIS_VALUE)
-
-
-def redis(args, folder):
-    """Fill a server and read keys at random, one at a time."""
-    keys = args.mb * 2 ** 20 // (REDIS_VALUE + 96)
-    server = Redis(folder)
-    try:
-        clock = Clock()
-        for first in range(0, keys, REDIS_BATCH):
-            batch = range(first, min(keys, first + REDIS_BATCH))
-            server.send([b"SET", b"%d" % k, value(args.seed + (k < args.damage), k)]
-                        for k in batch)
-            for _ in batch:
-                server.answer()
-        result = clock.end("fill_")
-        clock, wrong, order = Clock(), 0, random.Random(args.seed)
-        total = hashlib.sha256()
-        for key in [*range(min(args.damage, keys)),
-                    *(order.randrange(keys) for _ in range(keys))]:
-            server.send([[b"GET", b"%d" % key]])
-            got = server.answer()
-            wrong += got != value(args.seed, key)
-            total.update(got or b"")
-            if args.compute_ns:
-                time.sleep(args.compute_ns / 1e9)
-        result.update(clock.end())
-    finally:
-        server.close()
-    result.update(keys=keys, accesses=keys, verified=keys - min(wrong, keys),
-                  us_per_access=round(result["seconds"] * 1e6 / keys, 3),
-                  wrong_results=wrong, checksum=total.hexdigest()[:16])
-    return result
-
-
 # -- SQLite -----------------------------------------------------------------
 
 def sqlite(args, _):
     """Fill a table, ask for some of it and for all, and compare all of it."""
+    enter(args.group)
     table = orders.Orders(max(1, args.mb - SQL_BASE), args.seed, args.damage)
     order, total = random.Random(args.seed), hashlib.sha256()
-    wrong, accesses = 0, table.rows
+    wrong, accesses, took = 0, table.rows, Latencies()
     clock, base = Clock(), sqlite3.connect(":memory:")
     base.executescript(orders.SCHEMA)
     with base:
@@ -315,10 +186,9 @@ def sqlite(args, _):
         return got
     for key in [*range(min(args.damage, table.rows)),
                 *(order.randrange(table.rows) for _ in range(table.rows // SQL_FEW))]:
-        wrong += ask(orders.BY_KEY, key) != [table.row(key)]
+        wrong += took.timed(ask, orders.BY_KEY, key) != [table.row(key)]
         accesses += 1
-        if args.compute_ns:
-            time.sleep(args.compute_ns / 1e9)
+        stores.rest(args)
     for _ in range(-(-table.customers // SQL_FEW)):
         who = order.randrange(table.customers)
         wrong += ask(orders.BY_CUSTOMER, who) != [table.of_customer(who)]
@@ -330,13 +200,16 @@ def sqlite(args, _):
     wrong += right != table.rows
     wrong += base.execute("PRAGMA integrity_check").fetchall() != [("ok",)]
     base.close()
-    return {**result, **clock.end("check_"), "rows": table.rows,
-            "accesses": accesses, "verified": right, "wrong_results": wrong,
+    return {**result, **clock.end("check_"), **took.said(), "unit": "requests",
+            "rows": table.rows, "accesses": accesses, "verified": right,
+            "wrong_results": wrong,
             "us_per_access": round(result["seconds"] * 1e6 / accesses, 3),
             "checksum": total.hexdigest()[:16]}
 
 
-PROGRAMS = {"hpl": hpl, "povray": povray, "redis": redis, "sqlite": sqlite}
+PROGRAMS = {"hpl": hpl, "povray": povray, "redis": stores.redis,
+            "memcached": stores.memcached, "sqlite": sqlite, "graph": computing.graph,
+            "compiler": computing.compiler, "numpy": computing.arrays}
 
 
 class Parser(argparse.ArgumentParser):
@@ -357,12 +230,15 @@ def main():
                         help="seed of everything random (default 1)")
     parser.add_argument("--compute-ns", type=int, default=0,
                         help="sleep N nanoseconds a unit of work (default 0): "
-                        "1000 floating point operations (hpl), one key read "
-                        "(redis, sqlite)")
+                        "1000 floating point operations (hpl), one key asked for "
+                        "(redis, memcached, sqlite)")
     parser.add_argument("--library", help="hpl: path of libhplsleep.so")
     parser.add_argument("--damage", type=int, default=0,
                         help="spoil something: the Nth product (hpl), the scene, "
-                        "N values (redis), N rows (sqlite)")
+                        "N values (redis, memcached), rows (sqlite), edges (graph), "
+                        "functions (compiler) or keys (numpy)")
+    parser.add_argument("--group", help="a folder of /sys/fs/cgroup that the program "
+                        "goes into, without what asks it and compares")
     args = parser.parse_args()
     for name in ("seed", "compute_ns", "damage"):
         if getattr(args, name) < 0:

@@ -68,7 +68,7 @@ def _checked(name, rows):
         said.append(f"residual {max(r['residual'] for r in rows):.3g} at most")
     same = [row["as_in_ram"] for row in rows if row["as_in_ram"] is not None]
     if same:
-        said.append(f"as with enough RAM on {sum(same)} of {len(same)} devices")
+        said.append(f"as with enough RAM in {sum(same)} of {len(same)} rows")
     print(f"{name}: {', '.join(said)}; {sum(r['wrong_pages'] for r in rows)} wrong")
 
 
@@ -101,6 +101,30 @@ def _swap(rows):
     _against("random swap, one access", "us_per_access",
              _find(rows, device="nswap", workload="WL2"),
              _find(rows, device="nvme-tcp", workload="WL2"))
+
+
+def _apps(rows):
+    lines = []
+    for row in sorted(rows, key=lambda r: -(r["share"] or 1000)):
+        ram = _find(rows, workload=row["workload"], device="ram")
+        lines.append([row["workload"], row["device"],
+                      f"{row['share']} %" if row["share"] else "enough",
+                      _number(row["mb"]), _number(row["limit_mb"]),
+                      _number(row["ops_per_s"], 1),
+                      f"{row['ops_min']:,.1f}-{row['ops_max']:,.1f}", row["unit"],
+                      _number(row["ops_per_s"] / ram["ops_per_s"], 3),
+                      *(_number(row[key], 0) for key in
+                        ("p50_us", "p99_us", "p999_us")),
+                      _number(row["seconds"], 2), _number(row["pages_in"], 0),
+                      _number(row["pages_out"], 0), str(row["wrong_pages"]),
+                      f" {len(row['marks'])}" if row["marks"] else ""])
+    names = list(dict.fromkeys(row["workload"] for row in rows))
+    lines.sort(key=lambda line: names.index(line[0]))
+    _print(["program", "device", "share", "MiB", "RAM", "a second", "from-to", "of",
+            "of enough RAM", "p50 us", "p99", "p99.9", "seconds", "pages in",
+            "pages out", "wrong", "marks"], lines)
+    for name in names:
+        _checked(name, [r for r in rows if r["workload"] == name])
 
 
 def _moves(rows):
@@ -263,17 +287,17 @@ def _name(row):
     """What a row is about, in a few words."""
     keys = ("device", "kind", "policy", "case", "op", "tier", "workload", "what",
             "link", "flood", "state", "flash_us", "qd", "size", "protect", "work",
-            "hardware")
-    return " ".join(str(row[key]) for key in keys if key in row)
+            "hardware", "share")
+    return " ".join(str(row[key]) for key in keys if row.get(key) is not None)
 
 
 def show(bench, rows):
     """Print the table of one benchmark and every mark in words."""
     print()
-    {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
-     "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
-     "trace": _trace, "cost": _cost, "protect": _protect, "size": _size,
-     "tmpfs": _tmpfs}[bench](rows)
+    {"device": _device, "swap": _swap, "others": _swap, "apps": _apps,
+     "moves": _moves, "idle": _idle, "fairness": _fairness, "tiers": _tiers,
+     "policy": _policy, "trace": _trace, "cost": _cost, "protect": _protect,
+     "size": _size, "tmpfs": _tmpfs}[bench](rows)
     boots = {row.get("boot", 1) for row in rows}
     if len(boots) > 1:
         print(f"measured in {len(boots)} boots: compare within one program or job")

@@ -10,12 +10,13 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-from plot import slots
+from plot import shares, slots
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
-           "tmpfs": "#4b9b5e", "flash": "#b89b2e", "disk": "#7a4a2e", "ram": "#b8b8b8",
+           "tmpfs": "#4b9b5e", "flash": "#b89b2e", "ssd": "#c0504d", "disk": "#7a4a2e",
+           "ram": "#b8b8b8",
            "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d",
            "keys": "#5f8fbf", "sealed": "#204060"}
 POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
@@ -342,7 +343,10 @@ def draw(bench, rows, path, folder=None):
         if bench == "trace":
             _trace(rows, path, folder)
             return
-        {"device": _device, "swap": _swap, "apps": _swap, "moves": _moves,
+        if bench == "apps":
+            shares.draw(rows, path, COLOURS, _caption)
+            return
+        {"device": _device, "swap": _swap, "others": _swap, "moves": _moves,
          "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,
          "cost": _cost, "protect": _protect, "size": _size,
          "tmpfs": _tmpfs}[bench](rows, path)

@@ -7,9 +7,11 @@ from nswaptest.scenario import ROOT
 
 sys.path.append(str(ROOT / "bench"))
 
-from lib import kept  # noqa: E402 (needs the path above)
+from lib import apps, kept  # noqa: E402 (needs the path above)
+from lib.outcome import percentiles  # noqa: E402
+from runs import apps as today  # noqa: E402
 
-DESCRIPTION = "an interrupted benchmark goes on after what it has measured"
+DESCRIPTION = "an interrupted benchmark goes on where it stopped; what rows are made of"
 SUITES = ("lab",)
 TIMEOUT = 30
 
@@ -61,3 +63,36 @@ def test_differs(t):
          "something is kept of what was forgotten")
     kept.Kept(t.dir).begin(RUN, ["swap"])
     equal(kept.Kept(t.dir).head["boot"], 1, "the boot of a run that starts over")
+
+
+def test_percentiles(t):
+    """By nearest rank: a sample, never between two; one of a thousand is p99.9's."""
+    equal(percentiles(range(1000, 0, -1)),
+          {"p50_us": 0.5, "p99_us": 0.99, "p999_us": 0.999}, "of 1 to 1 000 ns")
+    equal(percentiles([7000]), {"p50_us": 7.0, "p99_us": 7.0, "p999_us": 7.0}, "of one")
+    equal(percentiles([1000] * 999 + [9000])["p999_us"], 1.0, "p99.9 without the worst")
+    equal(percentiles([1000] * 499 + [9000])["p999_us"], 9.0, "p99.9 of 500")
+
+
+def result(**changes):
+    """What a run of a program came to."""
+    return {"seconds": 2.0, "pswpin": 10, "pswpout": 20, "wrong": 0, "verified": 5,
+            "checksum": "right", "marks": [], "ops": 100, "ops_per_s": 50.0,
+            "unit": "requests", "p50_us": 1.0, "p99_us": 2.0, "p999_us": 3.0,
+            "peak": 40 << 20, **changes}
+
+
+def test_rows(t):
+    """A row of apps is the median of its runs, of a share of what the program had with
+    enough RAM, and says which of its results were another one's."""
+    app = apps.of_size("redis", 48)
+    about = {"lab": "lab", "kernel": "7.2", "commit": "0123456789ab"}
+    runs = [result(ops_per_s=20.0, p999_us=90.0), result(ops_per_s=60.0, p999_us=70.0),
+            result(ops_per_s=30.0, p999_us=80.0, wrong=1, checksum="other")]
+    row = today.row_of("zram", app, 25, runs, result(), about)
+    equal([row[key] for key in ("share", "mb", "limit_mb", "ops_per_s", "ops_min",
+                                "ops_max", "p999_us", "wrong_pages", "as_in_ram")],
+          [25, 40.0, 10.0, 30.0, 20.0, 60.0, 80.0, 1, False], "a row")
+    ram = today.row_of("ram", app, None, [result()], result(), about)
+    equal((ram["share"], ram["limit_mb"], ram["as_in_ram"], ram["marks"]),
+          (None, None, True, []), "a row with enough RAM")
