@@ -18,9 +18,8 @@ from outcome import Clock, Failed, Latencies, enter
 VALUE = 4000
 BATCH = 64
 WAIT_S = 30
-# memcached: YCSB's workload B, a share of writes and keys by Zipf's law with its
-# exponent, with more requests than keys
-WRITES, EXPONENT, ASKED = 0.05, 0.99, 2
+# memcached: YCSB's workload B, a share of writes and keys by Zipf's law with its exponent
+WRITES, EXPONENT = 0.05, 0.99
 # Room for what it keeps beside values.
 SPARE_MB = 64
 
@@ -212,7 +211,7 @@ def memcached(args, folder):
     try:
         result = filled(server, keys, args)
         clock, wrong, took, total = Clock(), 0, Latencies(), hashlib.sha256()
-        for key in order.choices(ranks, cum_weights=often, k=ASKED * keys):
+        for key in order.choices(ranks, cum_weights=often, k=keys):
             if order.random() < WRITES and key >= args.damage:
                 version[key] = (version[key] + 1) % 256
                 what = value(args.seed, key, version[key])

@@ -26,7 +26,7 @@ NODES = 2
 NAMES = ("nswap", "nvme-tcp", "zram", "ssd")
 SHARES = (100, 75, 50, 25)
 # Sizes are for a run of some seconds at the smallest share on the slowest device.
-SIZES = {"redis": 48, "memcached": 48, "SQLite": 56, "graph": 48, "compiler": 48,
+SIZES = {"redis": 40, "memcached": 40, "SQLite": 52, "graph": 48, "compiler": 40,
          "numpy": 48}
 # The least that a program can be, for files to be in memory before it is measured.
 WARM_MB = 1
