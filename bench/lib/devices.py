@@ -147,8 +147,12 @@ class NvmeTcp(Device):
         rmdir subsystems/{nqn}/namespaces/1 subsystems/{nqn}
         """
 
+    def disk(self):
+        """The path of what the target has its pages on."""
+        return ram_disk(1, self.mb)
+
     def open(self):
-        disk = ram_disk(1, self.mb)
+        disk = self.disk()
         self.server.run(self.up.format(config=self.config, nqn=self.nqn,
                                        disk=disk, addr=self.server.addr))
         return nvme.connect(self.client, self.server.addr, self.nqn)
@@ -157,6 +161,10 @@ class NvmeTcp(Device):
         nvme.disconnect(self.client)
         self.server.run(self.down.format(config=self.config, nqn=self.nqn),
                         check=False)
+        self.empty()
+
+    def empty(self):
+        """Give the disk's memory back."""
         self.server.run([*DISCARD, "/dev/ram1"], check=False)
 
 

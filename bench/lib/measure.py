@@ -78,6 +78,14 @@ class Load:
             raise ValueError("there is no record of how busy this kernel was")
         return (lines[-1][2] - lines[0][2]) / (lines[-1][0] - lines[0][0])
 
+    def seconds(self, begin, end):
+        """Processor seconds that this kernel had between two times, None if they are
+        too near to each other."""
+        try:
+            return self.own(begin, end) * (end - begin)
+        except ValueError:
+            return None
+
     def mark(self, begin, end):
         """A mark if the run was disturbed, else None."""
         share = self.share(begin, end)

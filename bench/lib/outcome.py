@@ -61,10 +61,12 @@ class Latencies:
 
     def said(self):
         """Members for the result: how many there were, how many a second of the time
-        that they took, and percentiles."""
-        rates = {"ops": len(self.taken),
-                 "ops_per_s": round(len(self.taken) * 1e9 / sum(self.taken), 3)}
-        return {**rates, **percentiles(self.taken)}
+        that they took (none took any under virtual time, if none waited), their mean
+        and percentiles."""
+        count, total = len(self.taken), sum(self.taken)
+        return {"ops": count, "mean_us": round(total / count / 1000, 3),
+                "ops_per_s": round(count * 1e9 / total, 3) if total else None,
+                **percentiles(self.taken)}
 
 
 def percentiles(taken):

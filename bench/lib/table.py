@@ -115,13 +115,14 @@ def _apps(rows):
                       _number(row["ops_per_s"] / ram["ops_per_s"], 3),
                       *(_number(row[key], 0) for key in
                         ("p50_us", "p99_us", "p999_us")),
-                      _number(row["seconds"], 2), _number(row["pages_in"], 0),
+                      _number(row["seconds"], 2), _number(row["cpu_s"], 2),
+                      _number(row["pages_in"], 0),
                       _number(row["pages_out"], 0), str(row["wrong_pages"]),
                       f" {len(row['marks'])}" if row["marks"] else ""])
     names = list(dict.fromkeys(row["workload"] for row in rows))
     lines.sort(key=lambda line: names.index(line[0]))
     _print(["program", "device", "share", "MiB", "RAM", "a second", "from-to", "of",
-            "of enough RAM", "p50 us", "p99", "p99.9", "seconds", "pages in",
+            "of enough RAM", "p50 us", "p99", "p99.9", "seconds", "CPU s", "pages in",
             "pages out", "wrong", "marks"], lines)
     for name in names:
         _checked(name, [r for r in rows if r["workload"] == name])

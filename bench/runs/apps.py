@@ -9,7 +9,8 @@ files that it reads are in memory before, and charged to none.
 
 Devices and shares take turns in one boot, and so does a run with enough RAM, called
 "ram"; a row is the median of its runs.  Percentiles are each run's own, so theirs are
-medians too.
+medians too.  Processor time (cpu_s) is that of the whole kernel with both nodes, for
+all that a run does, and says something where other programs share the processors too.
 """
 import contextlib
 import functools
@@ -56,7 +57,13 @@ def in_enough_ram(node, app, load):
     """A run that need not swap."""
     got, begin, end = execute(node, app)
     mark = load.mark(begin, end)
-    return dict(got, marks=[mark] if mark else [])
+    return dict(got, marks=[mark] if mark else [], cpu_s=load.seconds(begin, end))
+
+
+def limited(node, app, right, share, load):
+    """A run with a share of the memory, for swap.one_run()."""
+    got, begin, end = execute(node, app, limit_of(right, share))
+    return dict(got, cpu_s=load.seconds(begin, end)), begin, end
 
 
 def limit_of(right, share):
@@ -76,6 +83,7 @@ def row_of(name, app, share, runs, right, about):
                ops_max=max(rates))
     for key in LATENCIES:
         row[key] = swap.rounded(median([r.get(key) for r in runs]), 1)
+    row["cpu_s"] = swap.rounded(median([r["cpu_s"] for r in runs]), 2)
     return row
 
 
@@ -92,9 +100,9 @@ def measured(app, plan, client, ready, load, progress):
             if got["wrong"]:
                 raise Failure(f"{app.name} is wrong with enough RAM")
         else:
-            limited = functools.partial(execute, app=app,
-                                        limit=limit_of(right, share))
-            got = swap.one_run(ready[name], limited, right, load, fits=share == 100)
+            program = functools.partial(limited, app=app, right=right, share=share,
+                                        load=load)
+            got = swap.one_run(ready[name], program, right, load, fits=share == 100)
         runs.setdefault((name, share), []).append(got)
         progress.step(WEIGHT.get(name, 1),
                       f"{app.name:10} {name:9} {share or '':>3} "

@@ -8,7 +8,7 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import lab, library, load, nswap, others, prefetch
+from tables import lab, library, load, nswap, others, prefetch, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -20,6 +20,7 @@ FAMILIES = (
     others,
     library,
     load,
+    today,
 )
 
 MEASURES = {what: measure for family in FAMILIES

@@ -79,7 +79,7 @@ def result(**changes):
     return {"seconds": 2.0, "pswpin": 10, "pswpout": 20, "wrong": 0, "verified": 5,
             "checksum": "right", "marks": [], "ops": 100, "ops_per_s": 50.0,
             "unit": "requests", "p50_us": 1.0, "p99_us": 2.0, "p999_us": 3.0,
-            "peak": 40 << 20, **changes}
+            "peak": 40 << 20, "cpu_s": None, **changes}
 
 
 def test_rows(t):
