@@ -51,7 +51,7 @@ POV_SPHERE = 1000
 POV_WIDTH, POV_HEIGHT = 320, 240
 HPL_BLOCK = 64
 # One row of a table, and all those of one customer, of so many are asked for.
-SQL_FEW = 16
+SQL_ROWS, SQL_CUSTOMERS = 8, 16
 
 HPL_INPUT = """HPLinpack benchmark input file
 nswap
@@ -185,11 +185,11 @@ def sqlite(args, _):
         total.update(repr(got).encode())
         return got
     for key in [*range(min(args.damage, table.rows)),
-                *(order.randrange(table.rows) for _ in range(table.rows // SQL_FEW))]:
+                *(order.randrange(table.rows) for _ in range(table.rows // SQL_ROWS))]:
         wrong += took.timed(ask, orders.BY_KEY, key) != [table.row(key)]
         accesses += 1
         stores.rest(args)
-    for _ in range(-(-table.customers // SQL_FEW)):
+    for _ in range(-(-table.customers // SQL_CUSTOMERS)):
         who = order.randrange(table.customers)
         wrong += ask(orders.BY_CUSTOMER, who) != [table.of_customer(who)]
         accesses += table.count[who]

@@ -22,7 +22,7 @@ from tables.units import Row, Unit
 from tables.workload import tended
 
 DEVICES = ("nswap", "nvme-tcp", "ssd")
-MB = {"redis": 24, "memcached": 24, "SQLite": 52}
+MB = {"redis": 12, "memcached": 12, "SQLite": 36}
 SHARES = (75, 50, 25)
 DEVICE_MB = 96
 FIGURES = {"apps-mean": ("mean_us", "the mean"), "apps-p50": ("p50_us", "p50"),
