@@ -88,7 +88,8 @@ class Inmate:
         return done.returncode, done.stderr
 
     def close(self):
-        """From outside: end it."""
+        """From outside: end it. Others that were forked since have its socket, too."""
+        self._mine.shutdown(socket.SHUT_RDWR)
         self._file.close()
         self._mine.close()
         os.waitpid(self._pid, 0)
