@@ -11,6 +11,8 @@ from nswaptest.scenario import ROOT
 
 DESCRIPTION = "sort, SQLite and a compiler notice when their temporary files are spoilt"
 SUITES = ("lab",)
+ONLY_FULL = {name: "temporary.sqlite shows that what is spoilt is noticed"
+             for name in ("sort", "compile")}
 NEEDS = ("sort", "sqlite3", "gcc", "mkfs.ext4")
 TIMEOUT = 120
 
