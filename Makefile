@@ -107,7 +107,8 @@ build/nswapctl build/nswapctl-static: $(CTL_SOURCES) $(wildcard tools/nswapctl/*
 
 # the module's server as a program, for machines that cannot load a module
 nswap-lend:
-	+@$(MAKE) -C tools/nswap-lend OUT=$(CURDIR)/build
+	@mkdir -p build
+	+@flock build/.nswap-lend.lock $(MAKE) -C tools/nswap-lend OUT=$(CURDIR)/build
 
 all-kernels:
 	@tools/build_all.sh
