@@ -15,7 +15,7 @@ import re
 from tables import profiles
 from nswaptest import nvme
 from nswaptest.check import Failure, wait_for
-from nswaptest.modelled import Modelled
+from nswaptest.modelled import Modelled, loaded
 
 DISCARD = ("blkdiscard", "-f")
 
@@ -240,9 +240,12 @@ class Nswap(Device):
 
 
 @contextlib.contextmanager
-def opened(names, client, server, mb, kernel):
-    """All the named devices set up: {name: device}, taken down at the end."""
+def opened(names, client, server, mb, kernel, model=None):
+    """All the named devices set up: {name: device}, taken down at the end. model: the
+    module of those that are MODELLED."""
     with contextlib.ExitStack() as stack:
+        if set(names) & set(MODELLED):
+            stack.enter_context(loaded(model))
         ready = {}
         for name in names:
             device = ALL[name](client, server, mb, kernel)

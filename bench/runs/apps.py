@@ -12,7 +12,6 @@ Devices and shares take turns in one boot, and so does a run with enough RAM, ca
 medians too.  Processor time (cpu_s) is that of the whole kernel with both nodes, for
 all that a run does, and says something where other programs share the processors too.
 """
-import contextlib
 import functools
 import time
 
@@ -20,7 +19,6 @@ from lib import apps, devices
 from lib.measure import Progress, median, turns
 from nswaptest import lab
 from nswaptest.check import Failure
-from nswaptest.modelled import loaded
 from runs import swap
 
 NODES = 2
@@ -122,11 +120,8 @@ def run(cluster, options, about, load):
             for share in ([None] if name == "ram" else SHARES)]
     # every other round is in reverse, and the first run is one with enough RAM
     progress = Progress([WEIGHT.get(name, 1) for name, _ in plan] * len(todo))
-    with contextlib.ExitStack() as stack:
-        if set(names) & set(devices.MODELLED):
-            stack.enter_context(loaded(options.model))
-        ready = stack.enter_context(devices.opened(
-            names, client, server, DEVICE_MB, options.kernel))
+    with devices.opened(names, client, server, DEVICE_MB, options.kernel,
+                        options.model) as ready:
         for app in todo:
             runs, right = measured(app, plan, client, ready, load, progress)
             options.parts.add(app.name, [

@@ -10,14 +10,12 @@ turns in one boot; a row is the median of its runs.  Each program runs first
 with enough RAM, which is what its checksum is compared with, and the device
 called "ram" in the results.
 """
-import contextlib
 import pathlib
 import time
 
 from lib import apps, devices
 from lib.measure import Progress, median, served_mark, turns
 from nswaptest.check import Failure
-from nswaptest.modelled import loaded
 
 NODES = 2
 NAMES = ["nswap", "nvme-tcp", "nbd", "zram", "brd", "flash", "disk"]
@@ -175,11 +173,8 @@ def run(cluster, options, about, load):
     if any(app.kind.file for app in todo):
         file_disk(client)
     right = in_enough_ram(client, todo, load)
-    with contextlib.ExitStack() as stack:
-        if set(names) & set(devices.MODELLED):
-            stack.enter_context(loaded(options.model))
-        ready = stack.enter_context(devices.opened(
-            names, client, server, DEVICE_MB, options.kernel))
+    with devices.opened(names, client, server, DEVICE_MB, options.kernel,
+                        options.model) as ready:
         for app in todo:
             runs = {"ram": [right[app.name]]}
             for name in plan:
