@@ -3,7 +3,8 @@
  * Server role: GREET, HELLO and HELLO_ACK, which begin each connection.
  *
  * Invariant: a connection whose HELLO has not come takes no thread while it waits for it,
- * no page, and no buffer but for that HELLO; with keys, its secrets are wiped when HELLO_ACK is sent or it ends.
+ * no page, and no buffer but for that HELLO; with keys, its secrets are wiped when HELLO_ACK
+ * is sent or it ends.
  */
 #include "base/log.h"
 #include "core/node.h"

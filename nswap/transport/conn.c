@@ -12,9 +12,9 @@
  *    always finds it. A receiver that finds it still SENDING waits for the
  *    sender to unlock: an answer proves that all of it was sent.
  *  - The connection may touch the memory of a message only while it is not
- *    IDLE, or among those held back. It becomes IDLE by being answered, by nswap_conn_overdue(), by
- *    nswap_conn_take_newest(), or by nswap_conn_close(); the one that makes it IDLE
- *    calls ->answer or ->lost.
+ *    IDLE, or among those held back. It becomes IDLE by being answered, by
+ *    nswap_conn_overdue(), by nswap_conn_take_newest(), or by nswap_conn_close(); the
+ *    one that makes it IDLE calls ->answer or ->lost.
  *  - A partly sent message cannot be taken back: when it times out the session
  *    is broken instead (conn_take.c).
  *  - Messages that wait leave together, in one send, as far as they surely fit:

@@ -12,7 +12,7 @@
 
 /* what the cache and the owner would do, counted */
 static struct {
-	unsigned int put;	/* entries that nobody has any more */
+	unsigned int put;	/* entries whose last reference is gone */
 	s64 held;
 	u64 since;		/* ns: when the owner's lock was taken, at the latest */
 	u64 least_ns;		/* that a chunk took */

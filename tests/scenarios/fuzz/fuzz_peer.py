@@ -132,7 +132,7 @@ def look_further(t, stranger, tries):
     """A new corpus: the smallest inputs for all that they reach here, in the test's folder."""
     pool, counters = fuzzcorpus.Pool(), fuzzcorpus.Counters(("/nswap/server/", "/nswap/migrate/"))
     hold(5)
-    others = counters.moved()       # by whoever else is there
+    others = counters.moved()       # by the other connections
     known = [inputs for _, inputs in fuzzcorpus.read("server")]
     for number in range(len(known) + tries.count // 4):
         inputs = known[number] if number < len(known) else tries.fresh(tries.rng, pool)

@@ -41,7 +41,7 @@ class Endless(Peer):
 
 
 def test_endless_list(t):
-    """A lender cannot list pages for ever: with the first beyond what there are slots its
+    """A lender cannot list pages without end: with the first beyond what there are slots its
     session ends, and with it the comparison."""
     cluster = t.cluster(2)
     node, last = cluster
