@@ -111,17 +111,3 @@ def nth(node, n, cmd, timeout=60):
     left = int(pathlib.Path(f"/proc/{pid}/fail-nth").read_text())
     done = process.wait(timeout)
     return Done(" ".join(map(str, cmd)), done.code, done.out, done.err), not left
-
-
-SITES = re.compile(r"^ *(\d+) (0x[0-9a-f]+|\S+ \[nswap\])", re.M)
-VMALLOC = re.compile(r"^\S+ +(\d+) (0x[0-9a-f]+|\S+ \[nswap\])", re.M)
-
-
-def left():
-    """What a module that is gone, or is there, has of slabs and of vmalloc() by who
-    asked for it: [(how many or how much, where)]; a place in a module that is gone has
-    no name. Nothing where slabs do not record that."""
-    found = []
-    for path in DEBUGFS.glob("slab/*/alloc_traces"):
-        found += SITES.findall(path.read_text())
-    return found + VMALLOC.findall(pathlib.Path("/proc/vmallocinfo").read_text())

@@ -8,13 +8,17 @@
 Servers shrink, drain, fall silent for a moment, die, and come back empty, and what
 prefetches is switched all the time. One server at a time, and the next only when every
 page is protected again: so no page is lost but those that were dropped, and no page is
-wrong. In the end the kernel has no more memory in use than in the beginning.
+wrong. In the end the module has no more memory than in the beginning, and unloaded none:
+of vmalloc() by each of its functions that asks for some, and of slabs too where these
+record who asks (tests/run faults -k chaos_all.all). Of single pages, which have no owner,
+only the kernel's total tells.
 """
 import contextlib
 import json
 import os
 import time
 
+from nswaptest import modmem
 from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.disk import disk
 from nswaptest.scenario import sibling
@@ -25,7 +29,7 @@ chaos = slots.chaos
 KINDS = sibling("chaos_flash").KINDS
 
 DESCRIPTION = "chaos with every protection, class and tier loses no page and leaks nothing"
-SUITES = ("chaos",)
+SUITES = ("chaos", "faults")
 NEEDS = ("module", "progs", "dmsetup", "blkdiscard")
 CPUS = 2
 SECONDS = float(os.environ.get("NSWAP_CHAOS_SECONDS", "30"))
@@ -37,7 +41,8 @@ SIZE_MB = 12
 FLASH_MB = 4
 FLASH_AT = 512          # MiB, on the scratch disk
 DEAD_AFTER = 2
-LEAK_KB = 16384         # the kernel's own caches grow by a third of it
+LEAK_KB = 16384         # in single pages; the kernel's own caches grow by a third of it
+SAMPLES = 10            # half a second apart: what is under way is in the fewest of them
 OPEN_ROWS = 2 * 32 * 4  # pages of the rows that a device with parity has open
 
 
@@ -107,28 +112,33 @@ def start_devices(client, home, flash):
     return devs
 
 
-def kernel_kb(cluster, devs):
+def kernel_kb(cluster):
     """KiB that the kernel uses itself, but for pages of file systems and those set
-    aside to be lent, when nothing is written to the devices."""
+    aside to be lent."""
+    kb = {line.split(":")[0]: int(line.split()[1])
+          for line in cluster[0].read("/proc/meminfo").splitlines()}
+    lent = sum(node.stat()["server"][kind] for node in cluster
+               for kind in ("set_aside_pages", "held_pages"))
+    return kb["MemTotal"] - 4 * lent - sum(
+        kb[name] for name in ("MemFree", "Cached", "Buffers", "AnonPages"))
+
+
+def memory(cluster, devs):
+    """What is used when nothing is written to the devices: (KiB of the kernel, {place:
+    objects or bytes of the module's})."""
     client = cluster[0]
     for dev in devs:
         client.discard(dev)
     wait_for(lambda: cluster.held_pages() <= OPEN_ROWS, 60,
              "no page is held but in rows that take more")
-
-    def used():
-        client.write("/proc/sys/vm/drop_caches", "3")
-        kb = {line.split(":")[0]: int(line.split()[1])
-              for line in client.read("/proc/meminfo").splitlines()}
-        lent = sum(node.stat()["server"][kind] for node in cluster
-                   for kind in ("set_aside_pages", "held_pages"))
-        return kb["MemTotal"] - 4 * lent - sum(
-            kb[name] for name in ("MemFree", "Cached", "Buffers", "AnonPages"))
-    least = used()
-    for _ in range(10):
+    kernel, module = [], []
+    for _ in range(SAMPLES):
         hold(0.5)
-        least = min(least, used())
-    return least
+        client.write("/proc/sys/vm/drop_caches", "3")
+        kernel.append(kernel_kb(cluster))
+        module.append(modmem.has())
+    return min(kernel), {place: min(has.get(place, 0) for has in module)
+                         for place in set().union(*module)}
 
 
 def drive(t, client, devs, beside, seconds):
@@ -161,17 +171,24 @@ def test_all(t):
         devs = start_devices(client, home, flash)
         beside = AllChaos(t, cluster)
         drive(t, client, devs, beside, SECONDS / 6)
-        before = kernel_kb(cluster, devs)
+        before, had = memory(cluster, devs)
         results = drive(t, client, devs, beside, SECONDS)
-        after = kernel_kb(cluster, devs)
+        after, has = memory(cluster, devs)
         t.log(f"seed {t.seed}: {json.dumps(beside.done)}; the kernel used {before} KiB "
               f"and then {after} KiB; {json.dumps(client.stat()['client'])}")
+        for place in sorted(had.keys() | has.keys()):
+            t.log(f"the module's {place}: {had.get(place, 0)}, then {has.get(place, 0)}")
         for dev, may_fail in devs.items():
             at_least(results[dev]["verified"], 1000, f"pages compared on {dev}")
             equal(results[dev]["wrong_pages"], 0, f"wrong pages on {dev}")
             if not may_fail:
                 equal(results[dev]["failed_slots"], 0, f"failed slots on {dev}")
+        at_least(len(has), 1, "places that have memory of the module's")
+        equal({place: (had.get(place, 0), n) for place, n in has.items()
+               if n > had.get(place, 0)}, {}, "memory of the module's, then and now")
         at_most(after - before, LEAK_KB, "KiB that the kernel uses more than before")
         for dev in devs:
             client.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 20, "no page is held")
+    modmem.unload(cluster)
+    cluster.load()

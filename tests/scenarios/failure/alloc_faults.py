@@ -14,7 +14,7 @@ grow by an eighth.
 """
 import re
 
-from nswaptest import faults
+from nswaptest import faults, modmem
 from nswaptest.check import Failure, at_least, equal, hold, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.lab import module_loaded
@@ -55,15 +55,7 @@ def begin(t, n, lend="32M", **options):
 def finish(cluster):
     """The nodes go down, the module unloads, and none of its memory is left."""
     faults.off()
-    for node in cluster:
-        if node.alive:
-            node.ctl("down", "--now")
-    cluster.unload()
-    # some is freed a grace period later
-    try:
-        wait_for(lambda: not faults.left(), 10, "")
-    except Failure:
-        equal(faults.left(), [], "memory of the module that was not freed")
+    modmem.unload(cluster)
     cluster.load()
 
 
