@@ -22,8 +22,9 @@
  *    page-in is retried, if not, the page is LOST.
  *  - Slots whose session breaks, whose message is much later than usual, or that
  *    their peer has no room for, are parked (park.c), at most until dead_after_ms
- *    after the request came; but not if flash or home has their pages. Either flash
- *    has all pages of a message, or none, and so has home.
+ *    after the request came, twice that if a second peer has their pages; but not if
+ *    flash or home has them. Either flash has all pages of a message, or none, and so
+ *    has home.
  *  - Reads of the prefetcher are not counted and leave no reference bit; they
  *    fail early and without a log message.
  */
@@ -237,14 +238,6 @@ static void pagein_failed(struct nswap_op *op)
 	nswap_op_end(op, again);
 }
 
-static bool pagein_overdue(const struct nswap_io *io)
-{
-	u32 ms = nswap_knob(io->dev->node, dead_after_ms);
-
-	return time_after(jiffies, io->since + msecs_to_jiffies(ms)) &&
-	       nswap_client_may_expire(io->dev->node, ms);
-}
-
 /* its peer cannot be asked now: wait for that, or fail */
 static void pagein_held_up(struct nswap_op *op)
 {
@@ -255,7 +248,7 @@ static void pagein_held_up(struct nswap_op *op)
 		nswap_op_lose(op);
 		return;
 	}
-	if (op->io->ahead || pagein_overdue(op->io) || READ_ONCE(peer->stop) ||
+	if (op->io->ahead || nswap_copy_overdue(op) || READ_ONCE(peer->stop) ||
 	    nswap_peer_hopeless(READ_ONCE(peer->state))) {
 		pagein_failed(op);
 		return;

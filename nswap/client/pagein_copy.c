@@ -7,6 +7,7 @@
  * home's copy in the order in which they change. So if there is none, and the entry
  * then still names the peer, there is none.
  */
+#include "core/client_state.h"
 #include "core/device_policy.h"
 #include "core/home_copy.h"
 #include "core/mirror.h"
@@ -204,6 +205,40 @@ bool nswap_copy_dispensable(struct nswap_op *op)
 			return false;
 	}
 	return true;
+}
+
+/* has every page of it a second place? */
+static bool copy_twofold(struct nswap_op *op)
+{
+	struct nswap_device *dev = op->io->dev;
+	unsigned int i;
+
+	for (i = op->first; i < op->first + op->nr; i++) {
+		struct nswap_slot s = nswap_slot_look(dev, op->io->slot[i]);
+
+		if (!nswap_mirror_of(dev, op->io->slot[i], &s))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * nswap_copy_overdue() - has it been waited long enough for pages that peers have?
+ * @op: the part of a page-in that its peer has not answered, or cannot be asked for
+ *
+ * Context: any; does not sleep, on the page-in path.
+ * Return: true after dead_after_ms for each place of theirs: the first one may have been
+ * silent for all of it. A peer that is dead is not waited for, whatever this returns.
+ */
+bool nswap_copy_overdue(struct nswap_op *op)
+{
+	struct nswap_node *node = op->io->dev->node;
+	u32 ms = nswap_knob(node, dead_after_ms);
+	unsigned long since = op->io->since + msecs_to_jiffies(ms);
+
+	if (time_after(jiffies, since) && copy_twofold(op))
+		since += msecs_to_jiffies(ms);
+	return time_after(jiffies, since) && nswap_client_may_expire(node, ms);
 }
 
 /* is the copy on flash the one to read? */

@@ -16,6 +16,7 @@ bool nswap_copy_rests(const struct nswap_slot *s, u16 second, u16 peer, u32 gen)
 bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k);
 unsigned long nswap_copy_elsewhere(struct nswap_op *op);
 bool nswap_copy_dispensable(struct nswap_op *op);
+bool nswap_copy_overdue(struct nswap_op *op);
 bool nswap_copy_from_flash(struct nswap_io *io, unsigned int i,
 			   const struct nswap_slot *s);
 bool nswap_copy_from_home(struct nswap_io *io, unsigned int i,

@@ -6,6 +6,7 @@
           `--------- node3 ...
 """
 import random
+import threading
 
 from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.scenario import sibling
@@ -205,6 +206,27 @@ def test_too_few(t):
         cluster[2].up(lend="64M", dead_after=2)
         protected(client)
         cluster.kill(cluster[1])
+        all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_both_silent(t):
+    """Both peers fall silent, and one of them is heard again only after dead_after: it has
+    been waited for as long as the first one, and no read fails."""
+    cluster, client, dev = start(t, servers=2)
+    with fill(client, dev, t.seed, 64) as slots:
+        cluster.isolate(cluster[1])
+        cluster.isolate(cluster[2])
+        right = []
+        reader = threading.Thread(target=lambda: right.append(slots.right(1)))
+        reader.start()
+        hold(2.4)
+        cluster.heal(cluster[2])
+        reader.join(30)
+        equal(right, [True], "pages that were right")
+        equal(client.stat()["client"]["read_errors"], 0, "read errors")
+        cluster.heal()
+        cluster.wait_connected([client, cluster[1]])
         all_right(client, slots)
     client.device_del(dev)
 
