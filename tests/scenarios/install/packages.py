@@ -2,10 +2,12 @@
 """Debian packages: what is in them, and their life in a root of Debian 12 or 13."""
 import fcntl
 import hashlib
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 from nswaptest.check import equal, true
 from nswaptest.debroot import DebRoot
@@ -21,6 +23,11 @@ ONLY_FULL = {"life_13": "it takes minutes, and Debian 12 shows most of it"}
 TIMEOUT = 1500      # the first time the root is made, and two kernels are fetched
 
 KINDS = ("nswap-dkms", "nswap-doc", "nswap-tools")
+LIBRARY = ("libnswap0", "libnswap-dev", "python3-nswap")
+PROGRAM = """
+#include <nswap/nswap.h>
+int main(void) { return nswap_attach("/none", 0) == -1 ? 7 : 0; }
+"""
 TOOLS = {"/etc/nswap/nswap.conf", "/lib/systemd/system/nswap.service",
          "/usr/lib/nswap/nswap-node", "/usr/sbin/nswap-lend", "/usr/sbin/nswapctl",
          "/usr/share/bash-completion/completions/nswap-lend",
@@ -107,6 +114,31 @@ def test_contents(t):
     equal((said.returncode, said.stdout), (0, ""), "what lintian says")
 
 
+def test_library(t):
+    """A program is built and run, and the Python binding used, by what the packages of
+    libnswap have and nothing else of this tree."""
+    folder = build(t.dir / "deb", version())
+    tree = t.dir / "root"
+    for name in LIBRARY:
+        subprocess.run(["dpkg-deb", "-x", next(folder.glob(f"{name}_{version()}_*.deb")), tree],
+                       check=True)
+    true(next(tree.glob("usr/share/man/man3/nswap_mopen.3*"), None), "there is no nswap_mopen(3)")
+    libraries = next(tree.glob("usr/lib/*/pkgconfig")).parent
+    run = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "PKG_CONFIG_SYSROOT_DIR": str(tree),
+           "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
+    (t.dir / "program.c").write_text(PROGRAM)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "nswap"], env=run, check=True,
+                           capture_output=True, text=True).stdout.split()
+    subprocess.run(["gcc", "-o", t.dir / "program", t.dir / "program.c", *flags], check=True)
+    equal(subprocess.run([t.dir / "program"], env=run, check=False).returncode, 7,
+          "what the program returned")
+    module = next(tree.glob("usr/lib/python3/dist-packages/nswap.py"))
+    said = subprocess.run([sys.executable, module, "list"], capture_output=True, text=True,
+                          env={**run, "NSWAP_DEVICE": "/none"}, check=False)
+    true(said.returncode == 1 and "nswap_attach: No such file" in said.stderr,
+         f"the binding says {said.stderr!r}")
+
+
 def modinfo(root, release):
     """What the module that is found for a kernel says of itself."""
     out = root.run(f"modinfo -k {release} nswap").stdout
@@ -146,7 +178,7 @@ def kept(root, conf):
 def install(root):
     """From nothing, on a machine with a kernel that is too old, which is told."""
     done = root.run("apt-get install -y --no-install-recommends "
-                    f"$(ls /deb/*_{version()}_*.deb | grep -v dbgsym)")
+                    f"$(ls /deb/nswap-*_{version()}_*.deb | grep -v dbgsym)")
     true(f"there is no module for Linux {OLD}: this version of nswap is for Linux 6.1 to "
          "7.2" in done.stdout, f"of {OLD} it says {done.stdout!r}")
     equal(root.run("dkms status nswap").stdout, f"nswap/{version()}: added\n", "DKMS")
