@@ -18,7 +18,7 @@
 	X(zero_reads, ZERO_READS) /* pages read that were never written */ \
 	X(write_errors, WRITE_ERRORS) /* pages whose page-out failed */ \
 	X(read_errors, READ_ERRORS) /* pages whose page-in failed */ \
-	X(seals_broken, SEALS_BROKEN) /* pages that did not open, each time */ \
+	X(seals_broken, SEALS_BROKEN) /* pages that did not open or expand, each time */ \
 	X(refused, REFUSED) /* pages a peer refused to store */ \
 	X(timeouts, TIMEOUTS) /* page-outs that were not answered in time */ \
 	X(moved, MOVED) /* pages placed a second time */ \
@@ -46,7 +46,9 @@
 	X(pages_mirrored, PAGES_MIRRORED) /* second copies stored on peers */ \
 	X(pages_hedged, PAGES_HEDGED) /* pages read elsewhere, for their peer was slow */ \
 	X(pages_rebuilt, PAGES_REBUILT) /* computed from the others of their group */ \
-	X(pages_relogged, PAGES_RELOGGED) /* brought to other cells: recovery, cleaning */
+	X(pages_relogged, PAGES_RELOGGED) /* brought to other cells: recovery, cleaning */ \
+	X(pages_compressed, PAGES_COMPRESSED) /* pages that left shorter than they were */ \
+	X(bytes_compressed, BYTES_COMPRESSED) /* what these had then */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

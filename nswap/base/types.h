@@ -19,7 +19,7 @@ static_assert(PAGE_SIZE == 4096, "a slot is one 4 KiB page");
 #define NSWAP_MAX_CONNS		8	/* connections of one session */
 #define NSWAP_MAX_DEVICES	256
 #define NSWAP_FLASH_DEVICES	4	/* in the flash tier of one device */
-#define NSWAP_SIDE_TABLES	8	/* beside the slot map of one device */
+#define NSWAP_SIDE_TABLES	9	/* beside the slot map of one device */
 
 #define NSWAP_SLOT_SHIFT	PAGE_SHIFT
 #define NSWAP_SECTORS_PER_SLOT	(PAGE_SIZE >> 9)
@@ -78,6 +78,20 @@ enum nswap_device_class {
 	NSWAP_DEV_CRITICAL,
 	NSWAP_DEV_DROPPABLE,
 	NSWAP_DEV_CLASSES,
+};
+
+/**
+ * enum nswap_compress - how pages of a device are made shorter before they leave
+ * @NSWAP_COMPRESS_OFF: not at all
+ * @NSWAP_COMPRESS_LZ4: with LZ4
+ * @NSWAP_COMPRESS_ZSTD: with zstd, which takes longer, and makes them shorter
+ * @NSWAP_COMPRESS_KINDS: number of kinds
+ */
+enum nswap_compress {
+	NSWAP_COMPRESS_OFF,
+	NSWAP_COMPRESS_LZ4,
+	NSWAP_COMPRESS_ZSTD,
+	NSWAP_COMPRESS_KINDS,
 };
 
 struct nswap_node;

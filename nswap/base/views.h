@@ -236,6 +236,10 @@ struct nswap_side_view {
  * @reserve: pages that peers are to keep for it
  * @reserved: pages that peers which are up do keep
  * @sealed: its pages leave the node sealed
+ * @compress: how they are compressed before
+ * @compressed: pages that left shorter than they were, since it was added
+ * @compressed_bytes: what these had then
+ * @incompressible: pages that did not become shorter
  * @rekeying: its key is being changed
  * @old_key: pages that are left under the old one
  * @unread: of these, those that could not be read or written when they were tried last
@@ -260,6 +264,10 @@ struct nswap_device_view {
 	u32 reserve;
 	u64 reserved;
 	bool sealed;
+	const char *compress;
+	u64 compressed;
+	u64 compressed_bytes;
+	u64 incompressible;
 	bool rekeying;
 	u64 old_key;
 	u64 unread;
@@ -281,6 +289,7 @@ struct nswap_device_view {
  * @reserve: bytes that peers are to keep for it
  * @reserves: @reserve is set
  * @seal: its pages leave the node sealed
+ * @compress: how they are compressed before; NULL for not at all
  */
 struct nswap_device_config {
 	u64 bytes;
@@ -293,6 +302,7 @@ struct nswap_device_config {
 	u64 reserve;
 	bool reserves;
 	bool seal;
+	const char *compress;
 };
 
 /**

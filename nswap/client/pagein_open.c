@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page-in of sealed devices: opening what has come.
+ * Page-in of sealed and compressed devices: opening and expanding what has come.
  *
  *   from a peer: does not open -> if the slot has changed meanwhile, looked at again
  *                              -> its other place, or the same peer once more
@@ -16,6 +16,8 @@
  *  - A page from a peer is opened by the task that received it, one from flash or home by
  *    the task in which the last part of its request ended, or by a work: the only one to
  *    touch it until the request ends. No part of the request is under way then.
+ *  - A page that does not expand is handled as one that does not open. Without a seal, one
+ *    that does is none if its slot has changed: it may have been expanded as another.
  *  - A page is asked for again because it does not open three times at most, and once more
  *    for each move.
  */
@@ -28,18 +30,7 @@
 #include "pagein_open.h"
 #include "peers/peer.h"
 #include "request_queue.h"
-#include "seal.h"
-
-/* what this module reads for itself is checked, and stays sealed */
-static bool pagein_opens(struct nswap_io *io, unsigned int at)
-{
-	struct nswap_device *dev = nswap_visible_device(io->dev);
-	bool ok = nswap_seal_open(dev, io->outer[at], io->page[at], io->ahead);
-
-	if (ok)
-		set_bit(at, &io->opened);
-	return ok;
-}
+#include "wrap.h"
 
 static void pagein_unopened(struct nswap_io *io, unsigned int at)
 {
@@ -55,6 +46,19 @@ static bool pagein_same(struct nswap_io *io, unsigned int at)
 
 	return s.gen == le32_to_cpu(io->gen[at]) && s.state != NSWAP_SLOT_EMPTY &&
 	       s.state != NSWAP_SLOT_FREEING && nswap_pagein_current(io, at);
+}
+
+/* what this module reads for itself stays as it is, checked if it is sealed */
+static bool pagein_opens(struct nswap_io *io, unsigned int at)
+{
+	struct nswap_device *dev = nswap_visible_device(io->dev);
+	bool ok = nswap_wrap_open(dev, io->outer[at], io->page[at], io->ahead);
+
+	if (ok && nswap_wrap_doubted(dev) && !io->ahead)
+		ok = pagein_same(io, at);
+	if (ok)
+		set_bit(at, &io->opened);
+	return ok;
 }
 
 /* is its page no longer at the peer whose answer was doubted before? */
@@ -74,7 +78,7 @@ static bool pagein_doubted(struct nswap_op *op, unsigned int at)
 	bool same = pagein_same(io, at);
 
 	if (same)
-		nswap_seal_broken(nswap_visible_device(io->dev), io->outer[at],
+		nswap_wrap_broken(nswap_visible_device(io->dev), io->outer[at],
 				  op->peer->name);
 	if (io->ahead) {
 		pagein_unopened(io, at);
@@ -112,7 +116,7 @@ unsigned long nswap_pagein_open(struct nswap_op *op, unsigned long held)
 	unsigned int i;
 
 	/* what is read for groups and their pages is checked by those who do it */
-	if (nswap_io_own(io) || !nswap_visible_device(io->dev)->sealer)
+	if (nswap_io_own(io) || !nswap_visible_device(io->dev)->wrap)
 		return 0;
 	for_each_set_bit(i, &held, op->nr) {
 		unsigned int at = op->first + i;
@@ -129,7 +133,7 @@ unsigned long nswap_pagein_open(struct nswap_op *op, unsigned long held)
  */
 unsigned long nswap_pagein_closed(const struct nswap_io *io)
 {
-	if (io->write || nswap_io_own(io) || !nswap_visible_device(io->dev)->sealer)
+	if (io->write || nswap_io_own(io) || !nswap_visible_device(io->dev)->wrap)
 		return 0;
 	return (io->nr ? GENMASK(io->nr - 1, 0) : 0) &
 	       ~(io->failed | io->opened | io->todo | io->rest | READ_ONCE(io->retry) |
@@ -168,7 +172,7 @@ void nswap_pagein_open_rest(struct nswap_io *io, unsigned long closed)
 			continue;
 		same = pagein_same(io, i);
 		if (same)
-			nswap_seal_broken(nswap_visible_device(io->dev), io->outer[i],
+			nswap_wrap_broken(nswap_visible_device(io->dev), io->outer[i],
 					  io->from_home & BIT(i) ? "home" : "flash");
 		if (!io->ahead && (!same || pagein_elsewhere(io, i)))
 			set_bit(i, &io->retry);

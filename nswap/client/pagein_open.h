@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Page-in of sealed devices: opening what has come.
+ * Page-in of sealed and compressed devices: opening what has come.
  */
 #ifndef NSWAP_PAGEIN_OPEN_H
 #define NSWAP_PAGEIN_OPEN_H

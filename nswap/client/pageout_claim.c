@@ -9,7 +9,7 @@
  *    It also stops where a page that a server brought back is being written to
  *    the slot's place at home, or to flash before that; that write waits for
  *    nothing but these two devices.
- *  - On a sealed device a page is sealed when its slot has been claimed (seal.c).
+ *  - What is compressed or sealed is so when its slot has been claimed (wrap.c).
  *  - On a device that home protects, a slot is claimed with a page promised for its
  *    copy (follow.c), and not while an older copy of it is on its way home.
  */
@@ -22,7 +22,7 @@
 #include "follow.h"
 #include "pageout_claim.h"
 #include "row.h"
-#include "seal.h"
+#include "wrap.h"
 
 /* go to a peer without a promised copy after this many: earlier, or home is next */
 #define EXPOSE_AFTER	3
@@ -172,7 +172,7 @@ static bool pageout_claim_any(struct nswap_io *io, unsigned int i)
  */
 bool nswap_pageout_claim(struct nswap_io *io)
 {
-	if (io->unclaimed && !nswap_seal_ready(io))
+	if (io->unclaimed && !nswap_wrap_ready(io))
 		return false;
 	while (io->unclaimed) {
 		unsigned int i = __ffs(io->unclaimed);
@@ -180,7 +180,7 @@ bool nswap_pageout_claim(struct nswap_io *io)
 		if (!pageout_claim_any(io, i))
 			return false;
 		if (io->bounced && io->todo & BIT(i))
-			nswap_seal_slot(io, i);
+			nswap_wrap_slot(io, i);
 		io->unclaimed &= ~BIT(i);
 	}
 	return true;

@@ -38,8 +38,8 @@
 #include "peers/suspicion.h"
 #include "rebuild.h"
 #include "request_queue.h"
-#include "seal.h"
 #include "row.h"
+#include "wrap.h"
 
 #define REBUILD_TASKS	4
 #define PATIENT_TASKS	2	/* of them, which may wait for peers that are late */
@@ -108,8 +108,8 @@ static int rebuild_open(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
 {
 	u32 slot = b->io.outer[0];
 
-	if (!p->dev->sealer || !slot ||
-	    nswap_seal_open(p->dev, slot, b->io.page[0], keep))
+	if (!p->dev->wrap || !slot ||
+	    nswap_wrap_open(p->dev, slot, b->io.page[0], keep))
 		return 0;
 	return READ_ONCE(p->cell_of[slot]) == cell ? -EBADMSG : -ESTALE;
 }
@@ -169,7 +169,7 @@ int nswap_cell_recover(struct nswap_parity *p, struct nswap_batch *b, u32 cell, 
 		if (!ret) {
 			struct nswap_slot at = nswap_slot_look(p->cells, b->io.slot[i]);
 
-			nswap_seal_broken_at(p->dev, b->io.outer[0], &at);
+			nswap_wrap_broken_at(p->dev, b->io.outer[0], &at);
 			return 0;
 		}
 	}
@@ -189,16 +189,18 @@ static int rebuild_read(struct nswap_parity *p, struct nswap_batch *b, u32 cell,
 	if (nswap_cells_read(b))
 		return -EAGAIN;
 	ret = rebuild_open(p, b, cell, false);
-	if (ret != -EBADMSG)
-		return ret;
 	is = nswap_slot_look(b->io.dev, at);
+	/* what was in a cell is looked up again by the caller */
+	if (ret != -EBADMSG)
+		return !ret && !cell && nswap_wrap_doubted(p->dev) &&
+		       !nswap_slot_same(&was, &is) ? -ESTALE : ret;
 	/* nothing is there, or it was written meanwhile */
 	if (is.state == NSWAP_SLOT_EMPTY || is.state == NSWAP_SLOT_FREEING)
 		return cell ? -ESTALE : 0;
 	if (!nswap_slot_same(&was, &is))
 		return -ESTALE;
 	if (!*lied)
-		nswap_seal_broken_at(p->dev, slot, &was);
+		nswap_wrap_broken_at(p->dev, slot, &was);
 	*lied = true;
 	return ret;
 }
@@ -242,10 +244,7 @@ static int rebuild_page(struct nswap_parity *p, struct nswap_batch *b, u32 slot,
 	return ret;
 }
 
-/*
- * Are its peer and others of its group, as many as it has checks, gone for good, or the peer
- * @lied?
- */
+/* is its peer gone for good, or has @lied, and as many others as its group has checks? */
 static bool rebuild_hopeless(struct nswap_parity *p, u32 slot, bool lied)
 {
 	u32 cell = READ_ONCE(p->cell_of[slot]);

@@ -15,8 +15,8 @@
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry and @parked.
  *  - A waiting page-out is failed after four times store_timeout_ms, so nothing that
- *    waits for memory waits here forever; but one that waits for pages to be sealed into
- *    (client/seal.c) waits until others have ended.
+ *    waits for memory waits here forever; but one that waits for pages to be wrapped into
+ *    (client/wrap.c) waits until others have ended.
  */
 #include <linux/slab.h>
 
@@ -33,7 +33,7 @@
 #include "pageout_cell.h"
 #include "pageout_limit.h"
 #include "request_queue.h"
-#include "seal.h"
+#include "wrap.h"
 
 #define SOON_MOST	4	/* pages of an answer that waits for others */
 
@@ -247,7 +247,7 @@ void nswap_request_end(struct nswap_io *io)
 		return;
 	}
 	if (io->bounced)
-		nswap_seal_sent(nswap_visible_device(io->dev), io);
+		nswap_wrap_sent(nswap_visible_device(io->dev), io);
 	/* none is left: never would one that is not open reach a program */
 	io->failed |= nswap_pagein_closed(io);
 	request_over(io);

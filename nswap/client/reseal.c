@@ -27,8 +27,8 @@
 #include "pageout_claim.h"
 #include "request_queue.h"
 #include "reseal.h"
-#include "seal.h"
 #include "sealer.h"
+#include "wrap.h"
 
 static struct nswap_reseal *reseal_of(struct nswap_io *io)
 {
@@ -51,7 +51,7 @@ static bool reseal_claim(struct nswap_io *io, unsigned int i)
 	if (!(r->want & BIT(i)))
 		return true;
 	if (nswap_pageout_claim_slot(io, i, &r->had[i])) {
-		nswap_seal_keep(io, i);
+		nswap_wrap_keep(io, i);
 		return true;
 	}
 	/* refused for now, not because it was written or freed: to be tried again */
@@ -133,8 +133,8 @@ unsigned long nswap_reseal_seal(struct nswap_reseal *r, unsigned long pages)
 
 	r->want = 0;
 	for_each_set_bit(i, &pages, NSWAP_REQ_SLOTS)
-		if (r->open & BIT(i) ? nswap_seal_fresh(&r->b.io, i) :
-				       nswap_seal_again(&r->b.io, i))
+		if (r->open & BIT(i) ? nswap_wrap_plain(&r->b.io, i) :
+				       nswap_wrap_again(&r->b.io, i))
 			r->want |= BIT(i);
 	spin_lock(&r->lock);
 	r->kept = r->want;

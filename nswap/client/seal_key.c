@@ -21,6 +21,7 @@
 #include "core/slot_update.h"
 #include "seal_key.h"
 #include "sealer.h"
+#include "wrap.h"
 
 /* is there a second key? any context; a snapshot */
 bool nswap_seal_key_changing(const struct nswap_device *dev)
@@ -36,6 +37,7 @@ bool nswap_seal_key_changing(const struct nswap_device *dev)
 int nswap_seal_key_begin(struct nswap_device *dev)
 {
 	struct nswap_sealer *s = dev->sealer;
+	struct nswap_wrap *w = dev->wrap;
 	u64 key = !nswap_seal_newest(s);
 	int ret = nswap_cipher_init(&s->cipher[key]);
 
@@ -46,9 +48,9 @@ int nswap_seal_key_begin(struct nswap_device *dev)
 	WRITE_ONCE(s->live, s->live | BIT(key));
 	/* a full barrier: a task that sees the nonce finds the key */
 	atomic64_xchg(&s->nonce, key << NSWAP_SEAL_KEY_BIT);
-	spin_lock_irq(&s->lock);
-	s->turn = !s->turn;
-	spin_unlock_irq(&s->lock);
+	spin_lock_irq(&w->lock);
+	w->turn = !w->turn;
+	spin_unlock_irq(&w->lock);
 	WRITE_ONCE(s->changing, true);
 	return 0;
 }
@@ -56,12 +58,12 @@ int nswap_seal_key_begin(struct nswap_device *dev)
 /* have all page-outs of before the change ended? process; does not sleep */
 bool nswap_seal_key_drained(struct nswap_device *dev)
 {
-	struct nswap_sealer *s = dev->sealer;
+	struct nswap_wrap *w = dev->wrap;
 	bool drained;
 
-	spin_lock_irq(&s->lock);
-	drained = !s->busy[!s->turn];
-	spin_unlock_irq(&s->lock);
+	spin_lock_irq(&w->lock);
+	drained = !w->busy[!w->turn];
+	spin_unlock_irq(&w->lock);
 	return drained;
 }
 

@@ -22,8 +22,8 @@
  *    have come or it is closed, which is after the message ended only if it was given
  *    up, or answered before all of it had come. What such a page holds by then goes to
  *    a generation that is never read. So they are copied if the slot keeps a generation
- *    that was given up (@keeps_gen), and if the device is sealed: a page of the pool, or
- *    of a batch, holds plain text while it is sealed or opened.
+ *    that was given up (@keeps_gen), and if the device is sealed or compressed: a page of
+ *    the pool, or of a batch, holds plain text while it is sealed or opened.
  *  - Nothing here sleeps for the network or allocates; only the receiver waits,
  *    for the results that follow a header. The message holds a reference to the
  *    peer until it ends.
@@ -130,7 +130,7 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 static bool store_refers(const struct nswap_op *op)
 {
 	return !op->store->keeps_gen &&
-	       !nswap_visible_device(op->io->dev)->sealer;
+	       !nswap_visible_device(op->io->dev)->wrap;
 }
 
 /* the message points to its generations, whose values may be set later */

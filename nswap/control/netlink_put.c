@@ -182,6 +182,15 @@ static int put_rekey(struct sk_buff *skb, const struct nswap_device_view *v)
 	       put_u64(skb, NSWAP_DEVICE_A_OLD_KEY_ALTERED, v->altered);
 }
 
+/* how its pages are compressed, and what that has made of them */
+static int put_compress(struct sk_buff *skb, const struct nswap_device_view *v)
+{
+	return nla_put_string(skb, NSWAP_DEVICE_A_COMPRESS, v->compress) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_COMPRESSED, v->compressed) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_COMPRESSED_BYTES, v->compressed_bytes) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_INCOMPRESSIBLE, v->incompressible);
+}
+
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
 	const struct nswap_tier_view *flash = &v->tier[NSWAP_TIER_FLASH];
@@ -215,7 +224,8 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	      put_u64(skb, NSWAP_DEVICE_A_FLASH_USED, flash->used))) ||
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
 	    put_tier(skb, flash) || put_tier(skb, home) ||
-	    put_own_policies(skb, v) || put_side_tables(skb, v) || put_rekey(skb, v))
+	    put_own_policies(skb, v) || put_side_tables(skb, v) || put_rekey(skb, v) ||
+	    put_compress(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -27,6 +27,7 @@ struct nswap_reseal;
 struct nswap_reserve;
 struct nswap_returns;
 struct nswap_sealer;
+struct nswap_wrap;
 
 /* flags of a read by the prefetcher, see @ahead of struct nswap_io */
 #define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
@@ -66,6 +67,7 @@ struct nswap_slot_counts {
  * @repair: makes missing second copies; likewise
  * @parity: its rows, see parity.h; NULL until protection by parity is turned on
  * @outer: of a device of cells: the visible one; else NULL
+ * @wrap: its pages are compressed or sealed, see client/wrap.c; else NULL; write-once
  * @sealer: seals its pages, NULL if they are not sealed; write-once
  * @reseal: pages that get another key; NULL until its key is changed first
  * @key_change: has them read and written; likewise
@@ -125,6 +127,7 @@ struct nswap_device {
 	struct nswap_mirror_fill *repair;
 	struct nswap_parity *parity;
 	struct nswap_device *outer;
+	struct nswap_wrap *wrap;
 	struct nswap_sealer *sealer;
 	struct nswap_reseal *reseal;
 	struct nswap_key_change *key_change;

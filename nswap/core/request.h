@@ -11,6 +11,7 @@
 #include "keys/seal_page.h"
 #include "backing/home.h"
 #include "base/bits.h"
+#include "pure/compress_page.h"
 #include "pure/slot_map.h"
 #include "transport/conn.h"
 
@@ -29,7 +30,7 @@ struct nswap_store_ops;
  * @began: when it was given to the connection, home or flash, by ktime_get_ns()
  * @read_began: page-in of a device with flash: when, for nswap_read_ended()
  * @links: page-in from flash: nswap_flash_links() before its slots were read
- * @again: page-in of a sealed device: what nswap_op_answered() was told
+ * @again: page-in of a device with pages that are wrapped: what nswap_op_answered() was told
  * @first: first slot, relative to the request's
  * @nr: slots
  */
@@ -119,16 +120,18 @@ struct nswap_io_ops {
  * @outer: of a block request, and of one that writes to cells: the slots of the visible
  *	device
  * @page: memory of each slot
- * @bounce: page-out of a sealed device: pages of the pool, in place of the program's
+ * @bounce: page-out of a device with pages that are wrapped (client/wrap.c): pages of the
+ *	pool, in place of the program's
  * @bounced: how many; the last ones of @nr
- * @turn_of_key: likewise, with pages of the pool: see struct nswap_sealer
- * @seal: page-out of a sealed device: of each slot, to be kept
- * @sealed: page-out: pages that are sealed
- * @opened: page-in of a sealed device: pages that are open
+ * @turn_of_key: likewise, with pages of the pool: see struct nswap_wrap
+ * @kept: page-out of a compressed or sealed device: of each slot, to be kept
+ * @seal: likewise of a sealed one
+ * @wrapped: page-out: pages that are wrapped
+ * @opened: page-in of such a device: pages that are open
  * @from_home: page-in: pages that home was asked for last, and not flash
  * @doubted: likewise: pages that did not open when they came from
  * @doubted_at: index of this peer
- * @open: page-in of a sealed device: opens its pages where that may be done
+ * @open: page-in of such a device: opens its pages where that may be done
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
  * @bv: vectors of the messages; the one from slot i starts at 3 * i
@@ -176,8 +179,9 @@ struct nswap_io {
 	struct page *bounce[NSWAP_REQ_SLOTS];
 	u16 bounced;
 	u8 turn_of_key;
+	struct nswap_short kept[NSWAP_REQ_SLOTS];
 	struct nswap_seal seal[NSWAP_REQ_SLOTS];
-	unsigned long sealed;
+	unsigned long wrapped;
 	unsigned long opened;
 	unsigned long from_home;
 	unsigned long doubted;

@@ -15,6 +15,7 @@
 #include <linux/random.h>
 
 #include "class.h"
+#include "compress.h"
 #include "config.h"
 #include "disk.h"
 #include "protect.h"
@@ -119,6 +120,8 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 					  &b->shape, ext);
 	if (!ret)
 		ret = nswap_class_parse(cfg, b, ext);
+	if (!ret && cfg->compress)
+		ret = nswap_compress_parse(cfg->compress, &b->compress, ext);
 	/* there is to be a key that cannot be guessed */
 	if (!ret && cfg->seal && wait_for_random_bytes())
 		ret = -EINTR;

@@ -23,6 +23,7 @@ struct nswap_home;
  * @class: what lenders do with its pages
  * @reserve: pages that peers are to keep for it
  * @seal: its pages leave the node sealed
+ * @compress: how they are compressed before
  * @shape: with parity, what its groups have
  */
 struct nswap_device_backing {
@@ -33,6 +34,7 @@ struct nswap_device_backing {
 	enum nswap_device_class class;
 	u32 reserve;
 	bool seal;
+	enum nswap_compress compress;
 	struct nswap_group_shape shape;
 };
 

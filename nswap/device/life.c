@@ -21,8 +21,9 @@
 
 #include "base/log.h"
 #include "class.h"
-#include "client/seal.h"
 #include "client/tier.h"
+#include "client/wrap.h"
+#include "compress.h"
 #include "config.h"
 #include "core/client_state.h"
 #include "core/devices.h"
@@ -64,7 +65,7 @@ static void free_device(struct nswap_device *dev)
 	if (dev->flash)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
-	nswap_sealer_exit(dev);
+	nswap_wrap_exit(dev);
 	nswap_reserve_exit(dev);
 	nswap_return_exit(dev);
 	nswap_side_exit(&dev->side);
@@ -117,7 +118,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	dev->counts = alloc_percpu(struct nswap_slot_counts);
 	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow || !dev->counts ||
 	    nswap_slot_map_init(&dev->map, slots) ||
-	    (b->seal && nswap_sealer_init(dev)) ||
+	    ((b->seal || b->compress) && nswap_wrap_init(dev, b->seal, b->compress)) ||
 	    nswap_reserve_init(dev, b->reserve) ||
 	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev)) ||
@@ -156,6 +157,7 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 		nswap_tier_look(dev, tier, &v->tier[tier]);
 	v->in_use = disk_openers(dev->disk);
 	v->sealed = dev->sealer;
+	nswap_compress_look(dev, v);
 	nswap_key_change_look(dev, v);
 	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
@@ -243,8 +245,8 @@ static int add_at_peers(struct nswap_device *dev, struct netlink_ext_ack *ext)
 /*
  * Add a device to a node. Waits briefly for the sessions with known peers. Context:
  * process, sleeps; allocates 8 bytes a slot and the side tables: a bit, with a home
- * four and a byte; with protection by home 4 MiB; sealed 24 bytes, a pool of
- * up to 16 MiB and memory of each processor. Returns 0, -EINVAL, -EINTR, -ENOMEM, -ENOSPC,
+ * four and a byte; with protection by home 4 MiB; sealed 24 bytes, compressed 4, and for
+ * either a pool of up to 16 MiB and memory of each processor. Returns 0, -EINVAL, -EINTR, -ENOMEM, -ENOSPC,
  * -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
  */
 int nswap_device_add(struct nswap_node *node,
@@ -265,7 +267,7 @@ int nswap_device_add(struct nswap_node *node,
 	}
 	dev = alloc_device(node, &b);
 	if (!dev) {
-		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.5 MiB per GiB of device, 6 more and a pool of up to 16 MiB if it is sealed, or 256 devices are there already");
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.5 MiB per GiB of device, 6 more if it is sealed, 1 if compressed, and a pool of up to 16 MiB for either, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close;
 	}

@@ -82,21 +82,27 @@ static struct crypto_aead *aes_init(const struct nswap_cipher *c)
 	return aes_try(c, "gcm(aes)") ?: aes_try(c, X86_AES "aesni");
 }
 
+/* so much of a page is sealed */
+static unsigned int seal_bytes(const struct nswap_seal_name *name)
+{
+	return le32_to_cpu(name->len) ?: PAGE_SIZE;
+}
+
 static bool aes_run(const struct nswap_cipher *c, struct nswap_seal_work *w,
 		    struct page *page, bool open)
 {
+	unsigned int bytes = seal_bytes(&w->name);
 	struct aead_request *req = &w->req;
 	int ret;
 
 	sg_init_table(w->sg, 3);
 	sg_set_buf(&w->sg[0], &w->name, sizeof(w->name));
-	sg_set_page(&w->sg[1], page, PAGE_SIZE, 0);
+	sg_set_page(&w->sg[1], page, bytes, 0);
 	sg_set_buf(&w->sg[2], w->tag, sizeof(w->tag));
 	aead_request_set_tfm(req, c->aes);
 	aead_request_set_callback(req, 0, NULL, NULL);
 	aead_request_set_ad(req, sizeof(w->name));
-	aead_request_set_crypt(req, w->sg, w->sg, PAGE_SIZE + (open ? NSWAP_SEAL_TAG : 0),
-			       w->iv);
+	aead_request_set_crypt(req, w->sg, w->sg, bytes + (open ? NSWAP_SEAL_TAG : 0), w->iv);
 	ret = open ? crypto_aead_decrypt(req) : crypto_aead_encrypt(req);
 	WARN_ON_ONCE(ret && ret != -EBADMSG);
 	return !ret;
@@ -147,15 +153,16 @@ static bool chacha_run(const struct nswap_cipher *c, struct nswap_seal_work *w,
 		       struct page *page, u64 nonce, bool open)
 {
 	const u8 *name = (const u8 *)&w->name;
+	unsigned int bytes = seal_bytes(&w->name);
 
 	sg_init_table(w->sg, 2);
-	sg_set_page(&w->sg[0], page, PAGE_SIZE, 0);
+	sg_set_page(&w->sg[0], page, bytes, 0);
 	sg_set_buf(&w->sg[1], w->tag, sizeof(w->tag));
 	if (open)
-		return chacha20poly1305_decrypt_sg_inplace(w->sg, PAGE_SIZE + NSWAP_SEAL_TAG,
+		return chacha20poly1305_decrypt_sg_inplace(w->sg, bytes + NSWAP_SEAL_TAG,
 							   name, sizeof(w->name), nonce,
 							   c->key);
-	return chacha20poly1305_encrypt_sg_inplace(w->sg, PAGE_SIZE, name, sizeof(w->name),
+	return chacha20poly1305_encrypt_sg_inplace(w->sg, bytes, name, sizeof(w->name),
 						   nonce, c->key);
 }
 
@@ -178,7 +185,7 @@ static bool seal_run(const struct nswap_cipher *c, struct page *page,
 }
 
 /*
- * Encrypt a page in place. @seal: its @nonce is set; its @tag is the result. Context: task;
+ * Encrypt a page in place, as much of it as @name says. @seal: its @nonce is set; its @tag is the result. Context: task;
  * does not sleep or allocate. Returns false if the implementation is broken: the page is
  * cleared then, and what was in it is lost.
  */

@@ -40,14 +40,14 @@ static inline unsigned int nswap_seal_key(const struct nswap_seal *seal)
  * @epoch: its boot epoch
  * @slot: slot
  * @instance: of the device
- * @zero: zero
+ * @len: bytes of it that are sealed, all others are zeros; 0: all of it
  */
 struct nswap_seal_name {
 	__le64 owner;
 	__le64 epoch;
 	__le64 slot;
 	__le32 instance;
-	__le32 zero;
+	__le32 len;
 };
 
 /**

@@ -35,7 +35,7 @@
  */
 #include <linux/slab.h>
 
-#include "client/seal.h"
+#include "client/wrap.h"
 #include "core/client_state.h"
 #include "core/devices.h"
 #include "core/node.h"
@@ -272,12 +272,12 @@ static unsigned long return_sound(struct nswap_return *r, const struct nswap_pee
 		u32 slot = r->b.io.slot[i];
 		struct nswap_slot s;
 
-		if (nswap_seal_open(dev, slot, r->b.io.page[i], true))
+		if (nswap_wrap_open(dev, slot, r->b.io.page[i], true))
 			continue;
 		s = nswap_slot_look(dev, slot);
 		if (nswap_slot_is(&s, NSWAP_SLOT_MOVING, from->index,
 				  le32_to_cpu(page[i].gen)))
-			nswap_seal_broken(dev, slot, from->name);
+			nswap_wrap_broken(dev, slot, from->name);
 		sound &= ~BIT(i);
 	}
 	return sound;

@@ -155,7 +155,7 @@ static unsigned long change_collect(struct nswap_key_change *k)
 	for (i = 0; i < r->b.io.nr; i++) {
 		/* before its seal: that is of this word, or a newer one */
 		r->had[i] = nswap_slot_look(k->dev, k->cursor + i);
-		/* pairs with nswap_seal_keep() */
+		/* pairs with nswap_wrap_keep() */
 		smp_rmb();
 		if (!nswap_seal_key_old(k->dev, k->cursor + i))
 			continue;

@@ -25,7 +25,7 @@
 #include "client/rebuild.h"
 #include "client/request_queue.h"
 #include "client/row.h"
-#include "client/seal.h"
+#include "client/wrap.h"
 #include "client/seal_key.h"
 #include "core/client_state.h"
 #include "core/home_copy.h"
@@ -76,7 +76,7 @@ static void copy_stored(struct nswap_io *io, unsigned int i)
 	if (!(c->resealed & BIT(i)) ||
 	    cmpxchg(cell_of, c->old[i], io->slot[i]) != c->old[i])
 		return;
-	nswap_seal_keep(io, i);
+	nswap_wrap_keep(io, i);
 	set_bit(i, &c->switched);
 }
 
@@ -177,11 +177,11 @@ static bool copy_sound(struct nswap_row_copy *c, unsigned int i)
 	struct nswap_slot at;
 
 	if (!p->dev->sealer ||
-	    nswap_seal_open(p->dev, slot, c->b.io.page[i], true))
+	    nswap_wrap_open(p->dev, slot, c->b.io.page[i], true))
 		return true;
 	at = nswap_slot_look(c->old[i] ? p->cells : p->dev, c->old[i] ?: slot);
 	if (copy_same(c, i))
-		nswap_seal_broken_at(p->dev, slot, &at);
+		nswap_wrap_broken_at(p->dev, slot, &at);
 	return false;
 }
 
@@ -237,7 +237,7 @@ static unsigned int copy_reseal(struct nswap_row_copy *c, unsigned int nr)
 		bool old = nswap_seal_key_old(dev, c->b.io.outer[i]);
 
 		copy_shift(c, n, i);
-		if (old && !nswap_seal_again(&c->b.io, n))
+		if (old && !nswap_wrap_again(&c->b.io, n))
 			continue;
 		c->resealed |= old ? BIT(n) : 0;
 		n++;

@@ -31,6 +31,7 @@ static const struct option add_options[] = {
 	{ "reserve", required_argument, NULL, 'r' },
 	{ "seal", no_argument, NULL, 'e' },
 	{ "no-seal", no_argument, NULL, 'E' },
+	{ "compress", required_argument, NULL, 'C' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -125,6 +126,7 @@ struct wanted {
 	uint64_t reserve;
 	bool reserves;
 	int seal;		/* -1: as the node has keys or not */
+	const char *compress;
 	bool force;
 };
 
@@ -191,6 +193,9 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		case 'E':
 			w->seal = 0;
 			break;
+		case 'C':
+			w->compress = optarg;
+			break;
 		case 'f':
 			w->force = true;
 			break;
@@ -246,6 +251,8 @@ static void add(const struct wanted *w, struct view_device *d)
 		ctl_put_text(msg, NSWAP_A_CLASS, w->class);
 	if (w->seal >= 0)
 		ctl_put_byte(msg, NSWAP_A_SEAL, w->seal);
+	if (w->compress)
+		ctl_put_text(msg, NSWAP_A_COMPRESS, w->compress);
 	if (w->reserves)
 		ctl_put_wide(msg, NSWAP_A_RESERVE, w->reserve);
 	why = ctl_try_call(msg, view_take_device, d);
@@ -294,6 +301,8 @@ int cmd_device_add(int argc, char **argv)
 		       strcmp(d.protect, "none") ? d.protect : "");
 		if (strcmp(d.class, "normal"))
 			printf(", class %s", d.class);
+		if (strcmp(d.compress, "off"))
+			printf(", compressed with %s", d.compress);
 		if (d.reserve)
 			printf(", %s reserved", text_size(d.reserve, size, sizeof(size)));
 		printf("\n");

@@ -55,6 +55,10 @@ void view_json_device(const struct view_device *d)
 	json_number("slots_lost", d->lost);
 	json_string("protect", d->protect);
 	json_bool("sealed", d->sealed);
+	json_string("compress", d->compress);
+	json_number("compressed_pages", d->compressed);
+	json_number("compressed_bytes", d->compressed_bytes);
+	json_number("incompressible_pages", d->incompressible);
 	json_bool("rekeying", d->rekeying);
 	json_number("old_key_pages", d->old_key);
 	json_number("old_key_unread", d->unread);
@@ -90,6 +94,15 @@ static void more(bool *any)
 	*any = true;
 }
 
+/* "lz4 (8.0M to 3.1M, 12K stayed)": since the device was added */
+static void print_compress(const struct view_device *d)
+{
+	char from[8], to[8], whole[8];
+
+	printf("%s (%s to %s, %s stayed)", d->compress, of_pages(d->compressed, from),
+	       text_short(d->compressed_bytes, to), of_pages(d->incompressible, whole));
+}
+
 static void print_more(const struct view_device *d)
 {
 	bool any = false;
@@ -115,6 +128,10 @@ static void print_more(const struct view_device *d)
 	if (d->sealed) {
 		more(&any);
 		printf("sealed");
+	}
+	if (strcmp(d->compress, "off")) {
+		more(&any);
+		print_compress(d);
 	}
 	if (d->old_key) {
 		more(&any);

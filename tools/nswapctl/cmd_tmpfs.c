@@ -39,6 +39,7 @@ static const struct option create_options[] = {
 	{ "protect", required_argument, NULL, 'p' },
 	{ "no-reserve", no_argument, NULL, 'n' },
 	{ "no-seal", no_argument, NULL, 'E' },
+	{ "compress", required_argument, NULL, 'C' },
 	{ }
 };
 
@@ -49,6 +50,7 @@ struct tmpfs {
 	const char *protect;
 	bool reserve;
 	bool seal;
+	const char *compress;
 	char device[80];	/* "/dev/nswap0", once it is there */
 };
 
@@ -131,6 +133,8 @@ static void tmpfs_add_device(struct tmpfs *t)
 	}
 	if (!t->seal)
 		word[n++] = "--no-seal";
+	word[n++] = "--compress";
+	word[n++] = t->compress;
 	tmpfs_added(said, tmpfs_run(word, fileno(name), fileno(said)));
 	rewind(name);
 	if (fscanf(name, "%79[^,\n ]", t->device) != 1)
@@ -138,7 +142,10 @@ static void tmpfs_add_device(struct tmpfs *t)
 	fclose(name);
 }
 
-/* pages must not change while they are written: they are sealed, or parity is made of them */
+/*
+ * Pages must not change while they are written: they are sealed or compressed, or parity is
+ * made of them
+ */
 static void tmpfs_stable(const struct tmpfs *t)
 {
 	char path[160];
@@ -169,6 +176,8 @@ static void tmpfs_parse(int argc, char **argv, struct tmpfs *t)
 			t->protect = optarg;
 		else if (option == 'n')
 			t->reserve = false;
+		else if (option == 'C')
+			t->compress = optarg;
 		else
 			t->seal = false;
 	}
@@ -187,7 +196,8 @@ static void tmpfs_parse(int argc, char **argv, struct tmpfs *t)
 
 int cmd_tmpfs_create(int argc, char **argv)
 {
-	struct tmpfs t = { .protect = "none", .reserve = true, .seal = true };
+	struct tmpfs t = { .protect = "none", .reserve = true, .seal = true,
+			   .compress = "off" };
 	const char *const mkfs[] = { "mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O",
 				     "^has_journal", "-E", "nodiscard,lazy_itable_init=1",
 				     t.device, NULL };

@@ -50,7 +50,7 @@ const struct ctl_command ctl_commands[] = {
 	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]...\n"
 	  "                   [--tier DEVICE,rank=N]... [--protect KIND]\n"
 	  "                   [--class CLASS] [--reserve SIZE] [--seal | --no-seal]\n"
-	  "                   [--force]",
+	  "                   [--compress KIND] [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
@@ -67,9 +67,12 @@ const struct ctl_command ctl_commands[] = {
 	  "  --reserve SIZE    RAM that peers set aside for this device alone\n"
 	  "  --seal, --no-seal whether its pages leave this node encrypted, so that no peer can\n"
 	  "                    read or change one; by default if the node has keys\n"
+	  "  --compress KIND   compress its pages before they leave: lz4, zstd (slower, and\n"
+	  "                    smaller), or off, the default\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
-	  "Its slot map takes 2 MiB of RAM per GiB, 6 more if it is sealed. Then:\n"
+	  "Its slot map takes 2 MiB of RAM per GiB, 6 more if it is sealed, 1 if compressed.\n"
+	  "Then:\n"
 	  "mkswap /dev/nswapN && swapon -p 100 /dev/nswapN\n",
 	  cmd_device_add },
 	{ "device del", "nswapN [--flash DEVICE]", "delete a device that is not in use",
@@ -96,7 +99,8 @@ const struct ctl_command ctl_commands[] = {
 	  cmd_device_rekey },
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
-	{ "tmpfs create", "SIZE DIR [--protect KIND] [--no-reserve] [--no-seal]",
+	{ "tmpfs create", "SIZE DIR [--protect KIND] [--no-reserve] [--no-seal]\n"
+	  "                   [--compress KIND]",
 	  "mount a file system for temporary files in peers' RAM",
 	  "An ext4 without a journal on a device of its own, on the folder DIR, which is\n"
 	  "empty. Peers set aside as much RAM, so that it is the file system that is full\n"
@@ -105,7 +109,8 @@ const struct ctl_command ctl_commands[] = {
 	  "                    as peers have room), parity:N+1 or parity:N+2 (no reserve)\n"
 	  "  --no-reserve      peers set nothing aside: a write fails with an I/O error, and\n"
 	  "                    files are damaged, when they have no room\n"
-	  "  --no-seal         its pages leave this node as they are\n",
+	  "  --no-seal         its pages leave this node as they are\n"
+	  "  --compress KIND   compressed with lz4 or zstd; off by default\n",
 	  cmd_tmpfs_create },
 	{ "tmpfs list", "", "list these file systems", "", cmd_tmpfs_list },
 	{ "tmpfs remove", "DIR", "unmount one, and delete its device", "", cmd_tmpfs_remove },

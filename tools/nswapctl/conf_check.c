@@ -19,6 +19,7 @@
 #define READ	"fastest, least-loaded, prefetched-first, soonest"
 #define SIZING	"fixed, watermark, pressure, owner"
 #define CLASS	"critical, normal, droppable"
+#define COMPRESS	"lz4, zstd, off"
 
 typedef bool (*conf_test_fn)(const char *value);
 
@@ -105,6 +106,11 @@ static bool is_class(const char *v)
 	return is_one_of(v, CLASS);
 }
 
+static bool is_compress(const char *v)
+{
+	return is_one_of(v, COMPRESS);
+}
+
 static bool is_protection(const char *v)
 {
 	int n, checks, len = 0;
@@ -181,6 +187,7 @@ static const struct conf_key {
 	{ CONF_DEVICE, "class", is_class, CLASS, false },
 	{ CONF_DEVICE, "reserve", is_pages, SIZE, false },
 	{ CONF_DEVICE, "seal", is_bool, BOOL, false },
+	{ CONF_DEVICE, "compress", is_compress, COMPRESS, false },
 	{ CONF_DEVICE, "swap", is_bool, BOOL, false },
 	{ CONF_DEVICE, "priority", is_priority, "0 to 32767", false },
 	{ CONF_DEVICE, "place-policy", is_place, PLACE, false },
@@ -206,7 +213,7 @@ static const struct {
 static const char *const key_lists[] = {
 	"address, port, peers, broadcast, connections, key, members, secret, open, lend, size-policy, place-policy, read-policy, weight",
 	"KNOB = NUMBER, see: nswapctl set",
-	"size, home, flash, tier, protect, class, reserve, seal, swap, priority, place-policy, read-policy",
+	"size, home, flash, tier, protect, class, reserve, seal, compress, swap, priority, place-policy, read-policy",
 };
 
 static const char *knob_names(void)

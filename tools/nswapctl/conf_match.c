@@ -20,7 +20,8 @@
 #define DELETE	"as it is, or swapoff and 'nswapctl device del' first, or a section of its own for a device that this one does not mean"
 
 /* what of a device is chosen when it is added */
-static const char *const match_keys[] = { "size", "class", "reserve", "seal", "flash" };
+static const char *const match_keys[] = { "size", "class", "reserve", "seal", "compress",
+					  "flash" };
 
 #define NR_KEYS	(sizeof(match_keys) / sizeof(*match_keys))
 
@@ -99,6 +100,8 @@ static const struct conf_entry *match_contradicts(const struct conf_section *s,
 		return NULL;
 	if (!strcmp(key, "class"))
 		return strcmp(e->value, d->class) ? e : NULL;
+	if (!strcmp(key, "compress"))
+		return strcmp(e->value, d->compress) ? e : NULL;
 	if (!strcmp(key, "seal"))
 		return conf_on(s, key, false) != d->sealed ? e : NULL;
 	if (!parse_size(e->value, &bytes))
@@ -116,6 +119,8 @@ static bool match_unasked(const struct conf_section *s, const struct view_device
 		return false;
 	if (!strcmp(key, "class"))
 		return strcmp(d->class, "normal");
+	if (!strcmp(key, "compress"))
+		return strcmp(d->compress, "off");
 	if (!strcmp(key, "seal"))
 		return d->sealed != keys;
 	return !strcmp(key, "reserve") && d->reserve;
@@ -179,6 +184,9 @@ void conf_match_fixed(struct conf *c, const struct conf_section *s,
 		else if (e && !strcmp(e->key, "seal"))
 			conf_complain(c, e->line, DELETE, "whether %s is sealed cannot be changed",
 				      d->name);
+		else if (e && !strcmp(e->key, "compress"))
+			conf_complain(c, e->line, DELETE,
+				      "how pages of %s are compressed cannot be changed", d->name);
 		else if (e)
 			conf_complain(c, e->line, DELETE, "the %s of %s cannot be changed", e->key,
 				      d->name);

@@ -54,6 +54,8 @@ const struct view_counter view_counters[] = {
 	       "pages computed from the others of their group"),
 	CLIENT("pages_relogged", PAGES_RELOGGED,
 	       "pages brought to other cells by recovery and cleaning"),
+	CLIENT("pages_compressed", PAGES_COMPRESSED, "pages that left shorter than they were"),
+	CLIENT("bytes_compressed", BYTES_COMPRESSED, "what these had then"),
 	CLIENT("pages_home_in", PAGES_HOME_IN, "pages read back from home"),
 	CLIENT("pages_returned", PAGES_RETURNED,
 	       "own pages that servers brought back and flash or home has taken"),

@@ -74,6 +74,10 @@ struct view_device {
 	uint64_t reserved;
 	uint64_t exposed;
 	bool sealed;
+	char compress[16];
+	uint64_t compressed;	/* pages that left shorter than they were, and then had */
+	uint64_t compressed_bytes;
+	uint64_t incompressible;	/* pages that left whole */
 	bool rekeying;
 	uint64_t old_key;	/* pages left under the old key; of these: */
 	uint64_t unread;	/* could not be read or written when tried last */

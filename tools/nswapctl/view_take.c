@@ -140,6 +140,10 @@ void view_take_device(struct nlattr **attrs, void *device)
 	d->reserved = u64_of(tb[NSWAP_DEVICE_A_RESERVED]);
 	d->exposed = u64_of(tb[NSWAP_DEVICE_A_EXPOSED]);
 	d->sealed = tb[NSWAP_DEVICE_A_SEALED];
+	text_of(tb[NSWAP_DEVICE_A_COMPRESS], d->compress, sizeof(d->compress));
+	d->compressed = u64_of(tb[NSWAP_DEVICE_A_COMPRESSED]);
+	d->compressed_bytes = u64_of(tb[NSWAP_DEVICE_A_COMPRESSED_BYTES]);
+	d->incompressible = u64_of(tb[NSWAP_DEVICE_A_INCOMPRESSIBLE]);
 	d->rekeying = tb[NSWAP_DEVICE_A_REKEYING];
 	d->old_key = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY]);
 	d->unread = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY_UNREAD]);
