@@ -6,7 +6,7 @@ import mmap
 import os
 import time
 
-from . import check
+from . import check, text
 from .cluster import PAGE, shown
 
 
@@ -59,10 +59,12 @@ def state_of(path):
 
 class Slots:
     """Single slots of a device, written and compared by the scenario itself
-    (lab only).  A slot's content is f(seed, slot, write count)."""
+    (lab only).  A slot's content is f(seed, slot, write count): random, or what
+    text.page() makes of that."""
 
-    def __init__(self, dev, seed=1):
+    def __init__(self, dev, seed=1, data="random"):
         self.seed = seed
+        self.data = data
         self.count = {}
         self.slowest = 0.0
         self._file = os.open(f"/dev/{dev}", os.O_RDWR | os.O_DIRECT)
@@ -80,7 +82,9 @@ class Slots:
     def page(self, slot):
         """What was written last."""
         key = f"{self.seed} {slot} {self.count[slot]}".encode()
-        return hashlib.shake_128(key).digest(PAGE)
+        if self.data == "random":
+            return hashlib.shake_128(key).digest(PAGE)
+        return text.page(self.data, key)
 
     def write(self, first, slots=1):
         """Write adjacent slots, each with its next content, in one call."""

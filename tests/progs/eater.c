@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "pattern_text.h"
 #include "prog.h"
 
 enum order { ORDER_SEQ, ORDER_RANDOM, ORDER_RW };
@@ -33,6 +34,7 @@ struct eater {
 	double seconds_wanted;
 	uint64_t rate;
 	enum order order;
+	enum pat_data data;
 	bool progress;
 	bool hold;
 	bool timed;
@@ -152,7 +154,7 @@ static unsigned char *page_at(struct eater *e, uint64_t page)
 static void write_page(struct eater *e, uint64_t page)
 {
 	e->count[page]++;
-	pat_fill(page_at(e, page), e->seed, page, e->count[page]);
+	pat_data_fill(e->data, page_at(e, page), e->seed, page, e->count[page]);
 	e->writes++;
 }
 
@@ -175,7 +177,7 @@ static void access_page(struct eater *e, uint64_t page, bool rewrite)
 		return;
 	}
 	accessing = 1;
-	if (!pat_same(page_at(e, page), e->seed, page, e->count[page])) {
+	if (!pat_data_same(e->data, page_at(e, page), e->seed, page, e->count[page])) {
 		bad_page(&e->bad, page_at(e, page), e->seed, page,
 			 e->count[page], e->pages);
 		rewrite = true;
@@ -230,8 +232,8 @@ static void spoil(struct eater *e, uint64_t n, bool stale)
 		uint64_t page = i * (e->pages / n ? e->pages / n : 1);
 
 		if (stale)
-			pat_fill(page_at(e, page), e->seed, page,
-				 e->count[page] - 1);
+			pat_data_fill(e->data, page_at(e, page), e->seed, page,
+				      e->count[page] - 1);
 		else
 			page_at(e, page)[page % PAT_BYTES] ^= 1 << page % 8;
 	}
@@ -311,6 +313,7 @@ static const char usage[] =
 	"                    rw: compared and rewritten page by page, random\n"
 	"  --seconds S       go on with passes until S seconds after the start\n"
 	"  --seed N          seed of patterns and orders (default 1)\n"
+	"  --data KIND       random (default), text, mixed: what can be compressed\n"
 	"  --rate N          at most N page accesses a second\n"
 	"  --hold            then keep the memory until SIGTERM, compare again\n"
 	"  --release FILE    with --hold: until FILE exists, too\n"
@@ -327,7 +330,7 @@ int main(int argc, char **argv)
 	static const struct option opts[] = {
 		{ "mb", 1, NULL, 'm' }, { "passes", 1, NULL, 'p' },
 		{ "order", 1, NULL, 'o' }, { "seconds", 1, NULL, 's' },
-		{ "seed", 1, NULL, 'S' }, { "rate", 1, NULL, 'r' },
+		{ "seed", 1, NULL, 'S' }, { "rate", 1, NULL, 'r' }, { "data", 1, NULL, 'd' },
 		{ "hold", 0, NULL, 'H' }, { "release", 1, NULL, 'R' },
 		{ "progress", 0, NULL, 'P' },
 		{ "timed", 0, NULL, 'T' }, { "out", 1, NULL, 'O' },
@@ -366,6 +369,16 @@ int main(int argc, char **argv)
 			break;
 		case 'r':
 			e.rate = arg_number("--rate", optarg, 1, 1 << 30);
+			break;
+		case 'd':
+			if (!strcmp(optarg, "random"))
+				e.data = PAT_RANDOM;
+			else if (!strcmp(optarg, "text"))
+				e.data = PAT_TEXT;
+			else if (!strcmp(optarg, "mixed"))
+				e.data = PAT_MIXED;
+			else
+				refuse("--data is random, text or mixed, not '%s'", optarg);
 			break;
 		case 'H':
 			e.hold = true;
