@@ -155,7 +155,9 @@ static int recv_results(struct nswap_op *op, struct nswap_conn *c,
 	unsigned int i;
 	int ret;
 
-	if (c->rx.type != NSWAP_LOAD_REPLY || le32_to_cpu(c->rx.nr) != op->nr)
+	/* a flag that was not asked for */
+	if (c->rx.type != NSWAP_LOAD_REPLY || le32_to_cpu(c->rx.nr) != op->nr ||
+	    c->rx.flags & ~op->m.hdr.flags)
 		return -EPROTO;
 	ret = nswap_conn_plain(c, result, op->nr * sizeof(*result));
 	if (ret)

@@ -4,7 +4,8 @@
  *
  * Invariant: a header that nswap_wire_check() accepts has a payload whose
  * size follows from its type and @nr alone (or is bounded by them, for
- * LOAD_REPLY), so that a receiver never reads more than it has room for.
+ * LOAD_REPLY and what has short pages), so that a receiver never reads more than
+ * it has room for.
  */
 #include <linux/errno.h>
 #include <linux/socket.h>
@@ -39,14 +40,14 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 			      .fixed = sizeof(struct nswap_wire_welcome) },
 	[NSWAP_STORE] = { "store", NSWAP_REQ_SLOTS, 1,
 			  PAGE_SIZE + sizeof(__le32),
-			  .flags = NSWAP_F_TIMED | NSWAP_F_RESERVED },
+			  .flags = NSWAP_F_TIMED | NSWAP_F_RESERVED | NSWAP_F_SHORT },
 	[NSWAP_STORE_ACK] = { "store-ack", NSWAP_REQ_SLOTS, 1,
 			      sizeof(struct nswap_wire_result),
 			      .timed = true },
 	[NSWAP_LOAD] = { "load", NSWAP_REQ_SLOTS, 1, sizeof(__le32),
-			 .flags = NSWAP_F_TIMED },
+			 .flags = NSWAP_F_TIMED | NSWAP_F_SHORT },
 	[NSWAP_LOAD_REPLY] = { "load-reply", NSWAP_REQ_SLOTS, 1,
-			       .timed = true },
+			       .flags = NSWAP_F_SHORT, .timed = true },
 	[NSWAP_FREE] = { "free", NSWAP_WIRE_RUNS, 1,
 			 sizeof(struct nswap_wire_run),
 			 .flags = NSWAP_F_NO_RECORD },
@@ -63,7 +64,7 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 	[NSWAP_PONG] = { "pong", U32_MAX, .flags = NSWAP_F_SHARE },
 	[NSWAP_MOVE] = { "move", NSWAP_REQ_SLOTS, 1,
 			 PAGE_SIZE + sizeof(struct nswap_wire_page),
-			 sizeof(struct nswap_wire_node) },
+			 sizeof(struct nswap_wire_node), .flags = NSWAP_F_SHORT },
 	[NSWAP_MOVE_ACK] = { "move-ack", NSWAP_REQ_SLOTS, 1,
 			     sizeof(struct nswap_wire_result) },
 	[NSWAP_MOVED] = { "moved", NSWAP_REQ_SLOTS, 1,
@@ -77,7 +78,7 @@ static const struct shape shapes[NSWAP_WIRE_NR] = {
 			      sizeof(struct nswap_wire_result) },
 	[NSWAP_RETURN] = { "return", NSWAP_REQ_SLOTS, 1,
 			   PAGE_SIZE + sizeof(struct nswap_wire_page),
-			   sizeof(struct nswap_wire_node) },
+			   sizeof(struct nswap_wire_node), .flags = NSWAP_F_SHORT },
 	[NSWAP_RETURN_ACK] = { "return-ack", NSWAP_REQ_SLOTS, 1,
 			       sizeof(struct nswap_wire_result) },
 	[NSWAP_ANNOUNCE] = { "announce",
@@ -117,6 +118,24 @@ static bool load_reply_fits(u32 nr, u32 bytes)
 	       !((bytes - results) % PAGE_SIZE);
 }
 
+/* what comes before the pages of a message whose pages are short */
+static u32 short_plain(const struct nswap_wire_hdr *h)
+{
+	const struct shape *s = &shapes[h->type];
+	u32 each = h->type == NSWAP_LOAD_REPLY ? sizeof(__le32) : s->each - PAGE_SIZE;
+
+	return s->fixed + le32_to_cpu(h->nr) * (each + sizeof(__le16));
+}
+
+/* a byte of each page at least, of a LOAD_REPLY of one of them */
+static bool short_fits(const struct nswap_wire_hdr *h)
+{
+	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes), plain = short_plain(h);
+
+	return bytes >= plain + (h->type == NSWAP_LOAD_REPLY ? 1 : nr) &&
+	       bytes <= plain + nr * PAGE_SIZE;
+}
+
 /**
  * nswap_wire_check() - is this a valid header?
  * @h: a header as received
@@ -142,7 +161,8 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	if (nr > s->max_nr || nr < s->min_nr ||
 	    (nr && s->flags & NSWAP_F_SHARE && !(h->flags & cpu_to_le16(NSWAP_F_SHARE))))
 		return -EPROTO;
-	if (h->type == NSWAP_LOAD_REPLY ? !load_reply_fits(nr, bytes) :
+	if (nswap_wire_short(h) ? !short_fits(h) :
+	    h->type == NSWAP_LOAD_REPLY ? !load_reply_fits(nr, bytes) :
 					  bytes != s->fixed + nr * s->each)
 		return -EPROTO;
 	if ((h->took && !s->timed) || memchr_inv(h->auth, 0, sizeof(h->auth)))
@@ -158,9 +178,37 @@ size_t nswap_wire_plain(const struct nswap_wire_hdr *h)
 	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes);
 	u32 each = shapes[h->type].each;
 
+	if (nswap_wire_short(h))
+		return short_plain(h);
 	if (h->type == NSWAP_LOAD_REPLY)
 		return nr * sizeof(__le32);
 	return each > PAGE_SIZE ? bytes - nr * PAGE_SIZE : bytes;
+}
+
+/**
+ * nswap_wire_lens() - do the lengths of short pages make up the message?
+ * @h: a valid header, of a message whose pages are short
+ * @len: @nr of them, the last part of what comes before the pages
+ *
+ * In a LOAD_REPLY the length of a page that is not sent is 0; whether these are the right
+ * ones is for the receiver, who knows the results.
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO.
+ */
+int nswap_wire_lens(const struct nswap_wire_hdr *h, const __le16 *len)
+{
+	u32 i, nr = le32_to_cpu(h->nr), sum = short_plain(h);
+	u32 least = h->type == NSWAP_LOAD_REPLY ? 0 : 1;
+
+	for (i = 0; i < nr; i++) {
+		u32 n = le16_to_cpu(len[i]);
+
+		if (n < least || n > PAGE_SIZE)
+			return -EPROTO;
+		sum += n;
+	}
+	return sum == le32_to_cpu(h->bytes) ? 0 : -EPROTO;
 }
 
 /*

@@ -24,6 +24,7 @@
 #define NSWAP_HAS_CLASSES	0x2ull	/* ATTACH, DROPPED, NSWAP_F_RESERVED */
 #define NSWAP_HAS_SHARES	0x4ull	/* NSWAP_F_SHARE, NSWAP_ST_SHARE */
 #define NSWAP_HAS_STAT		0x8ull	/* STAT is answered */
+#define NSWAP_HAS_SHORT		0x10ull	/* NSWAP_F_SHORT */
 #define NSWAP_HAS_ALL		(NSWAP_HAS_TIMED | NSWAP_HAS_CLASSES | \
 				 NSWAP_HAS_SHARES | NSWAP_HAS_STAT) /* what this node has */
 
@@ -121,6 +122,11 @@ enum nswap_wire_type {
 #define NSWAP_F_SHARE		0x0200	/* GRANT, PONG: @nr pages are the owner's
 					 * share of what is lent; needs
 					 * NSWAP_HAS_SHARES
+					 */
+#define NSWAP_F_SHORT		0x0400	/* STORE, LOAD_REPLY, MOVE, RETURN: pages
+					 * come without zeros at their ends; LOAD:
+					 * the answer may be so; needs
+					 * NSWAP_HAS_SHORT
 					 */
 
 /**
@@ -335,11 +341,28 @@ static_assert(sizeof(struct nswap_wire_node) == 16);
  * struct nswap_wire_names - what MOVE, MOVED, RETURN and DROPPED begin with
  * @who: the owner, or the peer, see above
  * @page: @nr of them
+ * @room: of a full message with NSWAP_F_SHORT, lengths; they begin behind the last @page
  */
 struct nswap_wire_names {
 	struct nswap_wire_node who;
 	struct nswap_wire_page page[NSWAP_REQ_SLOTS];
+	__le16 room[NSWAP_REQ_SLOTS];
 } __packed;
+
+/* a page is worth being sent, or kept, short if it is so by this many bytes */
+#define NSWAP_WIRE_UNIT		64
+
+/* may a page of @len bytes, zeros after that, be sent short to be worth it? */
+static inline bool nswap_wire_worth(u32 len)
+{
+	return len <= PAGE_SIZE - NSWAP_WIRE_UNIT;
+}
+
+/* are the pages of this message short? a LOAD has none, it asks for them */
+static inline bool nswap_wire_short(const struct nswap_wire_hdr *h)
+{
+	return h->flags & cpu_to_le16(NSWAP_F_SHORT) && h->type != NSWAP_LOAD;
+}
 
 #define NSWAP_WIRE_TOTALS	32	/* in one message */
 
@@ -410,6 +433,7 @@ struct nswap_announcement {
 void nswap_wire_init(struct nswap_wire_hdr *h, u8 type, u32 nr, u32 bytes);
 int nswap_wire_check(const struct nswap_wire_hdr *h);
 size_t nswap_wire_plain(const struct nswap_wire_hdr *h);
+int nswap_wire_lens(const struct nswap_wire_hdr *h, const __le16 *len);
 bool nswap_wire_other_version(const struct nswap_wire_hdr *h, size_t len);
 void nswap_wire_put_announce(struct nswap_wire_announce *w,
 			     const struct nswap_announcement *a);

@@ -446,6 +446,8 @@ static bool serve_agreed(const struct nswap_srv_conn *conn)
 		uses |= NSWAP_HAS_CLASSES;
 	if (type == NSWAP_STAT)
 		uses |= NSWAP_HAS_STAT;
+	if (conn->rx.flags & cpu_to_le16(NSWAP_F_SHORT))
+		uses |= NSWAP_HAS_SHORT;
 	return !(uses & ~conn->features);
 }
 

@@ -124,7 +124,8 @@ static void plain_part(struct kunit *test)
 	nswap_wire_init(&h, NSWAP_LOAD_REPLY, 3, 12 + PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, nswap_wire_plain(&h), 12ul);
 	nswap_wire_init(&h, NSWAP_MOVE, 32, 16 + 32 * (16 + PAGE_SIZE));
-	KUNIT_EXPECT_EQ(test, nswap_wire_plain(&h), sizeof(struct nswap_wire_names));
+	KUNIT_EXPECT_EQ(test, nswap_wire_plain(&h),
+			offsetof(struct nswap_wire_names, room));
 	nswap_wire_init(&h, NSWAP_MOVED, 1, 32);
 	KUNIT_EXPECT_EQ(test, nswap_wire_plain(&h), 32ul);
 	nswap_wire_init(&h, NSWAP_PING, 0, 0);

@@ -23,7 +23,7 @@ LIMITS = {
     "prose": 800,           # lines of any other page
     # KUnit files with the tables of rows they test
     "tests/kunit/ip_table_kunit.c": 520,
-    "tests/kunit/wire_kunit.c": 525,
+    "tests/kunit/wire_kunit.c": 540,
     "function": 60,
     "exceptions": 3,        # functions named below
     "slot exchanges": 1,    # files with a compare-exchange of a slot's word
