@@ -232,7 +232,8 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 }
 
 static_assert(NSWAP_HAS_ALL == (NSWAP_FEATURE_TIMED | NSWAP_FEATURE_CLASSES |
-				NSWAP_FEATURE_SHARES | NSWAP_FEATURE_STAT),
+				NSWAP_FEATURE_SHARES | NSWAP_FEATURE_STAT |
+				NSWAP_FEATURE_SHORT),
 	      "every feature of the protocol has its name");
 
 static int put_refused(struct sk_buff *skb, const struct nswap_peer_view *v)

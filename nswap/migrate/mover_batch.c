@@ -87,18 +87,50 @@ static void set_bv(struct bio_vec *bv, void *buf, unsigned int len)
 	bvec_set_page(bv, virt_to_page(buf), len, offset_in_page(buf));
 }
 
-/* header, node, names and, if @pages is set, the pages; returns entries of @bv */
+/* header, node and names; returns entries of @bv */
 static unsigned int mover_build(struct mover_thread *w, struct nswap_move_link *ml,
-				u8 type, u32 nr, bool pages)
+				u8 type, u32 nr)
 {
-	u32 named = offsetof(struct nswap_wire_names, page[nr]), i;
+	u32 named = offsetof(struct nswap_wire_names, page[nr]);
 
-	nswap_wire_init(&ml->hdr, type, nr, named + (pages ? nr * PAGE_SIZE : 0));
+	nswap_wire_init(&ml->hdr, type, nr, named);
 	set_bv(&w->bv[0], &ml->hdr, sizeof(ml->hdr));
 	set_bv(&w->bv[1], &w->names, named);
-	for (i = 0; pages && i < nr; i++)
-		bvec_set_page(&w->bv[2 + i], w->entry[i]->page, PAGE_SIZE, 0);
-	return 2 + (pages ? nr : 0);
+	return 2;
+}
+
+/*
+ * The same with the pages, short if the other node knows such and it is worth it. @refer:
+ * result; bytes at the end that need not be copied, none unless all pages are whole
+ */
+static unsigned int mover_build_pages(struct mover_thread *w, struct nswap_move_link *ml,
+				      u8 type, u32 nr, size_t *refer)
+{
+	u32 i, named = offsetof(struct nswap_wire_names, page[nr]), bytes = nr * PAGE_SIZE;
+	__le16 *len = (void *)&w->names.page[nr];
+	bool whole = true, is_short = false;
+	unsigned int n = 2;
+
+	for (i = 0; i < nr; i++) {
+		whole = whole && w->entry[i]->len == PAGE_SIZE;
+		is_short = is_short || nswap_wire_worth(w->entry[i]->len);
+	}
+	is_short = is_short && ml->features & NSWAP_HAS_SHORT;
+	if (is_short) {
+		named += nr * sizeof(*len);
+		for (bytes = 0, i = 0; i < nr; i++) {
+			len[i] = cpu_to_le16(w->entry[i]->len);
+			bytes += w->entry[i]->len;
+		}
+	}
+	nswap_wire_init(&ml->hdr, type, nr, named + bytes);
+	ml->hdr.flags = cpu_to_le16(is_short ? NSWAP_F_SHORT : 0);
+	set_bv(&w->bv[0], &ml->hdr, sizeof(ml->hdr));
+	set_bv(&w->bv[1], &w->names, named);
+	for (i = 0; i < nr; i++)
+		n += nswap_entry_vecs(&w->bv[n], w->entry[i], !is_short);
+	*refer = whole ? nswap_refer_pages(nr) : 0;
+	return n;
 }
 
 static void name_pages(struct mover_thread *w, u32 nr)
@@ -118,6 +150,7 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 			u8 type, u64 owner, u64 epoch, u32 nr)
 {
 	unsigned int n;
+	size_t refer;
 
 	/* a link to an epoch that is over says nothing about the present one */
 	if (w->to.l && w->to.epoch != to->epoch)
@@ -131,8 +164,8 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 	w->names.who.id = cpu_to_le64(owner);
 	w->names.who.epoch = cpu_to_le64(epoch);
 	name_pages(w, nr);
-	n = mover_build(w, &w->to, type, nr, true);
-	return !nswap_move_link_ask(&w->to, w->bv, n, &w->names, nswap_refer_pages(nr),
+	n = mover_build_pages(w, &w->to, type, nr, &refer);
+	return !nswap_move_link_ask(&w->to, w->bv, n, &w->names, refer,
 				    type == NSWAP_MOVE ? NSWAP_MOVE_ACK : NSWAP_RETURN_ACK,
 				    w->result);
 }
@@ -207,7 +240,7 @@ static unsigned long mover_tell(struct mover_thread *w, const struct nswap_targe
 	w->names.who.epoch = cpu_to_le64(to->epoch);
 	for_each_set_bit(i, &there, NSWAP_REQ_SLOTS)
 		w->names.page[n++] = w->names.page[i];
-	n = mover_build(w, &w->tell, NSWAP_MOVED, nr, false);
+	n = mover_build(w, &w->tell, NSWAP_MOVED, nr);
 	if (nswap_move_link_ask(&w->tell, w->bv, n, &w->names, 0, NSWAP_MOVED_ACK,
 				w->result)) {
 		nswap_inject_met(NSWAP_MET_CUT, nr);
@@ -367,7 +400,7 @@ int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return nr;
 	w->names.who.id = cpu_to_le64(o->id);
 	w->names.who.epoch = cpu_to_le64(epoch);
-	n = mover_build(w, &w->tell, NSWAP_DROPPED, nr, false);
+	n = mover_build(w, &w->tell, NSWAP_DROPPED, nr);
 	nswap_move_link_ask(&w->tell, w->bv, n, &w->names, 0, NSWAP_DROPPED_ACK,
 			    w->result);
 	return nr;

@@ -22,7 +22,8 @@ struct task_struct;
  * @task: the thread
  * @to: link to the peer that takes pages
  * @tell: link to the owner
- * @names: the owner, or the peer, and the pages, as the message names them
+ * @names: the owner, or the peer, and the pages, as the message names them; their lengths
+ *	behind, if they are sent short
  * @entry: the pages
  * @result: answers
  * @bv: the message
@@ -40,7 +41,7 @@ struct mover_thread {
 	struct nswap_wire_names names;
 	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
-	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
+	struct bio_vec bv[2 * NSWAP_REQ_SLOTS + 2];
 	unsigned long full[BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
 	unsigned long unmet[BITS_TO_LONGS(NSWAP_MAX_PEERS + 1)];
 	bool critical;

@@ -78,14 +78,21 @@ static struct nswap_owner *move_take(struct nswap_srv_conn *conn,
 	return NULL;
 }
 
-/* receive whom and which pages the message names, and begin the results; as above, sleeps */
-int nswap_move_names(struct nswap_srv_conn *conn)
+/*
+ * Receive whom and which pages the message names, and begin the results. @len: result; their
+ * lengths, NULL if they are whole, or if the message has none. As above, sleeps
+ */
+int nswap_move_names(struct nswap_srv_conn *conn, const __le16 **len)
 {
 	struct nswap_wire_names *names = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
 	int ret;
 
-	ret = nswap_serve_plain(conn, names, offsetof(struct nswap_wire_names, page[nr]));
+	*len = nswap_wire_short(&conn->rx) ? (void *)&names->page[nr] : NULL;
+	ret = nswap_serve_plain(conn, names, offsetof(struct nswap_wire_names, page[nr]) +
+					     (*len ? nr * sizeof(**len) : 0));
+	if (!ret && *len)
+		ret = nswap_wire_lens(&conn->rx, *len);
 	for (i = 0; !ret && i < nr; i++)
 		conn->result[i].gen = names->page[i].gen;
 	return ret;
@@ -100,16 +107,17 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 	u32 bytes = nr * sizeof(conn->result[0]);
 	struct nswap_owner *o;
 	LIST_HEAD(entries);
+	const __le16 *len;
 	u16 status;
 	int ret;
 
-	ret = nswap_move_names(conn);
+	ret = nswap_move_names(conn, &len);
 	if (ret)
 		return ret;
 	nswap_inject_point(conn->node->id, NSWAP_POINT_MOVING);
 	o = move_take(conn, &names->who, names->page, nr, &entries, &status);
 	if (o) {
-		ret = nswap_serve_pages(conn, &entries);
+		ret = nswap_serve_pages(conn, &entries, len);
 		if (!ret)
 			nswap_stat_add(conn->node, pages_moved_in,
 				       add_all(conn, o,
@@ -119,7 +127,7 @@ static int serve_move_pages(struct nswap_srv_conn *conn)
 		nswap_owner_leave(c, o);
 	} else {
 		nswap_move_answer_all(conn, nr, status);
-		ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
+		ret = nswap_serve_drain(conn);
 	}
 	nswap_cache_give(c, &entries);
 	if (ret)

@@ -6,6 +6,8 @@
  * Invariant: the client role gets the names of a MOVED, and the pages of a RETURN in its
  * own memory; it decides for each page whether the mover may drop its copy.
  */
+#include <linux/highmem.h>
+
 #include "core/inject.h"
 #include "core/node.h"
 #include "dropped.h"
@@ -22,9 +24,10 @@ static int serve_moved(struct nswap_srv_conn *conn)
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
 	unsigned long drop;
+	const __le16 *none;
 	int ret;
 
-	ret = nswap_move_names(conn);
+	ret = nswap_move_names(conn, &none);
 	if (ret)
 		return ret;
 	drop = nswap_moved(conn->node, conn->mover, conn->epoch, &names->who, names->page, nr);
@@ -43,9 +46,10 @@ static int serve_dropped(struct nswap_srv_conn *conn)
 	u32 nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
 	struct nswap_node *node = conn->node;
+	const __le16 *none;
 	int ret;
 
-	ret = nswap_move_names(conn);
+	ret = nswap_move_names(conn, &none);
 	if (ret)
 		return ret;
 	nswap_move_answer_all(conn, nr, NSWAP_ST_OK);
@@ -56,15 +60,22 @@ static int serve_dropped(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
+/* @len: the pages' lengths, NULL if they are whole; the rest of each becomes zeros */
 static int recv_returned(struct nswap_srv_conn *conn, struct nswap_return *r,
-			 u32 nr)
+			 const __le16 *len, u32 nr)
 {
 	struct iov_iter it;
+	size_t bytes = 0;
 	u32 i;
 
-	for (i = 0; i < nr; i++)
-		bvec_set_page(&conn->bv[i], r->b.io.page[i], PAGE_SIZE, 0);
-	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, nr * PAGE_SIZE);
+	for (i = 0; i < nr; i++) {
+		u32 n = len ? le16_to_cpu(len[i]) : PAGE_SIZE;
+
+		bvec_set_page(&conn->bv[i], r->b.io.page[i], n, 0);
+		memzero_page(r->b.io.page[i], n, PAGE_SIZE - n);
+		bytes += n;
+	}
+	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, bytes);
 	return nswap_answers_recv(conn, &it);
 }
 
@@ -77,9 +88,10 @@ static int serve_return(struct nswap_srv_conn *conn)
 	struct nswap_node *node = conn->node;
 	struct nswap_return *r = NULL;
 	u16 status = NSWAP_ST_KEEP;
+	const __le16 *len;
 	int ret;
 
-	ret = nswap_move_names(conn);
+	ret = nswap_move_names(conn, &len);
 	if (ret)
 		return ret;
 	if (le64_to_cpu(names->who.id) == node->id &&
@@ -87,7 +99,7 @@ static int serve_return(struct nswap_srv_conn *conn)
 		status = nswap_return_take(node, le32_to_cpu(names->page[0].instance),
 					   &r);
 	if (r) {
-		ret = recv_returned(conn, r, nr);
+		ret = recv_returned(conn, r, len, nr);
 		if (!ret)
 			nswap_returned(conn->mover, conn->epoch, r, names->page, nr,
 				       conn->result);
@@ -96,7 +108,7 @@ static int serve_return(struct nswap_srv_conn *conn)
 		if (status == NSWAP_ST_NO_HOME)
 			nswap_moved_want(node, names->page, nr);
 		nswap_move_answer_all(conn, nr, status);
-		ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
+		ret = nswap_serve_drain(conn);
 	}
 	if (ret)
 		return ret;

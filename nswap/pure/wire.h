@@ -26,7 +26,8 @@
 #define NSWAP_HAS_STAT		0x8ull	/* STAT is answered */
 #define NSWAP_HAS_SHORT		0x10ull	/* NSWAP_F_SHORT */
 #define NSWAP_HAS_ALL		(NSWAP_HAS_TIMED | NSWAP_HAS_CLASSES | \
-				 NSWAP_HAS_SHARES | NSWAP_HAS_STAT) /* what this node has */
+				 NSWAP_HAS_SHARES | NSWAP_HAS_STAT | \
+				 NSWAP_HAS_SHORT) /* what this node has */
 
 /**
  * enum nswap_wire_type - messages; direction in brackets

@@ -82,12 +82,16 @@ int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes)
 	return 0;
 }
 
-/* a page of the answer added last; its reference to the entry passes to it */
-void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e)
+/*
+ * A page of the answer added last; its reference to the entry passes to it. @fill: with the
+ * zeros at its end
+ */
+void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e, bool fill)
 {
-	bvec_set_page(&conn->out_bv[conn->out_vecs++], nswap_inject_page(e),
-		      PAGE_SIZE, 0);
-	conn->out_len += PAGE_SIZE;
+	struct bio_vec *bv = &conn->out_bv[conn->out_vecs];
+
+	conn->out_vecs += nswap_entry_vecs(bv, nswap_inject_entry(e), fill);
+	conn->out_len += fill ? PAGE_SIZE : e->len;
 	conn->entry[conn->out_held++] = e;
 }
 
@@ -145,7 +149,7 @@ int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to)
 /* receive and discard pages, so many bytes of them; process, sleeps */
 int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes)
 {
-	unsigned int i, nr = bytes / PAGE_SIZE;
+	unsigned int i, nr = DIV_ROUND_UP(bytes, PAGE_SIZE);
 	struct iov_iter it;
 
 	/* at once: a message has so much time, not each of its pages */

@@ -5,6 +5,8 @@
 #ifndef NSWAP_CACHE_H
 #define NSWAP_CACHE_H
 
+#include <linux/bvec.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/refcount.h>
@@ -25,6 +27,7 @@ struct nswap_srv_conn;
  *	owner's @lru or @pending, or, while it is being moved, on no list
  * @ref: one for the tree, one for each connection or mover that sends it
  * @page: the page
+ * @len: bytes of it that were sent; the rest is zeros, and not in @page
  * @slot: @slot, @instance and @gen name the page
  * @instance: of the owner's device
  * @gen: generation
@@ -39,12 +42,13 @@ struct nswap_entry {
 	struct rb_node rb;
 	struct list_head link;
 	refcount_t ref;
+	u16 len;
+	u8 class;
+	bool clear;
 	struct page *page;
 	u64 slot;
 	u32 instance;
 	u32 gen;
-	u8 class;
-	bool clear;
 	u32 moving;
 	u64 seq;
 	unsigned long since;
@@ -221,6 +225,17 @@ enum nswap_moved_how {
 	NSWAP_REFUSED,
 	NSWAP_GONE,
 };
+
+/* segments that send an entry's page; @fill: with the zeros at its end. Returns 1 or 2 */
+static inline unsigned int nswap_entry_vecs(struct bio_vec *bv, const struct nswap_entry *e,
+					    bool fill)
+{
+	bvec_set_page(bv, e->page, e->len, 0);
+	if (!fill || e->len == PAGE_SIZE)
+		return 1;
+	bvec_set_page(bv + 1, ZERO_PAGE(0), PAGE_SIZE - e->len, 0);
+	return 2;
+}
 
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);

@@ -13,7 +13,7 @@
 #ifdef NSWAP_INJECT
 bool nswap_inject_store(struct nswap_srv_conn *conn, struct list_head *entries);
 int nswap_inject_answer(struct nswap_srv_conn *conn);
-struct page *nswap_inject_page(struct nswap_entry *e);
+struct nswap_entry *nswap_inject_entry(struct nswap_entry *e);
 bool nswap_inject_keep_entry(struct nswap_entry *e, struct nswap_entry *old);
 #else
 static inline bool nswap_inject_store(struct nswap_srv_conn *conn,
@@ -27,9 +27,9 @@ static inline int nswap_inject_answer(struct nswap_srv_conn *conn)
 	return 0;
 }
 
-static inline struct page *nswap_inject_page(struct nswap_entry *e)
+static inline struct nswap_entry *nswap_inject_entry(struct nswap_entry *e)
 {
-	return e->page;
+	return e;
 }
 
 static inline bool nswap_inject_keep_entry(struct nswap_entry *e,

@@ -108,18 +108,18 @@ int nswap_inject_answer(struct nswap_srv_conn *conn)
 	return ret;
 }
 
-/* the page to send for an entry: its own, or a fault's */
-struct page *nswap_inject_page(struct nswap_entry *e)
+/* the entry whose page is sent for another one's: itself, or a fault's of the same length */
+struct nswap_entry *nswap_inject_entry(struct nswap_entry *e)
 {
-	if (e->prev && nswap_inject_stale())
-		return e->prev->page;
+	if (e->prev && e->prev->len == e->len && nswap_inject_stale())
+		return e->prev;
 	if (nswap_inject_corrupt()) {
 		u8 *p = kmap_local_page(e->page);
 
-		p[1000] ^= 1;
+		p[min(1000, e->len - 1)] ^= 1;
 		kunmap_local(p);
 	}
-	return e->page;
+	return e;
 }
 
 /*

@@ -3,9 +3,6 @@
  * Serving one connection of an owner, message by message.
  *
  * Invariants:
- *  - A store is received into pages that were set aside when they were
- *    granted, outside every lock, and becomes visible page by page when it is
- *    complete. It never allocates a page.
  *  - An answer may use memory reserves (the transport's send does): refusal,
  *    ack, page-in reply and free can always be sent. There are a few at a time per
  *    connection (answers.c), and they wait only for their own owner to receive.
@@ -50,23 +47,6 @@ static void serve_share(struct nswap_srv_conn *conn)
 		return;
 	conn->tx.flags = cpu_to_le16(NSWAP_F_SHARE);
 	conn->tx.nr = cpu_to_le32(min_t(u64, share, U32_MAX - 1));
-}
-
-/* all of a STORE or LOAD has been received: note the time if the owner asked */
-static void question_here(struct nswap_srv_conn *conn)
-{
-	conn->here_ns = conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED) ? ktime_get_ns() : 0;
-}
-
-/* how long its message took here, for the owner; 0 if it has not asked, else at least 1 */
-static __le32 serve_time_taken(struct nswap_srv_conn *conn)
-{
-	u64 here = conn->here_ns;
-
-	conn->here_ns = 0;
-	/* less than a tick of a coarse clock is not nothing */
-	return cpu_to_le32(here ? clamp_t(u64, ktime_get_ns() - here, 1, U32_MAX) :
-				  0);
 }
 
 static int serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes)
@@ -131,184 +111,6 @@ int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes)
 	if (bytes)
 		set_bv(&conn->bv[1], payload, bytes);
 	return send_iov(conn, payload, bytes ? 2 : 1, sizeof(conn->tx) + bytes);
-}
-
-/*
- * Receive pages into entries. @entries: at most NSWAP_REQ_SLOTS of them. Context:
- * process, the connection's hand; sleeps. Returns 0, or the transport's error.
- */
-int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries)
-{
-	struct nswap_entry *e;
-	struct iov_iter it;
-	unsigned int n = 0;
-
-	list_for_each_entry(e, entries, link)
-		bvec_set_page(&conn->bv[n++], e->page, PAGE_SIZE, 0);
-	iov_iter_bvec(&it, ITER_DEST, conn->bv, n, n * PAGE_SIZE);
-	return nswap_answers_recv(conn, &it);
-}
-
-/* the pages are here: make each visible and record its result */
-static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
-{
-	struct nswap_cache *c = conn->node->cache;
-	struct nswap_entry *e, *next;
-	LIST_HEAD(unused);
-	u32 i = 0, stored = 0;
-
-	list_for_each_entry_safe(e, next, entries, link) {
-		u16 status;
-
-		e->instance = le32_to_cpu(conn->rx.instance);
-		e->slot = le64_to_cpu(conn->rx.slot) + i;
-		e->gen = le32_to_cpu(conn->gen[i]);
-		list_del_init(&e->link);
-		status = nswap_held_insert(c, conn, e);
-		if (status == NSWAP_ST_OK)
-			stored++;
-		else
-			list_add(&e->link, &unused);
-		conn->result[i].gen = conn->gen[i];
-		conn->result[i].status = cpu_to_le32(status);
-		i++;
-	}
-	nswap_cache_give(c, &unused);
-	return stored;
-}
-
-/* is the store one against the device's reserve? */
-static bool store_reserved(const struct nswap_srv_conn *conn)
-{
-	return conn->rx.flags & cpu_to_le16(NSWAP_F_RESERVED);
-}
-
-/* take pages for a store that follows, against the owner's grants or the reserve */
-static bool store_take(struct nswap_srv_conn *conn, u32 nr,
-		       struct list_head *entries)
-{
-	struct nswap_cache *c = conn->node->cache;
-
-	if (READ_ONCE(conn->node->going) ||
-	    !(store_reserved(conn) ?
-	      nswap_held_take_reserved(c, conn, le32_to_cpu(conn->rx.instance),
-				       le64_to_cpu(conn->rx.slot), nr, entries) :
-	      nswap_held_take(c, conn, nr, entries)))
-		return false;
-	return nswap_inject_store(conn, entries);
-}
-
-static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
-			 u32 *stored)
-{
-	struct nswap_cache *c = conn->node->cache;
-	u32 nr = le32_to_cpu(conn->rx.nr);
-	int ret = nswap_serve_pages(conn, entries);
-
-	question_here(conn);
-	if (ret)
-		nswap_cache_give(c, entries);
-	else
-		*stored = store_insert(conn, entries);
-	nswap_stat_add(conn->node, pages_stored, *stored);
-	if (nswap_cache_filled(c, conn->owner, nr))
-		nswap_hooks.mover_kick(conn->node);
-	return ret;
-}
-
-static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
-{
-	int ret;
-	u32 i;
-
-	/* the owner has spent its grants on it nevertheless */
-	if (!store_reserved(conn))
-		nswap_held_ungrant(conn->node->cache, conn, nr);
-	ret = nswap_answers_drain(conn, nr * PAGE_SIZE);
-	question_here(conn);
-	for (i = 0; i < nr; i++) {
-		conn->result[i].gen = conn->gen[i];
-		conn->result[i].status = cpu_to_le32(NSWAP_ST_NO_ROOM);
-	}
-	nswap_stat_add(conn->node, stores_refused, nr);
-	return ret;
-}
-
-static int store_ack(struct nswap_srv_conn *conn, u32 nr, u32 stored)
-{
-	u32 bytes = nr * sizeof(conn->result[0]), add;
-
-	nswap_inject_point(conn->node->id, NSWAP_POINT_STORED);
-	/* first, so that what is free is what is left after it */
-	add = nswap_held_grant(conn->node->cache, conn, stored, 0);
-	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
-	conn->tx.took = serve_time_taken(conn);
-	conn->tx.grants = cpu_to_le32(add);
-	return nswap_serve_answer(conn, conn->result, bytes);
-}
-
-static int serve_store(struct nswap_srv_conn *conn)
-{
-	u32 nr = le32_to_cpu(conn->rx.nr), stored = 0;
-	LIST_HEAD(entries);
-	int ret;
-
-	ret = nswap_serve_plain(conn, conn->gen, nr * sizeof(conn->gen[0]));
-	if (ret)
-		return ret;
-	if (store_take(conn, nr, &entries))
-		ret = store_receive(conn, &entries, &stored);
-	else
-		ret = store_refuse(conn, nr);
-	return ret ?: store_ack(conn, nr, stored);
-}
-
-/* the pages of a LOAD that are held, each with a reference; returns how many */
-static u32 load_find(struct nswap_srv_conn *conn, u32 nr, struct nswap_entry **entry)
-{
-	u32 i, held = 0;
-
-	for (i = 0; i < nr; i++) {
-		struct nswap_entry *e = NULL;
-
-		if (!nswap_inject_miss())
-			e = nswap_held_find(conn, le32_to_cpu(conn->rx.instance),
-					    le64_to_cpu(conn->rx.slot) + i,
-					    le32_to_cpu(conn->gen[i]));
-		conn->status[i] = cpu_to_le32(e ? NSWAP_ST_OK :
-						  NSWAP_ST_NOT_HELD);
-		if (e)
-			entry[held++] = e;
-	}
-	return held;
-}
-
-static int serve_load(struct nswap_srv_conn *conn)
-{
-	u32 i, nr = le32_to_cpu(conn->rx.nr), held;
-	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
-	u32 bytes = nr * sizeof(conn->status[0]);
-	int ret;
-
-	ret = nswap_serve_plain(conn, conn->gen, nr * sizeof(conn->gen[0])) ?:
-	      nswap_answers_room(conn, nr, bytes);
-	if (ret)
-		return ret;
-	question_here(conn);
-	held = load_find(conn, nr, entry);
-	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + held * PAGE_SIZE);
-	conn->tx.took = serve_time_taken(conn);
-	ret = nswap_answers_add(conn, conn->status, bytes);
-	for (i = 0; i < held; i++) {
-		if (ret)
-			nswap_cache_put(conn->node->cache, entry[i]);
-		else
-			nswap_answers_page(conn, entry[i]);
-	}
-	nswap_stat_add(conn->node, loads_missed, nr - held);
-	if (ret || !nswap_cache_may_refer(conn->node->cache, conn->owner))
-		return ret;
-	return nswap_answers_large(conn, held);
 }
 
 static int ack_free(struct nswap_srv_conn *conn)
@@ -476,9 +278,9 @@ int nswap_serve(struct nswap_srv_conn *conn)
 		return ret;
 	switch (conn->rx.type) {
 	case NSWAP_STORE:
-		return serve_store(conn);
+		return nswap_serve_store(conn);
 	case NSWAP_LOAD:
-		return serve_load(conn);
+		return nswap_serve_load(conn);
 	case NSWAP_FREE:
 		return serve_free(conn);
 	case NSWAP_FREE_DEVICE:

@@ -97,9 +97,9 @@ enum nswap_conn_phase {
  * @rx: message being handled
  * @tx: its answer
  * @here_ns: when all of a STORE or LOAD was received, 0 if its owner did not ask
- * @gen: generations of a STORE or LOAD
+ * @gen: generations of a STORE or LOAD; lengths of pages behind them
  * @result: results of a STORE
- * @status: results of a LOAD
+ * @status: results of a LOAD; likewise
  * @entry: pages of answers that are to be sent
  * @bv: segments sent or received
  * @out: a page: headers and results of answers that are to be sent, answers.c
@@ -147,9 +147,9 @@ struct nswap_srv_conn {
 	struct nswap_wire_hdr rx;
 	struct nswap_wire_hdr tx;
 	u64 here_ns;
-	__le32 gen[NSWAP_REQ_SLOTS];
+	__le32 gen[NSWAP_REQ_SLOTS * 3 / 2];
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
-	__le32 status[NSWAP_REQ_SLOTS];
+	__le32 status[NSWAP_REQ_SLOTS * 3 / 2];
 	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
 	struct bio_vec bv[NSWAP_REQ_SLOTS + 2];
 	u32 out_bytes;
@@ -158,7 +158,7 @@ struct nswap_srv_conn {
 	u32 out_pages;
 	u32 out_held;
 	u32 out_vecs;
-	struct bio_vec out_bv[2 * NSWAP_REQ_SLOTS + 2];
+	struct bio_vec out_bv[3 * NSWAP_REQ_SLOTS + 2];
 #ifdef NSWAP_INJECT
 	__le64 acked;
 	int acked_ret;
@@ -201,7 +201,13 @@ int nswap_serve(struct nswap_srv_conn *conn);
 int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes);
 void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
-int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries);
+
+/* serve_pages.c */
+int nswap_serve_pages(struct nswap_srv_conn *conn, struct list_head *entries,
+		      const __le16 *len);
+int nswap_serve_drain(struct nswap_srv_conn *conn);
+int nswap_serve_store(struct nswap_srv_conn *conn);
+int nswap_serve_load(struct nswap_srv_conn *conn);
 
 /* stat.c */
 int nswap_serve_stat(struct nswap_srv_conn *conn);
@@ -209,7 +215,7 @@ int nswap_serve_stat(struct nswap_srv_conn *conn);
 /* answers.c */
 int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes);
 int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes);
-void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e);
+void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e, bool fill);
 int nswap_answers_send(struct nswap_srv_conn *conn);
 int nswap_answers_large(struct nswap_srv_conn *conn, u32 pages);
 int nswap_answers_recv(struct nswap_srv_conn *conn, struct iov_iter *to);

@@ -492,7 +492,7 @@ static void features(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_SHARES, 4ull);
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_STAT, 8ull);
 	KUNIT_EXPECT_EQ(test, NSWAP_HAS_SHORT, 16ull);
-	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 15ull);
+	KUNIT_EXPECT_EQ(test, NSWAP_HAS_ALL, 31ull);
 }
 
 static void names(struct kunit *test)

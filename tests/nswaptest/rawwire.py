@@ -29,12 +29,12 @@ LOSABLE = {name: globals()[name] for name in (
     "STORE", "STORE_ACK", "LOAD", "LOAD_REPLY", "FREE", "FREE_ACK", "HOLD_ASK",
     "HOLD_LIST", "GRANT_ASK", "GRANT", "PING", "PONG", "MOVE", "MOVE_ACK", "MOVED",
     "MOVED_ACK", "CLAIM", "CLAIM_ACK")}
-LAST, TIMED = 0x01, 0x20
+LAST, TIMED, SHORT = 0x01, 0x20, 0x400
 OK, NO_ROOM, OLDER, NOT_HELD, STALE, LEAVING, BAD = range(7)
 CONTROL, LOADS, STORES, MOVES, TELLS = range(5)
-HAS_TIMED, HAS_CLASSES, HAS_SHARES, HAS_STAT = 1, 2, 4, 8
+HAS_TIMED, HAS_CLASSES, HAS_SHARES, HAS_STAT, HAS_SHORT = 1, 2, 4, 8, 16
 # what the module has
-HAS_ALL = HAS_TIMED | HAS_CLASSES | HAS_SHARES | HAS_STAT
+HAS_ALL = HAS_TIMED | HAS_CLASSES | HAS_SHARES | HAS_STAT | HAS_SHORT
 
 
 def siphash(key, data):
@@ -123,6 +123,42 @@ def take(sock):
         raise Failure(f"a message begins with {magic:x}")
     return Message(kind, receive(sock, size), nr, flags, ident, slot,
                    instance, grants, status, took, free, version, auth)
+
+
+def shortened(page):
+    """A page without the zeros at its end; a byte of it is left at least."""
+    return page.rstrip(b"\0") or b"\0"
+
+
+def carrying(kind, plain, pages, short=False, **fields):
+    """A message with pages behind its generations, statuses or names; short: without the
+    zeros at their ends. None among pages is one that is not sent."""
+    parts = [b"" if page is None else shortened(page) if short else page for page in pages]
+    if short:
+        plain += struct.pack(f"<{len(parts)}H", *map(len, parts))
+        fields["flags"] = fields.get("flags", 0) | SHORT
+    return Message(kind, plain + b"".join(parts), len(parts), **fields)
+
+
+def carried(message, first, each):
+    """The pages of a message that has so many bytes, and so many for each page, in front of
+    them; b"" for one that is not sent."""
+    at = first + each * message.nr
+    lens = [PAGE] * message.nr
+    if message.flags & SHORT:
+        lens = struct.unpack_from(f"<{message.nr}H", message.payload, at)
+        at += 2 * message.nr
+    elif message.kind == LOAD_REPLY:
+        lens = [0 if state else PAGE
+                for state in struct.unpack_from(f"<{message.nr}I", message.payload)]
+    pages = []
+    for size in lens:
+        pages.append(message.payload[at:at + size].ljust(PAGE if size else 0, b"\0"))
+        at += size
+    if at != len(message.payload):
+        raise Failure(f"a message of type {message.kind} ends at {len(message.payload)}, "
+                      f"its pages at {at}")
+    return pages
 
 
 def hello(who, epoch, session, ticket, kind=CONTROL, features=HAS_TIMED,
@@ -358,23 +394,24 @@ class Peer:
     def _store(self, q):
         gens = struct.unpack_from(f"<{q.nr}I", q.payload)
         answer = b""
+        pages = carried(q, 0, 4)
         for i, gen in enumerate(gens):
-            at = 4 * q.nr + PAGE * i
             if not self.full:
-                self.pages[(q.instance, q.slot + i)] = \
-                    gen, q.payload[at:at + PAGE]
+                self.pages[(q.instance, q.slot + i)] = gen, pages[i]
             answer += struct.pack("<II", gen, NO_ROOM if self.full else OK)
         return Message(STORE_ACK, answer, q.nr, grants=0 if self.full else q.nr,
                        took=1000 if q.flags & TIMED else 0)
 
     def _load(self, q):
-        states, pages = b"", b""
+        states, pages = b"", []
         for i, gen in enumerate(struct.unpack_from(f"<{q.nr}I", q.payload)):
             held = self.pages.get((q.instance, q.slot + i), (None, b""))
             states += struct.pack("<I", OK if held[0] == gen else NOT_HELD)
-            pages += held[1] if held[0] == gen else b""
-        return Message(LOAD_REPLY, states + pages, q.nr,
-                       took=1000 if q.flags & TIMED else 0)
+            pages.append(held[1] if held[0] == gen else None)
+        short = q.flags & SHORT and any(page and len(shortened(page)) <= PAGE - 64
+                                        for page in pages)
+        return carrying(LOAD_REPLY, states, pages, short,
+                        took=1000 if q.flags & TIMED else 0)
 
     def _list(self, q):
         held = sorted((instance, slot, gen) for (instance, slot), (gen, _)
@@ -388,14 +425,14 @@ class Peer:
     def _moved(self, q):
         answer = b""
         first = 16 if q.kind == MOVE else 0
+        pages = carried(q, first, 16) if q.kind == MOVE else []
         for i in range(q.nr):
             slot, instance, gen = struct.unpack_from("<QII", q.payload,
                                                      first + 16 * i)
             key = (instance, slot)
             status = OK
             if q.kind == MOVE:
-                at = first + 16 * q.nr + PAGE * i
-                self.pending[key] = gen, q.payload[at:at + PAGE]
+                self.pending[key] = gen, pages[i]
             elif self.pending.get(key, (None,))[0] == gen:
                 self.pages[key] = self.pending.pop(key)
             else:

@@ -26,6 +26,8 @@
 #define BACKLOG		256
 #define SAY_MS		60000
 
+struct page lend_zeros __attribute__((aligned(PAGE_SIZE)));
+
 static void link_set(int fd, int level, int name, int value)
 {
 	setsockopt(fd, level, name, &value, sizeof(value));

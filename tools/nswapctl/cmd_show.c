@@ -27,6 +27,8 @@ static void json_features(uint64_t features)
 		json_string(NULL, "shares");
 	if (features & NSWAP_FEATURE_STAT)
 		json_string(NULL, "stat");
+	if (features & NSWAP_FEATURE_SHORT)
+		json_string(NULL, "short");
 	json_end();
 }
 

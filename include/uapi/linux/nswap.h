@@ -19,12 +19,14 @@
  * @NSWAP_FEATURE_CLASSES: Devices have classes and reserves.
  * @NSWAP_FEATURE_SHARES: Servers tell each owner its share of what they lend.
  * @NSWAP_FEATURE_STAT: It tells others its totals.
+ * @NSWAP_FEATURE_SHORT: Zeros at the ends of pages are not sent.
  */
 enum nswap_feature {
 	NSWAP_FEATURE_TIMED = 1,
 	NSWAP_FEATURE_CLASSES = 2,
 	NSWAP_FEATURE_SHARES = 4,
 	NSWAP_FEATURE_STAT = 8,
+	NSWAP_FEATURE_SHORT = 16,
 };
 
 enum {

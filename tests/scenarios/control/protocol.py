@@ -185,7 +185,7 @@ def test_server_features(t):
     node.ctl("set", "latency", 1)
     with by_hand(last, [node]) as peer:
         for features, used in ((HAS_TIMED, ["timed"]), (0, []), (UNKNOWN, []),
-                               ((1 << 64) - 1, ["timed", "classes", "shares", "stat"])):
+                               ((1 << 64) - 1, ["timed", "classes", "shares", "stat", "short"])):
             peer.restart(features=features)
             peer.asked.clear()
             dev = node.device_add("8M", wait=False)

@@ -15,6 +15,10 @@ struct page {
 #define offset_in_page(p)	((uintptr_t)(p) % PAGE_SIZE)
 #define virt_to_page(p)		((struct page *)((uintptr_t)(p) - offset_in_page(p)))
 
+/* what is sent of it is zeros, what is received there is the program's mistake */
+extern struct page lend_zeros;
+#define ZERO_PAGE(at)		((void)(at), &lend_zeros)
+
 #define ITER_SOURCE	0
 #define ITER_DEST	1
 
