@@ -52,6 +52,7 @@
 #include "pure/peer_state.h"
 #include "request_queue.h"
 #include "reseal.h"
+#include "short.h"
 #include "tier.h"
 
 static void fail_slots(struct nswap_io *io, unsigned int first, unsigned int nr,
@@ -133,45 +134,6 @@ static bool slot_missed(struct nswap_io *io, unsigned int i,
 	return false;
 }
 
-static int recv_pages(struct nswap_op *op, struct nswap_conn *c,
-		      unsigned long held)
-{
-	struct nswap_io *io = op->io;
-	struct bio_vec *bv = &io->bv[3 * op->first];
-	unsigned int i, n = 0;
-	struct iov_iter it;
-
-	for_each_set_bit(i, &held, op->nr)
-		bvec_set_page(&bv[n++], io->page[op->first + i], PAGE_SIZE, 0);
-	iov_iter_bvec(&it, ITER_DEST, bv, n, n * PAGE_SIZE);
-	return c->t->recv(c->l, &it);
-}
-
-/* receive the results of a reply: which pages follow */
-static int recv_results(struct nswap_op *op, struct nswap_conn *c,
-			unsigned long *held)
-{
-	__le32 *result = c->scratch;
-	unsigned int i;
-	int ret;
-
-	/* a flag that was not asked for */
-	if (c->rx.type != NSWAP_LOAD_REPLY || le32_to_cpu(c->rx.nr) != op->nr ||
-	    c->rx.flags & ~op->m.hdr.flags)
-		return -EPROTO;
-	ret = nswap_conn_plain(c, result, op->nr * sizeof(*result));
-	if (ret)
-		return ret;
-	*held = 0;
-	for (i = 0; i < op->nr; i++)
-		if (le32_to_cpu(result[i]) == NSWAP_ST_OK)
-			*held |= BIT(i);
-	if (le32_to_cpu(c->rx.bytes) != op->nr * sizeof(*result) +
-					hweight_long(*held) * PAGE_SIZE)
-		return -EPROTO;
-	return 0;
-}
-
 /* only devices with flash have a choice, so only they are measured */
 static void pagein_timed(struct nswap_op *op, bool good)
 {
@@ -191,9 +153,7 @@ static int load_answered(struct nswap_msg *m)
 	unsigned int i;
 	int ret;
 
-	ret = recv_results(op, c, &held);
-	if (!ret && held)
-		ret = recv_pages(op, c, held);
+	ret = nswap_short_recv(op, c, &held);
 	if (ret) {
 		m->lost(m);
 		return ret;
@@ -305,6 +265,8 @@ static void pagein_send(struct nswap_op *op)
 	nswap_wire_init(h, NSWAP_LOAD, op->nr, bytes);
 	h->id = nswap_client_id(peer->node);
 	h->flags = nswap_meter_flags(io, READ_ONCE(peer->features));
+	if (nswap_short_may(io, READ_ONCE(peer->features)))
+		h->flags |= cpu_to_le16(NSWAP_F_SHORT);
 	h->slot = cpu_to_le64(io->slot[op->first]);
 	h->instance = cpu_to_le32(io->dev->instance);
 	bvec_set_page(&bv[0], virt_to_page(h), sizeof(*h), offset_in_page(h));

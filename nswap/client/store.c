@@ -38,6 +38,7 @@
 #include "peers/grants.h"
 #include "peers/place.h"
 #include "peers/session.h"
+#include "short.h"
 #include "store.h"
 
 /* is it one of the device's reserve, for which no grant is spent? */
@@ -157,6 +158,8 @@ static void store_build(struct nswap_op *op)
 	op->m.pages = store_refers(op) ? nswap_refer_pages(op->nr) : 0;
 	iov_iter_bvec(&op->m.iter, ITER_SOURCE, bv, 2 + op->nr,
 		      sizeof(*h) + bytes);
+	if (nswap_short_may(io, READ_ONCE(op->peer->features)))
+		nswap_short_store(op);
 }
 
 /**
@@ -209,6 +212,8 @@ void nswap_store_send(struct nswap_op *op)
 	struct nswap_node *node = op->io->dev->node;
 	struct nswap_peer *peer = op->peer;
 
+	if (nswap_wire_short(&op->m.hdr))
+		nswap_short_gens(op);
 	WRITE_ONCE(peer->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&op->io->pending);

@@ -134,6 +134,7 @@ struct nswap_io_ops {
  * @open: page-in of such a device: opens its pages where that may be done
  * @old: page-out: the slot's entry before this request
  * @gen: generations as sent
+ * @plain: of a STORE whose pages are short: generations and lengths, see client/short.c
  * @bv: vectors of the messages; the one from slot i starts at 3 * i
  * @chain: the pages of a read or write of home or flash, likewise
  * @op: the parts; the one from slot i is op[i]
@@ -189,6 +190,7 @@ struct nswap_io {
 	struct work_struct open;
 	struct nswap_slot old[NSWAP_REQ_SLOTS];
 	__le32 gen[NSWAP_REQ_SLOTS];
+	u8 plain[(sizeof(__le32) + sizeof(__le16)) * NSWAP_REQ_SLOTS] __aligned(sizeof(__le32));
 	struct bio_vec bv[3 * NSWAP_REQ_SLOTS];
 	struct page_list chain[NSWAP_REQ_SLOTS];
 	struct nswap_op op[NSWAP_REQ_SLOTS];
