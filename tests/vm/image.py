@@ -28,11 +28,12 @@ TOOLS = ["swapon"]
 PATH = "/sbin:/usr/sbin:/bin:/usr/bin"
 
 # Loaded by the agent at boot, with what they depend on; nswap itself needs dm_mod,
-# curve25519-x86_64 (libcurve25519 in 7.2) and libchacha20poly1305, and seals faster
-# with aesni-intel. What a kernel does not have is left out.
+# curve25519-x86_64 (libcurve25519 in 7.2), libchacha20poly1305, lz4_compress and
+# zstd_compress, and seals faster with aesni-intel. What a kernel does not have, or has built
+# in, is left out.
 MODULES = ["virtio_pci", "virtio_mmio", "virtio_console", "virtio_net",
            "virtio_blk", "dm_mod", "curve25519-x86_64", "libcurve25519",
-           "libchacha20poly1305", "aesni-intel", "evdev"]
+           "libchacha20poly1305", "lz4_compress", "zstd_compress", "aesni-intel", "evdev"]
 
 
 class SetupError(Exception):
