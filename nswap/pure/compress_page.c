@@ -92,7 +92,7 @@ static bool compress_init_work(struct nswap_compress_work *w, enum nswap_compres
 
 /*
  * @c: zeroed; @kind: this kernel has it. Process, sleeps; allocates 20 KiB a processor with
- * LZ4, 260 with zstd. Returns 0 or -ENOMEM; nswap_compressor_exit() either way.
+ * LZ4, about 180 with zstd. Returns 0 or -ENOMEM; nswap_compressor_exit() either way.
  */
 int nswap_compressor_init(struct nswap_compressor *c, enum nswap_compress kind)
 {

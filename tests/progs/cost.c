@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "cost.h"
+#include "pattern_text.h"
 
 #define DEPTH_MAX	32
 #define CHUNK		32	/* pages that are filled and compared at once */
@@ -35,6 +36,7 @@ struct disk {
 	uint32_t *count;	/* writes of each page so far */
 	unsigned char *buf;	/* PAGES_MAX pages */
 	off_t *where;		/* of each request of a repetition */
+	enum pat_data data;
 	aio_context_t aio;
 	struct bad_pages bad;
 };
@@ -110,8 +112,8 @@ static void prepare(struct disk *d, const struct work *w, uint64_t n, uint64_t t
 		for (uint64_t k = 0; w->write && k < w->unit; k++) {
 			uint64_t page = block * w->unit + k;
 
-			pat_fill(d->buf + (i * w->unit + k) * PAT_BYTES, SEED, page,
-				 ++d->count[page]);
+			pat_data_fill(d->data, d->buf + (i * w->unit + k) * PAT_BYTES,
+				      SEED, page, ++d->count[page]);
 		}
 	}
 	if (!w->write)
@@ -123,7 +125,7 @@ static void compare(struct disk *d, const void *buf, uint64_t page, uint64_t n)
 	const unsigned char *p = buf;
 
 	for (uint64_t i = 0; i < n; i++, page++, p += PAT_BYTES)
-		if (!pat_same(p, SEED, page, d->count[page]))
+		if (!pat_data_same(d->data, p, SEED, page, d->count[page]))
 			bad_page(&d->bad, p, SEED, page, d->count[page], d->pages);
 }
 
@@ -181,16 +183,16 @@ static void fill(struct disk *d)
 {
 	for (uint64_t page = 0; page < d->pages; page += CHUNK) {
 		for (uint64_t k = 0; k < CHUNK; k++)
-			pat_fill(d->buf + k * PAT_BYTES, SEED, page + k,
-				 ++d->count[page + k]);
+			pat_data_fill(d->data, d->buf + k * PAT_BYTES, SEED, page + k,
+				      ++d->count[page + k]);
 		transfer(d, true, d->buf, CHUNK * PAT_BYTES,
 			 (off_t)(page * PAT_BYTES));
 	}
 }
 
-static int device(const char *path, uint64_t mb, char **names)
+static int device(enum pat_data data, const char *path, uint64_t mb, char **names)
 {
-	struct disk d = { .pages = mb << 8 };
+	struct disk d = { .pages = mb << 8, .data = data };
 	int code = 0;
 
 	d.fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
@@ -364,6 +366,7 @@ static int tcp_ask(const char *address)
 
 static const char usage[] =
 	"usage: cost device PATH MB WORK...    read and write a device of MB MiB\n"
+	"       cost text PATH MB WORK...      with pages that can be compressed\n"
 	"       cost swap swap-seq|swap-random MB    write MB MiB of memory again\n"
 	"                                      and again, where it has less\n"
 	"       cost serve ADDRESS             the other end of\n"
@@ -373,9 +376,9 @@ static const char usage[] =
 
 int main(int argc, char **argv)
 {
-	if (argc >= 5 && !strcmp(argv[1], "device"))
-		return device(argv[2], arg_number("MB", argv[3], PAGES_MAX >> 8, 4096),
-			      argv + 4);
+	if (argc >= 5 && (!strcmp(argv[1], "device") || !strcmp(argv[1], "text")))
+		return device(*argv[1] == 't' ? PAT_TEXT : PAT_RANDOM, argv[2],
+			      arg_number("MB", argv[3], PAGES_MAX >> 8, 4096), argv + 4);
 	if (argc == 4 && !strcmp(argv[1], "swap"))
 		return swap(argv[2], arg_number("MB", argv[3], 1, 4096));
 	if (argc == 3 && !strcmp(argv[1], "serve"))

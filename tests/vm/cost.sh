@@ -275,6 +275,13 @@ keys()
 	nswap --no-seal
 }
 
+# with LZ4 or zstd, and pages that can be compressed
+compressed()
+{
+	content=text
+	nswap --compress "$COST_DEVICE"
+}
+
 sealed()
 {
 	load curve25519-x86_64
@@ -418,7 +425,7 @@ works()
 		cost tcp-72-4168 $there > $port || end "failed: $plain"
 	else
 		wait_until 30 "$device has its size" has_size
-		[ -z "$plain" ] || cost device "$device" "$COST_MB" $plain > $port ||
+		[ -z "$plain" ] || cost "${content:-device}" "$device" "$COST_MB" $plain > $port ||
 			end "failed:$plain"
 		[ -z "$swap" ] || swap_works $swap
 	fi
@@ -430,6 +437,7 @@ case $COST_DEVICE in
 nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
 parity:*) parity ;;
+lz4 | zstd) compressed ;;
 brd | nswap | members | keys | sealed | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works

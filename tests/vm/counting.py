@@ -27,10 +27,11 @@ TCP = "tcp-72-4168"
 DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
-# without peers on such disks. Those of SEVERAL have two peers, and home too, and are
+# without peers on such disks. Those of COMPRESSED have pages of words. Those of SEVERAL have two peers, and home too, and are
 # protected as they are called, or as many as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
-OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
+COMPRESSED = ["lz4", "zstd"]
+OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, *SEVERAL]
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
@@ -64,7 +65,8 @@ _running = set()
 
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
-    mine = {"tcp": [TCP], MEMBERS: TURNS}.get(device, WORKS)
+    mine = {"tcp": [TCP], MEMBERS: TURNS, **dict.fromkeys(COMPRESSED, WORKS[:-2])}.get(
+        device, WORKS)
     return [work for work in mine if not works or work in works]
 
 
