@@ -48,7 +48,7 @@ struct fuzz_target {
 
 extern const struct fuzz_target fuzz_wire, fuzz_announce, fuzz_table, fuzz_state,
 	fuzz_sockaddr, fuzz_flash, fuzz_slot, fuzz_side, fuzz_buffers, fuzz_tags,
-	fuzz_exchange, fuzz_place, fuzz_parse;
+	fuzz_exchange, fuzz_place, fuzz_parse, fuzz_chunks;
 
 /* harnesses: what an input says */
 u64 fuzz_take(struct fuzz_cursor *in, unsigned int bytes);

@@ -27,7 +27,7 @@
 static const struct fuzz_target *const targets[] = {
 	&fuzz_wire, &fuzz_announce, &fuzz_table, &fuzz_state, &fuzz_sockaddr,
 	&fuzz_flash, &fuzz_slot, &fuzz_side, &fuzz_buffers, &fuzz_tags, &fuzz_exchange,
-	&fuzz_place, &fuzz_parse,
+	&fuzz_place, &fuzz_parse, &fuzz_chunks,
 };
 
 /**
