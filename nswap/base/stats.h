@@ -71,7 +71,8 @@
 	X(pages_rebalanced, PAGES_REBALANCED) /* of pages_moved_out: moved to emptier peers */ \
 	X(pages_dropped, PAGES_DROPPED) /* droppable pages dropped to give RAM back */ \
 	X(keys_refused, KEYS_REFUSED) /* connections ended: no member's, or a forged message */ \
-	X(shares_refused, SHARES_REFUSED) /* times an owner got less: it has its share */
+	X(shares_refused, SHARES_REFUSED) /* times an owner got less: it has its share */ \
+	X(pages_packed, PAGES_PACKED) /* short pages kept in a page with others */
 
 #define NSWAP_ANNOUNCE_STATS(X) \
 	X(announced, SENT) /* announcements sent */ \

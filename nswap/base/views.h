@@ -137,6 +137,7 @@ enum nswap_trend {
  * @set_aside: pages allocated and not filled (granted ones included)
  * @granted: of these, promised to owners
  * @held: pages held for owners
+ * @ram: pages of RAM that these take: short ones share some
  * @owners: number of owners with a page or a session
  */
 struct nswap_cache_view {
@@ -150,6 +151,7 @@ struct nswap_cache_view {
 	u64 set_aside;
 	u64 granted;
 	u64 held;
+	u64 ram;
 	u32 owners;
 };
 
@@ -159,6 +161,7 @@ struct nswap_cache_view {
  * @epoch: boot epoch
  * @connected: a session is established
  * @held: pages
+ * @ram: pages of RAM that these take
  * @granted: pages
  * @no_home: it reported lately that pages cannot be sent back to it
  * @reserved: pages that its devices' reserves lack
@@ -170,6 +173,7 @@ struct nswap_owner_view {
 	u64 epoch;
 	bool connected;
 	u64 held;
+	u64 ram;
 	u64 granted;
 	bool no_home;
 	u64 reserved;

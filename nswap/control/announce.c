@@ -128,7 +128,7 @@ static void announce_compose(struct nswap_announcer *a, bool leaving)
 		.addr = a->node->addr,
 		.lent = v.target,
 		.free = v.free,
-		.used = v.held,
+		.used = v.ram,
 		.shrinking = v.trend == NSWAP_TREND_SHRINKING,
 		.leaving = leaving || READ_ONCE(a->node->leaving),
 	};

@@ -105,7 +105,8 @@ int nswap_nl_put_node(struct sk_buff *skb, struct nswap_node *node)
 	    put_u64(skb, NSWAP_NODE_INFO_A_SURPLUS_PAGES, c.surplus) ||
 	    nla_put_string(skb, NSWAP_NODE_INFO_A_TREND,
 			   nswap_trend_name(c.trend)) ||
-	    nswap_nl_keys_put(skb, node))
+	    nswap_nl_keys_put(skb, node) ||
+	    put_u64(skb, NSWAP_NODE_INFO_A_RAM_PAGES, c.ram))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -317,7 +318,8 @@ int nswap_nl_put_owner(struct sk_buff *skb, const struct nswap_owner_view *v)
 	    put_flag(skb, NSWAP_OWNER_A_NO_HOME, v->no_home) ||
 	    put_u64(skb, NSWAP_OWNER_A_RESERVED_PAGES, v->reserved) ||
 	    put_u64(skb, NSWAP_OWNER_A_SHARE_PAGES, v->share) ||
-	    nla_put_u32(skb, NSWAP_OWNER_A_WEIGHT, v->weight))
+	    nla_put_u32(skb, NSWAP_OWNER_A_WEIGHT, v->weight) ||
+	    put_u64(skb, NSWAP_OWNER_A_RAM_PAGES, v->ram))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -398,7 +400,8 @@ int nswap_nl_put_stats(struct sk_buff *skb, struct nswap_node *node)
 	    put_u64(skb, NSWAP_SERVER_A_HELD_PAGES, c.held) ||
 	    put_u64(skb, NSWAP_SERVER_A_SET_ASIDE_PAGES, c.set_aside) ||
 	    put_u64(skb, NSWAP_SERVER_A_GRANTED_PAGES, c.granted) ||
-	    put_u64(skb, NSWAP_SERVER_A_OWNERS, c.owners))
+	    put_u64(skb, NSWAP_SERVER_A_OWNERS, c.owners) ||
+	    put_u64(skb, NSWAP_SERVER_A_RAM_PAGES, c.ram))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 

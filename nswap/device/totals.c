@@ -83,7 +83,7 @@ void nswap_totals_look(struct nswap_node *node, struct nswap_totals *t)
 	t->nr = NSWAP_TOTAL_NR;
 	nswap_cache_get_view(node, &c);
 	t->value[NSWAP_TOTAL_LENT] = c.target;
-	t->value[NSWAP_TOTAL_HELD] = c.held;
+	t->value[NSWAP_TOTAL_HELD] = c.ram;
 	t->value[NSWAP_TOTAL_FREE] = c.free;
 	t->value[NSWAP_TOTAL_OWNERS] = c.owners;
 	nswap_stats_sum(node->stats, &sum);

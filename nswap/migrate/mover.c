@@ -116,6 +116,7 @@ static bool mover_work(struct mover_thread *w)
 	if (!o)
 		return false;
 	for (n = 0; n < TURN && gone && !READ_ONCE(m->stop); n++) {
+		nswap_held_tidy(c, o);
 		room = take_room(w);
 		if (!room)
 			break;

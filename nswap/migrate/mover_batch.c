@@ -318,7 +318,8 @@ static u32 return_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 {
 	enum nswap_moved_how otherwise = NSWAP_KEPT;
 	struct nswap_pick p = {
-		.attempt = next_attempt(w->m), .n = room, .one_device = true,
+		.attempt = next_attempt(w->m), .n = NSWAP_REQ_SLOTS, .ram = room,
+		.one_device = true,
 		.not_of = nswap_owner_homeless(o) ? READ_ONCE(o->homeless) : 0,
 	};
 	struct nswap_node *node = w->m->node;
@@ -379,7 +380,7 @@ static int mover_may_tell(struct mover_thread *w, struct nswap_owner *o)
  * nswap_mover_drop() - drop droppable pages of an owner, and tell it
  * @w: thread
  * @o: owner, kept by the caller
- * @room: pages to be given back
+ * @room: pages of RAM to be given back
  *
  * What an owner that cannot be reached is not told it finds out by page-ins.
  *
@@ -394,7 +395,7 @@ int nswap_mover_drop(struct mover_thread *w, struct nswap_owner *o, u32 room)
 
 	if (told < 0)
 		return told;
-	nr = nswap_held_drop_some(w->m->node->cache, o, room, w->names.page, &epoch);
+	nr = nswap_held_drop_some(w->m->node->cache, o, &room, w->names.page, &epoch);
 	if (!nr || !told || w->tell.epoch != epoch ||
 	    !(w->tell.features & NSWAP_HAS_CLASSES))
 		return nr;
@@ -422,7 +423,8 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		return mover_no_target(w, o, room, rests);
 	if (!reach_owner(w, o))
 		return 0;
-	p.n = min_t(u64, room, to.free);
+	p.n = min_t(u64, NSWAP_REQ_SLOTS, to.free);
+	p.ram = room;
 	p.scarce = to.free < SCARCE;
 	nr = nswap_held_pick(w->m->node->cache, o, &p, w->entry, &epoch);
 	if (!nr) {

@@ -33,7 +33,7 @@ void nswap_rebalance_look(struct nswap_node *node,
 
 	nswap_cache_get_view(node, &c);
 	*v = (struct nswap_balance_view){
-		.lent = c.target, .used = c.held,
+		.lent = c.target, .used = c.ram,
 		.pct = nswap_knob(node, rebalance_pct),
 	};
 	spin_lock_irq(&node->ipt_lock);
@@ -100,7 +100,7 @@ u64 nswap_rebalance_excess(struct nswap_node *node)
 	if (goal == U64_MAX)
 		return 0;
 	nswap_cache_get_view(node, &c);
-	return c.held > goal ? c.held - goal : 0;
+	return c.ram > goal ? c.ram - goal : 0;
 }
 
 /* no peer takes them: leave it until the next decision */

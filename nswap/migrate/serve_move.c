@@ -18,6 +18,7 @@
 #include "server/attach.h"
 #include "server/owner.h"
 #include "server/held.h"
+#include "server/pack.h"
 
 #define MESSAGE_MS	4000	/* for each part of a message to come, once its header has */
 
@@ -37,6 +38,7 @@ static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
 	struct nswap_cache *c = conn->node->cache;
 	struct nswap_entry *e, *next;
 	u32 i = 0, taken = 0;
+	LIST_HEAD(unused);
 
 	list_for_each_entry_safe(e, next, entries, link) {
 		u16 status;
@@ -45,10 +47,13 @@ static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
 		e->slot = le64_to_cpu(page[i].slot);
 		e->instance = le32_to_cpu(page[i].instance);
 		e->gen = le32_to_cpu(page[i].gen);
+		if (e->len < PAGE_SIZE)
+			e = nswap_pack(c, o, e, &unused);
 		status = nswap_pending_add(c, o, epoch, e);
 		taken += status == NSWAP_ST_OK;
 		conn->result[i++].status = cpu_to_le32(status);
 	}
+	nswap_cache_give(c, &unused);
 	return taken;
 }
 

@@ -10,7 +10,7 @@
 /**
  * enum nswap_total - the totals in their order on the wire; new ones come last
  * @NSWAP_TOTAL_LENT: pages lent now
- * @NSWAP_TOTAL_HELD: pages held for others
+ * @NSWAP_TOTAL_HELD: pages of RAM held for others
  * @NSWAP_TOTAL_FREE: pages lent, neither held nor granted
  * @NSWAP_TOTAL_OWNERS: other nodes with a page here, or a session
  * @NSWAP_TOTAL_DEVICES: its devices

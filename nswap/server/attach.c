@@ -20,22 +20,30 @@
 #include "core/node.h"
 #include "held.h"
 #include "owner.h"
+#include "pack.h"
 #include "server.h"
 
 /* count and sort the pages of it that were here first; @o: owner, its lock held */
-static void attach_adopt(struct nswap_owner *o, struct nswap_attached *a)
+static void attach_adopt(struct nswap_cache *c, struct nswap_owner *o,
+			 struct nswap_attached *a)
 {
 	struct nswap_entry *e;
 
 	for (e = nswap_held_from(o, a->instance, 0);
 	     e && e->instance == a->instance; e = nswap_held_next(e)) {
 		a->held++;
+		a->ram += nswap_entry_ram(e);
 		e->class = a->class;
 		if (!e->moving)
 			list_move_tail(&e->link, &o->lru[a->class]);
 	}
-	list_for_each_entry(e, &o->pending, link)
-		a->held += e->instance == a->instance;
+	list_for_each_entry(e, &o->pending, link) {
+		if (e->instance != a->instance)
+			continue;
+		a->held++;
+		a->ram += nswap_entry_ram(e);
+	}
+	nswap_pack_attach(c, o, a);
 }
 
 /* has the owner as many as it may have? @o: owner, its lock held */
@@ -82,7 +90,7 @@ u16 nswap_attach_set(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 ins
 			new = NULL;
 			a->instance = instance;
 			a->class = class;
-			attach_adopt(o, a);
+			attach_adopt(c, o, a);
 			list_add_tail(&a->link, &o->attached);
 		}
 		*reserved = nswap_cache_reserve(c, o, a, wanted);
@@ -105,6 +113,8 @@ void nswap_attach_end(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		nswap_cache_reserve(c, o, a, 0);
 		list_del(&a->link);
 	}
+	if (!nswap_held_fenced(conn))
+		nswap_pack_detach(c, o, instance);
 	spin_unlock(&o->lock);
 	kfree(a);
 }
@@ -136,13 +146,13 @@ static bool attach_take_reserve(struct nswap_cache *c, struct nswap_owner *o,
 		all = all && page[i].instance == page[0].instance;
 	spin_lock(&o->lock);
 	a = all ? nswap_attached_find(o, le32_to_cpu(page[0].instance)) : NULL;
-	if (a && a->held < a->reserve)
-		ok = nswap_cache_take_reserved(c, o, nr, a->reserve - a->held, taken);
+	if (a && a->ram < a->reserve)
+		ok = nswap_cache_take_reserved(c, o, nr, a->reserve - a->ram, taken);
 	spin_unlock(&o->lock);
 	return ok;
 }
 
-/* drop about @n droppable pages for critical ones; their owners will find them missing */
+/* drop droppable pages for about @n critical ones; their owners will find them missing */
 static void attach_drop(struct nswap_cache *c, u32 n)
 {
 	struct nswap_wire_page name[NSWAP_REQ_SLOTS];
@@ -151,8 +161,7 @@ static void attach_drop(struct nswap_cache *c, u32 n)
 	u64 epoch;
 
 	while (n && dropped && (o = nswap_owner_droppable(c))) {
-		dropped = nswap_held_drop_some(c, o, n, name, &epoch);
-		n -= dropped;
+		dropped = nswap_held_drop_some(c, o, &n, name, &epoch);
 		nswap_owner_leave(c, o);
 	}
 }

@@ -14,6 +14,7 @@
  * @class: enum nswap_device_class
  * @reserve: pages that are to be here, or set aside, in any case; under the cache's lock
  * @held: pages of it in the owner's tree and pending; likewise
+ * @ram: pages of RAM that these take; likewise
  */
 struct nswap_attached {
 	struct list_head link;
@@ -21,6 +22,7 @@ struct nswap_attached {
 	u8 class;
 	u32 reserve;
 	u64 held;
+	u64 ram;
 };
 
 struct nswap_attached *nswap_attached_find(const struct nswap_owner *o, u32 instance);

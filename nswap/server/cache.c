@@ -6,7 +6,9 @@
  *        ^           ^                             |             |
  *        +-----------+---- more than wanted -------+---- freed --+
  *
- * What is freed while a socket refers to it waits for that first: cache_sent.c.
+ * What is freed while a socket refers to it waits for that first: cache_sent.c. Pages that
+ * are short share one (pack.c): it is one that was filled, and it is freed with the last of
+ * them; the pages that the others came in are set aside again.
  *
  * Invariants, under cache->lock:
  *  - granted <= set_aside: a page is set aside before it is promised, and never
@@ -22,8 +24,17 @@
  *    pages that are moved here are counted and not compared.
  *  - An owner above its share, because less is lent or the share became less, keeps what
  *    it has and gets nothing until it is below.
- *  - allocated counts every entry, in whatever state. How many there should
- *    be: cache_size.c; where they come from: cache_fill.c.
+ *  - allocated counts every page of RAM, in whatever state: entries but for those that lie
+ *    in a shared page. How many there should be: cache_size.c; where they come from:
+ *    cache_fill.c.
+ *  - held is how many pages owners have here, ram what these take: entries in trees and
+ *    pending that have a page to themselves, and shared pages until they are empty.
+ *    ram <= held of each device: a shared page has one of its pages at least. All that
+ *    says how much RAM there is, or may be had, goes by ram: shares, windows, what is above
+ *    the target, what a reserve lacks.
+ *  - So a reserve is one of pages of RAM, whatever pages its device has: those that share
+ *    one may all be rewritten whole, one after the other, and never is there more RAM in
+ *    use than there are pages.
  *
  * Lock order: owner->lock -> cache->lock.
  */
@@ -32,6 +43,7 @@
 #include "core/node.h"
 #include "attached.h"
 #include "cache.h"
+#include "pack.h"
 #include "pure/share.h"
 
 #define PENDING_MOST	1024u	/* pages of one owner moved here and not claimed */
@@ -46,7 +58,7 @@ static u64 cache_limit(const struct nswap_cache *c)
 /* what is left of an owner's share, NSWAP_NO_SHARE without one; cache->lock held */
 static u64 cache_left(const struct nswap_cache *c, const struct nswap_owner *o)
 {
-	return nswap_share_left(cache_limit(c), o->held + o->filling + o->granted +
+	return nswap_share_left(cache_limit(c), o->ram + o->filling + o->granted +
 				o->revoked + o->reserved);
 }
 
@@ -174,6 +186,11 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 		e->prev = NULL;
 	}
 #endif
+	if (e->in) {
+		e = nswap_pack_drop(c, e);
+		if (!e)
+			return;
+	}
 	INIT_LIST_HEAD(&e->link);
 	if (nswap_cache_sent(c, e))
 		return;
@@ -245,7 +262,7 @@ static u32 cache_fair(const struct nswap_cache *c, const struct nswap_owner *o, 
 /* the limit of what is promised to one owner and not used; cache lock held */
 static u32 cache_window_most(const struct nswap_cache *c, const struct nswap_owner *o)
 {
-	u64 used = c->held + c->reserved, free = c->target > used ? c->target - used : 0;
+	u64 used = c->ram + c->reserved, free = c->target > used ? c->target - used : 0;
 
 	/* what is lent may not be there; an adaptive pool grows with what is promised */
 	if (!c->adaptive)
@@ -368,7 +385,7 @@ u64 nswap_cache_surplus(struct nswap_cache *c)
 /* pages that a reserve still lacks */
 static u64 cache_lacking(const struct nswap_attached *a)
 {
-	return a->reserve > a->held ? a->reserve - a->held : 0;
+	return a->reserve > a->ram ? a->reserve - a->ram : 0;
 }
 
 /* the reserve of a device, or what is held of it, changes: before, and after it has */
@@ -391,7 +408,7 @@ static void cache_lacks_now(struct nswap_cache *c, struct nswap_owner *o,
  * @c: cache
  * @o: its owner, whose lock is held
  * @a: the device
- * @wanted: pages, those included that it holds here
+ * @wanted: pages, those included that it takes here
  *
  * Context: process, does not sleep.
  * Return: how many can be kept for it, at most @wanted.
@@ -406,9 +423,9 @@ u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 	o->reserves -= !!a->reserve;
 	cache_lacked(c, o, a);
 	free = min(nswap_cache_promisable(c), cache_left(c, o));
-	if (wanted > a->held + free && free < nswap_cache_promisable(c))
+	if (wanted > a->ram + free && free < nswap_cache_promisable(c))
 		nswap_stat_inc(c->node, shares_refused);
-	a->reserve = min_t(u64, wanted, a->held + free);
+	a->reserve = min_t(u64, wanted, a->ram + free);
 	cache_lacks_now(c, o, a);
 	o->reserves += !!a->reserve;
 	lacks = nswap_cache_lacks(c);
@@ -420,22 +437,37 @@ u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 
 /*
  * Pages of a device were added to or removed from an owner's tree and pending ones.
- * @o: owner, its lock held
+ * @o: owner, its lock held; @ram: of them, those that have a page to themselves
  */
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
-		       s64 held)
+		       s64 held, s64 ram)
 {
 	struct nswap_attached *a = nswap_attached_find(o, instance);
 
 	spin_lock(&c->lock);
 	o->held += held;
 	c->held += held;
-	if (a) {
-		cache_lacked(c, o, a);
+	if (a)
 		a->held += held;
-		cache_lacks_now(c, o, a);
-	}
+	nswap_cache_shared(c, o, a, ram);
 	spin_unlock(&c->lock);
+}
+
+/*
+ * What held pages take has changed. @o, @a: owner and attached device, or NULL; cache's lock
+ * held
+ */
+void nswap_cache_shared(struct nswap_cache *c, struct nswap_owner *o,
+			struct nswap_attached *a, s64 ram)
+{
+	c->ram += ram;
+	if (o)
+		o->ram += ram;
+	if (!a)
+		return;
+	cache_lacked(c, o, a);
+	a->ram += ram;
+	cache_lacks_now(c, o, a);
 }
 
 /* an owner has no pages and no reserves any more; @o: its lock held */
@@ -446,10 +478,14 @@ void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o)
 	spin_lock(&c->lock);
 	c->held -= o->held;
 	o->held = 0;
+	/* shared pages are counted until they are empty */
+	c->ram -= o->ram - nswap_pack_leave(o);
+	o->ram = 0;
 	list_for_each_entry(a, &o->attached, link) {
 		cache_lacked(c, o, a);
 		a->reserve = 0;
 		a->held = 0;
+		a->ram = 0;
 	}
 	o->reserves = 0;
 	spin_unlock(&c->lock);

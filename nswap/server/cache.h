@@ -13,21 +13,26 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "pure/chunks.h"
 #include "pure/wire.h"
 
 #define NSWAP_WINDOW_MAX	2048u	/* pages granted to one owner at most */
 
 struct nswap_attached;
+struct nswap_pack;
 struct nswap_srv_conn;
 
 /**
- * struct nswap_entry - one page of the Nswap Cache
+ * struct nswap_entry - one page of the Nswap Cache, or, of a page that is shared by several
+ *	(pack.c), the page itself
  * @rb: in its owner's tree, by instance and slot
  * @link: in the pool, on the list of the connection that fills it, in its
- *	owner's @lru or @pending, or, while it is being moved, on no list
+ *	owner's @lru or @pending, or, while it is being moved, on no list; of a shared page:
+ *	with those of the device that have as much room
  * @ref: one for the tree, one for each connection or mover that sends it
  * @page: the page
  * @len: bytes of it that were sent; the rest is zeros, and not in @page
+ * @in: the shared page that it lies in, behind this struct; NULL: it has @page to itself
  * @slot: @slot, @instance and @gen name the page
  * @instance: of the owner's device
  * @gen: generation
@@ -35,7 +40,9 @@ struct nswap_srv_conn;
  * @clear: @page has had something of an owner: clear it before it goes back to the system
  * @moving: number of the attempt to move it, 0 for none; owner's lock
  * @seq: when it was stored or claimed, in the owner's count; owner's lock
+ * @map: of a shared page: what is used of it; cache's lock
  * @since: jiffies of its arrival, while pending
+ * @pack: of a shared page: those of its device; cache's lock
  * @prev: the generation before, kept for the stale injection only
  */
 struct nswap_entry {
@@ -46,12 +53,21 @@ struct nswap_entry {
 	u8 class;
 	bool clear;
 	struct page *page;
-	u64 slot;
+	struct nswap_entry *in;
+	union {
+		struct {
+			u64 slot;
+			u64 seq;
+		};
+		struct nswap_chunks map;
+	};
 	u32 instance;
 	u32 gen;
 	u32 moving;
-	u64 seq;
-	unsigned long since;
+	union {
+		unsigned long since;
+		struct nswap_pack *pack;
+	};
 #ifdef NSWAP_INJECT
 	struct nswap_entry *prev;
 #endif
@@ -78,6 +94,8 @@ struct nswap_entry {
  * @seq: counts stores and claims
  * @nr_pending: pages in @pending
  * @held: pages in @tree and @pending; under the cache's lock
+ * @ram: pages of RAM that these take, shared ones included; likewise
+ * @packs: its devices with shared pages, pack.c; likewise
  * @filling: pages taken to be filled for it; likewise
  * @reserved: pages that its devices' reserves lack; likewise
  * @users: references besides those of its connections; under the cache's lock
@@ -115,6 +133,8 @@ struct nswap_owner {
 	u64 seq;
 	u32 nr_pending;
 	u64 held;
+	u64 ram;
+	struct list_head packs;
 	u32 filling;
 	u64 reserved;
 	u32 users;
@@ -152,6 +172,7 @@ struct nswap_owner {
  * @revoked: promises taken back that owners still count on
  * @reserved: pages that devices' reserves lack and no other device may have
  * @held: entries in owners' trees
+ * @ram: pages of RAM that these take, shared ones included
  * @shrinker_calls: number of calls of the shrinker that took pages back
  * @owners: owners; changed under @hello and @lock
  * @nr_owners: how many
@@ -184,6 +205,7 @@ struct nswap_cache {
 	u64 revoked;
 	u64 reserved;
 	u64 held;
+	u64 ram;
 	u64 shrinker_calls;
 	struct list_head owners;
 	u32 nr_owners;
@@ -226,11 +248,17 @@ enum nswap_moved_how {
 	NSWAP_GONE,
 };
 
+/* pages of RAM that go when an entry does, but for a shared page that is empty then */
+static inline unsigned int nswap_entry_ram(const struct nswap_entry *e)
+{
+	return !e->in;
+}
+
 /* segments that send an entry's page; @fill: with the zeros at its end. Returns 1 or 2 */
 static inline unsigned int nswap_entry_vecs(struct bio_vec *bv, const struct nswap_entry *e,
 					    bool fill)
 {
-	bvec_set_page(bv, e->page, e->len, 0);
+	bvec_set_page(bv, e->page, e->len, e->in ? offset_in_page(e + 1) : 0);
 	if (!fill || e->len == PAGE_SIZE)
 		return 1;
 	bvec_set_page(bv + 1, ZERO_PAGE(0), PAGE_SIZE - e->len, 0);
@@ -256,7 +284,9 @@ u64 nswap_cache_share(struct nswap_cache *c);
 u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, u32 wanted);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
-		       s64 held);
+		       s64 held, s64 ram);
+void nswap_cache_shared(struct nswap_cache *c, struct nswap_owner *o,
+			struct nswap_attached *a, s64 ram);
 void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_surplus(struct nswap_cache *c);
 int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,

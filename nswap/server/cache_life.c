@@ -99,7 +99,8 @@ void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 		.surplus = nswap_cache_above(c), .free = nswap_cache_promisable(c),
 		.trend = cache_trend(c), .allocated = c->allocated,
 		.shrinker_calls = c->shrinker_calls, .set_aside = c->set_aside,
-		.granted = c->granted, .held = c->held, .owners = c->nr_owners,
+		.granted = c->granted, .held = c->held, .ram = c->ram,
+		.owners = c->nr_owners,
 	};
 	spin_unlock(&c->lock);
 }
@@ -117,7 +118,7 @@ bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 		if (after--)
 			continue;
 		*v = (struct nswap_owner_view){
-			.id = o->id, .epoch = o->epoch, .held = o->held,
+			.id = o->id, .epoch = o->epoch, .held = o->held, .ram = o->ram,
 			.granted = o->granted,
 			.connected = !list_empty(&o->conns),
 			.no_home = nswap_owner_homeless(o),

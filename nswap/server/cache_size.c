@@ -6,7 +6,7 @@
  *   target   what to lend now: lent itself under a size policy that is not
  *            adaptive, else what the policy decides, lowered at once when
  *            reclaim wants pages back
- *   surplus  pages held above target: they are moved away; only droppable ones are dropped
+ *   surplus  RAM of held pages above target: they are moved away; only droppable ones are dropped
  *
  * Shrinking, in this order: pages promised to no owner are freed; promises are
  * taken back and their pages freed, a store against one is refused; then unfilled
@@ -47,13 +47,13 @@ bool nswap_cache_holding(const struct nswap_cache *c)
 	return c->adaptive && nswap_now_ms() < c->hold_until;
 }
 
-/* pages held above the target, to be moved away; @c: cache, its lock held */
+/* RAM of held pages above the target, to be moved away; @c: cache, its lock held */
 u64 nswap_cache_above(const struct nswap_cache *c)
 {
 	/* what sockets still refer to comes back by itself */
 	u64 used = cache_used(c) - c->nr_sent;
 
-	return used > c->target ? min(c->held, used - c->target) : 0;
+	return used > c->target ? min(c->ram, used - c->target) : 0;
 }
 
 /* should owners store elsewhere? @c: cache, its lock held */

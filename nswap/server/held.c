@@ -165,21 +165,26 @@ bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 
 /*
  * The same for pages of the device's reserve. A page that is held already, in another
- * generation, takes no more of it.
+ * generation, takes no more of it. The reserve is one of RAM: what is kept of pages that
+ * share some is room for others.
  */
 bool nswap_held_take_reserved(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			      u32 instance, u64 slot, u32 n, struct list_head *taken)
 {
 	struct nswap_owner *o = conn->owner;
 	struct nswap_attached *a;
+	u32 i, more = 0, ram = 0;
 	bool ok = false;
-	u32 i, more = 0;
 
 	spin_lock(&o->lock);
 	a = nswap_held_fenced(conn) ? NULL : nswap_attached_find(o, instance);
-	for (i = 0; a && i < n; i++)
-		more += !nswap_held_lookup(o, instance, slot + i);
-	if (a && a->held + more <= a->reserve)
+	for (i = 0; a && i < n; i++) {
+		const struct nswap_entry *e = nswap_held_lookup(o, instance, slot + i);
+
+		more += !e;
+		ram += !e || !nswap_entry_ram(e);
+	}
+	if (a && (a->held + more <= a->reserve || a->ram + ram <= a->reserve))
 		ok = nswap_cache_take_reserved(c, o, n, NSWAP_NO_SHARE, taken);
 	spin_unlock(&o->lock);
 	return ok;
@@ -223,6 +228,7 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	struct nswap_owner *o = conn->owner;
 	struct nswap_entry *old = NULL;
 	u16 status = NSWAP_ST_STALE;
+	s64 ram = nswap_entry_ram(e);
 
 	refcount_set(&e->ref, 1);
 	e->moving = 0;
@@ -230,8 +236,10 @@ u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	if (!nswap_held_fenced(conn)) {
 		old = nswap_held_link(o, e);
 		status = IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
-		if (!old)
-			nswap_cache_count(c, o, e->instance, 1);
+		if (!IS_ERR_OR_NULL(old))
+			ram -= nswap_entry_ram(old);
+		if (!old || (ram && !IS_ERR(old)))
+			nswap_cache_count(c, o, e->instance, !old, ram);
 	}
 	spin_unlock(&o->lock);
 	if (!IS_ERR_OR_NULL(old) && !nswap_inject_keep_entry(e, old))
@@ -287,7 +295,7 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 			struct wanted *w, struct list_head *dropped)
 {
 	struct nswap_entry *e, *next;
-	u32 n = 0, seen = 0;
+	u32 n = 0, seen = 0, ram = 0;
 
 	for (e = nswap_held_from(o, w->instance, w->slot);
 	     e && e->instance == w->instance && e->slot < w->end &&
@@ -299,11 +307,12 @@ static u32 unlink_chunk(struct nswap_cache *c, struct nswap_owner *o,
 			continue;
 		rb_erase(&e->rb, &o->tree);
 		list_move(&e->link, dropped);
+		ram += nswap_entry_ram(e);
 		n++;
 	}
 	if (!e || e->instance != w->instance || e->slot >= w->end)
 		w->slot = w->end;
-	nswap_cache_count(c, o, w->instance, -(s64)n);
+	nswap_cache_count(c, o, w->instance, -(s64)n, -(s64)ram);
 	return n;
 }
 

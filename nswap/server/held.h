@@ -44,6 +44,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
  * struct nswap_pick - which pages are to be moved
  * @attempt: not 0, and not used by a recent attempt of this node
  * @n: at most this many
+ * @ram: until so many pages of RAM can be given back with them
  * @not_of: a device instance whose pages are skipped, 0 for none
  * @one_device: all pages of the same device
  * @to_peer: they go to a peer, not back to their owner
@@ -54,6 +55,7 @@ struct nswap_entry *nswap_held_link(struct nswap_owner *o,
 struct nswap_pick {
 	u32 attempt;
 	u32 n;
+	u32 ram;
 	u32 not_of;
 	bool one_device;
 	bool to_peer;
@@ -61,10 +63,11 @@ struct nswap_pick {
 	u8 class;
 };
 
-u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 *ram,
 			 struct nswap_wire_page *name, u64 *epoch);
 u32 nswap_held_pick(struct nswap_cache *c, struct nswap_owner *o, struct nswap_pick *p,
 		    struct nswap_entry **entry, u64 *epoch);
+void nswap_held_tidy(struct nswap_cache *c, struct nswap_owner *o);
 void nswap_held_picked_over(struct nswap_cache *c, const struct nswap_pick *p);
 bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		      struct nswap_entry *e, u32 attempt,

@@ -29,6 +29,7 @@
 #include "attached.h"
 #include "held.h"
 #include "owner.h"
+#include "pack.h"
 #include "server.h"
 #include "weights.h"
 
@@ -69,6 +70,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	INIT_LIST_HEAD(&o->pending);
 	o->pending_tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->attached);
+	INIT_LIST_HEAD(&o->packs);
 	o->rest = jiffies;
 	o->full_until = jiffies;
 	o->unmet_until = jiffies;
@@ -91,6 +93,7 @@ void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o)
 	       !o->reserves;
 	if (idle) {
 		list_del(&o->link);
+		nswap_pack_leave(o);
 		c->nr_owners--;
 		c->weights -= o->weight;
 	}

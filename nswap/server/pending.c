@@ -104,7 +104,8 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 		ret = pending_compare(o, e, &old);
 	if (!ret) {
 		pending_link(o, e, old);
-		nswap_cache_count(c, o, e->instance, old ? 0 : 1);
+		nswap_cache_count(c, o, e->instance, !old, (s64)nswap_entry_ram(e) -
+							   (old ? nswap_entry_ram(old) : 0));
 		drop = old;
 	}
 	spin_unlock(&o->lock);
@@ -153,7 +154,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		old = e;
 	}
 	if (old)
-		nswap_cache_count(c, o, instance, -1);
+		nswap_cache_count(c, o, instance, -1, -(s64)nswap_entry_ram(old));
 	spin_unlock(&o->lock);
 	if (old)
 		nswap_cache_put(c, old);
@@ -174,7 +175,7 @@ static void pending_drop(struct nswap_cache *c, struct nswap_owner *o,
 			break;
 		pending_unlink(o, e);
 		list_add_tail(&e->link, &late);
-		nswap_cache_count(c, o, e->instance, -1);
+		nswap_cache_count(c, o, e->instance, -1, -(s64)nswap_entry_ram(e));
 	}
 	spin_unlock(&o->lock);
 	list_for_each_entry_safe(e, next, &late, link) {

@@ -7,6 +7,9 @@
  *    until its owner has recorded the new place; it only leaves the lru, so
  *    that it is picked once.
  *  - A page that is being moved is not dropped: it is on no lru.
+ *  - Of pages that share one all are picked or dropped together, as far as they can be: its
+ *    RAM is free when the last one is gone. Each that goes is one less, so that a page that
+ *    stays, for its owner keeps it there, holds up no other.
  *  - An attempt ends when its number is removed from the entry: by its result, or
  *    before that by a store, a free or a claim of the slot. A result that finds
  *    another number changes nothing.
@@ -16,6 +19,7 @@
 #include "core/node.h"
 #include "held.h"
 #include "owner.h"
+#include "pack.h"
 
 /* limit of pages looked at for one batch, with the owner's lock held */
 #define LOOK_AT	1024
@@ -27,26 +31,60 @@ bool nswap_owner_homeless(const struct nswap_owner *o)
 	       time_before(jiffies, READ_ONCE(o->homeless_until));
 }
 
+/*
+ * The pages that have to go for the RAM of @e, which is held and not being moved: those that
+ * share a page with it, itself included, as far as they can be moved. @mate: result, at most
+ * @most, 1 or more; the owner's lock held. Returns how many, at least 1.
+ */
+static u32 pick_mates(struct nswap_cache *c, struct nswap_owner *o, struct nswap_entry *e,
+		      struct nswap_entry **mate, u32 most)
+{
+	const struct nswap_entry *shared = e->in;
+	u32 nr = 0;
+	u64 left;
+
+	mate[0] = e;
+	if (!shared)
+		return 1;
+	spin_lock(&c->lock);
+	for (left = shared->map.first; left && nr < most; left &= left - 1) {
+		struct nswap_entry *x = nswap_pack_at(shared, __ffs64(left));
+
+		/* others are pending, or dropped and still being sent */
+		if (nswap_held_lookup(o, x->instance, x->slot) == x && !x->moving)
+			mate[nr++] = x;
+	}
+	spin_unlock(&c->lock);
+	return nr;
+}
+
 /* nswap_held_pick() from one lru; the owner's lock held */
-static u32 pick_class(struct nswap_owner *o, const struct nswap_pick *p,
-		      struct nswap_entry **entry)
+static u32 pick_class(struct nswap_cache *c, struct nswap_owner *o,
+		      const struct nswap_pick *p, struct nswap_entry **entry)
 {
 	struct list_head *lru = &o->lru[p->class];
-	u32 left = LOOK_AT, nr = 0;
+	u32 left = LOOK_AT, nr = 0, ram;
 
-	while (nr < p->n && left-- && !list_empty(lru)) {
+	for (ram = 0; ram < p->ram && nr < p->n && left-- && !list_empty(lru);) {
 		struct nswap_entry *e = list_first_entry(lru, struct nswap_entry,
 							 link);
+		u32 n;
 
 		if ((p->not_of && e->instance == p->not_of) ||
 		    (p->one_device && nr && e->instance != entry[0]->instance)) {
 			list_move_tail(&e->link, lru);
 			continue;
 		}
-		list_del_init(&e->link);
-		e->moving = p->attempt;
-		refcount_inc(&e->ref);
-		entry[nr++] = e;
+		/* a part of a shared page frees nothing: with others only if all of it fits */
+		if (e->in && nr && hweight64(READ_ONCE(e->in->map.first)) > p->n - nr)
+			break;
+		for (n = pick_mates(c, o, e, entry + nr, p->n - nr); n; n--) {
+			e = entry[nr++];
+			list_del_init(&e->link);
+			e->moving = p->attempt;
+			refcount_inc(&e->ref);
+		}
+		ram++;
 	}
 	return nr;
 }
@@ -104,7 +142,7 @@ u32 nswap_held_pick(struct nswap_cache *c, struct nswap_owner *o, struct nswap_p
 		if (i && p->scarce && pick_after_critical(c, critical))
 			break;
 		p->class = order[i];
-		nr = pick_class(o, p, entry);
+		nr = pick_class(c, o, p, entry);
 	}
 	if (critical && (!nr || p->class != NSWAP_DEV_CRITICAL))
 		pick_count(c, -1);
@@ -123,33 +161,37 @@ void nswap_held_picked_over(struct nswap_cache *c, const struct nswap_pick *p)
  * nswap_held_drop_some() - drop the least recently used droppable pages, for good
  * @c: cache
  * @o: owner, kept by the caller
- * @n: at most this many, up to NSWAP_REQ_SLOTS
- * @name: result; their names, for the owner
+ * @ram: pages of RAM to be given back; result: what is left of them
+ * @name: result; the names of at most NSWAP_REQ_SLOTS pages, for the owner
  * @epoch: result; the owner's epoch they belonged to
  *
  * Context: process, does not sleep; a page-out path.
  * Return: how many.
  */
-u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 *ram,
 			 struct nswap_wire_page *name, u64 *epoch)
 {
 	struct list_head *lru = &o->lru[NSWAP_DEV_DROPPABLE];
-	struct nswap_entry *e, *next;
+	struct nswap_entry *mate[NSWAP_REQ_SLOTS], *e, *next;
 	LIST_HEAD(dropped);
-	u32 nr = 0;
+	u32 nr = 0, n;
 
 	spin_lock(&o->lock);
 	*epoch = o->epoch;
-	while (nr < n && !list_empty(lru)) {
+	for (; *ram && nr < NSWAP_REQ_SLOTS && !list_empty(lru); --*ram) {
 		e = list_first_entry(lru, struct nswap_entry, link);
-		rb_erase(&e->rb, &o->tree);
-		list_move(&e->link, &dropped);
-		nswap_cache_count(c, o, e->instance, -1);
-		name[nr++] = (struct nswap_wire_page){
-			.slot = cpu_to_le64(e->slot),
-			.instance = cpu_to_le32(e->instance),
-			.gen = cpu_to_le32(e->gen),
-		};
+		for (n = pick_mates(c, o, e, mate, NSWAP_REQ_SLOTS - nr); n; n--) {
+			e = mate[n - 1];
+			rb_erase(&e->rb, &o->tree);
+			list_move(&e->link, &dropped);
+			nswap_cache_count(c, o, e->instance, -1,
+					  -(s64)nswap_entry_ram(e));
+			name[nr++] = (struct nswap_wire_page){
+				.slot = cpu_to_le64(e->slot),
+				.instance = cpu_to_le32(e->instance),
+				.gen = cpu_to_le32(e->gen),
+			};
+		}
 	}
 	spin_unlock(&o->lock);
 	list_for_each_entry_safe(e, next, &dropped, link) {
@@ -158,6 +200,33 @@ u32 nswap_held_drop_some(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	}
 	nswap_stat_add(c->node, pages_dropped, nr);
 	return nr;
+}
+
+/* has it no user but its owner's tree? its owner's lock, under which others come, held */
+static bool pick_unused(struct nswap_owner *o, struct nswap_entry *e)
+{
+	return nswap_held_lookup(o, e->instance, e->slot) == e && !e->moving &&
+	       refcount_read(&e->ref) == 1;
+}
+
+/*
+ * Give RAM back that no page has to leave for: short pages of an owner come closer together.
+ * Context: process, does not sleep; a page-out path.
+ */
+void nswap_held_tidy(struct nswap_cache *c, struct nswap_owner *o)
+{
+	while (nswap_cache_surplus(c)) {
+		struct nswap_entry *shared;
+		LIST_HEAD(unused);
+
+		spin_lock(&o->lock);
+		shared = nswap_pack_tidy(c, o, pick_unused);
+		spin_unlock(&o->lock);
+		if (!shared)
+			break;
+		list_add(&shared->link, &unused);
+		nswap_cache_give(c, &unused);
+	}
 }
 
 /*
@@ -178,7 +247,8 @@ bool nswap_held_moved(struct nswap_cache *c, struct nswap_owner *o,
 		e->moving = 0;
 		if (drop) {
 			rb_erase(&e->rb, &o->tree);
-			nswap_cache_count(c, o, e->instance, -1);
+			nswap_cache_count(c, o, e->instance, -1,
+					  -(s64)nswap_entry_ram(e));
 		} else if (how == NSWAP_REFUSED) {
 			list_add_tail(&e->link, &o->lru[e->class]);
 		} else {

@@ -13,6 +13,7 @@
 #include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
+#include "pack.h"
 #include "server.h"
 
 /* all of a STORE or LOAD has been received: note the time if the owner asked */
@@ -76,11 +77,13 @@ static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
 		e->slot = le64_to_cpu(conn->rx.slot) + i;
 		e->gen = le32_to_cpu(conn->gen[i]);
 		list_del_init(&e->link);
+		if (e->len < PAGE_SIZE)
+			e = nswap_pack(c, conn->owner, e, &unused);
 		status = nswap_held_insert(c, conn, e);
 		if (status == NSWAP_ST_OK)
 			stored++;
 		else
-			list_add(&e->link, &unused);
+			nswap_cache_put(c, e);
 		conn->result[i].gen = conn->gen[i];
 		conn->result[i].status = cpu_to_le32(status);
 		i++;

@@ -70,7 +70,7 @@ static void sizing_look(struct nswap_sizing *s, struct nswap_size_view *v)
 	*v = (struct nswap_size_view){
 		.total = mem.total, .free = mem.free,
 		.available = mem.available,
-		.held = c.held, .set_aside = c.set_aside,
+		.held = c.ram, .set_aside = c.set_aside,
 		.allocated = c.allocated,
 		.psi = nswap_knob(node, psi),
 		.owner_away = now < READ_ONCE(s->away_until),

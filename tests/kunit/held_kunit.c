@@ -14,6 +14,7 @@
 static struct {
 	unsigned int put;	/* entries whose last reference is gone */
 	s64 held;
+	s64 ram;
 	u64 since;		/* ns: when the owner's lock was taken, at the latest */
 	u64 least_ns;		/* that a chunk took */
 	u64 all_ns;
@@ -28,11 +29,13 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 }
 
 /* called at the end of each chunk, the owner's lock still held */
-void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance, s64 held)
+void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance, s64 held,
+		       s64 ram)
 {
 	u64 took = ktime_get_ns() - had.since;
 
 	had.held += held;
+	had.ram += ram;
 	had.most_dropped = max(had.most_dropped, -held);
 	if (!had.chunks++ || took < had.least_ns)
 		had.least_ns = took;
@@ -190,6 +193,7 @@ static void claimed(struct kunit *test)
 	/* claimed already, when the answer was lost */
 	KUNIT_EXPECT_EQ(test, claim(h, 0, 7), NSWAP_ST_OK);
 	KUNIT_EXPECT_EQ(test, had.held, (s64)PENDING);
+	KUNIT_EXPECT_EQ(test, had.ram, (s64)PENDING);
 	KUNIT_EXPECT_EQ(test, had.put, 0u);
 }
 
@@ -208,6 +212,7 @@ static void one_of_a_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, claim(h, 8, 5), NSWAP_ST_NOT_HELD);
 	KUNIT_EXPECT_EQ(test, claim(h, 8, 6), NSWAP_ST_OK);
 	KUNIT_EXPECT_EQ(test, had.held, 1);
+	KUNIT_EXPECT_EQ(test, had.ram, 1);
 	/* not beside a newer one that is held, nor in another epoch */
 	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[4], 8, 5), NSWAP_ST_OLDER);
 	h->e[5].instance = 1;
@@ -234,6 +239,7 @@ static void not_claimed(struct kunit *test)
 	same_in_both(test, h, PENDING - 100);
 	KUNIT_EXPECT_EQ(test, had.put, 100u);
 	KUNIT_EXPECT_EQ(test, had.held, (s64)PENDING - 100);
+	KUNIT_EXPECT_EQ(test, had.ram, (s64)PENDING - 100);
 }
 
 /* so many runs, each of all slots there could be; how many pages that freed */

@@ -72,7 +72,7 @@ SEES = {
                      "nswap/keys/*",
                      "nswap/core/client_state.c",
                      "nswap/server/cache_sent.c", "nswap/server/held.c",
-                     "nswap/server/pending.c",
+                     "nswap/server/pack.c", "nswap/server/pending.c",
                      "nswap/transport/conn.c", "nswap/transport/refer.c",
                      "nswap/transport/sockaddr.c",
                      "policy/*", "prefetch/*"),

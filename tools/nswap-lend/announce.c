@@ -65,7 +65,7 @@ static void compose(bool leaving)
 	nswap_cache_get_view(ann.node, &v);
 	ann.me = (struct nswap_announcement){
 		.id = ann.node->id, .epoch = ann.node->epoch, .addr = ann.node->addr,
-		.lent = v.target, .free = v.free, .used = v.held,
+		.lent = v.target, .free = v.free, .used = v.ram,
 		.shrinking = v.trend == NSWAP_TREND_SHRINKING, .leaving = leaving,
 	};
 }

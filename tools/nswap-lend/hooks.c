@@ -26,7 +26,7 @@ static void hook_totals(struct nswap_node *node, struct nswap_totals *t)
 	t->nr = NSWAP_TOTAL_NR;
 	nswap_cache_get_view(node, &c);
 	t->value[NSWAP_TOTAL_LENT] = c.target;
-	t->value[NSWAP_TOTAL_HELD] = c.held;
+	t->value[NSWAP_TOTAL_HELD] = c.ram;
 	t->value[NSWAP_TOTAL_FREE] = c.free;
 	t->value[NSWAP_TOTAL_OWNERS] = c.owners;
 }

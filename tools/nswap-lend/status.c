@@ -122,7 +122,7 @@ void lend_status_log(struct nswap_node *node)
 
 	nswap_cache_get_view(node, &v);
 	lend_say("lends %s, holds %s for %u owners, %s is free; stored %llu, loaded %llu, freed %llu, refused %llu pages",
-		 mib(v.lent, lent), mib(v.held, held), v.owners, mib(v.free, room),
+		 mib(v.lent, lent), mib(v.ram, held), v.owners, mib(v.free, room),
 		 (u64)READ_ONCE(node->counts.pages_stored),
 		 (u64)READ_ONCE(node->counts.pages_loaded),
 		 (u64)READ_ONCE(node->counts.pages_freed),
@@ -137,9 +137,9 @@ static void print_text(const struct status *s, const struct nswap_owner_view *o,
 	printf("%s%s%s lends %s, holds %s, %s free\n",
 	       lend_addr_text(&s->addr, at, sizeof(at)), s->keys ? "" : " (open)",
 	       s->draining ? " (draining)" : "", mib(s->view.lent, lent),
-	       mib(s->view.held, held), mib(s->view.free, room));
+	       mib(s->view.ram, held), mib(s->view.free, room));
 	for (i = 0; i < nr; i++)
-		printf("owner %016llx holds %s%s\n", o[i].id, mib(o[i].held, held),
+		printf("owner %016llx holds %s%s\n", o[i].id, mib(o[i].ram, held),
 		       o[i].connected ? "" : ", is away");
 }
 
@@ -163,6 +163,7 @@ static void print_json(const struct status *s, const struct nswap_owner_view *o,
 	json_bool("draining", s->draining);
 	json_number("lent_pages", s->view.lent);
 	json_number("held_pages", s->view.held);
+	json_number("ram_pages", s->view.ram);
 	json_number("free_pages", s->view.free);
 	json_number("granted_pages", s->view.granted);
 	json_number("set_aside_pages", s->view.set_aside);
@@ -177,6 +178,7 @@ static void print_json(const struct status *s, const struct nswap_owner_view *o,
 		json_id("epoch", o[i].epoch);
 		json_bool("connected", o[i].connected);
 		json_number("held_pages", o[i].held);
+		json_number("ram_pages", o[i].ram);
 		json_number("granted_pages", o[i].granted);
 		json_end();
 	}

@@ -125,6 +125,7 @@ static void json_stat(const struct view_stat *s, const struct view_swapped *swap
 		json_id("epoch", owners[i].epoch);
 		json_bool("connected", owners[i].connected);
 		json_number("held_pages", owners[i].held);
+		json_number("ram_pages", owners[i].ram);
 		json_number("granted_pages", owners[i].granted);
 		json_number("reserved_pages", owners[i].reserved);
 		json_number("share_pages", owners[i].share);
@@ -155,13 +156,15 @@ static void line(const char *what, uint64_t pages, const char *meaning)
 
 static void print_lent(const struct view_node *n)
 {
-	uint64_t taken = n->held + n->set_aside;
+	uint64_t taken = n->ram + n->set_aside;
 
 	printf("\nRAM lent to other nodes by the size policy %s, %s\n", n->size,
 	       n->trend);
 	line("at most", n->lent, "by nswapctl lend");
 	line("lent", n->target, "now");
-	line("held", n->held, "full of pages of other nodes");
+	line("held", n->ram, "full of pages of other nodes");
+	if (n->held != n->ram)
+		line("", n->held, "are these: short ones share a page of RAM");
 	line("granted", n->granted, "set aside and promised to them");
 	line("set aside", n->set_aside > n->granted ?
 	     n->set_aside - n->granted : 0, "set aside and not promised");
@@ -187,10 +190,11 @@ static void print_owners(const struct view_owner *owners, size_t nr)
 		for (p = 0; p < nr_peers; p++)
 			if (peers[p].id == owners[i].id)
 				text_addr(&peers[p].addr, name);
-		printf("  %-24s %9s held of %s, %llu pages granted, weight %u, %s\n", name,
-		       text_size(owners[i].held * PAGE_BYTES, size,
+		printf("  %-24s %9s held of %s, %llu pages, %llu granted, weight %u, %s\n", name,
+		       text_size(owners[i].ram * PAGE_BYTES, size,
 				 sizeof(size)),
 		       text_size(owners[i].share * PAGE_BYTES, share, sizeof(share)),
+		       (unsigned long long)owners[i].held,
 		       (unsigned long long)owners[i].granted, owners[i].weight,
 		       owners[i].connected ? "connected" : "not connected");
 	}

@@ -16,8 +16,10 @@
 static const struct metrics_field node_fields[] = {
 	NODE("lent_max_bytes", BYTES, lent, METRICS_PAGES, "RAM lent to other nodes at most"),
 	NODE("lent_bytes", BYTES, target, METRICS_PAGES, "RAM lent to other nodes now"),
-	NODE("held_bytes", BYTES, held, METRICS_PAGES,
+	NODE("held_bytes", BYTES, ram, METRICS_PAGES,
 	     "RAM full of pages of other nodes"),
+	NODE("held_pages", NULL, held, METRICS_NUMBER,
+	     "pages of other nodes held: short ones share a page of RAM"),
 	NODE("set_aside_bytes", BYTES, set_aside, METRICS_PAGES,
 	     "RAM set aside for other nodes and not filled"),
 	NODE("granted_bytes", BYTES, granted, METRICS_PAGES,

@@ -108,7 +108,7 @@ static void make_record(struct record *r, const struct snap *s,
 	r->v[RECORD_EVERY] = every;
 	r->v[RECORD_LENT_MAX] = s->stat.node.lent;
 	r->v[RECORD_LENT] = s->stat.node.target;
-	r->v[RECORD_HELD] = s->stat.node.held;
+	r->v[RECORD_HELD] = s->stat.node.ram;
 	add_lists(r, s);
 	add_counters(r, s);
 	r->v[RECORD_OUT_P50] = meter_quantile(&out, 0.5);

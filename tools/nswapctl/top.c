@@ -102,7 +102,7 @@ static const char *took(const struct meter_hist *h, double share, char buf[32])
 static const char *bar(const struct view_node *n, char buf[BAR + 1])
 {
 	uint64_t most = n->lent > n->target ? n->lent : n->target;
-	unsigned int held = most ? n->held * BAR / most : 0;
+	unsigned int held = most ? n->ram * BAR / most : 0;
 	unsigned int lent = most ? n->target * BAR / most : 0;
 	unsigned int i;
 
@@ -122,8 +122,8 @@ static void draw_node(struct frame *f, const struct top *t)
 	line(f, false, "lend    [%s]  %s of %s, %s used, %s idle%s%s",
 	     bar(n, full), text_size(n->target * PAGE_BYTES, lent, 32),
 	     text_size(n->lent * PAGE_BYTES, most, 32),
-	     text_size(n->held * PAGE_BYTES, held, 32),
-	     text_size((n->target > n->held ? n->target - n->held : 0) *
+	     text_size(n->ram * PAGE_BYTES, held, 32),
+	     text_size((n->target > n->ram ? n->target - n->ram : 0) *
 		       PAGE_BYTES, idle, 32), strcmp(n->trend, "steady") ? ", " : "",
 	     strcmp(n->trend, "steady") ? n->trend : "");
 }

@@ -31,6 +31,7 @@ static void more_owners(struct nlattr **attrs, void *arg)
 	o->epoch = u64_of(tb[NSWAP_OWNER_A_EPOCH]);
 	o->connected = tb[NSWAP_OWNER_A_CONNECTED];
 	o->held = u64_of(tb[NSWAP_OWNER_A_HELD_PAGES]);
+	o->ram = u64_of(tb[NSWAP_OWNER_A_RAM_PAGES]);
 	o->granted = u64_of(tb[NSWAP_OWNER_A_GRANTED_PAGES]);
 	o->no_home = tb[NSWAP_OWNER_A_NO_HOME];
 	o->reserved = u64_of(tb[NSWAP_OWNER_A_RESERVED_PAGES]);
@@ -190,6 +191,7 @@ void view_json_node(const char *key, const struct view_node *n)
 	json_number("target_pages", n->target);
 	json_number("surplus_pages", n->surplus);
 	json_number("held_pages", n->held);
+	json_number("ram_pages", n->ram);
 	json_number("set_aside_pages", n->set_aside);
 	json_number("granted_pages", n->granted);
 	json_number("owners", n->owners);

@@ -22,6 +22,7 @@ struct view_node {
 	bool broadcast;
 	uint64_t lent;
 	uint64_t held;
+	uint64_t ram;		/* pages that these take */
 	uint64_t set_aside;
 	uint64_t granted;
 	uint32_t owners;
@@ -128,6 +129,7 @@ struct view_owner {
 	uint64_t epoch;
 	bool connected;
 	uint64_t held;
+	uint64_t ram;		/* pages that these take */
 	uint64_t granted;
 	bool no_home;
 	uint64_t reserved;

@@ -38,6 +38,7 @@ void view_take_node(struct nlattr **attrs, void *arg)
 	n->broadcast = tb[NSWAP_NODE_INFO_A_BROADCAST];
 	n->lent = u64_of(tb[NSWAP_NODE_INFO_A_LENT_PAGES]);
 	n->held = u64_of(tb[NSWAP_NODE_INFO_A_HELD_PAGES]);
+	n->ram = u64_of(tb[NSWAP_NODE_INFO_A_RAM_PAGES]);
 	n->set_aside = u64_of(tb[NSWAP_NODE_INFO_A_SET_ASIDE_PAGES]);
 	n->granted = u64_of(tb[NSWAP_NODE_INFO_A_GRANTED_PAGES]);
 	n->owners = u32_of(tb[NSWAP_NODE_INFO_A_OWNERS]);

@@ -13,6 +13,8 @@ struct page {
 };
 
 #define offset_in_page(p)	((uintptr_t)(p) % PAGE_SIZE)
+#define page_address(p)		((void *)(p))
+#define PageHighMem(p)		((void)(p), false)
 #define virt_to_page(p)		((struct page *)((uintptr_t)(p) - offset_in_page(p)))
 
 /* what is sent of it is zeros, what is received there is the program's mistake */

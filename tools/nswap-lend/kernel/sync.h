@@ -49,6 +49,11 @@ static inline void refcount_set(refcount_t *r, u32 n)
 	__atomic_store_n(&r->n, n, __ATOMIC_RELAXED);
 }
 
+static inline u32 refcount_read(const refcount_t *r)
+{
+	return __atomic_load_n(&r->n, __ATOMIC_RELAXED);
+}
+
 static inline void refcount_inc(refcount_t *r)
 {
 	__atomic_add_fetch(&r->n, 1, __ATOMIC_RELAXED);

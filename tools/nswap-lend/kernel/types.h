@@ -37,6 +37,7 @@ static inline bool bitmap_empty(const unsigned long *map, unsigned int nr)
 #define GFP_KERNEL		0
 #define GFP_NOWAIT		0
 #define __GFP_NOWARN		0
+#define __GFP_NOMEMALLOC	0
 
 #define kzalloc(n, flags)	((void)(flags), calloc(1, n))
 #define kzalloc_obj(of, ...)	((typeof(of) *)calloc(1, sizeof(of)))
