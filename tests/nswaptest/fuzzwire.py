@@ -9,7 +9,7 @@ from .rawwire import (ATTACH, CLAIM, CLAIM_ACK, CONTROL, DROPPED, DROPPED_ACK, F
                       FREE_DEVICE, GRANT_ASK, GRANT_RETURN, HAS_ALL, HEADER, HELLO,
                       HOLD_ASK, LOAD, LOAD_REPLY, LOADS, MOVE, MOVE_ACK, MOVED, MOVED_ACK,
                       MOVES, PAGE, PING, RETURN, RETURN_ACK, STAT, STORE, STORE_ACK, STORES,
-                      TELLS, Link, Message, node_id)
+                      TELLS, Link, Message, carrying, node_id)
 
 SLOTS, INSTANCES, GENERATIONS = 64, 3, 4
 # (type, class of its connection, how often)
@@ -87,6 +87,15 @@ def some_page(rng):
     return bytes([rng.randrange(256)]) * PAGE
 
 
+def paged(rng, kind, plain, nr, **fields):
+    """A message with pages, one in three without the zeros at their ends."""
+    if rng.random() < 2 / 3:
+        return Message(kind, plain + some_page(rng) * nr, nr, **fields)
+    pages = [some_page(rng)[:rng.choice((0, 1, 40, 700, 3000, 4090, PAGE))].ljust(PAGE, b"\0")
+             for _ in range(nr)]
+    return carrying(kind, plain, pages, True, **fields)
+
+
 def legal(rng, kind, who):
     """A message of a type that a server has to accept; who: an owner's id and epoch."""
     if kind == HELLO:
@@ -96,10 +105,11 @@ def legal(rng, kind, who):
     gens = struct.pack("<I", gen) * nr
     owner = struct.pack("<QQ", *who)
     if kind == STORE:
-        return Message(kind, gens + some_page(rng) * nr, nr, slot=slot,
-                       instance=instance, flags=rng.choice((0, 0, 0x20, 0x100)))
+        return paged(rng, kind, gens, nr, slot=slot, instance=instance,
+                     flags=rng.choice((0, 0, 0x20, 0x100)))
     if kind == LOAD:
-        return Message(kind, gens, nr, slot=slot, instance=instance)
+        return Message(kind, gens, nr, slot=slot, instance=instance,
+                       flags=rng.choice((0, 0, 0x400)))
     if kind == FREE:
         return Message(kind, runs(rng, nr), nr, flags=rng.choice((0, 0, 8)),
                        slot=number(rng, 64))
@@ -112,7 +122,7 @@ def legal(rng, kind, who):
     if kind in (MOVED, DROPPED):
         return Message(kind, owner + names(rng, nr), nr)
     if kind in (MOVE, RETURN):
-        return Message(kind, owner + names(rng, nr) + some_page(rng) * nr, nr)
+        return paged(rng, kind, owner + names(rng, nr), nr)
     return Message(kind, instance=instance, slot=slot)
 
 

@@ -97,7 +97,8 @@ class LendingNode(Node):
 
     def stat(self):
         told = self.lender.status()
-        server = {k: told[k] for k in ("held_pages", "set_aside_pages", "free_pages")}
+        server = {k: told[k] for k in ("held_pages", "ram_pages", "set_aside_pages",
+                                       "free_pages")}
         return {"node": {"id": told["id"], "epoch": told["epoch"]},
                 "server": server | told["counters"], "client": {"sessions": 0}}
 

@@ -8,14 +8,14 @@ import contextlib
 import random
 import struct
 
-from nswaptest.check import at_least, equal, true, wait_for
+from nswaptest.check import at_least, equal, wait_for
 from nswaptest.rawwire import (CLAIM, CONTROL, GRANT_ASK, HAS_ALL, HAS_SHORT, LOAD, MOVE, MOVED,
                                MOVED_ACK, NO_ROOM, OK, PAGE, PING, PONG, RETURN, RETURN_ACK,
                                SHORT, STORE, STORES, Link, Message, Peer, carried, carrying)
 
 DESCRIPTION = "pages are sent without zeros at their ends, and come back with them"
 SUITES = ("lab",)
-NEEDS = ("module", "inject", "progs")
+NEEDS = ("module", "progs")
 TIMEOUT = 120
 MIB = 256       # pages
 

@@ -348,6 +348,11 @@ def test_session(t):
     sibling("limits").test_same_session(lending(t, 0))
 
 
+def test_packed(t):
+    """Likewise: short pages that are rewritten and freed."""
+    sibling("packed").test_rewritten(lending(t, 1))
+
+
 def test_slow_hello(t):
     """Likewise: a HELLO that dribbles."""
     sibling("limits").test_slow_hello(lending(t, 0))
