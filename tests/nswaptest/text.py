@@ -25,9 +25,11 @@ def vocabulary():
 
 
 def prose(rng):
-    """Sentences."""
+    """Sentences: half of the words are of 40 that the page is about, others are of any."""
     words, weights = vocabulary()
-    chosen = rng.choices(words, weights, k=PAGE // 2)
+    topic = rng.sample(words, 40)
+    chosen = [rng.choice(topic) if of < 0.5 else word for of, word in
+              zip(iter(rng.random, None), rng.choices(words, weights, k=PAGE // 2))]
     stops = rng.choices((" ", " ", " ", " ", " ", " ", ", ", ". ", ".\n"), k=PAGE // 2)
     return "".join(w + s for w, s in zip(chosen, stops)).encode()[:PAGE]
 
