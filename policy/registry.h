@@ -26,7 +26,7 @@
  * @NSWAP_PREFETCH_COUNT: how many pages?
  * @NSWAP_PREFETCH_WHICH: which ones?
  * @NSWAP_PREFETCH_FROM: from which tier?
- * @NSWAP_PREFETCH_TO: to which tier? follows from the tier they are in
+ * @NSWAP_PREFETCH_TO: to which tier? another than the one they are in
  * @NSWAP_PREFETCH_AFTER: what happens to the first copy
  * @NSWAP_POLICY_KINDS: number of kinds
  */

@@ -32,17 +32,18 @@ static const struct nswap_count_ops count_used = {
 #define HIGHEST	50ull
 
 /*
- * Of what went out since the last wake-up: the hit rate, reads from flash per 100
- * prefetched pages, but at most HIGHEST; then peers and flash have about the same load.
- * When prefetching does not pay, LOWEST percent, to notice when it does again. While too
- * little is known, the user's percentage.
+ * Of what went out since the last wake-up: the hit rate, reads of 100 prefetched pages
+ * where they were brought to, but at most HIGHEST; then both tiers have about the same
+ * load. When prefetching does not pay, LOWEST percent, to notice when it does again. While
+ * too little is known, and for pages that make room, the user's percentage.
  */
 static u64 adaptive_pages(const struct nswap_prefetch_view *view)
 {
 	u64 put, hits, pct = LOWEST;
 
 	if (nswap_prefetch_pays(view))
-		pct = !nswap_prefetch_known(view, &put, &hits) ? view->pct :
+		pct = view->down ||
+		      !nswap_prefetch_known(view, &put, &hits) ? view->pct :
 		      clamp(PER_HIT * hits / put, LOWEST, HIGHEST);
 	return nswap_prefetch_percent(view->swap_outs, pct);
 }

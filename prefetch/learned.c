@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the adaptive policies learn from: reads from flash for each page that
- * was brought there, and the read times of both tiers.
+ * What the adaptive policies learn from: reads of each page where it was brought
+ * to, and the read times of both tiers.
  *
  * Invariants: plain arithmetic on the arguments. Counters are halved when they
  * have grown to MOST, so old events count less and less and nothing overflows.
@@ -11,9 +11,9 @@
 #define MOST		8192	/* pages put, all policies together */
 #define ENOUGH		64	/* fewer are not significant */
 #define WORTH		16	/* it pays with at least one read per so many pages */
-#define SLOWER		4	/* flash may take a quarter longer than peers */
+#define SLOWER		4	/* reads there may take a quarter longer */
 
-/* pages brought to flash and reads of them, of all policies together */
+/* pages brought there and reads of them, of all policies together */
 static void learned_total(const struct nswap_prefetch_learned *l, u64 *put, u64 *hits)
 {
 	unsigned int i;
@@ -29,14 +29,14 @@ static void learned_total(const struct nswap_prefetch_learned *l, u64 *put, u64 
 /**
  * nswap_prefetch_known() - get the results so far, and whether they are significant
  * @view: snapshot
- * @put: result: pages brought to flash
+ * @put: result: pages brought there
  * @hits: result: reads of them there
  *
- * A program that goes over its memory in a loop reaches a page that was brought to
- * flash only after all the others.
+ * A program that goes over its memory in a loop reaches a page that was brought
+ * elsewhere only after all the others.
  *
  * Context: any.
- * Return: true if enough pages were brought to flash, and as many pages came in
+ * Return: true if enough pages were brought there, and as many pages came in
  * meanwhile as are in use, so each had its turn.
  */
 bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
@@ -73,19 +73,24 @@ void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
  * nswap_prefetch_pays() - is prefetching worthwhile?
  * @view: snapshot
  *
- * Flash that is a little slower than the peers still pays: both are then read in
- * parallel. And its estimate is a recent time, perhaps of a single read.
+ * A tier that is a little slower still pays: both are then read in parallel. And its
+ * estimate is a recent time, perhaps of a single read. Pages that make room (@down) are
+ * not to be read: if they often are, the wrong ones go.
  *
  * Context: any.
- * Return: false if flash is known to be slower than the peers by more than a quarter,
- * or prefetched pages are known to be hardly ever read there.
+ * Return: false if the tier is known to be slower than the one they leave by more than
+ * a quarter, or prefetched pages are known to be hardly ever read there; of pages that
+ * make room, if they are known to be read there.
  */
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view)
 {
 	u64 put, hits;
 
-	if (view->ram_us &&
-	    view->flash_us > view->ram_us + view->ram_us / SLOWER)
+	if (view->down)
+		return !nswap_prefetch_known(view, &put, &hits) ||
+		       hits * WORTH <= put;
+	if (view->from_us &&
+	    view->to_us > view->from_us + view->from_us / SLOWER)
 		return false;
 	return !nswap_prefetch_known(view, &put, &hits) || hits * WORTH >= put;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The contract between prefetch policies and the mechanism that carries them
- * out: nswap/tiering/prefetcher.c, which brings pages that peers hold to flash as well,
- * or pages at home to peers.
+ * out: nswap/tiering/prefetcher.c, which brings pages from one tier of a device, peers'
+ * RAM, flash or home, to another.
  *
  * A policy decides on a snapshot and has no side effects: no lock of the core, no
  * bio, no slot map, no sleep, no allocation. Four questions, those of T. Newhall
@@ -22,8 +22,39 @@
 #include "../nswap/base/types.h"
 #include "../policy/registry.h"
 
-#define NSWAP_PREFETCH_WAYS	40	/* all pairs of from and to, with the NUL */
 #define NSWAP_PREFETCH_ARMS	8	/* "which" policies that are counted separately */
+
+/**
+ * enum nswap_prefetch_way - from which tier to which
+ * @NSWAP_RAM_FLASH: what peers hold, to flash: a copy, or a move
+ * @NSWAP_RAM_DISK: what peers hold, to home: a move that makes room at peers
+ * @NSWAP_DISK_RAM: what is at home, to peers: a move
+ * @NSWAP_DISK_FLASH: what is at home, to flash: a move
+ * @NSWAP_FLASH_RAM: what only flash has, to peers: a copy, or a move
+ * @NSWAP_FLASH_DISK: what only flash has, to home: a move that makes room on flash
+ * @NSWAP_PREFETCH_WAYS: number of ways
+ */
+enum nswap_prefetch_way {
+	NSWAP_RAM_FLASH,
+	NSWAP_RAM_DISK,
+	NSWAP_DISK_RAM,
+	NSWAP_DISK_FLASH,
+	NSWAP_FLASH_RAM,
+	NSWAP_FLASH_DISK,
+	NSWAP_PREFETCH_WAYS,
+};
+
+/* does it make room, so that pages had better not be read where they go? */
+static inline bool nswap_prefetch_down(enum nswap_prefetch_way way)
+{
+	return way == NSWAP_RAM_DISK || way == NSWAP_FLASH_DISK;
+}
+
+/* is home one of its tiers? */
+static inline bool nswap_prefetch_at_disk(enum nswap_prefetch_way way)
+{
+	return way != NSWAP_RAM_FLASH && way != NSWAP_FLASH_RAM;
+}
 
 /**
  * struct nswap_prefetch_learned - results of prefetching, older ones counting
@@ -41,23 +72,26 @@ struct nswap_prefetch_learned {
 };
 
 /**
- * struct nswap_prefetch_view - snapshot for one wake-up of one device; for pages
- *	that come from home the times are unknown
+ * struct nswap_prefetch_view - snapshot for one wake-up of one device
  * @used: slots with a page
  * @swap_outs: pages the kernel wrote since the last wake-up
  * @swap_ins: pages it read since then
  * @pct: percent, set by the user
- * @ram_us: time of a read from a peer, 0 if unknown
- * @flash_us: time of a read from flash, likewise
- * @learned: results so far
+ * @from_us: time of a read where pages are, 0 if unknown, as it is of home
+ * @to_us: time of a read where they go, likewise
+ * @free_pct: percent of where pages are that is free; 100 for home
+ * @down: they go to make room, see nswap_prefetch_down()
+ * @learned: results so far, of this way
  */
 struct nswap_prefetch_view {
 	u64 used;
 	u64 swap_outs;
 	u64 swap_ins;
 	u32 pct;
-	u32 ram_us;
-	u32 flash_us;
+	u32 from_us;
+	u32 to_us;
+	u32 free_pct;
+	bool down;
 	struct nswap_prefetch_learned learned;
 };
 
@@ -114,7 +148,9 @@ struct nswap_which_ops {
 
 const struct nswap_policy *
 nswap_prefetch_to_of(const struct nswap_policy *from);
-const char *nswap_prefetch_ways(char *buf, size_t len);
+const char *nswap_prefetch_to_names(const struct nswap_policy *from);
+int nswap_prefetch_way(const struct nswap_policy *from,
+		       const struct nswap_policy *to);
 
 /* learned.c */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
@@ -136,8 +172,8 @@ extern const struct nswap_policy *const nswap_which_policies[];
 
 /* names only: X(on) stands for nswap_prefetch_on in prefetch.c; the first is the default */
 #define NSWAP_ENABLE_CHOICES(X)	X(off) X(on)
-#define NSWAP_FROM_CHOICES(X)	X(ram) X(disk)
-#define NSWAP_TO_CHOICES(X)	X(flash) X(to_ram)
+#define NSWAP_FROM_CHOICES(X)	X(ram) X(disk) X(from_flash)
+#define NSWAP_TO_CHOICES(X)	X(flash) X(to_ram) X(to_disk)
 #define NSWAP_AFTER_CHOICES(X)	X(copy) X(move)
 
 #define NSWAP_CHOICE_DECLARE(name) \

@@ -62,10 +62,27 @@ static const struct nswap_when_ops when_adaptive = {
 	.due = adaptive_due,
 };
 
+#define FULL_PCT	13	/* an eighth */
+
+/*
+ * Little room is left where pages are, so page-outs will soon go to a slower tier:
+ * for ways that make room. Home is never full.
+ */
+static bool full_due(const struct nswap_prefetch_view *view)
+{
+	return view->free_pct < FULL_PCT;
+}
+
+static const struct nswap_when_ops when_full = {
+	.is = { .name = "full", .help = "while there is little room where pages are" },
+	.due = full_due,
+};
+
 const struct nswap_policy *const nswap_when_policies[] = {
 	&when_always.is,
 	&when_swapping.is,
 	&when_idle.is,
 	&when_adaptive.is,
+	&when_full.is,
 	NULL
 };

@@ -72,18 +72,24 @@ static const struct nswap_which_ops *const others[] = {
 };
 
 /*
- * Does @a have more reads per page than @b? One page and one read are added to each
- * count, which rates a policy with few results as good, so each is tried at first.
+ * Does @a have more reads per page than @b, or fewer where pages make room? One page
+ * is added to each count, and one read where many are good, which rates a policy with few
+ * results as good, so each is tried at first.
  */
-static bool adaptive_better(const struct nswap_prefetch_learned *l, u8 a, u8 b)
+static bool adaptive_better(const struct nswap_prefetch_view *view, u8 a, u8 b)
 {
+	const struct nswap_prefetch_learned *l = &view->learned;
+
+	if (view->down)
+		return l->hits[a] * (l->put[b] + 1) < l->hits[b] * (l->put[a] + 1);
 	return (l->hits[a] + 1) * (l->put[b] + 1) >
 	       (l->hits[b] + 1) * (l->put[a] + 1);
 }
 
 /*
- * The one of the others whose pages were read from flash most often per page; one wake-up
- * in EXPLORE goes to each in turn, so that none is judged by old results only.
+ * The one of the others whose pages were read most often per page where they were brought
+ * to, or least often where they make room; one wake-up in EXPLORE goes to each in turn,
+ * so that none is judged by old results only.
  */
 static const struct nswap_which_ops *
 adaptive_choose(const struct nswap_prefetch_view *view)
@@ -95,14 +101,14 @@ adaptive_choose(const struct nswap_prefetch_view *view)
 	if (l->wakeups % EXPLORE == 0)
 		return others[l->wakeups / EXPLORE % ARRAY_SIZE(others)];
 	for (i = 1; i < ARRAY_SIZE(others); i++)
-		if (adaptive_better(l, others[i]->arm, best->arm))
+		if (adaptive_better(view, others[i]->arm, best->arm))
 			best = others[i];
 	return best;
 }
 
 static const struct nswap_which_ops which_adaptive = {
 	.is = { .name = "adaptive",
-		.help = "the one of these whose pages are read most" },
+		.help = "the one of these that has paid most" },
 	.choose = adaptive_choose,
 };
 

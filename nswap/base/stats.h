@@ -48,7 +48,12 @@
 	X(pages_rebuilt, PAGES_REBUILT) /* computed from the others of their group */ \
 	X(pages_relogged, PAGES_RELOGGED) /* brought to other cells: recovery, cleaning */ \
 	X(pages_compressed, PAGES_COMPRESSED) /* pages that left shorter than they were */ \
-	X(bytes_compressed, BYTES_COMPRESSED) /* what these had then */
+	X(bytes_compressed, BYTES_COMPRESSED) /* what these had then */ \
+	X(prefetched_ram_disk, PREFETCHED_RAM_DISK) /* pages prefetched from peers to home */ \
+	X(prefetched_disk_flash, PREFETCHED_DISK_FLASH) /* from home to flash */ \
+	X(prefetched_flash_ram, PREFETCHED_FLASH_RAM) /* from flash to peers */ \
+	X(prefetched_flash_disk, PREFETCHED_FLASH_DISK) /* from flash to home */ \
+	X(prefetch_disk_hits, PREFETCH_DISK_HITS) /* of pages_home_in, prefetched to home */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

@@ -169,7 +169,8 @@ static int load_answered(struct nswap_msg *m)
 		if (held & BIT(i) && !io->ahead) {
 			nswap_slot_reference(&io->dev->map, io->slot[at],
 					     le32_to_cpu(io->gen[at]));
-			nswap_page_tag_hit(io->dev, io->slot[at]);
+			if (nswap_page_tag_hit(io->dev, io->slot[at]))
+				nswap_stat_inc(io->dev->node, prefetch_ram_hits);
 		}
 		if (!(held & BIT(i)) && slot_missed(io, at, op->peer))
 			again |= BIT(at);

@@ -96,9 +96,10 @@ static void load_ended(struct nswap_home_io *h)
 			again |= BIT(i);
 			continue;
 		}
-		if (!io->ahead)
-			nswap_slot_reference(&io->dev->map, io->slot[i],
-					     le32_to_cpu(io->gen[i]));
+		if (io->ahead)
+			continue;
+		nswap_slot_reference(&io->dev->map, io->slot[i],
+				     le32_to_cpu(io->gen[i]));
 		if (nswap_flash_hit(io->dev->flash, op->flash + i - op->first))
 			nswap_stat_inc(io->dev->node, prefetch_hits);
 		n++;

@@ -20,6 +20,7 @@
 #include "core/devices.h"
 #include "core/home_copy.h"
 #include "core/node.h"
+#include "core/page_tag.h"
 #include "core/return_mark.h"
 #include "core/slot_update.h"
 #include "pageout.h"
@@ -80,6 +81,16 @@ static bool home_look_again(struct nswap_io *io, unsigned int i)
 	return !nswap_slot_at_home(&s) || s.gen != le32_to_cpu(io->gen[i]);
 }
 
+/* a program has read a page: it is referenced, and counted if it was prefetched */
+static void home_page_read(struct nswap_io *io, unsigned int i)
+{
+	struct nswap_device *dev = io->dev;
+
+	nswap_slot_reference(&dev->map, io->slot[i], le32_to_cpu(io->gen[i]));
+	if (READ_ONCE(dev->demotes) && nswap_page_tag_hit(dev, io->slot[i]))
+		nswap_stat_inc(dev->node, prefetch_disk_hits);
+}
+
 static void load_ended(struct nswap_home_io *h)
 {
 	struct nswap_op *op = container_of(h, struct nswap_op, h);
@@ -90,9 +101,9 @@ static void load_ended(struct nswap_home_io *h)
 
 	if (!h->failed) {
 		for (i = first; !io->ahead && i < first + op->nr; i++)
-			nswap_slot_reference(&dev->map, io->slot[i],
-					     le32_to_cpu(io->gen[i]));
-		nswap_stat_add(dev->node, pages_home_in, op->nr);
+			home_page_read(io, i);
+		if (!io->ahead)
+			nswap_stat_add(dev->node, pages_home_in, op->nr);
 	} else if (op->nr > 1) {
 		WRITE_ONCE(io->one_by_one, true);
 		again = nswap_op_slots(op);

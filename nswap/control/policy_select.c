@@ -20,15 +20,10 @@ int nswap_no_such_policy(enum nswap_policy_kind kind,
 			 const struct nswap_policy *now,
 			 struct netlink_ext_ack *ext)
 {
-	char names[NSWAP_POLICY_LIST], ways[NSWAP_PREFETCH_WAYS];
+	char names[NSWAP_POLICY_LIST];
 
-	if (kind == NSWAP_PREFETCH_FROM || kind == NSWAP_PREFETCH_TO)
-		NL_SET_ERR_MSG_FMT(ext, "prefetch goes from %s: set from, to follows",
-				   nswap_prefetch_ways(ways, sizeof(ways)));
-	else
-		NL_SET_ERR_MSG_FMT(ext, "policies are: %s",
-				   nswap_policy_names(kind, now, names,
-						      sizeof(names)));
+	NL_SET_ERR_MSG_FMT(ext, "policies are: %s",
+			   nswap_policy_names(kind, now, names, sizeof(names)));
 	return kind < NSWAP_PREFETCH_ENABLE ? -ENOENT : -EINVAL;
 }
 
@@ -42,18 +37,27 @@ static int policy_no_kind(const char *name, struct netlink_ext_ack *ext)
 	return -ENOENT;
 }
 
-/* "to" follows from "from": it can only be set to the value it has */
-static int policy_check_to(const struct nswap_policy *to,
-			   const struct nswap_policy *from,
-			   struct netlink_ext_ack *ext)
+/*
+ * "from" and "to" are chosen together: a new "from" brings its first "to", and a "to"
+ * is refused that is no other tier than "from". A device has both of its own, or neither;
+ * @policy NULL: its "to" is the first of its "from".
+ */
+static int policy_choose_to(const struct nswap_policy **of,
+			    const struct nswap_policy *from,
+			    const struct nswap_policy *policy,
+			    struct netlink_ext_ack *ext)
 {
-	char ways[NSWAP_PREFETCH_WAYS];
-
-	if (to == nswap_prefetch_to_of(from))
+	if (!policy && !of[NSWAP_PREFETCH_FROM])
 		return 0;
-	NL_SET_ERR_MSG_FMT(ext, "prefetch goes from %s: set from, to follows",
-			   nswap_prefetch_ways(ways, sizeof(ways)));
-	return -EINVAL;
+	policy = policy ?: nswap_prefetch_to_of(from);
+	if (nswap_prefetch_way(from, policy) < 0) {
+		NL_SET_ERR_MSG_FMT(ext, "from %s pages can go to %s",
+				   from->name, nswap_prefetch_to_names(from));
+		return -EINVAL;
+	}
+	WRITE_ONCE(of[NSWAP_PREFETCH_FROM], from);
+	WRITE_ONCE(of[NSWAP_PREFETCH_TO], policy);
+	return 0;
 }
 
 /* @dev: device, or NULL for the node; @policy: NULL to follow the node */
@@ -63,19 +67,26 @@ static int policy_choose(struct nswap_node *node, struct nswap_device *dev,
 			 struct netlink_ext_ack *ext)
 {
 	const struct nswap_policy **of = dev ? dev->policy : node->policy;
+	int ret;
 
-	if (kind == NSWAP_PREFETCH_TO)
-		return policy_check_to(policy ?: node->policy[kind],
-				       of[NSWAP_PREFETCH_FROM] ?:
-				       node->policy[NSWAP_PREFETCH_FROM], ext);
-	WRITE_ONCE(of[kind], policy);
+	if (kind == NSWAP_PREFETCH_TO) {
+		ret = policy_choose_to(of, of[NSWAP_PREFETCH_FROM] ?:
+				       node->policy[NSWAP_PREFETCH_FROM], policy, ext);
+		if (ret)
+			return ret;
+	} else {
+		WRITE_ONCE(of[kind], policy);
+	}
 	if (kind == NSWAP_PREFETCH_FROM)
 		WRITE_ONCE(of[NSWAP_PREFETCH_TO],
 			   policy ? nswap_prefetch_to_of(policy) : NULL);
-	if (kind == NSWAP_PREFETCH_ENABLE && dev)
-		nswap_prefetcher_start(dev);
-	else if (kind == NSWAP_PREFETCH_ENABLE)
-		nswap_prefetchers_kick(node);
+	if (kind == NSWAP_PREFETCH_ENABLE || kind == NSWAP_PREFETCH_FROM ||
+	    kind == NSWAP_PREFETCH_TO) {
+		if (dev)
+			nswap_prefetcher_start(dev);
+		else
+			nswap_prefetchers_kick(node);
+	}
 	if (kind == NSWAP_SIZE) {
 		nswap_cache_adapt(node->cache, nswap_node_size(node)->adaptive);
 		nswap_sizing_now(node);

@@ -85,8 +85,10 @@ struct nswap_slot_counts {
  *	written, or were a moment ago: the device is in use until it is 0
  * @flash: preferred to @home for these pages; NULL without any
  * @promote: moves from home to peers
- * @page_tags: side table, a byte a slot, see page_tag.h; with a home
- * @tag_hits: page-ins from peers by tag since they were last collected
+ * @page_tags: side table, a byte a slot, see page_tag.h; with a home, or once its
+ *	prefetcher brings pages to peers
+ * @tag_hits: page-ins of tagged pages by tag since they were last collected
+ * @demotes: its prefetcher has brought pages home
  * @used: jiffies of the last page-out or page-in; a device with a home
  * @prefetcher: brings pages to a faster tier before they are used; NULL without
  *	flash and home
@@ -144,6 +146,7 @@ struct nswap_device {
 	struct nswap_promote *promote;
 	struct nswap_side_table *page_tags;
 	atomic_t tag_hits[NSWAP_PREFETCH_ARMS];
+	bool demotes;
 	unsigned long used;
 	struct nswap_prefetcher *prefetcher;
 	struct nswap_read_latency times;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Page tags: which policy moved a page from home to a peer.
+ * Page tags: which policy moved a page to a peer, or home.
  */
 #ifndef NSWAP_PAGE_TAG_H
 #define NSWAP_PAGE_TAG_H
 
 #include "device.h"
 
+int nswap_page_tag_init(struct nswap_device *dev);
 void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag);
-void nswap_page_tag_hit(struct nswap_device *dev, u64 slot);
+bool nswap_page_tag_hit(struct nswap_device *dev, u64 slot);
 void nswap_page_tag_hits(struct nswap_device *dev,
 			 u64 hits[NSWAP_PREFETCH_ARMS]);
 

@@ -83,6 +83,7 @@ void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why);
 void nswap_place_rest(struct nswap_node *node, u16 index);
 void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages);
 u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep);
+void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used);
 bool nswap_place_wants(struct nswap_node *node, u16 index);
 void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
 			 u32 *inflight);

@@ -354,6 +354,25 @@ u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep)
 	return n;
 }
 
+/* pages that candidates lend this node together, and how many of them are used */
+void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used)
+{
+	unsigned int i;
+
+	*lent = 0;
+	*used = 0;
+	spin_lock(&node->place_lock);
+	for (i = 0; i < node->nr_cand; i++) {
+		const struct nswap_place_peer *c = &node->cand[i];
+
+		if (!c->eligible || c->shrinking)
+			continue;
+		*lent += c->lent;
+		*used += c->lent - min(c->free, c->lent);
+	}
+	spin_unlock(&node->place_lock);
+}
+
 /* should this peer be asked for grants? */
 bool nswap_place_wants(struct nswap_node *node, u16 index)
 {

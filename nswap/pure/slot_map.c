@@ -12,10 +12,12 @@
  *       free of REMOTE     +---------------->      free -> EMPTY)
  *
  *   WRITING -> HOME, FLASH -> WRITING, EMPTY
- *   FLASH -> REMOTE, HOME: its flash device is being evacuated; the slot gets
- *   another generation, or another flash slot, without leaving FLASH
+ *   FLASH -> REMOTE, HOME: its flash device is being evacuated, or the page is
+ *   prefetched; the slot gets another generation, or another flash slot, without
+ *   leaving FLASH
  *   REMOTE -> FLASH: the peer is lost, or sends the page back, and flash has
  *   another copy, or the page was prefetched to stay there
+ *   HOME -> FLASH: the page was prefetched to stay there
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME, FLASH (the new place, or the old);
  *   while MOVING, a page-out and a free act as on the old place, and the move
  *   finds that its entry has changed and drops its new copy. A loss of the old
@@ -76,7 +78,7 @@ static const u16 legal[NSWAP_SLOT_NR] = {
 	[NSWAP_SLOT_FREEING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 	[NSWAP_SLOT_LOST] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY),
 	[NSWAP_SLOT_HOME] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
-			    BIT(NSWAP_SLOT_MOVING),
+			    BIT(NSWAP_SLOT_MOVING) | BIT(NSWAP_SLOT_FLASH),
 	[NSWAP_SLOT_MOVING] = BIT(NSWAP_SLOT_WRITING) | BIT(NSWAP_SLOT_EMPTY) |
 			      BIT(NSWAP_SLOT_FREEING) |
 			      BIT(NSWAP_SLOT_REMOTE) | BIT(NSWAP_SLOT_HOME) |

@@ -6,7 +6,7 @@
  *   read into the batch's memory -> STORE at a peer, with the generation that the
  *   slot has taken for the move
  *   acknowledged: -> REMOTE(peer); the flash slot is put back, if the page was on
- *          flash
+ *          flash, unless a copy is to be kept there
  *   refused, unanswered, session broken: it stays where it is
  *   the slot changed meanwhile: it stays as it is, the new copy is obsolete
  *
@@ -99,12 +99,13 @@ static void move_batch_stored(struct nswap_op *op, unsigned int i)
 
 	nswap_page_tag(io->dev, io->slot[i], mo->tag);
 	if (nswap_move_batch_settle(mo, i, NSWAP_SLOT_REMOTE, op->peer->index,
-				    NSWAP_FLASH_NONE)) {
+				    mo->copy ? mo->b.flash[i] : NSWAP_FLASH_NONE)) {
 		set_bit(i, &mo->moved);
-		if (mo->state == NSWAP_SLOT_MOVING)
+		if (mo->state == NSWAP_SLOT_MOVING) {
 			nswap_stat_inc(node, pages_home_to_remote);
-		if (mo->tag)
-			nswap_stat_inc(node, pages_prefetched_ram);
+			if (mo->tag)
+				nswap_stat_inc(node, pages_prefetched_ram);
+		}
 		return;
 	}
 	nswap_page_tag(io->dev, io->slot[i], 0);
@@ -137,8 +138,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	u16 index;
 	int n;
 
-	/* pages at home may stay there: only use room that page-outs do not need */
-	if (mo->state == NSWAP_SLOT_MOVING)
+	if (mo->spare)
 		n = nswap_place_take_spare(mo->b.io.dev, *nr, &index);
 	else
 		n = nswap_place_take(mo->b.io.dev, *nr, 0, -1, &index);

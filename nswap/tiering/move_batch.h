@@ -14,13 +14,17 @@
  *	are not moved yet
  * @state: of its slots until they are moved: NSWAP_SLOT_MOVING from home,
  *	NSWAP_SLOT_FLASH from flash
- * @tag: of the pages from home, see nswap_page_tag()
+ * @tag: of the pages, see nswap_page_tag(); 0 if the prefetcher did not choose them
+ * @spare: they may stay where they are: only room that page-outs do not need is used
+ * @copy: flash keeps its copy of a page that has moved
  * @moved: slots recorded at a peer; bits are set by the receivers of answers
  */
 struct nswap_move_batch {
 	struct nswap_batch b;
 	u8 state;
 	u8 tag;
+	bool spare;
+	bool copy;
 	unsigned long moved;
 };
 

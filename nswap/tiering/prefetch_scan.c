@@ -53,7 +53,8 @@ static bool next_slot(struct nswap_hand *h,
 
 	u64 most = which->scattered ? map->nr : nswap_slot_map_in_use(map);
 
-	if (h->looked >= min_t(u64, most, LOOK))
+	/* the first slot looked at is not looked at again: slot 0 is among these */
+	if (h->looked + 1 >= min_t(u64, most, LOOK))
 		return false;
 	*slot = which->scattered ? scattered_slot(map) :
 				   nswap_slot_map_turn(map, max(h->at, 1ull) - 1);
@@ -88,7 +89,7 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 	while (n < most && next_slot(h, which, &slot)) {
 		struct nswap_slot s = nswap_slot_look(h->dev, slot);
 
-		if (s.state != NSWAP_SLOT_REMOTE || s.flash ||
+		if (!nswap_hand_may(NSWAP_RAM_FLASH, &s) ||
 		    in_batch(picked, n, slot) || !scan_goes(h, which, slot, &s))
 			continue;
 		picked[n++] = (struct nswap_picked){
@@ -98,21 +99,36 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 	return n;
 }
 
-static bool goes_out(struct nswap_hand *h,
-		     const struct nswap_which_ops *which, u64 slot)
+/* is a page with this entry where pages of this way come from? */
+bool nswap_hand_may(enum nswap_prefetch_way way, const struct nswap_slot *s)
+{
+	switch (way) {
+	case NSWAP_DISK_RAM:
+	case NSWAP_DISK_FLASH:
+		return s->state == NSWAP_SLOT_HOME;
+	case NSWAP_FLASH_RAM:
+	case NSWAP_FLASH_DISK:
+		return s->state == NSWAP_SLOT_FLASH;
+	default:
+		return s->state == NSWAP_SLOT_REMOTE && !s->flash;
+	}
+}
+
+static bool scan_picks(struct nswap_hand *h, enum nswap_prefetch_way way,
+		       const struct nswap_which_ops *which, u64 slot)
 {
 	struct nswap_slot s = nswap_slot_look(h->dev, slot);
 
-	return s.state == NSWAP_SLOT_HOME && scan_goes(h, which, slot, &s);
+	return nswap_hand_may(way, &s) && scan_goes(h, which, slot, &s);
 }
 
 /*
- * Pick pages at home for one batch. Returns a bitmap of slots from @first on, read
- * from home in one go; 0: looked at enough slots.
+ * Pick pages for one batch. Returns a bitmap of slots from @first on, which are read
+ * in one go; 0: looked at enough slots.
  */
-unsigned long nswap_hand_pick_home(struct nswap_hand *h,
-				   const struct nswap_which_ops *which,
-				   u64 want, u64 *first)
+unsigned long nswap_hand_pick(struct nswap_hand *h, enum nswap_prefetch_way way,
+			      const struct nswap_which_ops *which,
+			      u64 want, u64 *first)
 {
 	unsigned long picked = 0;
 	u64 slot;
@@ -123,7 +139,7 @@ unsigned long nswap_hand_pick_home(struct nswap_hand *h,
 			h->at = slot;
 			break;
 		}
-		if (!goes_out(h, which, slot))
+		if (!scan_picks(h, way, which, slot))
 			continue;
 		if (!picked)
 			*first = slot;

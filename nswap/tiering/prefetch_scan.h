@@ -5,9 +5,8 @@
 #ifndef NSWAP_PREFETCH_SCAN_H
 #define NSWAP_PREFETCH_SCAN_H
 
+#include "prefetch/prefetch.h"
 #include "pure/slot_map.h"
-
-struct nswap_which_ops;
 
 /**
  * struct nswap_hand - the hand of one device's prefetcher
@@ -35,8 +34,9 @@ unsigned int nswap_hand_pick_remote(struct nswap_hand *h,
 				    const struct nswap_which_ops *which,
 				    struct nswap_picked *picked,
 				    unsigned int most);
-unsigned long nswap_hand_pick_home(struct nswap_hand *h,
-				   const struct nswap_which_ops *which,
-				   u64 want, u64 *first);
+bool nswap_hand_may(enum nswap_prefetch_way way, const struct nswap_slot *s);
+unsigned long nswap_hand_pick(struct nswap_hand *h, enum nswap_prefetch_way way,
+			      const struct nswap_which_ops *which,
+			      u64 want, u64 *first);
 
 #endif

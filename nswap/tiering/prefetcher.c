@@ -5,16 +5,17 @@
  *   wake up -> when? count? -> batch: which? -> ram to flash: read -> write to
  *                                ^              flash -> link ----------+
  *                                |              disk to ram: move out --+
+ *                                |              any other way: carry ---+
  *                                +--------------------------------------+
  *
- * The hand picks pages (prefetch_scan.c), the copier copies them to flash
- * (prefetch_copy.c), promote.c moves them from home to peers. This file decides when,
- * how many and for how long.
+ * The hand picks pages (prefetch_scan.c), the copier copies them from peers to flash
+ * (prefetch_copy.c), promote.c moves them from home to peers, the carrier between any
+ * other two tiers (prefetch_move.c). This file decides when, how many and for how long.
  *
  * Invariants:
  *  - Never on the page-out path: the work runs on a queue without a rescuer and
  *    holds no lock while it waits, except the batch lock of promote.c. Its memory
- *    is allocated with the device.
+ *    is allocated with the device, the carrier's when a way that needs it is chosen.
  *  - A wake-up takes MOST pages at most. It ends when memory is short, flash is
  *    busy, fails or fills up, page-outs wait, peers have no more room than those
  *    need, or the prefetcher was turned off.
@@ -23,9 +24,10 @@
  *    wake-up keeps its time. Copies are also evicted to make room for new ones, at
  *    most as many as pages were swapped out since the last wake-up, so that idle
  *    pages are not churned.
- *  - Only this work touches @hand, @learned, @copier and @evictor, except for
+ *  - Only this work touches @hand, @learned, @copier, @carrier and @evictor, except for
  *    @rest_until of the latter, which the tick reads.
- *  - The source policy is read once per wake-up; the destination follows from it.
+ *  - The way is read once per wake-up, which ends when it is another. From and to are
+ *    chosen one after the other, so for a moment they may be no way: then nothing is done.
  *  - Stopped before the disk is removed, after the device was taken out of the node
  *    under the node's control lock: turning the prefetcher on needs that lock too,
  *    and does not find the device. A tick may still queue the work after that: for
@@ -35,12 +37,16 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "base/log.h"
+#include "core/client_state.h"
 #include "core/device_policy.h"
 #include "core/meminfo.h"
 #include "core/page_tag.h"
 #include "core/slot_update.h"
 #include "evict.h"
+#include "peers/place.h"
 #include "prefetch_copy.h"
+#include "prefetch_move.h"
 #include "prefetch_scan.h"
 #include "prefetcher.h"
 #include "promote.h"
@@ -59,8 +65,9 @@ static_assert(NSWAP_PREFETCH_ARMS == NSWAP_FLASH_TAGS);
  * @evictor: evicts copies from flash
  * @written: pages the kernel had written at the last wake-up
  * @read: pages it had read
- * @learned: results of prefetching: to flash, and from disk
- * @copier: copies pages to flash; NULL without flash
+ * @learned: results of prefetching, by way
+ * @copier: copies pages from peers to flash; NULL without flash
+ * @carrier: moves pages on other ways; NULL before one is chosen
  */
 struct nswap_prefetcher {
 	struct nswap_device *dev;
@@ -70,8 +77,9 @@ struct nswap_prefetcher {
 	struct nswap_evictor evictor;
 	u64 written;
 	u64 read;
-	struct nswap_prefetch_learned learned[2];
+	struct nswap_prefetch_learned learned[NSWAP_PREFETCH_WAYS];
 	struct nswap_copier *copier;
+	struct nswap_carrier *carrier;
 };
 
 static const struct nswap_policy *
@@ -86,15 +94,46 @@ static bool is_on(const struct nswap_prefetcher *p)
 	       !READ_ONCE(p->dev->dying);
 }
 
-/* stop copying to flash: turned off, memory is short, flash is busy or full */
-static bool must_stop(const struct nswap_prefetcher *p)
+/* enum nswap_prefetch_way, or negative: the device has not got both tiers */
+static int prefetcher_way(const struct nswap_device *dev)
 {
+	int way = nswap_prefetch_way(nswap_device_policy(dev, NSWAP_PREFETCH_FROM),
+				     nswap_device_policy(dev, NSWAP_PREFETCH_TO));
+
+	if ((way != NSWAP_RAM_DISK && way != NSWAP_DISK_RAM && !dev->flash) ||
+	    (way != NSWAP_RAM_FLASH && way != NSWAP_FLASH_RAM && !dev->home))
+		return -ENOENT;
+	return way;
+}
+
+static bool way_to_flash(enum nswap_prefetch_way way)
+{
+	return way == NSWAP_RAM_FLASH || way == NSWAP_DISK_FLASH;
+}
+
+/*
+ * Turned off, chosen otherwise, or memory is short; or where pages go is busy, or has no
+ * room but for page-outs
+ */
+static bool must_stop(const struct nswap_prefetcher *p, enum nswap_prefetch_way way)
+{
+	struct nswap_device *dev = p->dev;
 	struct nswap_mem_view mem;
 
-	nswap_mem_view(p->dev->node, &mem);
-	return !is_on(p) || mem.free < mem.low ||
-	       nswap_flash_inflight(p->dev->flash) >= BUSY ||
-	       !nswap_evict_room(p->dev);
+	nswap_mem_view(dev->node, &mem);
+	if (!is_on(p) || prefetcher_way(dev) != way || mem.free < mem.low)
+		return true;
+	if (way_to_flash(way))
+		return nswap_flash_inflight(dev->flash) >= BUSY ||
+		       !nswap_evict_room(dev);
+	if (way == NSWAP_DISK_RAM)
+		return !nswap_promote_ready(dev);
+	if (way != NSWAP_FLASH_RAM)
+		return false;
+	/* ask for grants */
+	nswap_client_used(dev->node);
+	return nswap_client_waits(dev->node->client) ||
+	       !nswap_place_spare(dev->node, NSWAP_REQ_SLOTS);
 }
 
 static u64 prefetcher_delta(u64 *was, u64 now)
@@ -105,14 +144,45 @@ static u64 prefetcher_delta(u64 *was, u64 now)
 	return n;
 }
 
-static void prefetcher_look(struct nswap_prefetcher *p, bool from_disk,
+/* percent of where pages of a way are that is free */
+static u32 prefetcher_free(const struct nswap_device *dev, enum nswap_prefetch_way way)
+{
+	u64 total, used = 0;
+
+	switch (way) {
+	case NSWAP_RAM_FLASH:
+	case NSWAP_RAM_DISK:
+		nswap_place_room(dev->node, &total, &used);
+		break;
+	case NSWAP_FLASH_RAM:
+	case NSWAP_FLASH_DISK:
+		nswap_flash_usable(dev->flash, &total, &used);
+		break;
+	default:
+		return 100;
+	}
+	return total > used ? (total - used) * 100 / total : 0;
+}
+
+/* times of reads where pages of a way are and where they go, zeros where home is one */
+static void prefetcher_times(struct nswap_device *dev, enum nswap_prefetch_way way,
+			     struct nswap_prefetch_view *v)
+{
+	struct nswap_read_view times = {};
+	bool out = way == NSWAP_RAM_FLASH;
+
+	if (nswap_prefetch_at_disk(way))
+		return;
+	nswap_read_look(&dev->times, &times);
+	v->from_us = times.at[out ? NSWAP_READ_PEERS : NSWAP_READ_FLASH].us;
+	v->to_us = times.at[out ? NSWAP_READ_FLASH : NSWAP_READ_PEERS].us;
+}
+
+static void prefetcher_look(struct nswap_prefetcher *p, enum nswap_prefetch_way way,
 			    struct nswap_prefetch_view *v)
 {
 	struct nswap_device *dev = p->dev;
-	struct nswap_read_view times = {};
 
-	if (!from_disk)
-		nswap_read_look(&dev->times, &times);
 	*v = (struct nswap_prefetch_view){
 		.used = nswap_slot_count(dev, NSWAP_SLOT_REMOTE) +
 			nswap_slot_count(dev, NSWAP_SLOT_HOME) +
@@ -120,10 +190,11 @@ static void prefetcher_look(struct nswap_prefetcher *p, bool from_disk,
 		.swap_outs = prefetcher_delta(&p->written, atomic64_read(&dev->written)),
 		.swap_ins = prefetcher_delta(&p->read, atomic64_read(&dev->read)),
 		.pct = nswap_knob(dev->node, prefetch_pct),
-		.ram_us = times.at[NSWAP_READ_PEERS].us,
-		.flash_us = times.at[NSWAP_READ_FLASH].us,
-		.learned = p->learned[from_disk],
+		.free_pct = prefetcher_free(dev, way),
+		.down = nswap_prefetch_down(way),
+		.learned = p->learned[way],
 	};
+	prefetcher_times(dev, way, v);
 }
 
 static u64 bring_to_flash(struct nswap_prefetcher *p,
@@ -134,7 +205,7 @@ static u64 bring_to_flash(struct nswap_prefetcher *p,
 	u64 done = 0, asked = 0;
 	unsigned int n;
 
-	while (more && asked < want && !must_stop(p)) {
+	while (more && asked < want && !must_stop(p, NSWAP_RAM_FLASH)) {
 		n = nswap_hand_pick_remote(&p->hand, which, picked,
 					   min_t(u64, want - asked,
 						 NSWAP_COPY_BATCH));
@@ -147,16 +218,6 @@ static u64 bring_to_flash(struct nswap_prefetcher *p,
 	return done;
 }
 
-/* stop moving from home: turned off, memory is short, or peers have no room to spare */
-static bool must_stay(struct nswap_prefetcher *p)
-{
-	struct nswap_mem_view mem;
-
-	nswap_mem_view(p->dev->node, &mem);
-	return !is_on(p) || !nswap_prefetcher_from_disk(p->dev) ||
-	       mem.free < mem.low || !nswap_promote_ready(p->dev);
-}
-
 static u64 bring_from_disk(struct nswap_prefetcher *p,
 			   const struct nswap_which_ops *which, u64 want)
 {
@@ -164,9 +225,9 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 	unsigned long slots;
 	unsigned int n;
 
-	while (asked < want && !must_stay(p)) {
-		slots = nswap_hand_pick_home(&p->hand, which, want - asked,
-					     &first);
+	while (asked < want && !must_stop(p, NSWAP_DISK_RAM)) {
+		slots = nswap_hand_pick(&p->hand, NSWAP_DISK_RAM, which, want - asked,
+					&first);
 		if (!slots)
 			break;
 		asked += hweight_long(slots);
@@ -180,24 +241,61 @@ static u64 bring_from_disk(struct nswap_prefetcher *p,
 	return done;
 }
 
-static u64 prefetcher_bring(struct nswap_prefetcher *p, bool from_disk,
+/* on the ways of the carrier; batches take half of the time at most */
+static u64 bring_between(struct nswap_prefetcher *p, enum nswap_prefetch_way way,
+			 const struct nswap_which_ops *which, u64 want)
+{
+	/* pairs with prefetcher_prepare() */
+	struct nswap_carrier *c = smp_load_acquire(&p->carrier);
+	u64 done = 0, asked = 0, first;
+	unsigned int n = 1;
+	unsigned long slots;
+	ktime_t began;
+
+	if (nswap_prefetch_down(way))
+		WRITE_ONCE(p->dev->demotes, true);
+	while (c && n && asked < want && !must_stop(p, way)) {
+		slots = nswap_hand_pick(&p->hand, way, which, want - asked, &first);
+		if (!slots)
+			break;
+		asked += hweight_long(slots);
+		began = ktime_get();
+		n = nswap_carrier_run(c, way, first, slots, which->arm);
+		done += n;
+		nswap_promote_pause(began, 0);
+	}
+	return done;
+}
+
+static const u8 state_from[NSWAP_PREFETCH_WAYS] = {
+	[NSWAP_RAM_FLASH] = NSWAP_SLOT_REMOTE, [NSWAP_RAM_DISK] = NSWAP_SLOT_REMOTE,
+	[NSWAP_DISK_RAM] = NSWAP_SLOT_HOME, [NSWAP_DISK_FLASH] = NSWAP_SLOT_HOME,
+	[NSWAP_FLASH_RAM] = NSWAP_SLOT_FLASH, [NSWAP_FLASH_DISK] = NSWAP_SLOT_FLASH,
+};
+
+static u64 prefetcher_bring(struct nswap_prefetcher *p, enum nswap_prefetch_way way,
 			    const struct nswap_which_ops *which, u64 want)
 {
 	p->hand.looked = 0;
-	if (!from_disk)
-		return bring_to_flash(p, which, want);
-	if (!nswap_slot_count(p->dev, NSWAP_SLOT_HOME))
+	if (!nswap_slot_count(p->dev, state_from[way]))
 		return 0;
-	return bring_from_disk(p, which, want);
+	switch (way) {
+	case NSWAP_RAM_FLASH:
+		return bring_to_flash(p, which, want);
+	case NSWAP_DISK_RAM:
+		return bring_from_disk(p, which, want);
+	default:
+		return bring_between(p, way, which, want);
+	}
 }
 
 /* read and clear the count of reads of prefetched pages */
-static void take_hits(struct nswap_prefetcher *p, bool from_disk,
+static void take_hits(struct nswap_prefetcher *p, enum nswap_prefetch_way way,
 		      u64 hits[NSWAP_PREFETCH_ARMS])
 {
 	unsigned int i;
 
-	if (from_disk) {
+	if (!way_to_flash(way)) {
 		nswap_page_tag_hits(p->dev, hits);
 		return;
 	}
@@ -216,22 +314,22 @@ static void prefetcher_awake(struct nswap_prefetcher *p)
 	const struct nswap_which_ops *which =
 		container_of(prefetcher_policy(p, NSWAP_PREFETCH_WHICH),
 			     struct nswap_which_ops, is);
-	bool from_disk = prefetcher_policy(p, NSWAP_PREFETCH_FROM) == &nswap_prefetch_disk;
+	int way = prefetcher_way(p->dev);
 	u64 hits[NSWAP_PREFETCH_ARMS], done = 0, want = 0;
 	struct nswap_prefetch_view v;
 
-	prefetcher_look(p, from_disk, &v);
-	if (from_disk ? !p->dev->home : !p->dev->flash)
+	if (way < 0)
 		return;
+	prefetcher_look(p, way, &v);
 	if (which->choose)
 		which = which->choose(&v);
 	if (when->due(&v))
 		want = min_t(u64, count->pages(&v), MOST);
-	nswap_evict(p->dev, &p->evictor, from_disk ? 0 : min(want, v.swap_outs));
+	nswap_evict(p->dev, &p->evictor, way_to_flash(way) ? min(want, v.swap_outs) : 0);
 	if (want)
-		done = prefetcher_bring(p, from_disk, which, want);
-	take_hits(p, from_disk, hits);
-	nswap_prefetch_note(&p->learned[from_disk], which->arm, done,
+		done = prefetcher_bring(p, way, which, want);
+	take_hits(p, way, hits);
+	nswap_prefetch_note(&p->learned[way], which->arm, done,
 			    v.swap_ins, hits);
 }
 
@@ -297,18 +395,39 @@ void nswap_prefetcher_free(struct nswap_device *dev)
 		return;
 	cancel_delayed_work_sync(&p->work);
 	nswap_copier_free(p->copier);
+	nswap_carrier_free(p->carrier);
 	kfree(p);
 	dev->prefetcher = NULL;
 }
 
+/* what only some ways need; without memory for it they bring nothing, as the log says */
+static void prefetcher_prepare(struct nswap_prefetcher *p)
+{
+	struct nswap_carrier *c = NULL;
+	int way = prefetcher_way(p->dev), ret = 0;
+
+	if (way >= 0 && !way_to_flash(way))
+		ret = nswap_page_tag_init(p->dev);
+	if (way < 0 || way == NSWAP_RAM_FLASH || way == NSWAP_DISK_RAM || p->carrier)
+		return;
+	if (!ret)
+		c = nswap_carrier_make(p->dev);
+	if (!c)
+		nswap_warn(p->dev->node, "%s: no memory to prefetch on this way; nswapctl prefetch on tries again",
+			   p->dev->disk->disk_name);
+	/* pairs with bring_between() */
+	smp_store_release(&p->carrier, c);
+}
+
 /*
  * Start periodic wake-ups, while it is on; @dev: device with a disk, or without a
- * prefetcher; process; the node's control lock is held.
+ * prefetcher; process, sleeps; the node's control lock is held.
  */
 void nswap_prefetcher_start(struct nswap_device *dev)
 {
 	if (!dev->prefetcher || !is_on(dev->prefetcher))
 		return;
+	prefetcher_prepare(dev->prefetcher);
 	set_alarm(dev->prefetcher);
 	prefetcher_again(dev->prefetcher);
 }
@@ -337,13 +456,15 @@ void nswap_prefetcher_tick(struct nswap_device *dev)
 		mod_delayed_work(system_dfl_wq, &p->work, 0);
 }
 
-/* does the prefetcher decide which pages leave home? */
-bool nswap_prefetcher_from_disk(const struct nswap_device *dev)
+/* does the prefetcher decide which pages are at home? */
+bool nswap_prefetcher_of_disk(const struct nswap_device *dev)
 {
-	return nswap_device_policy(dev, NSWAP_PREFETCH_ENABLE) ==
-	       &nswap_prefetch_on &&
-	       nswap_device_policy(dev, NSWAP_PREFETCH_FROM) ==
-	       &nswap_prefetch_disk;
+	int way;
+
+	if (nswap_device_policy(dev, NSWAP_PREFETCH_ENABLE) != &nswap_prefetch_on)
+		return false;
+	way = prefetcher_way(dev);
+	return way >= 0 && nswap_prefetch_at_disk(way);
 }
 
 /*

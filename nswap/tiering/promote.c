@@ -26,8 +26,8 @@
  *    for peers, which have store_timeout_ms, on a system work queue.
  *  - Pages that were paged in since they went home are moved first: every other
  *    round through the device takes only those.
- *  - While the prefetcher moves pages from disk, it decides which and when, and this
- *    work does nothing. A batch is moved under @batch and no other lock; nothing that
+ *  - While the prefetcher moves pages from home or there, it decides which and when, and
+ *    this work does nothing. A batch is moved under @batch and no other lock; nothing that
  *    page-outs need is taken under it.
  */
 #include <linux/delay.h>
@@ -78,7 +78,7 @@ static bool promote_wanted(struct nswap_promote *ho)
 	struct nswap_device *dev = ho->dev;
 
 	return !READ_ONCE(ho->stop) && nswap_knob(dev->node, home_out_mib_s) &&
-	       !nswap_prefetcher_from_disk(dev) &&
+	       !nswap_prefetcher_of_disk(dev) &&
 	       nswap_slot_count(dev, NSWAP_SLOT_HOME) > 0 &&
 	       time_before(jiffies, READ_ONCE(dev->used) + ACTIVE);
 }
@@ -237,8 +237,11 @@ static bool promote_batch(struct nswap_promote *ho, unsigned long *moved)
 	return !nr || *moved;
 }
 
-/* work at most half of the time, and spend at least @least_us per batch */
-static void promote_pause(ktime_t began, u64 least_us)
+/*
+ * Work at most half of the time: pause for as long as took what @began, and spend at
+ * least @least_us per batch; process, sleeps for a second at most.
+ */
+void nswap_promote_pause(ktime_t began, u64 least_us)
 {
 	u64 took = ktime_us_delta(ktime_get(), began);
 	u64 us = least_us > 2 * took ? least_us - took : took;
@@ -263,7 +266,7 @@ static void promote_work(struct work_struct *work)
 	unsigned long moved;
 
 	while (promote_wanted(ho) && promote_batch(ho, &moved)) {
-		promote_pause(began, least_us(ho, moved));
+		nswap_promote_pause(began, least_us(ho, moved));
 		began = ktime_get();
 	}
 }
@@ -281,6 +284,7 @@ struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 	mutex_init(&ho->batch);
 	INIT_WORK(&ho->work, promote_work);
 	ho->mo.state = NSWAP_SLOT_MOVING;
+	ho->mo.spare = true;
 	if (!nswap_batch_init(&ho->mo.b, dev, NSWAP_REQ_SLOTS)) {
 		kfree(ho);
 		return NULL;
@@ -347,6 +351,6 @@ unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 	unsigned long moved;
 
 	moved = promote_move(ho, first, slots, tag);
-	promote_pause(began, 0);
+	nswap_promote_pause(began, 0);
 	return hweight_long(moved);
 }

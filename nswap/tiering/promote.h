@@ -5,6 +5,7 @@
 #ifndef NSWAP_PROMOTE_H
 #define NSWAP_PROMOTE_H
 
+#include <linux/ktime.h>
 #include <linux/types.h>
 
 struct nswap_device;
@@ -13,6 +14,7 @@ struct nswap_promote;
 struct nswap_promote *nswap_promote_make(struct nswap_device *dev);
 void nswap_promote_end(struct nswap_device *dev);
 bool nswap_promote_kick(struct nswap_device *dev);
+void nswap_promote_pause(ktime_t began, u64 least_us);
 bool nswap_promote_ready(struct nswap_device *dev);
 unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 				 unsigned long slots, u8 tag);

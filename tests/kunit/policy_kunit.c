@@ -137,13 +137,13 @@ static const struct kind_row kind_rows[] = {
 	  "[prefetched-first] fastest least-loaded soonest" },
 	{ "prefetch-enable", NSWAP_PREFETCH_ENABLE, "[off] on" },
 	{ "prefetch-when", NSWAP_PREFETCH_WHEN,
-	  "[always] swapping idle adaptive" },
+	  "[always] swapping idle adaptive full" },
 	{ "prefetch-count", NSWAP_PREFETCH_COUNT,
 	  "[percent-out] percent-used adaptive" },
 	{ "prefetch-which", NSWAP_PREFETCH_WHICH,
 	  "[rr] rand lrs mrs adaptive" },
-	{ "prefetch-from", NSWAP_PREFETCH_FROM, "[ram] disk" },
-	{ "prefetch-to", NSWAP_PREFETCH_TO, "[flash] ram" },
+	{ "prefetch-from", NSWAP_PREFETCH_FROM, "[ram] disk flash" },
+	{ "prefetch-to", NSWAP_PREFETCH_TO, "[flash] ram disk" },
 	{ "prefetch-after", NSWAP_PREFETCH_AFTER, "[copy] move" },
 };
 

@@ -5,8 +5,8 @@
 #include "../../prefetch/count.c"
 
 #define VIEW(u, out, p, ...) \
-	{ .used = u, .swap_outs = out, .pct = p, .ram_us = 100, \
-	  .flash_us = 80, ##__VA_ARGS__ }
+	{ .used = u, .swap_outs = out, .pct = p, .from_us = 100, \
+	  .to_us = 80, ##__VA_ARGS__ }
 /* pages prefetched, pages read there, pages paged in from anywhere */
 #define LEARNED(p, h, i) \
 	.learned = { .put = { 0, p }, .hits = { 0, h }, .ins = i }
@@ -36,7 +36,11 @@ static const struct count_row rows[] = {
 	{ "hardly ever read", VIEW(1000, 500, 10, LEARNED(100, 1, 1000)),
 	  50, 100, 5 },
 	{ "flash slower", VIEW(1000, 500, 10, LEARNED(100, 100, 1000),
-			       .flash_us = 126), 50, 100, 5 },
+			       .to_us = 126), 50, 100, 5 },
+	{ "makes room", VIEW(1000, 500, 10, LEARNED(100, 0, 1000), .down = true),
+	  50, 100, 50 },
+	{ "makes room, read often", VIEW(1000, 500, 10, LEARNED(100, 100, 1000),
+					 .down = true), 50, 100, 5 },
 };
 
 static void row_desc(const struct count_row *r, char *desc)

@@ -5,25 +5,69 @@
 #include "../../prefetch/prefetch.c"
 #include "../../prefetch/learned.c"
 
-/* the defaults are a path; each source starts one, each destination ends one */
+static const struct nswap_policy *const all_from[] = {
+	&nswap_prefetch_ram, &nswap_prefetch_disk, &nswap_prefetch_from_flash,
+};
+
+static const struct nswap_policy *const all_to[] = {
+	&nswap_prefetch_flash, &nswap_prefetch_to_ram, &nswap_prefetch_to_disk,
+};
+
+/* each pair of two tiers is one way, and no tier has one to itself */
 static void ways_found(struct kunit *test)
 {
-	static const struct nswap_policy *const from[] = {
-		&nswap_prefetch_ram, &nswap_prefetch_disk,
-	};
-	static const struct nswap_policy *const to[] = {
-		&nswap_prefetch_flash, &nswap_prefetch_to_ram,
-	};
-	char buf[NSWAP_PREFETCH_WAYS];
+	unsigned int i, k, found = 0;
+	const char *names;
+
+	for (i = 0; i < ARRAY_SIZE(all_from); i++)
+		for (k = 0; k < ARRAY_SIZE(all_to); k++) {
+			int way = nswap_prefetch_way(all_from[i], all_to[k]);
+			bool same = !strcmp(all_from[i]->name, all_to[k]->name);
+
+			KUNIT_EXPECT_EQ(test, way < 0, same);
+			if (way < 0)
+				continue;
+			KUNIT_EXPECT_FALSE(test, found & BIT(way));
+			found |= BIT(way);
+			names = nswap_prefetch_to_names(all_from[i]);
+			KUNIT_EXPECT_NOT_NULL(test, strstr(names, all_to[k]->name));
+		}
+	KUNIT_EXPECT_EQ(test, found, (unsigned int)GENMASK(NSWAP_PREFETCH_WAYS - 1, 0));
+}
+
+/* what follows when only from is chosen; the defaults of a node are a way */
+static void first_ways(struct kunit *test)
+{
+	const struct nswap_policy *to;
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(ways), ARRAY_SIZE(from));
-	for (i = 0; i < ARRAY_SIZE(from); i++) {
-		KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(from[i]), to[i]);
-		KUNIT_EXPECT_STRNEQ(test, from[i]->name, to[i]->name);
+	for (i = 0; i < ARRAY_SIZE(all_from); i++) {
+		to = nswap_prefetch_to_of(all_from[i]);
+		KUNIT_EXPECT_GE(test, nswap_prefetch_way(all_from[i], to), 0);
 	}
-	KUNIT_EXPECT_STREQ(test, nswap_prefetch_ways(buf, sizeof(buf)),
-			   "ram to flash or disk to ram");
+	KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(&nswap_prefetch_ram),
+			    &nswap_prefetch_flash);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(&nswap_prefetch_disk),
+			    &nswap_prefetch_to_ram);
+	KUNIT_EXPECT_PTR_EQ(test, nswap_prefetch_to_of(&nswap_prefetch_from_flash),
+			    &nswap_prefetch_to_ram);
+}
+
+/* which ways make room, and which have to do with home */
+static void ways_told_apart(struct kunit *test)
+{
+	static const bool down[NSWAP_PREFETCH_WAYS] = {
+		[NSWAP_RAM_DISK] = true, [NSWAP_FLASH_DISK] = true,
+	};
+	static const bool no_disk[NSWAP_PREFETCH_WAYS] = {
+		[NSWAP_RAM_FLASH] = true, [NSWAP_FLASH_RAM] = true,
+	};
+	unsigned int way;
+
+	for (way = 0; way < NSWAP_PREFETCH_WAYS; way++) {
+		KUNIT_EXPECT_EQ(test, nswap_prefetch_down(way), down[way]);
+		KUNIT_EXPECT_EQ(test, nswap_prefetch_at_disk(way), !no_disk[way]);
+	}
 }
 
 static void noted(struct kunit *test)
@@ -67,12 +111,13 @@ static void forgotten(struct kunit *test)
 
 struct pays_row {
 	const char *desc;
-	u32 ram_us;
-	u32 flash_us;
+	u32 from_us;
+	u32 to_us;
 	u64 put;
 	u64 hits;
 	u64 ins;
 	bool want;
+	bool down;
 };
 
 static const struct pays_row pays_rows[] = {
@@ -86,6 +131,12 @@ static const struct pays_row pays_rows[] = {
 	{ "slower by more", 100, 126, 1000, 9000, 9000, false },
 	{ "flash not measured", 100, 0, 1000, 9000, 9000, true },
 	{ "peers not measured", 0, 100, 1000, 9000, 9000, true },
+	{ "makes room, nothing known", 0, 0, 0, 0, 0, true, true },
+	{ "makes room, never read", 0, 0, 160, 0, 500, true, true },
+	{ "makes room, read once in 16", 0, 0, 160, 10, 500, true, true },
+	{ "makes room, read more", 0, 0, 160, 11, 500, false, true },
+	{ "makes room, turns to come", 0, 0, 160, 160, 499, true, true },
+	{ "makes room, slower as a disk is", 100, 900, 160, 0, 500, true, true },
 };
 
 static void pays_desc(const struct pays_row *r, char *desc)
@@ -99,7 +150,7 @@ static void pays(struct kunit *test)
 {
 	const struct pays_row *r = test->param_value;
 	struct nswap_prefetch_view v = {
-		.used = 500, .ram_us = r->ram_us, .flash_us = r->flash_us,
+		.used = 500, .from_us = r->from_us, .to_us = r->to_us, .down = r->down,
 		.learned = { .put = { [1] = r->put / 2,
 				      [3] = r->put - r->put / 2 },
 			     .hits = { [2] = r->hits }, .ins = r->ins },
@@ -110,6 +161,8 @@ static void pays(struct kunit *test)
 
 static struct kunit_case prefetch_cases[] = {
 	KUNIT_CASE(ways_found),
+	KUNIT_CASE(first_ways),
+	KUNIT_CASE(ways_told_apart),
 	KUNIT_CASE(noted),
 	KUNIT_CASE(forgotten),
 	KUNIT_CASE_PARAM(pays, pays_row_gen_params),

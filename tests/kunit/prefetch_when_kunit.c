@@ -7,22 +7,22 @@
 /* a wake-up after @out and @in pages; flash is faster by default */
 #define MOMENT(out, in, ...) \
 	{ .used = 1000, .swap_outs = out, .swap_ins = in, .pct = 10, \
-	  .ram_us = 100, .flash_us = 50, ##__VA_ARGS__ }
+	  .from_us = 100, .to_us = 50, .free_pct = 100, ##__VA_ARGS__ }
 
 struct when_row {
 	const char *desc;
 	struct nswap_prefetch_view view;
-	bool always, swapping, idle, adaptive;
+	bool always, swapping, idle, adaptive, full;
 };
 
 static const struct when_row rows[] = {
 	{ "nothing happened", MOMENT(0, 0), true, false, true, false },
 	{ "pages went out", MOMENT(5, 0), true, true, false, true },
 	{ "pages came in", MOMENT(0, 1), true, true, false, true },
-	{ "flash slower", MOMENT(5, 5, .flash_us = 150,
+	{ "flash slower", MOMENT(5, 5, .to_us = 150,
 				 .learned.wakeups = 31),
 	  true, true, false, false },
-	{ "flash slower, time to look", MOMENT(5, 5, .flash_us = 150,
+	{ "flash slower, time to look", MOMENT(5, 5, .to_us = 150,
 					       .learned.wakeups = 64),
 	  true, true, false, true },
 	{ "never read there", MOMENT(5, 5, .learned.wakeups = 1,
@@ -37,8 +37,14 @@ static const struct when_row rows[] = {
 				     .learned.put = { 0, 999 },
 				     .learned.hits = { 0, 500 }),
 	  true, true, false, true },
-	{ "time to look, but idle", MOMENT(0, 0, .flash_us = 150),
+	{ "time to look, but idle", MOMENT(0, 0, .to_us = 150),
 	  true, false, true, false },
+	{ "an eighth is free", MOMENT(0, 0, .free_pct = 13),
+	  true, false, true, false, false },
+	{ "less is free", MOMENT(0, 0, .free_pct = 12),
+	  true, false, true, false, true },
+	{ "nothing is free", MOMENT(5, 5, .free_pct = 0),
+	  true, true, false, true, true },
 };
 
 static void row_desc(const struct when_row *r, char *desc)
@@ -58,6 +64,7 @@ static void decision(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, when_idle.due(&r->view), r->idle);
 	KUNIT_EXPECT_EQ(test, when_adaptive.due(&r->view),
 			r->adaptive);
+	KUNIT_EXPECT_EQ(test, when_full.due(&r->view), r->full);
 }
 
 /*
@@ -73,7 +80,7 @@ static void off_and_on(struct kunit *test)
 	for (i = 0; i < 300; i++) {
 		bool now;
 
-		v.flash_us = i >= 100 && i < 200 ? 150 : 80;
+		v.to_us = i >= 100 && i < 200 ? 150 : 80;
 		now = when_adaptive.due(&v);
 		due[i / 100] += now;
 		nswap_prefetch_note(&v.learned, 1, now ? 10 : 0, v.swap_ins,

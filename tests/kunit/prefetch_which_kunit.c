@@ -53,15 +53,15 @@ static void clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, taken[1], 4u);
 }
 
-/* an arm with more hits than the others is found and kept */
-static void best_is_found(struct kunit *test)
+/* an arm with more hits than the others, @down: fewer, is found and kept */
+static void find_best(struct kunit *test, bool down)
 {
 	unsigned int i, at, chosen;
 	struct rnd_state rnd;
 
 	prandom_seed_state(&rnd, 3);
 	for (at = 0; at < ARRAY_SIZE(others); at++) {
-		struct nswap_prefetch_view v = {};
+		struct nswap_prefetch_view v = { .down = down };
 
 		for (i = chosen = 0; i < 2000; i++) {
 			const struct nswap_which_ops *ops =
@@ -70,12 +70,22 @@ static void best_is_found(struct kunit *test)
 
 			KUNIT_ASSERT_TRUE(test, ops && ops->look);
 			hits[ops->arm] = prandom_u32_state(&rnd) %
-					 (ops == others[at] ? 40 : 10);
+					 ((ops == others[at]) ^ down ? 40 : 10);
 			nswap_prefetch_note(&v.learned, ops->arm, 20, 20, hits);
 			chosen += i >= 1000 && ops == others[at];
 		}
 		KUNIT_EXPECT_GT(test, chosen, 800u);
 	}
+}
+
+static void best_is_found(struct kunit *test)
+{
+	find_best(test, false);
+}
+
+static void best_makes_room(struct kunit *test)
+{
+	find_best(test, true);
 }
 
 /* each arm is tried, whatever was learned */
@@ -98,6 +108,7 @@ static struct kunit_case which_cases[] = {
 	KUNIT_CASE_PARAM(decision, row_gen_params),
 	KUNIT_CASE(clock),
 	KUNIT_CASE(best_is_found),
+	KUNIT_CASE(best_makes_room),
 	KUNIT_CASE(each_is_tried),
 	{}
 };

@@ -144,7 +144,7 @@ static const struct step steps[] = {
 	ROW(HOME, LOST, false),
 	ROW(HOME, HOME, false),
 	ROW(HOME, MOVING, true),
-	ROW(HOME, FLASH, false),
+	ROW(HOME, FLASH, true),
 	ROW(MOVING, EMPTY, true),
 	ROW(MOVING, WRITING, true),
 	ROW(MOVING, REMOTE, true),

@@ -203,12 +203,13 @@ const struct ctl_command ctl_commands[] = {
 	  cmd_policy },
 	{ "prefetch", "[show | on | off | set KEY VALUE] [--device nswapN]",
 	  "bring pages nearer ahead of their use",
-	  "From ram: those that peers hold, to flash; from disk: those at home, to\n"
-	  "the RAM of peers. Devices without flash or home are left alone. KEY is\n"
+	  "From ram: those that peers hold, to flash or disk, which is home; from disk\n"
+	  "to ram or flash; from flash to ram or disk. Devices without flash or home\n"
+	  "are left alone. KEY is\n"
 	  "  period_ms         time between wake-ups\n"
 	  "  pct               percent that percent-out and percent-used take\n"
 	  "  when, count, which, from, to, after\n"
-	  "                    a name that 'nswapctl prefetch' lists; to follows from\n"
+	  "                    a name that 'nswapctl prefetch' lists; from brings a to\n"
 	  "  enable            on or off\n"
 	  "  --device nswapN   of that device only, all but period_ms and pct; with VALUE\n"
 	  "                    default it follows the node again\n",

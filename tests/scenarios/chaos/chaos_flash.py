@@ -42,7 +42,8 @@ AT_ONCE = 32            # slots read in one call
 RACED_MB = 2
 RACE_S = 10
 READ_MS = 20
-KINDS = ("when", "count", "which", "from", "after")
+KINDS = ("when", "count", "which", "after")
+TIERS = ("ram", "flash", "disk")
 
 
 def unreadable(dev):
@@ -92,9 +93,11 @@ class FlashChaos(chaos.HomeChaos):
     def choose(self):
         """The prefetcher goes by something else, page-ins too."""
         for _ in range(4):
+            way = self.random.sample(TIERS, 2)
             prefetch.choose(self.client, **{kind: self.random.choice(names)
                                             for kind, names in
-                                            self.known.items()})
+                                            self.known.items()},
+                            **{"from": way[0], "to": way[1]})
             self.client.ctl("policy", "read", self.random.choice(self.reads))
             hold(self.random.uniform(0.1, 0.4))
 

@@ -444,10 +444,10 @@ def test_knobs(t):
         equal(shown(), before, "the knobs after it")
 
     equal(shown(), {"enable": "[off] on", "period_ms": "1000",
-                    "when": "[always] swapping idle adaptive",
+                    "when": "[always] swapping idle adaptive full",
                     "count": "[percent-out] percent-used adaptive",
                     "which": "[rr] rand lrs mrs adaptive",
-                    "from": "[ram] disk", "to": "[flash] ram",
+                    "from": "[ram] disk flash", "to": "[flash] ram disk",
                     "after": "[copy] move"}, "the knobs")
     choose(node, when="idle")
     equal(node.ctl("prefetch")["when"], "idle", "when, by netlink")
@@ -456,21 +456,32 @@ def test_knobs(t):
     equal(shown()["period_ms"], "50", "period_ms, in /proc")
     node.ctl("prefetch", "on")
     equal(shown()["enable"], "off [on]", "enable, in /proc")
-    for name, text in (("when", "never"), ("period_ms", "0"), ("to", "disk"),
+    for name, text in (("when", "never"), ("period_ms", "0"), ("to", "ram"),
                        ("period_ms", "often"), ("enable", "1"),
-                       ("to", "ram"), ("from", "flash")):
+                       ("to", "tape"), ("from", "tape")):
         refused(name, text)
-    choose(node, **{"from": "disk", "to": "ram"})
-    equal((shown()["from"], shown()["to"]), ("ram [disk]", "flash [ram]"),
-          "from and to, from disk")
-    refused("to", "flash")
-    for key, value in (("to", "flash"), ("from", "flash"), ("to", "disk")):
-        said = node.refused("prefetch", "set", key, value)
-        true("from ram to flash or disk to ram" in said,
-             f"the refusal is: {said}")
-    setting(node, **{"from": "ram"})
-    equal((shown()["from"], shown()["to"]), ("[ram] disk", "[flash] ram"),
-          "from and to, from ram again")
-    true("always swapping [idle] adaptive" in node.run("dmesg").out,
+    pairs_of_tiers(node, lambda: (shown()["from"], shown()["to"]))
+    true("always swapping [idle] adaptive full" in node.run("dmesg").out,
          "the log lists the known names")
     refused_at_command(node)
+
+
+def pairs_of_tiers(node, shown):
+    """from brings its first to; any other tier may follow, the same may not."""
+    lists = {"from": ("ram", "disk", "flash"), "to": ("flash", "ram", "disk")}
+
+    def chosen(way):
+        return tuple(" ".join(f"[{name}]" if name == word else name
+                              for name in lists[key])
+                     for key, word in zip(("from", "to"), way))
+    for source, first, other in (("disk", "ram", "flash"), ("flash", "ram", "disk"),
+                                 ("ram", "flash", "disk")):
+        setting(node, **{"from": source})
+        equal(shown(), chosen((source, first)), f"from and to, from {source}")
+        setting(node, to=other)
+        equal(shown(), chosen((source, other)), f"from {source} to {other}")
+        said = node.refused("prefetch", "set", "to", source)
+        true(f"from {source} pages can go to {first} or {other}" in said,
+             f"the refusal is: {said}")
+        equal(shown(), chosen((source, other)), "from and to after the refusal")
+    setting(node, **{"from": "ram"})
