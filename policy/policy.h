@@ -66,6 +66,8 @@ struct nswap_place_peer {
  * @random: a new random number for each decision
  * @flash: the device has flash with room: NSWAP_PLACE_FLASH may be returned
  * @flash_inflight: its reads and writes under way
+ * @home: it has a home: NSWAP_PLACE_HOME may be returned
+ * @lean: what the policy's @lean said last
  */
 struct nswap_place_view {
 	const struct nswap_place_peer *peer;
@@ -74,24 +76,75 @@ struct nswap_place_view {
 	u32 random;
 	bool flash;
 	unsigned int flash_inflight;
+	bool home;
+	u8 lean;
 };
 
 #define NSWAP_PLACE_FLASH	(-2)	/* no peer: use flash */
+#define NSWAP_PLACE_HOME	(-3)	/* no peer: use home */
+
+/**
+ * enum nswap_lean - a tier that page-outs may be sent to first
+ * @NSWAP_LEAN_PEERS: peers
+ * @NSWAP_LEAN_FLASH: flash
+ * @NSWAP_LEAN_HOME: home
+ * @NSWAP_LEANS: number of tiers
+ */
+enum nswap_lean {
+	NSWAP_LEAN_PEERS,
+	NSWAP_LEAN_FLASH,
+	NSWAP_LEAN_HOME,
+	NSWAP_LEANS,
+};
+
+/**
+ * struct nswap_lean_place - a tier, and what else uses what it is on
+ * @there: the device has it, and it takes pages
+ * @us: time of a page-out there lately; 0: none has ended
+ * @quiet_us: the same while others left it alone; 0 if it was never measured
+ * @others: per mille of its load that is not ours: of the disk's time, or of the most
+ *	that the interface has carried
+ */
+struct nswap_lean_place {
+	bool there;
+	u32 us;
+	u32 quiet_us;
+	u32 others;
+};
+
+/**
+ * struct nswap_lean_view - snapshot for one decision on where page-outs of a device go
+ * @at: each tier
+ * @now: where they go now
+ * @held_ms: for how long
+ * @changes: how often that was changed lately
+ * @left_us: time of a page-out to peers when they were left
+ */
+struct nswap_lean_view {
+	struct nswap_lean_place at[NSWAP_LEANS];
+	enum nswap_lean now;
+	u32 held_ms;
+	u32 changes;
+	u32 left_us;
+};
 
 /**
  * struct nswap_place_ops - a placement policy: which peer gets this page-out
  * @is: name and help
  * @pick: position in @view->peer of the peer for @pages adjacent pages, or -1
  *	if no peer can take even one; a peer with fewer grants than @pages may
- *	be picked, then it is asked again for the rest; NSWAP_PLACE_FLASH, if the
- *	view allows it, sends them to flash at once (required; may not sleep;
+ *	be picked, then it is asked again for the rest; NSWAP_PLACE_FLASH and
+ *	NSWAP_PLACE_HOME, if the view allows them, send them there at once (required; may not sleep;
  *	on the reclaim path, called under a spinlock)
+ * @lean: where page-outs of a device are to go from now on; asked four times a second, so
+ *	that @pick has nothing to find out (optional; may not sleep)
  * @as_good: is @old, usable and with older copies of the pages, which would be written
  *	over, as good for them as the one that was picked? (as @pick; not set: always)
  */
 struct nswap_place_ops {
 	struct nswap_policy is;
 	int (*pick)(const struct nswap_place_view *view, unsigned int pages);
+	enum nswap_lean (*lean)(const struct nswap_lean_view *view);
 	bool (*as_good)(const struct nswap_place_peer *old,
 			const struct nswap_place_peer *picked, unsigned int pages);
 };
@@ -317,7 +370,8 @@ struct nswap_read_ops {
 	X(least_full) \
 	X(two_choices) \
 	X(latency) \
-	X(burst)
+	X(burst) \
+	X(quietest)
 
 #define NSWAP_SIZE_POLICIES(X) \
 	X(fixed) \

@@ -170,6 +170,8 @@ struct nswap_home *nswap_flash_detach(struct nswap_flash *f, struct nswap_flash_
 	if (atomic_read(&d->inflight))
 		return NULL;
 	WRITE_ONCE(d->block, NULL);
+	/* nor does the tick look at it (nswap_flash_look()) */
+	synchronize_rcu();
 	return block;
 }
 
@@ -204,6 +206,25 @@ bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 	const struct nswap_flash_dev *d = dev_of(f, slot);
 
 	return flash_works(d) && !READ_ONCE(d->map.closed);
+}
+
+/*
+ * What has the disk of its first device with room done so far? Context: RCU read section,
+ * which keeps it; does not sleep. Zeros if there is none.
+ */
+void nswap_flash_look(struct nswap_flash *f, struct nswap_home_load *l)
+{
+	unsigned int i;
+
+	*l = (struct nswap_home_load){};
+	for (i = 0; i < f->nr; i++) {
+		struct nswap_home *block = READ_ONCE(f->dev[i].block);
+
+		if (!block || READ_ONCE(f->dev[i].map.used) == f->dev[i].map.nr)
+			continue;
+		nswap_home_look(block, l);
+		return;
+	}
 }
 
 /* would nswap_flash_take() find a slot? a snapshot */

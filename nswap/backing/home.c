@@ -40,6 +40,7 @@
 #include <linux/blkdev.h>
 #include <linux/file.h>
 #include <linux/major.h>
+#include <linux/part_stat.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -49,6 +50,7 @@
 #include "home.h"
 
 #define LOG_EVERY	(5 * HZ)
+#define WELL_AFTER	(10 * HZ)	/* without a failure */
 #define OVERTAKE	16	/* page-ins that may pass a waiting page-out */
 #define DIRECT		3	/* below BLKDEV_MIN_RQ and a client's reserve */
 
@@ -83,6 +85,10 @@ static void io_done(struct nswap_home_io *h, bool failed)
 	}
 	h->failed = failed;
 	h->done_ns = nswap_stamp();
+	if (READ_ONCE(home->watched))
+		atomic64_add(h->nr * NSWAP_SECTORS_PER_SLOT, &home->sectors);
+	if (failed)
+		WRITE_ONCE(home->failed_at, jiffies ?: 1);
 	atomic_dec(&home->under_way);
 	if (h->anywhere && !failed) {
 		/* removal of the device waits for this */
@@ -273,6 +279,36 @@ void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h)
 		start_one(h);
 	else
 		start_later(h);
+}
+
+/**
+ * nswap_home_look() - what has the disk below a home done so far?
+ * @home: home; its own sectors are counted from the first look on
+ * @l: result; zeros if the disk keeps no statistics
+ *
+ * Context: any; does not sleep. Sums over the CPUs.
+ */
+void nswap_home_look(struct nswap_home *home, struct nswap_home_load *l)
+{
+	struct block_device *disk = bdev_whole(home->bdev);
+
+	WRITE_ONCE(home->watched, true);
+	*l = (struct nswap_home_load){
+		.busy_ms = jiffies_to_msecs(part_stat_read(disk, io_ticks)),
+		.sectors = part_stat_read(disk, sectors[STAT_READ]) +
+			   part_stat_read(disk, sectors[STAT_WRITE]),
+		.own = atomic64_read(&home->sectors),
+		.writes = part_stat_read(home->bdev, ios[STAT_WRITE]),
+		.write_ns = part_stat_read(home->bdev, nsecs[STAT_WRITE]),
+	};
+}
+
+/* has it not failed lately? any context */
+bool nswap_home_well(const struct nswap_home *home)
+{
+	unsigned long at = READ_ONCE(home->failed_at);
+
+	return !at || time_after(jiffies, at + WELL_AFTER);
 }
 
 static void home_refuse(int err, const char *what, struct netlink_ext_ack *ext)

@@ -68,6 +68,9 @@ struct nswap_home_io {
  * @overtaken: page-ins started while a page-out was waiting
  * @done: completed, @end has not been called
  * @under_way: reads and writes submitted and not completed
+ * @watched: its own sectors are counted
+ * @sectors: read and written since
+ * @failed_at: jiffies of the last failure; 0: none
  * @nowait: reads may be started by their submitter: the device supports
  *	REQ_NOWAIT and is not stacked
  * @errors: rate limit of logged errors
@@ -90,6 +93,9 @@ struct nswap_home {
 	unsigned int overtaken;
 	struct list_head done;
 	atomic_t under_way;
+	bool watched;
+	atomic64_t sectors;
+	unsigned long failed_at;
 	bool nowait;
 	struct ratelimit_state errors;
 	u64 slots;
@@ -98,11 +104,29 @@ struct nswap_home {
 	char name[32];
 };
 
+/**
+ * struct nswap_home_load - what the disk below has done so far, for anybody
+ * @busy_ms: time in which something was under way
+ * @sectors: read and written
+ * @own: of these, by this home since it was looked at first
+ * @writes: that have ended on the home's own partition
+ * @write_ns: what they took together
+ */
+struct nswap_home_load {
+	u64 busy_ms;
+	u64 sectors;
+	u64 own;
+	u64 writes;
+	u64 write_ns;
+};
+
 struct nswap_home *nswap_home_open(const char *path, const char *what,
 				   struct netlink_ext_ack *ext);
 void nswap_home_close(struct nswap_home *home);
 void nswap_home_set_pages(struct nswap_home_io *h, struct page_list *chain,
 			  struct page *const *page, unsigned int nr);
 void nswap_home_submit(struct nswap_home *home, struct nswap_home_io *h);
+void nswap_home_look(struct nswap_home *home, struct nswap_home_load *l);
+bool nswap_home_well(const struct nswap_home *home);
 
 #endif

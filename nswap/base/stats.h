@@ -53,7 +53,9 @@
 	X(prefetched_disk_flash, PREFETCHED_DISK_FLASH) /* from home to flash */ \
 	X(prefetched_flash_ram, PREFETCHED_FLASH_RAM) /* from flash to peers */ \
 	X(prefetched_flash_disk, PREFETCHED_FLASH_DISK) /* from flash to home */ \
-	X(prefetch_disk_hits, PREFETCH_DISK_HITS) /* of pages_home_in, prefetched to home */
+	X(prefetch_disk_hits, PREFETCH_DISK_HITS) /* of pages_home_in, prefetched to home */ \
+	X(leans, LEANS) /* times page-outs left peers for another tier, or came back */ \
+	X(pages_leaned, PAGES_LEANED) /* pages out meanwhile, to that tier */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

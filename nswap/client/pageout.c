@@ -256,7 +256,7 @@ static u16 pageout_old_peer(const struct nswap_io *io, unsigned int first,
 
 /**
  * nswap_pageout_to_peers() - bring slots that are to be placed to peers, or to
- *	flash, where the placement policy prefers that
+ *	flash or home, where the placement policy prefers that
  * @io: page-out the caller dispatches
  * @slots: which of them
  *
@@ -267,6 +267,7 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 {
 	struct nswap_node *node = io->dev->node;
 	bool rather_peers = false, reserved;
+	enum nswap_tier tier;
 	struct nswap_peer *peer;
 	unsigned int first, nr;
 	unsigned long may;
@@ -280,14 +281,16 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 		n = nswap_is_cells(io->dev) ? nswap_cell_place(io, first, nr, &index) :
 		    nswap_place_take_again(io->dev, nr, pageout_old_peer(io, first, nr),
 					   rather_peers ? -1 : flash_inflight(io, first),
-					   &index);
-		if (n == -EXDEV) {
+					   !rather_peers && io->dev->home, &index);
+		if (n == -EXDEV || n == -EREMOTE) {
 			/* for lack of grants, perhaps: they are of use */
 			nswap_client_used(node);
-			nswap_tiers[NSWAP_TIER_FLASH]->store(io,
-					GENMASK(first + nr - 1, first));
-			/* it filled up, or fails, just now */
+			tier = n == -EXDEV ? NSWAP_TIER_FLASH : NSWAP_TIER_HOME;
+			nswap_tiers[tier]->store(io, GENMASK(first + nr - 1, first));
+			/* it filled up, fails, or is being written to, just now */
 			rather_peers = io->todo & BIT(first);
+			if (!rather_peers && READ_ONCE(io->dev->leaning.now))
+				nswap_stat_add(node, pages_leaned, nr);
 			continue;
 		}
 		reserved = n < 0;

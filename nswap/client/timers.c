@@ -20,7 +20,7 @@
  *             for dead_after_ms: DEAD, its parked page-ins fail
  *     always  parked page-ins older than dead_after_ms fail
  *   then      requests that wait, parked page-ins, frees that wait, pages at home that may go out,
- *             flash that is nearly full of copies
+ *             flash that is nearly full of copies, where page-outs go first
  *
  * Invariants:
  *  - Runs on the module's own work queue and never allocates or waits for the network:
@@ -37,6 +37,7 @@
 #include "core/device.h"
 #include "core/node.h"
 #include "free.h"
+#include "lean.h"
 #include "pagein_copy.h"
 #include "peers/attach.h"
 #include "peers/ctl.h"
@@ -238,6 +239,7 @@ static void tick_devices(struct nswap_client *cl)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &cl->node->devices, link) {
+		nswap_lean_look(dev);
 		if (nswap_hooks.tick_device(dev))
 			nswap_client_used(cl->node);
 	}

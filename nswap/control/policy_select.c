@@ -22,7 +22,7 @@ int nswap_no_such_policy(enum nswap_policy_kind kind,
 {
 	char names[NSWAP_POLICY_LIST];
 
-	NL_SET_ERR_MSG_FMT(ext, "policies are: %s",
+	NL_SET_ERR_MSG_FMT(ext, "one of: %s",
 			   nswap_policy_names(kind, now, names, sizeof(names)));
 	return kind < NSWAP_PREFETCH_ENABLE ? -ENOENT : -EINVAL;
 }

@@ -11,6 +11,7 @@
 
 #include "backing/flash.h"
 #include "flow.h"
+#include "leaning.h"
 #include "prefetch/prefetch.h"
 #include "pure/read_latency.h"
 #include "pure/side_table.h"
@@ -101,6 +102,7 @@ struct nswap_slot_counts {
  * @degree: samples of @flow; under degree_lock of the node's meter
  * @policy: what is set on the device itself of each kind, NULL where it follows
  *	its node; read with READ_ONCE, written under the node's @control
+ * @leaning: where its page-outs go first, and what that was decided by
  * @placed_last: index of the peer chosen last; under the node's @place_lock
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
@@ -157,6 +159,7 @@ struct nswap_device {
 	wait_queue_head_t out_wait;
 	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
+	struct nswap_leaning leaning;
 	u16 placed_last;
 	bool dying;
 	struct blk_mq_tag_set tags;

@@ -132,13 +132,13 @@ static struct nswap_place_peer *place_or_old(struct nswap_device *dev,
 }
 
 /*
- * The policy's choice, NULL if no peer takes even one page. @flash: set if flash is
- * possible and the policy prefers it.
+ * The policy's choice, NULL if no peer takes even one page. @tier: set to what place_take()
+ * returns if another tier is possible and the policy prefers it, else 0.
  */
 static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 					   unsigned int pages,
 					   const struct nswap_place_avoid *avoid,
-					   int flash_inflight, bool *flash)
+					   int flash_inflight, int *tier)
 {
 	struct nswap_node *node = dev->node;
 	struct nswap_place_view view = {
@@ -147,17 +147,22 @@ static struct nswap_place_peer *place_pick(struct nswap_device *dev,
 		.random = prandom_u32_state(&node->place_rnd),
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
+		.home = avoid->home,
+		.lean = READ_ONCE(dev->leaning.now),
 	};
 	struct nswap_place_peer *c;
 	int pos;
 
-	*flash = false;
+	*tier = 0;
 	place_update(node, avoid);
 	c = place_named(node, avoid->prefer);
 	if (c)
 		return c;
 	pos = nswap_device_place(dev)->pick(&view, pages);
-	*flash = view.flash && pos == NSWAP_PLACE_FLASH;
+	if (view.flash && pos == NSWAP_PLACE_FLASH)
+		*tier = -EXDEV;
+	else if (view.home && pos == NSWAP_PLACE_HOME)
+		*tier = -EREMOTE;
 	if (pos < 0 || pos >= node->nr_cand ||
 	    !nswap_place_usable(&node->cand[pos]))
 		return NULL;
@@ -186,16 +191,15 @@ static int place_take(struct nswap_device *dev, unsigned int pages,
 {
 	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
-	bool flash;
-	int n;
+	int n, tier;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, avoid, flash_inflight, &flash);
+	c = place_pick(dev, pages, avoid, flash_inflight, &tier);
 	if (c) {
 		n = place_spend(c, pages);
 		*index = c->index;
-	} else if (flash) {
-		n = -EXDEV;
+	} else if (tier) {
+		n = tier;
 	} else {
 		n = room_may_come(node, avoid) ? -EAGAIN : -ENOSPC;
 	}
@@ -224,11 +228,14 @@ int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 	return place_take(dev, pages, &one, flash_inflight, index);
 }
 
-/* the same for pages of which a peer, @old, has older copies; it may be as good */
+/*
+ * The same for pages of which a peer, @old, has older copies; it may be as good. -EREMOTE:
+ * home is preferred; only if they may go there, @home.
+ */
 int nswap_place_take_again(struct nswap_device *dev, unsigned int pages, u16 old,
-			   int flash_inflight, u16 *index)
+			   int flash_inflight, bool home, u16 *index)
 {
-	struct nswap_place_avoid any = { .old = old };
+	struct nswap_place_avoid any = { .old = old, .home = home };
 
 	return place_take(dev, pages, &any, flash_inflight, index);
 }
@@ -355,10 +362,10 @@ unsigned int nswap_place_take_spare(struct nswap_device *dev,
 	struct nswap_node *node = dev->node;
 	struct nswap_place_peer *c;
 	unsigned int n = 0;
-	bool flash;
+	int tier;
 
 	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, &place_avoid_none, -1, &flash);
+	c = place_pick(dev, pages, &place_avoid_none, -1, &tier);
 	if (c && nswap_place_ample(c, pages)) {
 		n = place_spend(c, pages);
 		*index = c->index;

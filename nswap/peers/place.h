@@ -30,12 +30,14 @@ enum nswap_place_why {
  * @peer: their indices
  * @prefer: this one is chosen if it can be, whatever the policy; 0 for none
  * @old: this one has older copies of the pages and is chosen if it is as good; 0 for none
+ * @home: the pages may go home instead
  */
 struct nswap_place_avoid {
 	u8 nr;
 	u16 peer[NSWAP_PLACE_AVOID];
 	u16 prefer;
 	u16 old;
+	bool home;
 };
 
 /* one more, unless it is there or @index is 0; false if there is no room */
@@ -64,7 +66,7 @@ bool nswap_place_return_expected(struct nswap_node *node);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
 int nswap_place_take_again(struct nswap_device *dev, unsigned int pages, u16 old,
-			   int flash_inflight, u16 *index);
+			   int flash_inflight, bool home, u16 *index);
 unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pages,
 				       u16 *index);
 int nswap_place_take_apart(struct nswap_device *dev, unsigned int pages,
@@ -84,6 +86,7 @@ void nswap_place_rest(struct nswap_node *node, u16 index);
 void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages);
 u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep);
 void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used);
+u64 nswap_place_fastest(struct nswap_node *node);
 bool nswap_place_wants(struct nswap_node *node, u16 index);
 void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
 			 u32 *inflight);

@@ -373,6 +373,24 @@ void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used)
 	spin_unlock(&node->place_lock);
 }
 
+/* the least time of a page-out to a candidate that may be chosen, in ns; 0: unknown */
+u64 nswap_place_fastest(struct nswap_node *node)
+{
+	unsigned int i;
+	u64 ns = 0;
+
+	spin_lock(&node->place_lock);
+	for (i = 0; i < node->nr_cand; i++) {
+		const struct nswap_place_peer *c = &node->cand[i];
+
+		if (c->eligible && !c->shrinking && c->store_ns &&
+		    (!ns || c->store_ns < ns))
+			ns = c->store_ns;
+	}
+	spin_unlock(&node->place_lock);
+	return ns;
+}
+
 /* should this peer be asked for grants? */
 bool nswap_place_wants(struct nswap_node *node, u16 index)
 {

@@ -26,6 +26,7 @@
  *    for peers, which have store_timeout_ms, on a system work queue.
  *  - Pages that were paged in since they went home are moved first: every other
  *    round through the device takes only those.
+ *  - While page-outs leave peers for another tier (lean.c), nothing goes to peers.
  *  - While the prefetcher moves pages from home or there, it decides which and when, and
  *    this work does nothing. A batch is moved under @batch and no other lock; nothing that
  *    page-outs need is taken under it.
@@ -78,7 +79,7 @@ static bool promote_wanted(struct nswap_promote *ho)
 	struct nswap_device *dev = ho->dev;
 
 	return !READ_ONCE(ho->stop) && nswap_knob(dev->node, home_out_mib_s) &&
-	       !nswap_prefetcher_of_disk(dev) &&
+	       !nswap_prefetcher_of_disk(dev) && !READ_ONCE(dev->leaning.now) &&
 	       nswap_slot_count(dev, NSWAP_SLOT_HOME) > 0 &&
 	       time_before(jiffies, READ_ONCE(dev->used) + ACTIVE);
 }

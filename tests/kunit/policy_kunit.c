@@ -63,15 +63,15 @@ static void validated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, policy_kind_validate(&k), -EINVAL);
 }
 
-/* a refusal lists all of them: 62 letters and 2 brackets fit, 63 do not */
+/* a refusal lists all of them: 69 letters and 2 brackets fit, 70 do not */
 static void names_fit_one_line(struct kunit *test)
 {
 	static const struct nswap_policy p[] = {
 		{ "nineteen-letters-aa", "help" },
 		{ "nineteen-letters-bb", "help" },
 		{ "seventeen-letters", "help" },
-		{ "four", "help" },
-		{ "fiver", "help" },
+		{ "eleven-lett", "help" },
+		{ "twelve-lette", "help" },
 	};
 	const struct nswap_policy *row[] = { &p[0], &p[1], &p[2], &p[3], NULL };
 	struct policy_kind k = { .name = "mine", .row = row };
@@ -131,7 +131,7 @@ struct kind_row {
 
 static const struct kind_row kind_rows[] = {
 	{ "place", NSWAP_PLACE,
-	  "[most-free] round-robin least-full two-choices latency burst" },
+	  "[most-free] round-robin least-full two-choices latency burst quietest" },
 	{ "size", NSWAP_SIZE, "[fixed] watermark pressure owner" },
 	{ "read", NSWAP_READ,
 	  "[prefetched-first] fastest least-loaded soonest" },

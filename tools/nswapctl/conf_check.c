@@ -15,7 +15,7 @@
 
 #define BOOL	"yes, no"
 #define SIZE	"a multiple of 4 KiB: 64M, 1G"
-#define PLACE	"burst, latency, least-full, most-free, round-robin, two-choices"
+#define PLACE	"burst, latency, least-full, most-free, quietest, round-robin, two-choices"
 #define READ	"fastest, least-loaded, prefetched-first, soonest"
 #define SIZING	"fixed, watermark, pressure, owner"
 #define CLASS	"critical, normal, droppable"
