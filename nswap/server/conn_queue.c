@@ -2,7 +2,8 @@
 /*
  * Server role: which connections rest, wait for a hand or have one (hands.c).
  *
- *   RESTING -> READY: a header has come, or the link has ended
+ *   RESTING -> READY: a header has come, or the rest of a message up to its pages, or the link
+ *	has ended
  *   READY -> SERVED: a hand takes it: an idle one at once, else the next that is free
  *   SERVED -> RESTING: nothing has come, and others wait, or too many hands linger
  *   SERVED -> READY: others wait and it had its turn
@@ -19,8 +20,9 @@
  *    theirs up after a message that leaves it empty, or TURN of them, more or fewer by the
  *    owner's weight (weights.c). What holds a hand up is bounded, so that some hands are free
  *    whatever is slow, and memory with it:
- *     - a stranger, or half a header, has none;
- *     - control connections of owners, with half a message, have half at most;
+ *     - a stranger, or a message of which a part has come that is not yet one of its pages,
+ *       has none;
+ *     - control connections, whose owners may not receive the answer, have half at most;
  *     - movers, whose messages may wait for other nodes, which may wait for this one, have
  *       half of the hands at most; with stores, whose payload is dropped and sent again
  *       while memory is short, three quarters; with loads, whose owner may not receive, all

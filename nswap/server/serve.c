@@ -49,7 +49,8 @@ static void serve_share(struct nswap_srv_conn *conn)
 	conn->tx.nr = cpu_to_le32(min_t(u64, share, U32_MAX - 1));
 }
 
-static int serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes)
+/* receive so many bytes of a message; process, sleeps */
+int nswap_serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes)
 {
 	struct kvec v = { .iov_base = buf, .iov_len = bytes };
 	struct iov_iter it;
@@ -61,7 +62,7 @@ static int serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes)
 /* receive the payload of the message being handled, but for its pages; process, sleeps */
 int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes)
 {
-	return serve_recv(conn, buf, bytes) ?: nswap_tags_plain(&conn->tags, buf, bytes);
+	return nswap_serve_recv(conn, buf, bytes) ?: nswap_tags_plain(&conn->tags, buf, bytes);
 }
 
 /* send the header and @plain: @nr_bv segments, @len bytes */
@@ -213,69 +214,13 @@ static int serve_ping(struct nswap_srv_conn *conn)
 	return nswap_serve_answer(conn, NULL, 0);
 }
 
-/* may this class of connection carry this message? */
-static bool serve_allowed(const struct nswap_srv_conn *conn)
-{
-	u8 type = conn->rx.type;
-
-	switch (conn->class) {
-	case NSWAP_CLASS_STORE:
-		return type == NSWAP_STORE;
-	case NSWAP_CLASS_LOAD:
-		return type == NSWAP_LOAD;
-	case NSWAP_CLASS_MOVE:
-		return type == NSWAP_MOVE || type == NSWAP_RETURN;
-	case NSWAP_CLASS_TELL:
-		return type == NSWAP_MOVED || type == NSWAP_DROPPED ||
-		       type == NSWAP_STAT;
-	default:
-		return type != NSWAP_STORE && type != NSWAP_MOVE &&
-		       type != NSWAP_MOVED && type != NSWAP_RETURN &&
-		       type != NSWAP_DROPPED && type != NSWAP_STAT;
-	}
-}
-
-/* does the message use only features that both sides have? */
-static bool serve_agreed(const struct nswap_srv_conn *conn)
-{
-	u8 type = conn->rx.type;
-	u64 uses = 0;
-
-	if (conn->rx.flags & cpu_to_le16(NSWAP_F_TIMED))
-		uses |= NSWAP_HAS_TIMED;
-	if (conn->rx.flags & cpu_to_le16(NSWAP_F_RESERVED) ||
-	    type == NSWAP_ATTACH || type == NSWAP_DROPPED)
-		uses |= NSWAP_HAS_CLASSES;
-	if (type == NSWAP_STAT)
-		uses |= NSWAP_HAS_STAT;
-	if (conn->rx.flags & cpu_to_le16(NSWAP_F_SHORT))
-		uses |= NSWAP_HAS_SHORT;
-	return !(uses & ~conn->features);
-}
-
 /*
- * Receive one message and answer it, by nswap_answers_send() at the latest. Context:
- * process, the connection's hand; sleeps. Returns 0 to go on, an error to close the
- * connection.
+ * Receive what comes after the header, which is in @conn->rx (header.c), and answer it, by
+ * nswap_answers_send() at the latest. Context: process, the connection's hand; sleeps.
+ * Returns 0 to go on, an error to close the connection.
  */
-int nswap_serve(struct nswap_srv_conn *conn)
+int nswap_serve_rest(struct nswap_srv_conn *conn)
 {
-	int ret;
-
-	ret = serve_recv(conn, &conn->rx, sizeof(conn->rx));
-	if (!ret)
-		ret = nswap_tags_take(&conn->tags, &conn->rx);
-	if (!ret)
-		ret = nswap_wire_check(&conn->rx);
-	if (!ret && !(serve_allowed(conn) && serve_agreed(conn)))
-		ret = -EPROTO;
-	if (!ret && nswap_inject_lost(conn->rx.type))
-		ret = -ECONNABORTED;
-	/* others may take their time: those answered already do not wait for them */
-	if (!ret && conn->rx.type != NSWAP_STORE && conn->rx.type != NSWAP_LOAD)
-		ret = nswap_answers_send(conn);
-	if (ret)
-		return ret;
 	switch (conn->rx.type) {
 	case NSWAP_STORE:
 		return nswap_serve_store(conn);

@@ -102,12 +102,30 @@ static unsigned int server_silence_ms(const struct nswap_srv_conn *conn)
 
 	if (READ_ONCE(conn->stranger))
 		return HELLO_MS;
+	if (READ_ONCE(conn->phase) == NSWAP_CONN_BEGUN)
+		return NSWAP_SERVE_MS;
 	if (conn->class == NSWAP_CLASS_LOAD || conn->class == NSWAP_CLASS_STORE)
 		return 0;
 	return min(lease, SILENT_S) * MSEC_PER_SEC;
 }
 
-/* what has come: a part of HELLO, or a message. Returns 0 to go on, or an error */
+/* a message, or the rest of one: what has come of it */
+static int server_message(struct nswap_srv_conn *conn)
+{
+	if (conn->phase == NSWAP_CONN_KNOWN)
+		return nswap_serve(conn);
+	WRITE_ONCE(conn->phase, NSWAP_CONN_KNOWN);
+	conn->need = sizeof(conn->rx);
+	return nswap_serve_rest(conn);
+}
+
+/* has it not said all of HELLO yet? */
+static bool server_greets(const struct nswap_srv_conn *conn)
+{
+	return conn->phase < NSWAP_CONN_KNOWN;
+}
+
+/* what has come: a part of HELLO, or of a message. Returns 0 to go on, or an error */
 static int server_step(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
 {
 	int ret;
@@ -120,7 +138,7 @@ static int server_step(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
 		is_known(conn);
 		return ret;
 	default:
-		ret = nswap_serve(conn);
+		ret = server_message(conn);
 		nswap_rx_affinity(f, conn->t->cpu(conn->l));
 		if (!ret && !conn->t->pending(conn->l, conn->need))
 			ret = nswap_answers_send(conn);
@@ -131,7 +149,7 @@ static int server_step(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
 /* GREET, HELLO, then messages. Returns 0 when it is to rest or others come first */
 static int server_serve(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f)
 {
-	bool stranger = conn->phase != NSWAP_CONN_KNOWN;
+	bool stranger = server_greets(conn);
 	unsigned long begun = jiffies;
 	unsigned int n = 0;
 	int ret = 0;
@@ -139,7 +157,7 @@ static int server_serve(struct nswap_srv_conn *conn, struct nswap_rx_affinity *f
 	if (conn->phase == NSWAP_CONN_NEW)
 		ret = nswap_greet(conn);
 	/* what kind of connection it is counts from its next turn on */
-	while (!ret && stranger == (conn->phase != NSWAP_CONN_KNOWN) &&
+	while (!ret && stranger == server_greets(conn) &&
 	       nswap_conn_stays(conn, n++, begun))
 		ret = server_step(conn, f);
 	return ret ?: nswap_answers_send(conn);

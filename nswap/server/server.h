@@ -16,7 +16,7 @@ struct nswap_hand;
 struct nswap_hands;
 struct nswap_rx_affinity;
 
-#define NSWAP_SERVE_MS	30000	/* for the rest of a message, once it has begun */
+#define NSWAP_SERVE_MS	30000	/* for the rest of a message, once it has begun; with a hand or not */
 
 /**
  * enum nswap_conn_state - who has a connection, see hands.c
@@ -35,7 +35,7 @@ enum nswap_conn_state {
 /**
  * enum nswap_conn_kind - how long its messages may hold a hand up
  * @NSWAP_CONN_QUICK: not at all
- * @NSWAP_CONN_CONTROL: not at all, but for one that is cut off
+ * @NSWAP_CONN_CONTROL: not at all, but for one whose owner does not receive
  * @NSWAP_CONN_LOAD: until its owner receives
  * @NSWAP_CONN_STORE: until its pages have come
  * @NSWAP_CONN_MOVER: likewise, or until other nodes or a home have answered
@@ -56,12 +56,14 @@ enum nswap_conn_kind {
  * @NSWAP_CONN_GREETED: the header of HELLO
  * @NSWAP_CONN_HELLO: the rest of it
  * @NSWAP_CONN_KNOWN: a message
+ * @NSWAP_CONN_BEGUN: the rest of a message, up to its pages, if it has any
  */
 enum nswap_conn_phase {
 	NSWAP_CONN_NEW,
 	NSWAP_CONN_GREETED,
 	NSWAP_CONN_HELLO,
 	NSWAP_CONN_KNOWN,
+	NSWAP_CONN_BEGUN,
 };
 
 /**
@@ -196,8 +198,12 @@ int nswap_greet_header(struct nswap_srv_conn *conn);
 int nswap_greet_hello(struct nswap_srv_conn *conn);
 void nswap_greet_refused(struct nswap_srv_conn *conn, int ret);
 
-/* serve.c */
+/* header.c */
 int nswap_serve(struct nswap_srv_conn *conn);
+
+/* serve.c */
+int nswap_serve_rest(struct nswap_srv_conn *conn);
+int nswap_serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes);
 int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes);
 void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);

@@ -8,21 +8,26 @@ import socket
 import struct
 import time
 
-from nswaptest.check import at_least, at_most, equal, wait_for
+from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.lab import sh
 from nswaptest.netns import inside
-from nswaptest.rawwire import ANNOUNCE, HOLD_LIST, PAGE, PORT, Link, Message, Peer
+from nswaptest.rawwire import (ANNOUNCE, FREE, FREE_ACK, HOLD_LIST, LOAD, LOAD_REPLY, PAGE, PING,
+                               PONG, PORT, Link, Message, Peer)
 from nswaptest.scenario import sibling
+from nswaptest.served import threads
 
-limits = sibling("limits")
+limits, hundreds = sibling("limits"), sibling("hundreds")
 
-DESCRIPTION = "lists without end, forged sources, what strangers make a node keep"
+DESCRIPTION = "lists without end, forged sources, halves of messages, what strangers make a node keep"
 SUITES = ("lab",)
 NEEDS = ("module", "ss")
 TIMEOUT = 120
 
 STRANGER = 16 << 10     # bytes for a HELLO
 PACKET = 8 << 10        # one is taken in while there is any room
+HALVES = 40             # owners that send half a message
+MESSAGE_S = 30          # for the rest of one
+SWEEP_S = 5
 
 
 class Endless(Peer):
@@ -152,3 +157,39 @@ def test_gap(t):
     for one in (link, known):
         one.close()
     raw.close()
+
+
+def test_half_messages(t):
+    """A message of which half has come takes no thread, so that owners that stop in the
+    middle hold up no other, however short memory is: none is made for them. Its rest may
+    come later, and is waited for so long."""
+    cluster = t.cluster(2)
+    node, last = cluster
+    node.up(lend="4M")
+    free = Message(FREE, struct.pack("<IIQII", 1, 1, 1, 1, 0) * 100, 100)
+    load = Message(LOAD, struct.pack("<I", 1) * 32, 32, slot=1, instance=1)
+    owners = [hundreds.owner(last, node, number) for number in range(HALVES)]
+    begin = time.monotonic()
+    for control, loads, _ in owners:
+        control.sock.sendall(free.packed()[:-8])
+        loads.sock.sendall(load.packed()[:-1])
+    other, *rest = hundreds.owner(last, node, HALVES)
+    equal(other.ask(Message(PING)).kind, PONG, "answer to another owner's ping")
+    hold(1)
+    at_most(len(threads(node)), hundreds.FEW, "threads of the node")
+    control, loads, _ = owners.pop()
+    control.sock.sendall(free.packed()[-8:])
+    equal(control.answer().kind, FREE_ACK, "answer when the rest has come")
+    loads.sock.sendall(load.packed()[-1:])
+    equal(loads.answer().kind, LOAD_REPLY, "answer to a LOAD, likewise")
+    for link in (control, *owners[0]):
+        link.sock.settimeout(MESSAGE_S + 2 * SWEEP_S)
+    equal([owners[0][0].answer(), owners[0][1].answer()], [None, None],
+          "what comes where the rest does not")
+    took = time.monotonic() - begin
+    at_least(took, MESSAGE_S - 1, "seconds until these are closed")
+    at_most(took, MESSAGE_S + 2 * SWEEP_S, "seconds until these are closed")
+    equal(control.ask(Message(PING)).kind, PONG, "answer to a ping of the one that went on")
+    for links in (*owners, (control, loads, other, *rest)):
+        for link in links:
+            link.close()
