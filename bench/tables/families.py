@@ -8,7 +8,7 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import lab, library, load, nswap, others, prefetch, today
+from tables import fairness, lab, library, load, nswap, others, prefetch, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -20,6 +20,7 @@ FAMILIES = (
     others,
     library,
     load,
+    fairness,
     today,
 )
 
@@ -29,14 +30,15 @@ TABLES = {ident: table for family in FAMILIES
           for ident, table in family.TABLES.items()}
 PAPERS = {ident: paper for family in FAMILIES
           for ident, paper in family.PAPERS.items()}
-# The figure that a table is a panel of.
+# The figure that a table is a panel of, if there is one.
 FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
-           for ident in family.PAPERS}
+           if family is not fairness for ident in family.PAPERS}
 
 
 def nodes(options):
     """How many nodes a unit needs."""
-    return load.NODES.get(options.what, lambda *_: NODES)(*options.args)
+    return next((family.NODES_OF[options.what](*options.args) for family in (load, fairness)
+                 if options.what in family.NODES_OF), NODES)
 
 
 def run(cluster, options, _about, folder):

@@ -276,7 +276,7 @@ def check(run, share):
 
 
 MEASURES = {"load": loaded, "load-check": check}
-NODES = {"load": lambda clients, *_: clients + 1}
+NODES_OF = {"load": lambda clients, *_: clients + 1}
 
 
 # -- on the host ------------------------------------------------------------

@@ -10,9 +10,9 @@ from nswaptest.scenario import ROOT
 sys.path[:0] = [str(ROOT / "bench")]
 
 from lib import apps  # noqa: E402 (needs the path above)
-from tables import load, profiles  # noqa: E402 (likewise)
+from tables import fairness, load, profiles, shared_line  # noqa: E402 (likewise)
 
-DESCRIPTION = "load and latency: the program that asks for pages, and its arithmetic"
+DESCRIPTION = "load and latency: the programs that ask for pages, and their arithmetic"
 SUITES = ("lab",)
 NEEDS = ("model-dev", "benchprogs")
 TIMEOUT = 60
@@ -83,5 +83,61 @@ def test_damage(t):
     for argv in (["--devices", "/dev/nothing"], ["--devices", ""], ["--rate", "0"],
                  ["--devices", "/dev/ram0", "--mb", "100000"]):
         done = node.run([node.prog("arrivals"), *argv], check=False)
+        equal(done.code, 2, f"exit code of '{done.cmd}'")
+        true(done.err.startswith("error: "), f"'{done.cmd}' must say why: {done.err!r}")
+
+
+def test_shared_line(_):
+    """A line that serves flows in turn: by hand for few, and no greedy flow takes more than
+    a packet for each of another's."""
+    equal(shared_line.fair(1, [10, 10, 5], 0, 100, 0, 3), [125] * 3, "one client alone")
+    equal(shared_line.fair(1, [10, 10, 5], 10, 100, 0, 1), [155],
+          "one client, and a packet of the greedy one before each of its own")
+    equal(sorted(shared_line.fair(2, [10, 10], 0, 100, 0, 2)), [130, 140],
+          "two that begin at once")
+    alone, beside = fairness.ideal(False), fairness.ideal(True)
+    packet = load.line_ns(load.MTU - load.IP_TCP, profiles.NOW.peer_kbit) / 1e3
+    at_least(beside["p50"], alone["p50"] + packet, "us of the median beside a greedy one")
+    at_most(beside["p50"], alone["p50"] + 5 * packet, "us of the median beside a greedy one")
+
+
+def asked(node, path, *args, code=0):
+    """Run depth on a device of 1 MiB; its result and (asked, took) of each run of pages."""
+    file = node.cluster.scratch / "samples"
+    done = node.run([node.prog("depth"), "--devices", path, "--mb", 1, "--samples", file,
+                     *args], check=False)
+    equal(done.code, code, f"exit code of '{done.cmd}': {done.err.strip()}")
+    return apps.result_of(done), load.samples_of(file) if "--fill" not in args else []
+
+
+def test_depth(t):
+    """At each device as many are under way as were asked for, no more; what was read is
+    compared, and what was written is there."""
+    node = t.cluster(1, module=False)[0]
+    with loaded(t.settings["modules"]["model-dev"]):
+        flash = Modelled("mf0", "flash", mb=1, channels=1, read_ns=SERVICE_NS)
+        asked(node, flash.path, "--fill", 1)
+        for depth in (1, 4):
+            got, samples = asked(node, flash.path, "--depth", depth, "--ms", 800)
+            equal((got["verified"], got["failed"]), (len(samples), 0), "pages, failed")
+            middle = load.percentile(sorted(took for _, took in samples), 0.5)
+            at_least(middle, depth * SERVICE_NS, f"median ns with {depth} under way")
+        got, samples = asked(node, flash.path, "--op", "write", "--pages", 8, "--ms", 200)
+        at_least(len(samples), 1, "runs of pages written")
+        equal((got["verified"], got["failed"]), (255, 0), "pages read back, failed")
+        got, samples = asked(node, flash.path, "--rest-ns", 10 * SERVICE_NS, "--ms", 800)
+        at_most(len(samples), 60, "reads with rests")
+        flash.remove()
+
+
+def test_depth_damage(t):
+    """Spoiled pages are found, and what is refused is said."""
+    node = t.cluster(1, module=False)[0]
+    asked(node, "/dev/ram0", "--fill", 1, "--damage", 20)
+    got, _ = asked(node, "/dev/ram0", "--ms", 100, code=1)
+    at_least(got["wrong_pages"], 20, "wrong pages")
+    for argv in (["--devices", "/dev/nothing"], ["--devices", ""], ["--depth", "65"],
+                 ["--devices", "/dev/ram0", "--mb", "1", "--depth", "64", "--pages", "8"]):
+        done = node.run([node.prog("depth"), *argv], check=False)
         equal(done.code, 2, f"exit code of '{done.cmd}'")
         true(done.err.startswith("error: "), f"'{done.cmd}' must say why: {done.err!r}")
