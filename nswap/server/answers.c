@@ -95,15 +95,34 @@ void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e, bool
 	conn->entry[conn->out_held++] = e;
 }
 
+/* no more is sent ahead than other owners' answers may wait for; its owner, NULL for stores */
+static struct nswap_owner *answers_begin(struct nswap_srv_conn *conn)
+{
+	struct nswap_owner *o = conn->class == NSWAP_CLASS_STORE ? NULL : conn->owner;
+	u32 most;
+
+	if (!o)
+		return NULL;
+	most = nswap_conn_send_most(conn, atomic_inc_return(&o->answering));
+	if (most != conn->most) {
+		conn->most = most;
+		conn->t->send_most(conn->l, most);
+	}
+	return o;
+}
+
 /* @pages: so many bytes at the end of them are pages that need not be copied */
 static int answers_leave(struct nswap_srv_conn *conn, size_t pages)
 {
+	struct nswap_owner *o = answers_begin(conn);
 	struct iov_iter it;
 	int ret;
 	u32 i;
 
 	iov_iter_bvec(&it, ITER_SOURCE, conn->out_bv, conn->out_vecs, conn->out_len);
 	ret = nswap_send_all(conn->t, conn->l, &it, pages);
+	if (o)
+		atomic_dec(&o->answering);
 	for (i = 0; i < conn->out_held; i++)
 		nswap_cache_put(conn->node->cache, conn->entry[i]);
 	if (!ret)

@@ -115,6 +115,7 @@ struct nswap_entry {
  * @window: limit of @granted; under the cache's lock
  * @conns: its connections; under the cache's hello mutex
  * @hands: of these, with a hand; under the lock of the hands
+ * @answering: connections that send answers just now
  */
 struct nswap_owner {
 	struct list_head link;
@@ -152,6 +153,7 @@ struct nswap_owner {
 	u32 window;
 	struct list_head conns;
 	unsigned int hands;
+	atomic_t answering;
 };
 
 /**

@@ -36,6 +36,10 @@
 #define TURN		32	/* messages, while others wait */
 #define TURN_MS		20
 #define KEPT		2	/* hands, for control connections and new ones */
+/* bytes of pages on their way to an owner while others load: at all, and by a connection */
+#define SHARED_MOST	(128u << 10)
+#define SHARED_LEAST	(16u << 10)
+#define SHARED_FOR	(HZ / 10)	/* since another owner loaded */
 
 static enum nswap_conn_kind conn_kind(const struct nswap_srv_conn *conn)
 {
@@ -377,6 +381,35 @@ static bool conn_linger(struct nswap_hands *h, struct nswap_srv_conn *conn)
 	return came;
 }
 
+/* have answers to loads of more than one owner left lately? without the lock */
+static bool loads_shared(struct nswap_hands *h, const struct nswap_owner *o)
+{
+	/* written once a jiffy at most: hands on all processors read it */
+	if (READ_ONCE(h->loader) != o && READ_ONCE(h->shared_at) != jiffies) {
+		WRITE_ONCE(h->loader, o);
+		WRITE_ONCE(h->shared_at, jiffies);
+	}
+	return time_before(jiffies, READ_ONCE(h->shared_at) + SHARED_FOR);
+}
+
+/**
+ * nswap_conn_send_most() - how many bytes of answers may be on their way to an owner
+ * @conn: connection of it, which is served, and carries loads
+ * @sending: so many of its connections send some just now, this one included
+ *
+ * Answers of all owners leave by one line, and what one of them has in front there the
+ * others wait for. While one owner alone loads there is no such limit.
+ *
+ * Context: process, the connection's hand; does not sleep. A guess without the lock.
+ * Return: bytes for this connection.
+ */
+u32 nswap_conn_send_most(const struct nswap_srv_conn *conn, unsigned int sending)
+{
+	if (!loads_shared(conn->hands, conn->owner))
+		return U32_MAX;
+	return max(SHARED_MOST / sending, SHARED_LEAST);
+}
+
 /* how long a turn of a connection may take while others wait */
 static unsigned long turn_jiffies(u32 weight)
 {
@@ -423,4 +456,5 @@ void nswap_conn_queue_init(struct nswap_hands *h)
 
 	for (kind = 0; kind < NSWAP_CONN_KINDS; kind++)
 		INIT_LIST_HEAD(&h->ready[kind]);
+	h->shared_at = jiffies - SHARED_FOR;
 }

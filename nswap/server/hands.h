@@ -54,6 +54,9 @@ struct nswap_hand {
  * @ready: connections that wait for a hand, by kind, the first one first
  * @nr_ready: how many; read without the lock, too
  * @serving: connections that have a hand, by kind; likewise
+ * @loader: the owner whose answers to loads left last, or nearly; to compare, no reference;
+ *	without the lock, as the next one
+ * @shared_at: jiffies when it was another one before
  * @first: the kind that is looked at first next time
  * @nr_conns: connections that have not ended
  * @more: makes hands
@@ -74,6 +77,8 @@ struct nswap_hands {
 	struct list_head ready[NSWAP_CONN_KINDS];
 	unsigned int nr_ready[NSWAP_CONN_KINDS];
 	unsigned int serving[NSWAP_CONN_KINDS];
+	const struct nswap_owner *loader;
+	unsigned long shared_at;
 	unsigned int first;
 	unsigned int nr_conns;
 	struct delayed_work more;

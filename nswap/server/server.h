@@ -89,6 +89,7 @@ enum nswap_conn_phase {
  * @phase: enum nswap_conn_phase
  * @ousted: shut down for others' sake before its HELLO came; under the acceptor's mutex
  * @need: bytes to come before it needs a hand
+ * @most: bytes that may lie in its link on their way to the owner
  * @exchange: of keys, until HELLO_ACK is sent
  * @mover: classes MOVE and TELL: the node that said HELLO
  * @epoch: of the owner or the mover, at hello
@@ -139,6 +140,7 @@ struct nswap_srv_conn {
 	u8 phase;
 	bool ousted;
 	u32 need;
+	u32 most;
 	struct nswap_exchange exchange;
 	u64 mover;
 	u64 epoch;
@@ -190,6 +192,7 @@ void nswap_hands_sweep(struct nswap_hands *h);
 void nswap_conn_add(struct nswap_hands *h, struct nswap_srv_conn *conn);
 void nswap_conn_look(struct nswap_srv_conn *conn);
 void nswap_conn_leaves(struct nswap_srv_conn *conn);
+u32 nswap_conn_send_most(const struct nswap_srv_conn *conn, unsigned int sending);
 bool nswap_conn_stays(struct nswap_srv_conn *conn, unsigned int served, unsigned long begun);
 
 /* greet.c */

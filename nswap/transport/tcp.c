@@ -324,6 +324,12 @@ static ssize_t tcp_send_iter(struct nswap_link *l, struct iov_iter *from, size_t
 	return done;
 }
 
+/* what has been sent and is more stays */
+static void tcp_send_most(struct nswap_link *l, unsigned int bytes)
+{
+	WRITE_ONCE(l->sock->sk->sk_sndbuf, min3(bytes, l->buffer, REPLY_BUFFER));
+}
+
 /* @bytes: at most NSWAP_AHEAD_SMALL */
 static void tcp_read_ahead(struct nswap_link *l, unsigned int bytes)
 {
@@ -451,6 +457,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.wait = nswap_tcp_wait,
 	.fits = tcp_fits,
 	.send = tcp_send_iter,
+	.send_most = tcp_send_most,
 	.ready = nswap_tcp_ready,
 	.recv = tcp_recv_iter,
 	.read_ahead = tcp_read_ahead,

@@ -38,6 +38,8 @@ struct nswap_link;
  *	need not be copied: the link may refer to them until they have come, or the link
  *	is closed. @wait: sleep until all is sent or the link breaks; else -EAGAIN when
  *	not even a part fits. Returns bytes sent. Page-out path; one caller at a time.
+ * @send_most: from now on @send sleeps while about so many bytes have not come to the other
+ *	end, or more, if that is less than the link has room for. The sender.
  * @ready: have so many bytes come, so that @recv of them would not sleep? The receiver.
  * @pending: have so many bytes come, or has the link ended? Any context. The receiver, or
  *	while there is none.
@@ -70,6 +72,7 @@ struct nswap_transport_ops {
 	bool (*fits)(struct nswap_link *l, size_t len);
 	ssize_t (*send)(struct nswap_link *l, struct iov_iter *from, size_t pages,
 			bool wait);
+	void (*send_most)(struct nswap_link *l, unsigned int bytes);
 	bool (*ready)(struct nswap_link *l, size_t len);
 	bool (*pending)(struct nswap_link *l, size_t len);
 	bool (*wait)(struct nswap_link *l, size_t len, const bool *stop);

@@ -348,6 +348,13 @@ static bool link_wait(struct nswap_link *l, size_t len, const bool *stop)
 	return link_there(l, len);
 }
 
+/* the system sizes them */
+static void link_send_most(struct nswap_link *l, unsigned int bytes)
+{
+	(void)l;
+	(void)bytes;
+}
+
 /* it always does */
 static void link_read_ahead(struct nswap_link *l, unsigned int bytes)
 {
@@ -390,6 +397,7 @@ const struct nswap_transport_ops nswap_tcp_ops = {
 	.no_reserves = link_no_reserves,
 	.on_change = lend_link_on_change,
 	.send = link_send,
+	.send_most = link_send_most,
 	.ready = link_ready,
 	.pending = link_pending,
 	.wait = link_wait,
