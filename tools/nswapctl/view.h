@@ -152,7 +152,7 @@ struct view_knob {
 };
 
 /* counters, by place: see view_counters[] */
-#define VIEW_COUNTERS_MAX	72
+#define VIEW_COUNTERS_MAX	96
 enum view_role { VIEW_CLIENT, VIEW_SERVER, VIEW_ANNOUNCE, VIEW_ROLES };
 
 struct view_counter {
