@@ -4,7 +4,7 @@
  * devices, so many of them under way at each, and the next one only after an answer
  * (closed loop), at once or after a rest.
  *
- * One run fills the devices, others read or write them. What a run of pages takes counts
+ * One run fills the devices, others read them, as often as wanted, or one writes them. What a run of pages takes counts
  * from when it is asked for. A run that has written reads everything back in the end.
  *
  * The first page is never used: it is the header of swap space, which nswap keeps itself.
