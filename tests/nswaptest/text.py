@@ -42,6 +42,7 @@ def table(rng):
                     for i in range(PAGE // 32))
 
 
+@functools.lru_cache(2048)
 def page(kind, key):
     """A page of a kind; two keys have different ones."""
     rng = random.Random(key)
