@@ -59,7 +59,7 @@ def only(samples, name, **labels):
 def check_counters(node, samples):
     """Every counter of stat is there, with its value."""
     stat = node.stat()
-    states = {"held_pages", "set_aside_pages", "granted_pages", "owners"}
+    states = {"held_pages", "ram_pages", "set_aside_pages", "granted_pages", "owners"}
     for role in ("client", "server"):
         for name, value in stat[role].items():
             if name not in states:

@@ -13,8 +13,8 @@ import subprocess
 from nswaptest import ccache, fuzzing, fuzzwire
 from nswaptest.check import Failure, at_most, equal, true, wait_for
 from nswaptest.rawwire import (ANNOUNCE, FREE, GRANT_ASK, HAS_ALL, HOLD_ASK, LAST, LOAD,
-                               LOADS, NOT_HELD, OK, OLDER, PAGE, PORT, STORE, STORES, Link,
-                               Message)
+                               LOADS, NOT_HELD, OK, OLDER, PAGE, PORT, SHORT, STORE, STORES,
+                               Link, Message, carried, carrying)
 from nswaptest.scenario import ROOT
 
 DESCRIPTION = "fuzzing: nswap-lend with ASan and UBSan, by messages and announcements"
@@ -100,16 +100,20 @@ class Model:
     def _where(self, nr=1):
         return self.rng.randint(1, 2), self.rng.randrange(900 - nr)
 
+    def _page(self, short):
+        size = self.rng.choice((1, 24, 500, 1700, 3072, 3500, PAGE)) if short else PAGE
+        return (self.rng.randbytes(16) * (PAGE // 16))[:size].ljust(PAGE, b"\0")
+
     def store(self):
         """Adjacent pages, now and then older ones."""
         nr = self.rng.choice((1, 1, 3, 32))
         instance, first = self._where(nr)
         gens = [self.rng.randrange(1, 6) for _ in range(nr)]
-        pages = [self.rng.randbytes(16) * (PAGE // 16) for _ in range(nr)]
+        short = self.rng.random() < 0.6
+        pages = [self._page(short) for _ in range(nr)]
         self.control.ask(Message(GRANT_ASK, nr=64))
-        answer = self.stores.ask(Message(
-            STORE, struct.pack(f"<{nr}I", *gens) + b"".join(pages), nr, slot=first,
-            instance=instance))
+        answer = self.stores.ask(carrying(STORE, struct.pack(f"<{nr}I", *gens), pages, short,
+                                          slot=first, instance=instance))
         for i, (gen, page) in enumerate(zip(gens, pages)):
             key = (instance, first + i)
             old = self.held.get(key)
@@ -123,7 +127,7 @@ class Model:
         """Exactly the generation asked for, or not held."""
         nr = self.rng.choice((1, 1, 32))
         instance, first = self._where(nr)
-        gens, pages = [], b""
+        gens, pages = [], []
         expected = []
         for i in range(nr):
             gen, page = self.held.get((instance, first + i), (1, None))
@@ -131,11 +135,12 @@ class Model:
                 gen, page = gen + 1, None
             gens.append(gen)
             expected.append(OK if page else NOT_HELD)
-            pages += page or b""
+            pages.append(page or b"")
         answer = self.loads.ask(Message(LOAD, struct.pack(f"<{nr}I", *gens), nr,
-                                        slot=first, instance=instance))
+                                        self.rng.choice((0, SHORT)), slot=first,
+                                        instance=instance))
         equal(struct.unpack_from(f"<{nr}I", answer.payload), tuple(expected), "statuses")
-        true(answer.payload[4 * nr:] == pages, f"pages from {instance}, {first}")
+        true(carried(answer, 0, 4) == pages, f"pages from {instance}, {first}")
 
     def free(self):
         """A run, of a generation and those before it."""
@@ -173,7 +178,10 @@ def test_model(t):
         rng.choices((model.store, model.load, model.free), (5, 4, 1))[0]()
         if step % 250 == 249:
             model.compare()
-            equal(lender.held(), len(model.held), "pages held")
+            told = lender.status()
+            equal(told["held_pages"], len(model.held), "pages held")
+            at_most(told["ram_pages"], len(model.held), "pages of RAM")
+            at_most(told["ram_pages"] + told["set_aside_pages"], LENT, "pages of RAM lent")
     t.log(f"{len(model.held)} pages, {lender.status()['counters']}")
     lender.end()
 
@@ -202,7 +210,7 @@ def test_messages(t):
         if tries.number % 100 == 0:
             try:
                 told = lender.status()
-                at_most(told["held_pages"] + told["set_aside_pages"], LENT, "pages")
+                at_most(told["ram_pages"] + told["set_aside_pages"], LENT, "pages of RAM")
                 at_most(told["granted_pages"], told["set_aside_pages"], "pages granted")
             except Failure as why:
                 raise tries.fail(str(why)) from why

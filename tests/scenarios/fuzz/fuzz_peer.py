@@ -45,8 +45,9 @@ def adds_up(node):
     """Counts of a server that agree at any time."""
     stat = node.stat()
     server, lent = stat["server"], stat["node"]["lent_pages"]
-    held, aside = server["held_pages"], server["set_aside_pages"]
-    return server["granted_pages"] <= aside and held + aside <= lent
+    ram, aside = server["ram_pages"], server["set_aside_pages"]
+    return server["granted_pages"] <= aside and ram + aside <= lent and \
+        ram <= server["held_pages"]
 
 
 def written(slots, slot):
