@@ -194,6 +194,17 @@ def give_back(beside, client):
     client.ctl("prefetch", "on")
 
 
+def bring_to_flash(beside, client):
+    """Pages at home are prefetched to flash, which has room for them again once pages are
+    written to servers."""
+    beside.lend_all(0)
+    hold(1)
+    prefetch.choose(client, **{"from": "disk", "to": "flash", "when": "always"})
+    beside.lend_all(LENT_MB)
+    hold(1)
+    prefetch.choose(client, **{"from": "ram", "to": "flash"})
+
+
 def take_away(beside, client, raced, flash, lent, racers):
     """Flash goes while the servers lend so much.  The racers pause, else they
     have rewritten or freed most pages there before."""
@@ -233,6 +244,7 @@ def drive(t, cluster, judged, raced, raced_home, flash):
            time.monotonic() < until):
         beside.lose()
         give_back(beside, client)
+        bring_to_flash(beside, client)
     for one, lent in zip(flash, (LENT_MB, 0)):
         take_away(beside, client, raced, one, lent, racers)
     client.ctl("device", "protect", raced, "home", "--no-wait")
