@@ -100,7 +100,7 @@ static bool may(u8 from, u8 to)
 		       from == NSWAP_SLOT_REMOTE || from == NSWAP_SLOT_FLASH;
 	case NSWAP_SLOT_FLASH:
 		return from == NSWAP_SLOT_WRITING || from == NSWAP_SLOT_MOVING ||
-		       from == NSWAP_SLOT_REMOTE;
+		       from == NSWAP_SLOT_REMOTE || from == NSWAP_SLOT_HOME;
 	}
 	return false;
 }
