@@ -15,7 +15,6 @@
  * count), before its room is used again.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,24 +22,16 @@
 #include <sys/syscall.h>
 
 #include "pages.h"
+#include "samples.h"
 
-#define DEVICES		64
 #define CHUNK		32		/* pages of a write while filling */
 #define WRITES		2		/* of each page, so that an older one is known */
 #define TAKEN		64		/* answers taken at once */
-#define LEAD_NS		10000000ULL	/* from the start to the first instant */
-#define SECOND		1000000000ULL
 
 struct place {
 	struct iocb iocb;		/* aio_data: its place's number */
 	uint64_t due, page;
 	unsigned char *room;
-};
-
-/* One page-in, as it is written to --samples. */
-struct sample {
-	uint64_t due;			/* ns since the first instant */
-	uint64_t took;			/* ns */
 };
 
 struct lane {
@@ -63,56 +54,24 @@ static struct lane lanes[DEVICES];
 static unsigned int nr;
 static uint64_t pages, begin;		/* of a device; ns of the first instant */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
-static void sleep_until(uint64_t when)
-{
-	struct timespec ts = { .tv_sec = (time_t)(when / SECOND),
-			       .tv_nsec = (long)(when % SECOND) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
-
 /* The next instant of a device and the page that is wanted then; false after the last. */
 static bool next_instant(uint64_t *state, double *at, uint64_t *page)
 {
-	double u = ((double)(pat_random(state) >> 11) + 0.5) / (double)(1ULL << 53);
-
-	*at -= log(u) * (double)SECOND * nr / (double)rate;
+	*at -= log(uniform(state)) * (double)SECOND * nr / (double)rate;
 	*page = 1 + pat_below(state, pages - 1);
 	return *at < (double)ms * 1e6;
 }
 
-static void open_devices(void)
+static void know_devices(void)
 {
-	char *names = strdup(devices), *save = NULL;
+	int fd[DEVICES];
 
-	for (char *name = strtok_r(names, ",", &save); name;
-	     name = strtok_r(NULL, ",", &save)) {
-		struct lane *l = &lanes[nr];
-
-		if (nr == DEVICES)
-			work_refuse("more than %d devices", DEVICES);
-		l->fd = open(name, O_RDWR | O_DIRECT);
-		if (l->fd < 0)
-			work_refuse("cannot open '%s': %s", name, strerror(errno));
-		if (lseek(l->fd, 0, SEEK_END) < (off_t)(pages * PAT_BYTES))
-			work_refuse("'%s' is smaller than %llu MiB", name,
-				    (unsigned long long)mb);
-		l->seed = work_seed + nr;
-		l->state = pat_mix(work_seed * DEVICES + nr);
-		nr++;
+	nr = open_devices(devices, mb, fd);
+	for (unsigned int i = 0; i < nr; i++) {
+		lanes[i].fd = fd[i];
+		lanes[i].seed = work_seed + i;
+		lanes[i].state = pat_mix(work_seed * DEVICES + i);
 	}
-	free(names);
-	if (!nr)
-		work_refuse("--devices names none");
 }
 
 /* Write every page of a device WRITES times; --damage spoils the first that are read. */
@@ -260,16 +219,10 @@ static void read_devices(void)
 	work_check();
 }
 
-static void keep_samples(void)
+static const struct sample *samples_of(uint64_t lane, uint64_t *answered)
 {
-	FILE *f = fopen(samples_file, "w");
-	bool bad = !f;
-
-	for (unsigned int i = 0; f && i < nr; i++)
-		bad |= fwrite(lanes[i].samples, sizeof(struct sample), lanes[i].answered,
-			      f) != lanes[i].answered;
-	if (bad || fclose(f))
-		work_refuse("cannot write %s: %s", samples_file, strerror(errno));
+	*answered = lanes[lane].answered;
+	return lanes[lane].samples;
 }
 
 static const struct work_flag flags[] = {
@@ -305,7 +258,7 @@ int main(int argc, char **argv)
 
 	work_start(argc, argv, &about);
 	pages = mb * WORK_MB / PAT_BYTES;
-	open_devices();
+	know_devices();
 	if (fill) {
 		for (unsigned int i = 0; i < nr; i++)
 			fill_device(&lanes[i]);
@@ -318,7 +271,7 @@ int main(int argc, char **argv)
 		answered += lanes[i].answered;
 	}
 	if (samples_file && !fill)
-		keep_samples();
+		keep_samples(samples_file, nr, samples_of);
 	work_accessed(answered);
 	work_verified(right);
 	work_member("\"devices\": %u, \"mb\": %llu, \"rate\": %llu, \"ms\": %llu", nr,

@@ -18,20 +18,12 @@
 #include <pthread.h>
 
 #include "pages.h"
+#include "samples.h"
 
-#define DEVICES		64
 #define CHUNK		32		/* pages of a write while filling, of a read after */
-#define LEAD_NS		10000000ULL	/* from the start until the first ones ask */
-#define SECOND		1000000000ULL
 #define DEPTH_MOST	64
 
 enum { READ, WRITE };
-
-/* One answer, as it is written to --samples. */
-struct sample {
-	uint64_t asked;			/* ns since the first might have been */
-	uint64_t took;			/* ns */
-};
 
 struct device {
 	int fd;
@@ -60,48 +52,20 @@ static unsigned int nr_devices;
 static struct lane *lanes;
 static uint64_t pages, begin;		/* of a device; ns of when the first may ask */
 
-static uint64_t now_ns(void)
+static void know_devices(void)
 {
-	struct timespec ts;
+	int fd[DEVICES];
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
+	nr_devices = open_devices(device_names, mb, fd);
+	for (unsigned int i = 0; i < nr_devices; i++) {
+		struct device *d = &devices[i];
 
-static void sleep_until(uint64_t when)
-{
-	struct timespec ts = { .tv_sec = (time_t)(when / SECOND),
-			       .tv_nsec = (long)(when % SECOND) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
-
-static void open_devices(void)
-{
-	char *names = strdup(device_names), *save = NULL;
-
-	for (char *name = strtok_r(names, ",", &save); name;
-	     name = strtok_r(NULL, ",", &save)) {
-		struct device *d = &devices[nr_devices];
-
-		if (nr_devices == DEVICES)
-			work_refuse("more than %d devices", DEVICES);
-		d->fd = open(name, O_RDWR | O_DIRECT);
-		if (d->fd < 0)
-			work_refuse("cannot open '%s': %s", name, strerror(errno));
-		if (lseek(d->fd, 0, SEEK_END) < (off_t)(pages * PAT_BYTES))
-			work_refuse("'%s' is smaller than %llu MiB", name,
-				    (unsigned long long)mb);
-		d->seed = work_seed + nr_devices;
+		d->fd = fd[i];
+		d->seed = work_seed + i;
 		d->count = work_map(pages * sizeof(*d->count), false);
-		for (uint64_t i = 1; i < pages; i++)
-			d->count[i] = 1;
-		nr_devices++;
+		for (uint64_t page = 1; page < pages; page++)
+			d->count[page] = 1;
 	}
-	free(names);
-	if (!nr_devices)
-		work_refuse("--devices names none");
 }
 
 /* so many pages of a device from @first on, from or to @room; false if that failed */
@@ -158,7 +122,7 @@ static void record(struct lane *l, uint64_t asked, uint64_t now)
 		if (!l->samples)
 			work_refuse("not enough memory");
 	}
-	l->samples[l->answered++] = (struct sample) { .asked = asked - begin,
+	l->samples[l->answered++] = (struct sample) { .due = asked - begin,
 						      .took = now - asked };
 }
 
@@ -191,12 +155,8 @@ static void *asks(void *arg)
 	uint64_t at = begin;
 
 	for (;;) {
-		if (rest_ns) {
-			double u = ((double)(pat_random(&l->state) >> 11) + 0.5) /
-				   (double)(1ULL << 53);
-
-			at += (uint64_t)(-log(u) * (double)rest_ns);
-		}
+		if (rest_ns)
+			at += (uint64_t)(-log(uniform(&l->state)) * (double)rest_ns);
 		if (at >= end)
 			return NULL;
 		sleep_until(at);
@@ -262,16 +222,10 @@ static void use_devices(void)
 		all(looks);
 }
 
-static void keep_samples(void)
+static const struct sample *samples_of(uint64_t lane, uint64_t *answered)
 {
-	FILE *f = fopen(samples_file, "w");
-	bool bad = !f;
-
-	for (uint64_t i = 0; f && i < nr_devices * depth; i++)
-		bad |= fwrite(lanes[i].samples, sizeof(struct sample), lanes[i].answered,
-			      f) != lanes[i].answered;
-	if (bad || fclose(f))
-		work_refuse("cannot write %s: %s", samples_file, strerror(errno));
+	*answered = lanes[lane].answered;
+	return lanes[lane].samples;
 }
 
 static const struct work_flag flags[] = {
@@ -311,7 +265,7 @@ int main(int argc, char **argv)
 
 	work_start(argc, argv, &about);
 	pages = mb * WORK_MB / PAT_BYTES;
-	open_devices();
+	know_devices();
 	if (fill) {
 		for (unsigned int i = 0; i < nr_devices; i++)
 			fill_device(&devices[i]);
@@ -324,7 +278,7 @@ int main(int argc, char **argv)
 		answered += lanes[i].answered;
 	}
 	if (samples_file && !fill)
-		keep_samples();
+		keep_samples(samples_file, nr_devices * depth, samples_of);
 	work_accessed(answered * run_pages);
 	work_verified(right);
 	work_member("\"devices\": %u, \"mb\": %llu, \"ms\": %llu", nr_devices,
