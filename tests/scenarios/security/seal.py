@@ -97,26 +97,33 @@ def test_lies(t):
             equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable")
 
 
-def swaps(t, protect, tiers=True):
-    """A program swaps to a sealed device, and no page is wrong."""
+@contextlib.contextmanager
+def swapped_to(t, lend, *args, tiers=True):
+    """A client with three lenders, and a device with flash and a home, or without, that it
+    swaps to: (client, device)."""
     cluster = t.cluster(4)
     client = cluster[0]
     for node in cluster:
-        node.up(lend="0" if node is client else "32M")
+        node.up(lend="0" if node is client else lend)
     cluster.wait_connected()
     with disk(64) as home, disk(16, 64) as flash:
         where = ["--home", home.path, "--flash", flash.path] if tiers else \
             ["--size", "64M"]
-        dev = client.ctl("device", "add", *where, "--seal", "--protect",
-                         protect)["device"]
+        dev = client.ctl("device", "add", *where, *args)["device"]
         client.wait_sessions()
         client.swapon(dev)
+        yield client, dev
+        client.device_del(dev)
+
+
+def swaps(t, protect, tiers=True):
+    """A program swaps to a sealed device, and no page is wrong."""
+    with swapped_to(t, "32M", "--seal", "--protect", protect, tiers=tiers) as (client, dev):
         done = client.run(eater(client, 40, passes=2, order="rw"), timeout=100,
                           memory_max="20M", check=False)
         equal(result_of(done)["wrong_pages"], 0, "wrong pages")
         client.swapoff(dev)
         equal(broken(client), 0, "seals that were broken")
-        client.device_del(dev)
 
 
 def test_tiers(t):

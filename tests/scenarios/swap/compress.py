@@ -12,7 +12,10 @@ from nswaptest import text
 from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.disk import disk
 from nswaptest.rawwire import PAGE, Peer
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eater, result_of
+
+seal = sibling("seal")
 
 DESCRIPTION = "pages of compressed devices are shorter, and come back as they were"
 SUITES = ("lab",)
@@ -206,16 +209,8 @@ def test_sealed_lengths(t):
 
 def swaps(t, protect, *args, tiers=True, kind="lz4"):
     """A program swaps to a compressed device, and no page is wrong."""
-    cluster = t.cluster(4)
-    client = cluster[0]
-    for node in cluster:
-        node.up(lend="0" if node is client else "16M")
-    cluster.wait_connected()
-    with disk(64) as home, disk(16, 64) as flash:
-        where = ["--home", home.path, "--flash", flash.path] if tiers else \
-            ["--size", "64M"]
-        dev = add(client, *where, "--compress", kind, "--protect", protect, *args)
-        client.swapon(dev)
+    with seal.swapped_to(t, "16M", "--compress", kind, "--protect", protect, *args,
+                         tiers=tiers) as (client, dev):
         done = client.run(eater(client, 24, passes=1, order="rw", data="mixed"),
                           timeout=100, memory_max="16M", check=False)
         equal(result_of(done)["wrong_pages"], 0, "wrong pages")
@@ -226,7 +221,6 @@ def swaps(t, protect, *args, tiers=True, kind="lz4"):
         pages, size, _ = shape(client)
         at_least(pages, 500, "pages that became shorter")
         at_most(size, pages * 2300, "bytes of these")
-        client.device_del(dev)
 
 
 def test_tiers(t):

@@ -5,7 +5,10 @@
              `------ node2        and so does node2
 """
 from nswaptest.check import at_least, at_most, equal, wait_for
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots
+
+add = sibling("compress").add
 
 DESCRIPTION = "pages of compressed devices take less of what is lent"
 SUITES = ("lab",)
@@ -18,13 +21,6 @@ MIB = 256       # pages
 def server(node):
     """Its counters as a server."""
     return node.stat()["server"]
-
-
-def device(client, *args):
-    """A device; its name."""
-    dev = client.ctl("device", "add", "--size", "16M", *args)["device"]
-    client.wait_sessions()
-    return dev
 
 
 def taken(slots):
@@ -47,7 +43,7 @@ def test_figures(t):
     for args, data in (((), "text"), (("--compress", "lz4"), "random"),
                        (("--compress", "lz4"), "text"), (("--compress", "zstd"), "text"),
                        (("--compress", "lz4"), "mixed"), (("--compress", "zstd"), "mixed")):
-        dev = device(client, *args)
+        dev = add(client, "--size", "16M", *args)
         with Slots(dev, t.seed, data) as slots:
             # the client may have heard of no room yet
             wait_for(lambda: taken(slots), 10, "pages are taken")
@@ -80,7 +76,7 @@ def test_moves(t):
     client.up(lend="0")
     lender.up(lend="8M")
     cluster.wait_connected(cluster.nodes[:2])
-    dev = device(client, "--compress", "lz4")
+    dev = add(client, "--size", "16M", "--compress", "lz4")
     with Slots(dev, t.seed, "mixed") as slots:
         for slot in range(1, 1025, 32):
             slots.write(slot, 32)
