@@ -10,7 +10,7 @@ import zlib
 from operator import ne
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
-from nswaptest.rawwire import (CLAIM, FREE, FREE_ACK, FREE_DEVICE, GRANT_ASK, LOAD, NO_ROOM,
+from nswaptest.rawwire import (FREE, FREE_ACK, FREE_DEVICE, GRANT_ASK, LOAD, NO_ROOM,
                                NOT_HELD, OK, PAGE, SHORT, STORE, Message, carried, carrying)
 from nswaptest.scenario import sibling
 
@@ -204,18 +204,10 @@ def test_shrink(t):
 
             def follow(done):
                 """Claim what is moved, until done."""
-                for _ in range(2000):
-                    new = [slot for slot in list(owner.told) if slot not in claimed][:32]
-                    if new:
-                        names = b"".join(struct.pack("<QII", slot, 1, pages.held[slot][0])
-                                         for slot in new)
-                        answer = there.control.ask(Message(CLAIM, names, len(new)))
-                        equal({x for _, x in struct.iter_unpack("<II", answer.payload)},
-                              {OK}, "claims")
-                        claimed.update(new)
-                    elif done():
-                        return
-                true(False, "the pages are moved")
+                wait_for(lambda: not short.claim(owner, there, claimed,
+                                                 lambda slot: pages.held[slot][0]) and done(),
+                         30, "the pages are moved", every=0.002)
+
             least = before["ram_pages"] // 2
             cluster[1].ctl("lend", f"{least * 4}K")
             follow(lambda: server(cluster[1])["ram_pages"] <= least)
