@@ -92,11 +92,14 @@ static void tcp_keepalive(struct sock *sk)
 
 static u32 take_buffer(void)
 {
-	u64 ram = (u64)totalram_pages() * PAGE_SIZE;
-	u32 bytes = nswap_buffers_share(nswap_buffers_budget(ram),
-					atomic64_read(&buffers_taken));
+	u64 budget = nswap_buffers_budget((u64)totalram_pages() * PAGE_SIZE);
+	s64 taken = atomic64_read(&buffers_taken);
+	u32 bytes;
 
-	atomic64_add(2 * bytes, &buffers_taken);
+	/* all members connect at once when a cluster gets its power back */
+	do {
+		bytes = nswap_buffers_share(budget, taken);
+	} while (!atomic64_try_cmpxchg(&buffers_taken, &taken, taken + 2 * bytes));
 	return bytes;
 }
 
