@@ -236,8 +236,9 @@ def prepare(t):
     for version, place in ((now, "now"), (newer, "newer")):
         folder = packages.build(t.dir / place, version)
         shutil.copytree(folder, upper / "srv" / place,
-                        ignore=shutil.ignore_patterns("*dbgsym*", "nswap-doc*", "*.log",
-                                                      "*.changes", "*.buildinfo"))
+                        ignore=shutil.ignore_patterns("*dbgsym*", "nswap-doc*", "libnswap*",
+                                                      "python3-*", "*.log", "*.changes",
+                                                      "*.buildinfo"))
         ready(upper / "usr/src/ready", version)
     root.write(f"{powercut.TOOLS}/init", powercut.INIT, 0o755)
     for name in powercut.STAND_INS:
