@@ -115,8 +115,8 @@ def test_leaves_and_returns(t):
         writer = Writer(slots)
         quiet_for(writer, 4)
         seen = prefetch.counters(node)
-        equal((seen["leans"], seen["pages_home_out"]), (0, 0),
-              "changes, and pages out to home, on a quiet network")
+        at_most(seen["leans"], 0, "changes on a quiet network")
+        at_most(seen["pages_home_out"], 0, "pages out to home on a quiet network")
         with busy_network(cluster):
             leave(node, writer)
             before = prefetch.counters(node)
@@ -128,8 +128,9 @@ def test_leaves_and_returns(t):
                      "pages out to home after that")
             equal(now["pages_home_to_remote"], 0, "pages that moved out from home")
         before = prefetch.counters(node)
+        # with pauses: while page-outs take half as long there, they may stay at home
         wait_for(lambda: writer.write() and leans(node) > before["leans"], 60,
-                 "page-outs come back")
+                 "page-outs come back", every=0.7)
         before = prefetch.counters(node)["pages_out"]
         quiet_for(writer, 1)
         at_least(prefetch.counters(node)["pages_out"] - before, RUN,
