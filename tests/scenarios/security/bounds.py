@@ -8,7 +8,7 @@ import socket
 import struct
 import time
 
-from nswaptest.check import at_least, at_most, equal, hold, wait_for
+from nswaptest.check import at_least, at_most, equal, wait_for
 from nswaptest.lab import sh
 from nswaptest.netns import inside
 from nswaptest.rawwire import (ANNOUNCE, FREE, FREE_ACK, HOLD_LIST, LOAD, LOAD_REPLY, PAGE, PING,
@@ -175,8 +175,9 @@ def test_half_messages(t):
         loads.sock.sendall(load.packed()[:-1])
     other, *rest = hundreds.owner(last, node, HALVES)
     equal(other.ask(Message(PING)).kind, PONG, "answer to another owner's ping")
-    hold(1)
-    at_most(len(threads(node)), hundreds.FEW, "threads of the node")
+    # those made while the owners came end when they have been idle for 10 s, some 10 s later
+    wait_for(lambda: len(threads(node)) <= hundreds.FEW, MESSAGE_S - SWEEP_S,
+             "no more threads than there always are")
     control, loads, _ = owners.pop()
     control.sock.sendall(free.packed()[-8:])
     equal(control.answer().kind, FREE_ACK, "answer when the rest has come")
