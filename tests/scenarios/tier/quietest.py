@@ -165,10 +165,12 @@ def test_gain(t):
         writer = Writer(slots)
         quiet_for(writer, 1)
         alone = writer.seconds(GAIN_SLOTS)
-        with busy_network(cluster):
-            for _ in range(ROUNDS):
-                # what the policy had learned is forgotten when it is changed
-                node.ctl("policy", "place", "quietest")
+        for _ in range(ROUNDS):
+            # what the policy had learned is forgotten when it is changed: beside the other
+            # program, one pause of that would be taken for what a quiet network is like
+            node.ctl("policy", "place", "quietest")
+            quiet_for(writer, 3)
+            with busy_network(cluster):
                 leave(node, writer)
                 took["quietest"].append(writer.seconds(GAIN_SLOTS))
                 node.ctl("policy", "place", "most-free")
