@@ -52,7 +52,8 @@
 	X(owner_away_s, 0, 86400, 0, \
 	  "seconds from now in which this machine's owner counts as away, fed in") \
 	X(owner_max_pct, 1, 100, 100, \
-	  "percent of what is lent that one owner may have, 100 for no limit")
+	  "percent of what is lent that one owner may have, 100 for no limit") \
+	X(fed_largest, 0, 10, 10, "tests: order of the largest free block of RAM")
 
 #ifdef __KERNEL__
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */

@@ -49,6 +49,28 @@ static u64 low_watermark(void)
 	return n;
 }
 
+/* as GFP_KERNEL finds blocks, in zones above their low watermark; a moment's view */
+static int largest_block(void)
+{
+	const int kind = gfp_zone(GFP_KERNEL);
+	int nid, i, order, largest = -1;
+
+	for_each_online_node(nid) {
+		for (i = 0; i <= kind; i++) {
+			struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+			if (zone_page_state(zone, NR_FREE_PAGES) <=
+			    low_wmark_pages(zone) + zone->lowmem_reserve[kind])
+				continue;
+			order = ARRAY_SIZE(zone->free_area) - 1;
+			while (order > largest && !READ_ONCE(zone->free_area[order].nr_free))
+				order--;
+			largest = order;
+		}
+	}
+	return largest;
+}
+
 void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 {
 	u32 total = nswap_knob(node, fed_total_mib);
@@ -58,6 +80,7 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 		v->available = MIB_PAGES(nswap_knob(node, fed_available_mib));
 		v->free = v->available;
 		v->low = v->total / FED_LOW;
+		v->largest = nswap_knob(node, fed_largest);
 		v->swap_outs = nswap_knob(node, fed_swap_outs);
 		v->refaults = nswap_knob(node, fed_refaults);
 		return;
@@ -65,6 +88,7 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 	v->total = totalram_pages();
 	v->free = global_zone_page_state(NR_FREE_PAGES);
 	v->low = low_watermark();
+	v->largest = largest_block();
 	v->available = max(si_mem_available(), 0l);
 	v->swap_outs = swap_outs();
 	v->refaults = meminfo_refaults();

@@ -12,6 +12,8 @@
  * @total: RAM
  * @free: unused RAM
  * @low: when @free is below this, the kernel is reclaiming
+ * @largest: order of the largest free block that the kernel may have while memory is not
+ *	short; -1 without any
  * @available: what could be used without swapping, by the kernel's estimate
  * @swap_outs: pages swapped out since boot
  * @refaults: pages reclaimed and faulted in again soon, since boot
@@ -20,6 +22,7 @@ struct nswap_mem_view {
 	u64 total;
 	u64 free;
 	u64 low;
+	int largest;
 	u64 available;
 	u64 swap_outs;
 	u64 refaults;

@@ -9,8 +9,8 @@
  * owners, by their weights, and with this machine's own programs.
  *
  * Invariants:
- *  - FEW hands there are always. More are made when connections wait, while memory is not
- *    short, and end in the sweep when they have been idle for long; the one that was idle
+ *  - FEW hands there are always. More are made when connections wait, while memory is
+ *    neither short nor in pieces, and end in the sweep when they have been idle for long; the one that was idle
  *    last is taken first.
  *  - A hand that is taken off the lists under the lock, idle, is given nothing any more.
  *  - All hands have ended before one of them that is on the lists, or struct nswap_hands, is
@@ -123,12 +123,16 @@ static bool hands_make(struct nswap_hands *h)
 	return true;
 }
 
+/*
+ * Or in pieces? A thread takes a block of several pages, and whoever asks for one that
+ * cannot be had makes the kernel look for a program to kill.
+ */
 static bool hands_memory_short(const struct nswap_hands *h)
 {
 	struct nswap_mem_view mem;
 
 	nswap_mem_view(h->node, &mem);
-	return mem.free < mem.low;
+	return mem.free < mem.low || mem.largest < get_order(THREAD_SIZE);
 }
 
 /* connections wait: hands for them, as long as any wait */

@@ -8,11 +8,11 @@ import socket
 import struct
 import time
 
-from nswaptest.check import at_least, at_most, equal, wait_for
+from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.lab import sh
 from nswaptest.netns import inside
 from nswaptest.rawwire import (ANNOUNCE, FREE, FREE_ACK, HOLD_LIST, LOAD, LOAD_REPLY, PAGE, PING,
-                               PONG, PORT, Link, Message, Peer)
+                               PONG, PORT, STORE, STORE_ACK, Link, Message, Peer)
 from nswaptest.scenario import sibling
 from nswaptest.served import threads
 
@@ -157,6 +157,37 @@ def test_gap(t):
     for one in (link, known):
         one.close()
     raw.close()
+
+
+def test_in_pieces(t):
+    """Stores wait while as many threads as may serve them are taken and RAM is in pieces: for
+    the block that one more thread takes the kernel might kill a program. They are served
+    once there are blocks again."""
+    cluster = t.cluster(2)
+    node, last = cluster
+    node.up(lend="8M")
+    for knob, value in (("available_mib", 900), ("total_mib", 1000), ("largest", 1)):
+        node.ctl("set", f"fed_{knob}", value)
+    owners = [hundreds.owner(last, node, number) for number in range(hundreds.FEW + 8)]
+    for *_, stores in owners:
+        stores.sock.sendall(hundreds.halves()[-1])
+    hold(1)
+    *_, stores = whole = hundreds.owner(last, node, len(owners))
+    owners.append(whole)
+    stores.send(Message(STORE, struct.pack("<I", 1) + bytes([1]) * PAGE, 1, slot=1, instance=1))
+    stores.sock.settimeout(3)
+    try:
+        true(False, f"no answer, but {stores.answer()}")
+    except TimeoutError:
+        pass
+    at_most(len(threads(node)), hundreds.FEW, "threads of the node")
+    node.ctl("set", "fed_largest", 4)
+    stores.sock.settimeout(10)
+    equal(stores.answer().kind, STORE_ACK, "answer to a STORE")
+    at_least(len(threads(node)), hundreds.FEW + 1, "threads of the node")
+    for links in owners:
+        for link in links:
+            link.close()
 
 
 def test_half_messages(t):
