@@ -124,8 +124,8 @@ static bool hands_make(struct nswap_hands *h)
 }
 
 /*
- * Or in pieces? A thread takes a block of several pages, and whoever asks for one that
- * cannot be had makes the kernel look for a program to kill.
+ * Or in pieces? A thread takes a block of several pages, and where there is none the kernel
+ * looks for a program to kill.
  */
 static bool hands_memory_short(const struct nswap_hands *h)
 {
