@@ -30,6 +30,7 @@ build that failed is not.
 import fnmatch
 import functools
 import importlib.util
+import inspect
 import dataclasses
 import json
 import os
@@ -111,6 +112,11 @@ def functions(module, suite):
     """The names of a scenario's functions that are tests of a suite."""
     found = [f for f in vars(module) if (f == "run" or f.startswith("test_")) and
              callable(getattr(module, f))]
+    for name in found:
+        wanted = list(inspect.signature(getattr(module, name)).parameters)
+        if len(wanted) != 1:
+            raise ValueError(f"{module.__file__}: {name}({', '.join(wanted)}) is named like a "
+                             "test, which takes one argument")
     late = {f"test_{name}" for name in getattr(module, "LONG", ())}
     full = {f"test_{name}" for name in getattr(module, "ONLY_FULL", ())}
     for wrong in sorted((late | full) - set(found)):

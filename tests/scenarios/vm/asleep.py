@@ -85,7 +85,7 @@ def start(t, kernel):
     return cluster, program
 
 
-def run(t, kernel):
+def whole(t, kernel):
     """One kernel."""
     (owner, lender, other), program = start(t, kernel)
     refused(lender, "nswapctl drain first", AT_LEAST)
@@ -121,9 +121,9 @@ def run(t, kernel):
 
 def test_6_1(t):
     """Stock 6.1."""
-    run(t, "6.1")
+    whole(t, "6.1")
 
 
 def test_6_12(t):
     """Stock 6.12."""
-    run(t, "6.12")
+    whole(t, "6.12")
