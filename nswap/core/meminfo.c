@@ -11,6 +11,8 @@
 #include "meminfo.h"
 #include "node.h"
 
+/* its stack, or what it is described by, which takes as much */
+#define THREAD_ORDER	get_order(THREAD_SIZE)
 #define FED_LOW		64	/* low watermark of a fed machine: RAM / FED_LOW */
 
 #define MIB_PAGES(mib)	((u64)(mib) << (20 - PAGE_SHIFT))
@@ -49,7 +51,10 @@ static u64 low_watermark(void)
 	return n;
 }
 
-/* as GFP_KERNEL finds blocks, in zones above their low watermark; a moment's view */
+/*
+ * Order of the largest block that GFP_KERNEL finds in zones above their low watermark, -1
+ * without any; a moment's view.
+ */
 static int largest_block(void)
 {
 	const int kind = gfp_zone(GFP_KERNEL);
@@ -80,7 +85,7 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 		v->available = MIB_PAGES(nswap_knob(node, fed_available_mib));
 		v->free = v->available;
 		v->low = v->total / FED_LOW;
-		v->largest = nswap_knob(node, fed_largest);
+		v->in_pieces = THREAD_ORDER > (int)nswap_knob(node, fed_largest);
 		v->swap_outs = nswap_knob(node, fed_swap_outs);
 		v->refaults = nswap_knob(node, fed_refaults);
 		return;
@@ -88,7 +93,7 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 	v->total = totalram_pages();
 	v->free = global_zone_page_state(NR_FREE_PAGES);
 	v->low = low_watermark();
-	v->largest = largest_block();
+	v->in_pieces = THREAD_ORDER > largest_block();
 	v->available = max(si_mem_available(), 0l);
 	v->swap_outs = swap_outs();
 	v->refaults = meminfo_refaults();

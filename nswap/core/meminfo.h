@@ -12,8 +12,7 @@
  * @total: RAM
  * @free: unused RAM
  * @low: when @free is below this, the kernel is reclaiming
- * @largest: order of the largest free block that the kernel may have while memory is not
- *	short; -1 without any
+ * @in_pieces: no free block is large enough for a thread
  * @available: what could be used without swapping, by the kernel's estimate
  * @swap_outs: pages swapped out since boot
  * @refaults: pages reclaimed and faulted in again soon, since boot
@@ -22,7 +21,7 @@ struct nswap_mem_view {
 	u64 total;
 	u64 free;
 	u64 low;
-	int largest;
+	bool in_pieces;
 	u64 available;
 	u64 swap_outs;
 	u64 refaults;

@@ -132,7 +132,7 @@ static bool hands_memory_short(const struct nswap_hands *h)
 	struct nswap_mem_view mem;
 
 	nswap_mem_view(h->node, &mem);
-	return mem.free < mem.low || mem.largest < get_order(THREAD_SIZE);
+	return mem.free < mem.low || mem.in_pieces;
 }
 
 /* connections wait: hands for them, as long as any wait */
