@@ -26,7 +26,7 @@
  *    it has and gets nothing until it is below.
  *  - allocated counts every page of RAM, in whatever state: entries but for those that lie
  *    in a shared page. How many there should be: cache_size.c; where they come from:
- *    cache_fill.c.
+ *    cache_fill.c; counting what is held: cache_count.c.
  *  - held is how many pages owners have here, ram what these take: entries in trees and
  *    pending that have a page to themselves, and shared pages until they are empty.
  *    ram <= held of each device: a shared page has one of its pages at least. All that
@@ -41,7 +41,6 @@
 #include <linux/slab.h>
 
 #include "core/node.h"
-#include "attached.h"
 #include "cache.h"
 #include "pack.h"
 #include "pure/share.h"
@@ -56,7 +55,7 @@ static u64 cache_limit(const struct nswap_cache *c)
 }
 
 /* what is left of an owner's share, NSWAP_NO_SHARE without one; cache->lock held */
-static u64 cache_left(const struct nswap_cache *c, const struct nswap_owner *o)
+u64 nswap_cache_left(const struct nswap_cache *c, const struct nswap_owner *o)
 {
 	return nswap_share_left(cache_limit(c), o->ram + o->filling + o->granted +
 				o->revoked + o->reserved);
@@ -217,7 +216,7 @@ static int cache_may_take(const struct nswap_cache *c, const struct nswap_owner 
 
 	if (!ok)
 		return -ENOSPC;
-	return !critical && cache_left(c, o) < n ? -EDQUOT : 0;
+	return !critical && nswap_cache_left(c, o) < n ? -EDQUOT : 0;
 }
 
 /*
@@ -288,7 +287,7 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 			  cache_fair(c, o, nswap_cache_room(c)));
 		renewed = cache_renew(c, o, add);
 		fair = add - renewed;
-		add = min_t(u64, fair, cache_left(c, o));
+		add = min_t(u64, fair, nswap_cache_left(c, o));
 		if (wanted && add < fair)
 			nswap_stat_inc(c->node, shares_refused);
 		o->granted += add;
@@ -355,7 +354,7 @@ u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o)
 	spin_lock(&c->lock);
 	n = nswap_cache_promisable(c);
 	if (o)
-		n = min(n, cache_left(c, o));
+		n = min(n, nswap_cache_left(c, o));
 	spin_unlock(&c->lock);
 	return n;
 }
@@ -380,113 +379,4 @@ u64 nswap_cache_surplus(struct nswap_cache *c)
 	n = nswap_cache_above(c);
 	spin_unlock(&c->lock);
 	return n;
-}
-
-/* pages that a reserve still lacks */
-static u64 cache_lacking(const struct nswap_attached *a)
-{
-	return a->reserve > a->ram ? a->reserve - a->ram : 0;
-}
-
-/* the reserve of a device, or what is held of it, changes: before, and after it has */
-static void cache_lacked(struct nswap_cache *c, struct nswap_owner *o,
-			 const struct nswap_attached *a)
-{
-	c->reserved -= cache_lacking(a);
-	o->reserved -= cache_lacking(a);
-}
-
-static void cache_lacks_now(struct nswap_cache *c, struct nswap_owner *o,
-			    const struct nswap_attached *a)
-{
-	c->reserved += cache_lacking(a);
-	o->reserved += cache_lacking(a);
-}
-
-/**
- * nswap_cache_reserve() - set pages aside for a device
- * @c: cache
- * @o: its owner, whose lock is held
- * @a: the device
- * @wanted: pages, those included that it takes here
- *
- * Context: process, does not sleep.
- * Return: how many can be kept for it, at most @wanted.
- */
-u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
-			struct nswap_attached *a, u32 wanted)
-{
-	bool lacks;
-	u64 free;
-
-	spin_lock(&c->lock);
-	o->reserves -= !!a->reserve;
-	cache_lacked(c, o, a);
-	free = min(nswap_cache_promisable(c), cache_left(c, o));
-	if (wanted > a->ram + free && free < nswap_cache_promisable(c))
-		nswap_stat_inc(c->node, shares_refused);
-	a->reserve = min_t(u64, wanted, a->ram + free);
-	cache_lacks_now(c, o, a);
-	o->reserves += !!a->reserve;
-	lacks = nswap_cache_lacks(c);
-	spin_unlock(&c->lock);
-	if (lacks)
-		nswap_cache_fill_kick(c);
-	return a->reserve;
-}
-
-/*
- * Pages of a device were added to or removed from an owner's tree and pending ones.
- * @o: owner, its lock held; @ram: of them, those that have a page to themselves
- */
-void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
-		       s64 held, s64 ram)
-{
-	struct nswap_attached *a = nswap_attached_find(o, instance);
-
-	spin_lock(&c->lock);
-	o->held += held;
-	c->held += held;
-	if (a)
-		a->held += held;
-	nswap_cache_shared(c, o, a, ram);
-	spin_unlock(&c->lock);
-}
-
-/*
- * What held pages take has changed. @o, @a: owner and attached device, or NULL; cache's lock
- * held
- */
-void nswap_cache_shared(struct nswap_cache *c, struct nswap_owner *o,
-			struct nswap_attached *a, s64 ram)
-{
-	c->ram += ram;
-	if (o)
-		o->ram += ram;
-	if (!a)
-		return;
-	cache_lacked(c, o, a);
-	a->ram += ram;
-	cache_lacks_now(c, o, a);
-}
-
-/* an owner has no pages and no reserves any more; @o: its lock held */
-void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o)
-{
-	struct nswap_attached *a;
-
-	spin_lock(&c->lock);
-	c->held -= o->held;
-	o->held = 0;
-	/* shared pages are counted until they are empty */
-	c->ram -= o->ram - nswap_pack_leave(o);
-	o->ram = 0;
-	list_for_each_entry(a, &o->attached, link) {
-		cache_lacked(c, o, a);
-		a->reserve = 0;
-		a->held = 0;
-		a->ram = 0;
-	}
-	o->reserves = 0;
-	spin_unlock(&c->lock);
 }

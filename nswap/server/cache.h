@@ -267,6 +267,7 @@ static inline unsigned int nswap_entry_vecs(struct bio_vec *bv, const struct nsw
 	return 2;
 }
 
+u64 nswap_cache_left(const struct nswap_cache *c, const struct nswap_owner *o);
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
 bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32 n,
@@ -283,6 +284,11 @@ void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_promisable(const struct nswap_cache *c);
 u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o);
 u64 nswap_cache_share(struct nswap_cache *c);
+u64 nswap_cache_surplus(struct nswap_cache *c);
+int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
+			  bool critical, struct list_head *taken);
+
+/* cache_count.c */
 u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, u32 wanted);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
@@ -290,9 +296,6 @@ void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instanc
 void nswap_cache_shared(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, s64 ram);
 void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o);
-u64 nswap_cache_surplus(struct nswap_cache *c);
-int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
-			  bool critical, struct list_head *taken);
 
 /* cache_life.c */
 int nswap_cache_start(struct nswap_node *node, u64 pages);
