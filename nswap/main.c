@@ -12,6 +12,7 @@
 #include "control/netlink.h"
 #include "control/reboot.h"
 #include "device/disk.h"
+#include "peers/place_snapshot.h"
 #include "proc/proc.h"
 #include "server/cache.h"
 
@@ -31,9 +32,12 @@ static int __init nswap_init(void)
 	ret = nswap_cache_shrink_init();
 	if (ret)
 		goto exit_cache;
-	ret = nswap_device_init();
+	ret = nswap_place_snapshot_init();
 	if (ret)
 		goto exit_shrink;
+	ret = nswap_device_init();
+	if (ret)
+		goto exit_place;
 	ret = nswap_proc_init();
 	if (ret)
 		goto exit_device;
@@ -51,6 +55,8 @@ exit_proc:
 	nswap_proc_exit();
 exit_device:
 	nswap_device_exit();
+exit_place:
+	nswap_place_snapshot_exit();
 exit_shrink:
 	nswap_cache_shrink_exit();
 exit_cache:
@@ -67,6 +73,7 @@ static void __exit nswap_exit(void)
 	nswap_proc_exit();
 	nswap_node_exit();
 	nswap_device_exit();
+	nswap_place_snapshot_exit();
 	nswap_cache_shrink_exit();
 	nswap_cache_exit();
 	nswap_workqueues_exit();

@@ -19,7 +19,8 @@
  * @eligible: connected, fresh and not leaving; the others must not be chosen
  * @resting: in backoff: must not be chosen now, may be later
  * @shrinking: takes lent RAM back for its own programs: must not be chosen
- * @busy: it does not answer, or has as much under way as it may: must not be chosen
+ * @busy: it does not answer, or has as much under way as it may, or the page is not to
+ *	go there: must not be chosen
  * @grants: pages this peer has set aside for us; 0 means it must not be chosen
  * @free: pages it announced as free, less what was stored there since
  * @lent: pages it lends in all
@@ -27,15 +28,6 @@
  * @store_ns: recent time of a page-out to it, a moving average in ns, from being
  *	given to the connection to the answer; decays while nothing is sent
  *	there, so that a slow peer is tried again; 0 if not measured yet
- * @measured: @store_ns has changed since the last tick; for the mechanism only, like
- *	all that follow
- * @messages: page-outs under way to it
- * @asked: jiffies of its last answer to one, or when the first of @messages was sent
- * @heard: jiffies when anything was heard of it, at the last evaluation
- * @leaving: it has announced that it leaves
- * @missed: one was given up unanswered, and none answered since
- * @missed_at: jiffies of that
- * @share: pages it lends to us at most, U32_MAX for all; @lent and @free are of these
  */
 struct nswap_place_peer {
 	u16 index;
@@ -48,14 +40,6 @@ struct nswap_place_peer {
 	u64 lent;
 	u32 inflight;
 	u64 store_ns;
-	bool measured;
-	bool leaving;
-	u32 messages;
-	unsigned long asked;
-	unsigned long heard;
-	bool missed;
-	unsigned long missed_at;
-	u32 share;
 };
 
 /**
@@ -135,7 +119,7 @@ struct nswap_lean_view {
  *	if no peer can take even one; a peer with fewer grants than @pages may
  *	be picked, then it is asked again for the rest; NSWAP_PLACE_FLASH and
  *	NSWAP_PLACE_HOME, if the view allows them, send them there at once (required; may not sleep;
- *	on the reclaim path, called under a spinlock)
+ *	on the reclaim path, called with preemption off)
  * @lean: where page-outs of a device are to go from now on; asked four times a second, so
  *	that @pick has nothing to find out (optional; may not sleep)
  * @as_good: is @old, usable and with older copies of the pages, which would be written

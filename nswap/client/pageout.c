@@ -300,7 +300,7 @@ int nswap_pageout_to_peers(struct nswap_io *io, unsigned long slots)
 				return n;
 			n = nr;
 		}
-		peer = nswap_place_peer(node, index);
+		peer = nswap_peer_get(node, index);
 		if (!peer)
 			continue;
 		io->todo &= ~GENMASK(first + n - 1, first);

@@ -152,7 +152,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 	n = second_waited(io, GIVE_UP_AFTER) ? -ENOSPC :
 	    nswap_place_take(io->dev, nr, avoid, -1, &index);
 	if (n > 0) {
-		peer = nswap_place_peer(node, index);
+		peer = nswap_peer_get(node, index);
 		if (!peer)
 			return 0;
 		io->todo &= ~GENMASK(first + n - 1, first);

@@ -79,7 +79,8 @@ static int store_answered(struct nswap_msg *m)
 		return ret;
 	}
 	m->received_ns = nswap_stamp();
-	nswap_place_ended(peer->node, peer->index, op->nr, op->began, true);
+	nswap_place_answered(peer, op->nr, op->began, le32_to_cpu(c->rx.grants),
+			     le64_to_cpu(c->rx.free));
 	for (i = op->first; i < op->first + op->nr; i++, r++) {
 		if (le32_to_cpu(r->status) == NSWAP_ST_OK) {
 			op->store->stored(op, i);
@@ -92,8 +93,7 @@ static int store_answered(struct nswap_msg *m)
 		nswap_reserve_refused(op->io->dev, peer->index);
 	else if (refused)
 		nswap_peer_refused(peer, hweight_long(refused));
-	nswap_peer_granted(peer, le32_to_cpu(c->rx.grants),
-			   le64_to_cpu(c->rx.free));
+	nswap_client_kick(peer->node);
 	op->store->end(op, refused);
 	return 0;
 }
@@ -102,8 +102,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 {
 	unsigned int i;
 
-	nswap_place_ended(op->peer->node, op->peer->index, op->nr, op->began,
-			  false);
+	nswap_place_missed(op->peer, op->nr, op->began);
 	for (i = op->first; i < op->first + op->nr; i++)
 		store_give_up(op, i, may_be_held);
 	op->store->end(op, nswap_op_slots(op));
@@ -123,7 +122,7 @@ static void store_overdue(struct nswap_msg *m, bool unsent)
 	nswap_stat_add(peer->node, timeouts, op->nr);
 	nswap_peer_back_off(peer);
 	if (unsent && !store_is_reserved(op))
-		nswap_place_unspent(peer->node, peer->index, op->nr);
+		nswap_place_unspent(peer, op->nr);
 	store_unanswered(op, !unsent);
 }
 
@@ -218,7 +217,7 @@ void nswap_store_send(struct nswap_op *op)
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&op->io->pending);
 	if (nswap_session_send(nswap_session_store_conn(peer), &op->m, op->io->more)) {
-		nswap_place_rest(node, peer->index);
+		nswap_place_rest(peer);
 		store_lost(&op->m);
 	}
 }

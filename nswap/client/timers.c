@@ -115,14 +115,14 @@ static void tick_grants(struct nswap_peer *peer)
 	u32 n;
 
 	/* a peer without grants is never used, so look at page-outs to any */
-	if (active && nswap_place_wants(node, peer->index)) {
+	if (active && nswap_place_wants(peer)) {
 		if (nswap_ctl_claim(&peer->ask))
 			nswap_ctl_send(&peer->ask, NSWAP_GRANT_ASK, ASK_PAGES);
 		return;
 	}
 	if (!idle || !nswap_ctl_claim(&peer->back))
 		return;
-	n = nswap_place_give_back(node, peer->index, active ? ASK_PAGES : 0);
+	n = nswap_place_give_back(peer, active ? ASK_PAGES : 0);
 	if (n)
 		nswap_ctl_send(&peer->back, NSWAP_GRANT_RETURN, n);
 	else

@@ -70,7 +70,6 @@ static void free_node(struct nswap_node *node)
 	nswap_survey_free(node);
 	nswap_client_stop(node);
 	nswap_meter_exit(node);
-	nswap_place_exit(node);
 	nswap_ipt_exit(&node->ipt);
 	free_percpu(node->stats);
 	nswap_identity_free(node->identity);
@@ -115,10 +114,10 @@ static struct nswap_node *alloc_node(struct net *net,
 	INIT_LIST_HEAD(&node->devices);
 	INIT_DELAYED_WORK(&node->sweeper, node_sweep);
 	nswap_rebalance_init(node);
+	nswap_place_init(node);
 	node->stats = alloc_percpu(struct nswap_stats);
 	if (!node->stats || nswap_ipt_init(&node->ipt) ||
-	    nswap_place_init(node) || nswap_client_start(node) ||
-	    nswap_meter_init(node)) {
+	    nswap_client_start(node) || nswap_meter_init(node)) {
 		free_node(node);
 		return NULL;
 	}

@@ -103,7 +103,7 @@ struct nswap_slot_counts {
  * @policy: what is set on the device itself of each kind, NULL where it follows
  *	its node; read with READ_ONCE, written under the node's @control
  * @leaning: where its page-outs go first, and what that was decided by
- * @placed_last: index of the peer chosen last; under the node's @place_lock
+ * @placed_last: index of the peer chosen last; one for each CPU
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
  * @disk: gendisk
@@ -160,7 +160,7 @@ struct nswap_device {
 	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	struct nswap_leaning leaning;
-	u16 placed_last;
+	u16 __percpu *placed_last;
 	bool dying;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;

@@ -10,7 +10,6 @@
 #include <linux/if.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
-#include <linux/prandom.h>
 #include <linux/refcount.h>
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
@@ -79,12 +78,11 @@ struct nswap_rebalance {
  *	@peers_lock
  * @peers_lock: serialises adding and removing peers; never held while
  *	waiting for a thread or the network
- * @place_lock: protects @cand, @nr_cand, @room_gone, @place_rnd, and @placed_last of the
- *	devices; only counters are changed inside it
- * @cand: candidates for placement in the order of their index
+ * @place_lock: for changes of @cands, @nr_cand, @room_gone, and of what decides whether
+ *	a candidate may be chosen; no page-out takes it
+ * @cands: candidates for placement, struct nswap_cand, in the order of their index; RCU
  * @nr_cand: how many
  * @room_gone: jiffies when one that had room fell silent, or its session ended
- * @place_rnd: random numbers for the placement policy
  * @devices: devices of this node, under @control (readers: RCU)
  * @last_instance: of a device, under @control
  * @slots_named: slots of all instances so far, gone ones too; written likewise, read by any
@@ -133,10 +131,9 @@ struct nswap_node {
 	struct mutex peers_lock;
 
 	spinlock_t place_lock;
-	struct nswap_place_peer *cand;
+	struct list_head cands;
 	unsigned int nr_cand;
 	unsigned long room_gone;
-	struct rnd_state place_rnd;
 
 	struct list_head devices;
 	u32 last_instance;

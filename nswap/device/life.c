@@ -71,6 +71,7 @@ static void free_device(struct nswap_device *dev)
 	nswap_side_exit(&dev->side);
 	free_percpu(dev->flow);
 	free_percpu(dev->counts);
+	free_percpu(dev->placed_last);
 	if (dev->header)
 		__free_page(dev->header);
 	if (dev->number >= 0)
@@ -116,7 +117,9 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	dev->dirty = add_bits(dev, "freed");
 	dev->flow = alloc_percpu(struct nswap_flow);
 	dev->counts = alloc_percpu(struct nswap_slot_counts);
+	dev->placed_last = alloc_percpu(u16);
 	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow || !dev->counts ||
+	    !dev->placed_last ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    ((b->seal || b->compress) && nswap_wrap_init(dev, b->seal, b->compress)) ||
 	    nswap_reserve_init(dev, b->reserve) ||

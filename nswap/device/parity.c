@@ -57,7 +57,9 @@ static int parity_make_cells(struct nswap_parity *p, u64 slots)
 	p->slot_of = parity_table(cells, "slots of cells");
 	cells->flow = alloc_percpu(struct nswap_flow);
 	cells->counts = alloc_percpu(struct nswap_slot_counts);
+	cells->placed_last = alloc_percpu(u16);
 	if (!t || !p->slot_of || !cells->flow || !cells->counts ||
+	    !cells->placed_last ||
 	    nswap_slot_map_init(&cells->map, slots))
 		return -ENOMEM;
 	cells->dirty = nswap_side_bitmap(t);
@@ -72,6 +74,7 @@ static void parity_free_cells(struct nswap_device *cells)
 	nswap_side_exit(&cells->side);
 	free_percpu(cells->flow);
 	free_percpu(cells->counts);
+	free_percpu(cells->placed_last);
 	kfree(cells);
 }
 

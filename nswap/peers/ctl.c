@@ -138,8 +138,7 @@ static int ctl_granted(struct nswap_ctl *c, u8 type)
 		ret = -EPROTO;
 	if (ret)
 		return ret;
-	nswap_place_share(c->peer->node, c->peer->index,
-			  shares ? le32_to_cpu(rx->nr) : U32_MAX);
+	nswap_place_share(c->peer, shares ? le32_to_cpu(rx->nr) : U32_MAX);
 	nswap_peer_granted(c->peer, le32_to_cpu(rx->grants), le64_to_cpu(rx->free));
 	return 0;
 }

@@ -11,7 +11,7 @@
 /* A peer granted pages and reported what is free; process, page-out path; no sleep. */
 void nswap_peer_granted(struct nswap_peer *peer, u32 grants, u64 free)
 {
-	nswap_place_give(peer->node, peer->index, grants, free);
+	nswap_place_give(peer, grants, free);
 	nswap_client_kick(peer->node);
 }
 
@@ -23,7 +23,7 @@ void nswap_peer_back_off(struct nswap_peer *peer)
 	WRITE_ONCE(peer->refraction, jiffies + msecs_to_jiffies(ms));
 	nswap_place_look(peer, NSWAP_PLACE_CHANGED);
 	/* also with refraction_ms 0: not again before the next tick */
-	nswap_place_rest(peer->node, peer->index);
+	nswap_place_rest(peer);
 }
 
 /*

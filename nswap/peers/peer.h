@@ -11,6 +11,7 @@
 #include <linux/wait.h>
 
 #include "base/views.h"
+#include "candidate.h"
 #include "pure/hold_list.h"
 #include "pure/ip_table.h"
 #include "transport/conn.h"
@@ -76,6 +77,7 @@ struct nswap_reconcile {
  * @complained: its suspicion was logged; the leader's
  * @refraction: jiffies until which it is not chosen after a refusal; one word
  * @used: jiffies of the last page-out sent to it
+ * @cand: what placement knows of it
  * @parked: page-ins that wait for it, bios; see parked.c
  * @loads: LOADs given to a connection and not over
  * @late: a bit for each connection whose oldest LOAD is much older than usual
@@ -141,6 +143,7 @@ struct nswap_peer {
 	bool complained;
 	unsigned long refraction;
 	unsigned long used;
+	struct nswap_cand cand;
 	struct bio_list parked;
 	atomic_t loads;
 	unsigned long late;

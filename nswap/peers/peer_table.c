@@ -362,8 +362,8 @@ static void peer_fill_view(struct nswap_node *node, u16 index,
 				    now - e->heard_ms : 0,
 		.state = e->gone ? NSWAP_PEER_LOST : NSWAP_PEER_NEW,
 	};
-	nswap_place_numbers(node, index, &v->grants, &v->inflight);
 	if (peer) {
+		nswap_place_numbers(peer, &v->grants, &v->inflight);
 		v->state = READ_ONCE(peer->state);
 		v->slots = atomic64_read(&peer->slots);
 		if (v->state == NSWAP_PEER_UP)

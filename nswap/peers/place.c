@@ -2,54 +2,36 @@
 /*
  * Placement: which peer a page-out goes to, against a grant.
  *
- * Invariants, under node->place_lock:
- *  - A page-out is sent only against a grant taken here; grants come only from
- *    the peer, so each page in flight has a page set aside for it.
- *  - The policy reads the candidates (place_cand.c) and changes nothing. What must not
- *    be chosen is decided before, for all policies alike (nswap_place_usable()).
+ * Invariants:
+ *  - A page-out is sent only against a grant spent here; grants come only from
+ *    the peer, so each page in flight has a page set aside for it. Its tally says so
+ *    (pure/tally.h), which changes as a whole: tasks that choose at the same time spend
+ *    no grant twice, and one that finds its choice without grants chooses again.
+ *  - The policy reads a snapshot (place_snapshot.c) and changes nothing. What must not
+ *    be chosen is decided there, for all policies alike.
+ *  - Nothing is locked, and nothing written but what belongs to the chosen peer and to
+ *    this processor.
  *
- * Nothing here sleeps or allocates but nswap_place_init().
+ * Nothing here sleeps or allocates.
  */
 #include <linux/jiffies.h>
-#include <linux/random.h>
-#include <linux/slab.h>
+#include <linux/rculist.h>
 
 #include "core/device_policy.h"
 #include "core/reserve.h"
 #include "place.h"
+#include "place_snapshot.h"
 
-#define SLOW_MS		30
-#define LATE_MS		250	/* less than this is never late: one lost segment */
-#define LATE_MOST_MS	1000
-#define LATE_TIMES	8	/* the usual time */
 #define BACK		(2 * HZ) /* a session that broke may stand again within */
 
 static const struct nswap_place_avoid place_avoid_none;
 
-/* allocate the candidates. Returns 0, or -ENOMEM */
-int nswap_place_init(struct nswap_node *node)
+/* before the node has sessions */
+void nswap_place_init(struct nswap_node *node)
 {
 	spin_lock_init(&node->place_lock);
-	prandom_seed_state(&node->place_rnd, get_random_u64());
+	INIT_LIST_HEAD(&node->cands);
 	node->room_gone = jiffies - BACK - 1;
-	node->cand = kvcalloc(NSWAP_MAX_PEERS, sizeof(*node->cand), GFP_KERNEL);
-	return node->cand ? 0 : -ENOMEM;
-}
-
-/* @node: without sessions */
-void nswap_place_exit(struct nswap_node *node)
-{
-	kvfree(node->cand);
-}
-
-static bool place_avoided(const struct nswap_place_avoid *avoid, u16 index)
-{
-	unsigned int i;
-
-	for (i = 0; i < avoid->nr; i++)
-		if (avoid->peer[i] == index)
-			return true;
-	return false;
 }
 
 /*
@@ -57,131 +39,100 @@ static bool place_avoided(const struct nswap_place_avoid *avoid, u16 index)
  * sessions may be broken just now, by a message that was lost, or a peer's restart: the
  * only copy of a page waits for them, another one need not.
  */
-static bool room_may_come(const struct nswap_node *node,
-			  const struct nswap_place_avoid *avoid)
+static bool room_may_come(struct nswap_node *node, const struct nswap_place_avoid *avoid)
 {
-	unsigned int i;
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
+	bool may = false;
 
-	for (i = 0; i < node->nr_cand; i++) {
-		const struct nswap_place_peer *c = &node->cand[i];
-
-		if (!place_avoided(avoid, c->index) && c->eligible && !c->shrinking &&
-		    (c->free || c->inflight || c->grants))
-			return true;
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		nswap_cand_look(node, c, &v);
+		may = !nswap_place_avoided(avoid, c->index) && v.eligible && !v.shrinking &&
+		      (v.free || v.inflight || v.grants);
+		if (may)
+			break;
 	}
-	return !avoid->nr && !time_after(jiffies, node->room_gone + BACK);
+	rcu_read_unlock();
+	return may || (!avoid->nr &&
+		       !time_after(jiffies, READ_ONCE(node->room_gone) + BACK));
 }
 
-/*
- * Would one more page-out to it, perhaps, only wait there with its tag? Then it goes to
- * another peer, and home last.
- *
- *   it missed one		nothing until it is heard of, then one at a time until
- *				it answers
- *   no answer for long		nothing, while some are under way
- *   no answer for a moment	a quarter of the tags
- *   else			half of them, if there is another peer
- */
-static bool place_busy(const struct nswap_node *node,
-		       const struct nswap_place_peer *c)
+/* position of a peer that may be chosen, or -1; @index: 0 for none */
+static int place_named(const struct nswap_place_snapshot *s, u16 index)
 {
-	unsigned long age = jiffies - c->asked;
-	u32 most = node->nr_cand > 1 ? NSWAP_TAGS / 2 : U32_MAX;
+	int i;
 
-	if (!c->messages)
-		return c->missed && !time_after(c->heard, c->missed_at);
-	if (c->missed || age > msecs_to_jiffies(LATE_MOST_MS) ||
-	    (age > msecs_to_jiffies(LATE_MS) &&
-	     age > nsecs_to_jiffies(c->store_ns * LATE_TIMES)))
-		return true;
-	if (age > msecs_to_jiffies(SLOW_MS))
-		most = NSWAP_TAGS / 4;
-	return c->messages >= most;
-}
-
-static void place_update(struct nswap_node *node,
-			 const struct nswap_place_avoid *avoid)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&node->place_lock);
-	for (i = 0; i < node->nr_cand; i++)
-		node->cand[i].busy = place_avoided(avoid, node->cand[i].index) ||
-				     place_busy(node, &node->cand[i]);
-}
-
-/* a peer that may be chosen, or NULL; @index: 0 for none */
-static struct nswap_place_peer *place_named(struct nswap_node *node, u16 index)
-{
-	struct nswap_place_peer *c = index ? nswap_place_find(node, index) : NULL;
-
-	return c && nswap_place_usable(c) ? c : NULL;
+	for (i = 0; index && i < s->nr; i++)
+		if (s->peer[i].index == index)
+			return i;
+	return -1;
 }
 
 /* a page that is written again at its old place leaves no copy to be freed there */
-static struct nswap_place_peer *place_or_old(struct nswap_device *dev,
-					     struct nswap_place_peer *picked, u16 index,
-					     unsigned int pages)
+static int place_or_old(struct nswap_device *dev, const struct nswap_place_snapshot *s,
+			int picked, u16 index, unsigned int pages)
 {
 	const struct nswap_place_ops *policy = nswap_device_place(dev);
-	struct nswap_place_peer *old = place_named(dev->node, index);
+	int old = place_named(s, index);
 
-	if (!old || (policy->as_good && !policy->as_good(old, picked, pages)))
+	if (old < 0 ||
+	    (policy->as_good && !policy->as_good(&s->peer[old], &s->peer[picked], pages)))
 		return picked;
 	return old;
 }
 
 /*
- * The policy's choice, NULL if no peer takes even one page. @tier: set to what place_take()
- * returns if another tier is possible and the policy prefers it, else 0.
+ * The policy's choice, its position; negative if no peer takes even one page:
+ * NSWAP_PLACE_FLASH or NSWAP_PLACE_HOME if that is possible and the policy prefers it.
  */
-static struct nswap_place_peer *place_pick(struct nswap_device *dev,
-					   unsigned int pages,
-					   const struct nswap_place_avoid *avoid,
-					   int flash_inflight, int *tier)
+static int place_pick(struct nswap_device *dev, struct nswap_place_snapshot *s,
+		      unsigned int pages, const struct nswap_place_avoid *avoid,
+		      int flash_inflight)
 {
-	struct nswap_node *node = dev->node;
 	struct nswap_place_view view = {
-		.peer = node->cand, .nr = node->nr_cand,
-		.last = dev->placed_last,
-		.random = prandom_u32_state(&node->place_rnd),
+		.peer = s->peer, .nr = s->nr,
+		.last = *this_cpu_ptr(dev->placed_last),
+		.random = prandom_u32_state(&s->random),
 		.flash = flash_inflight >= 0,
 		.flash_inflight = max(flash_inflight, 0),
 		.home = avoid->home,
 		.lean = READ_ONCE(dev->leaning.now),
 	};
-	struct nswap_place_peer *c;
-	int pos;
+	int pos = place_named(s, avoid->prefer);
 
-	*tier = 0;
-	place_update(node, avoid);
-	c = place_named(node, avoid->prefer);
-	if (c)
-		return c;
+	if (pos >= 0)
+		return pos;
 	pos = nswap_device_place(dev)->pick(&view, pages);
-	if (view.flash && pos == NSWAP_PLACE_FLASH)
-		*tier = -EXDEV;
-	else if (view.home && pos == NSWAP_PLACE_HOME)
-		*tier = -EREMOTE;
-	if (pos < 0 || pos >= node->nr_cand ||
-	    !nswap_place_usable(&node->cand[pos]))
-		return NULL;
-	c = place_or_old(dev, &node->cand[pos], avoid->old, pages);
-	/* a page that stays where it is takes no turn of another peer */
-	if (c->index != avoid->old)
-		dev->placed_last = c->index;
-	return c;
+	if ((view.flash && pos == NSWAP_PLACE_FLASH) ||
+	    (view.home && pos == NSWAP_PLACE_HOME))
+		return pos;
+	return pos < 0 || pos >= s->nr ? -1 :
+	       place_or_old(dev, s, pos, avoid->old, pages);
 }
 
-static unsigned int place_spend(struct nswap_place_peer *c, unsigned int pages)
+/* a page that stays where it is, or goes to a preferred peer, takes no turn of another */
+static void place_note_turn(struct nswap_device *dev, const struct nswap_place_avoid *avoid,
+			    u16 index)
 {
-	unsigned int n = min(pages, c->grants);
+	if (index != avoid->old && index != avoid->prefer)
+		*this_cpu_ptr(dev->placed_last) = index;
+}
 
-	if (!c->messages++)
-		c->asked = jiffies;
-	c->grants -= n;
-	c->free -= min_t(u64, n, c->free);
-	c->inflight += n;
+/* a message begins: at least @least grants are spent, or none */
+static unsigned int place_spend(struct nswap_cand *c, unsigned int least,
+				unsigned int pages)
+{
+	unsigned int n;
+	u64 free;
+
+	/* before it counts: no task may find it old */
+	if (!nswap_tally_look(&c->tally).messages)
+		WRITE_ONCE(c->asked, jiffies);
+	n = nswap_tally_spend(&c->tally, least, pages);
+	free = READ_ONCE(c->free);
+	if (n && free)
+		WRITE_ONCE(c->free, free - min_t(u64, n, free));
 	return n;
 }
 
@@ -190,21 +141,29 @@ static int place_take(struct nswap_device *dev, unsigned int pages,
 		      u16 *index)
 {
 	struct nswap_node *node = dev->node;
-	struct nswap_place_peer *c;
-	int n, tier;
+	unsigned int n = 0;
+	int pos;
 
-	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, avoid, flash_inflight, &tier);
-	if (c) {
-		n = place_spend(c, pages);
-		*index = c->index;
-	} else if (tier) {
-		n = tier;
-	} else {
-		n = room_may_come(node, avoid) ? -EAGAIN : -ENOSPC;
-	}
-	spin_unlock(&node->place_lock);
-	return n;
+	do {
+		struct nswap_place_snapshot *s = nswap_place_snapshot(node, avoid);
+
+		pos = place_pick(dev, s, pages, avoid, flash_inflight);
+		if (pos >= 0) {
+			*index = s->peer[pos].index;
+			n = place_spend(s->cand[pos], 1, pages);
+		}
+		if (n)
+			place_note_turn(dev, avoid, *index);
+		nswap_place_snapshot_end();
+		/* other tasks have spent them since, or the session has ended */
+	} while (pos >= 0 && !n);
+	if (n)
+		return n;
+	if (pos == NSWAP_PLACE_FLASH)
+		return -EXDEV;
+	if (pos == NSWAP_PLACE_HOME)
+		return -EREMOTE;
+	return room_may_come(node, avoid) ? -EAGAIN : -ENOSPC;
 }
 
 /**
@@ -261,94 +220,138 @@ int nswap_place_take_apart(struct nswap_device *dev, unsigned int pages,
 unsigned int nswap_place_take_reserved(struct nswap_device *dev, unsigned int pages,
 				       u16 *index)
 {
-	struct nswap_place_peer *c, *best = NULL;
 	struct nswap_node *node = dev->node;
-	unsigned int i, most = 0;
+	struct nswap_cand *c, *best = NULL;
+	struct nswap_place_peer v;
+	unsigned int most = 0;
 
 	if (!dev->reserve)
 		return 0;
-	spin_lock(&node->place_lock);
-	place_update(node, &place_avoid_none);
-	for (i = 0; i < node->nr_cand; i++) {
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
 		u32 left;
 
-		c = &node->cand[i];
-		left = c->eligible && !c->busy ? nswap_reserve_left(dev, c->index) : 0;
+		nswap_cand_look(node, c, &v);
+		left = v.eligible && !v.busy ? nswap_reserve_left(dev, c->index) : 0;
 		if (left > most) {
 			most = left;
 			best = c;
 		}
 	}
 	pages = min(pages, most);
-	if (best) {
-		if (!best->messages++)
-			best->asked = jiffies;
-		best->inflight += pages;
+	if (best && !nswap_tally_look(&best->tally).messages)
+		WRITE_ONCE(best->asked, jiffies);
+	if (best && nswap_tally_begin(&best->tally, pages))
 		*index = best->index;
-	}
-	spin_unlock(&node->place_lock);
+	else
+		pages = 0;
+	rcu_read_unlock();
 	return pages;
 }
 
 /* at how many peers is there room for a strip of a row? any context; a snapshot */
 unsigned int nswap_place_count(struct nswap_node *node)
 {
-	unsigned int i, n = 0;
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
+	unsigned int n = 0;
 
-	spin_lock(&node->place_lock);
-	for (i = 0; i < node->nr_cand; i++) {
-		const struct nswap_place_peer *c = &node->cand[i];
-
-		n += c->eligible && !c->shrinking && !c->missed &&
-		     c->free + c->inflight + c->grants >= NSWAP_REQ_SLOTS;
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		nswap_cand_look(node, c, &v);
+		n += v.eligible && !v.shrinking && !READ_ONCE(c->missed) &&
+		     v.free + v.inflight + v.grants >= NSWAP_REQ_SLOTS;
 	}
-	spin_unlock(&node->place_lock);
+	rcu_read_unlock();
 	return n;
+}
+
+/* pages that candidates lend this node together, and how many of them are used */
+void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used)
+{
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
+
+	*lent = 0;
+	*used = 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		nswap_cand_look(node, c, &v);
+		if (!v.eligible || v.shrinking)
+			continue;
+		*lent += v.lent;
+		*used += v.lent - min(v.free, v.lent);
+	}
+	rcu_read_unlock();
+}
+
+/* the least time of a page-out to a candidate that may be chosen, in ns; 0: unknown */
+u64 nswap_place_fastest(struct nswap_node *node)
+{
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
+	u64 ns = 0;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		nswap_cand_look(node, c, &v);
+		if (v.eligible && !v.shrinking && v.store_ns && (!ns || v.store_ns < ns))
+			ns = v.store_ns;
+	}
+	rcu_read_unlock();
+	return ns;
 }
 
 /* would nswap_place_take() find a peer, for the policy to choose? */
 bool nswap_place_any(struct nswap_node *node, u16 avoid)
 {
-	struct nswap_place_avoid one = { .nr = !!avoid, .peer = { avoid } };
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
 	bool any = false;
-	unsigned int i;
 
-	spin_lock(&node->place_lock);
-	place_update(node, &one);
-	for (i = 0; i < node->nr_cand && !any; i++)
-		any = nswap_place_usable(&node->cand[i]);
-	spin_unlock(&node->place_lock);
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		any = c->index != avoid && nswap_cand_look(node, c, &v);
+		if (any)
+			break;
+	}
+	rcu_read_unlock();
 	return any;
 }
 
 /* does a peer besides these two have room, as far as is known? */
 bool nswap_place_third(struct nswap_node *node, u16 a, u16 b)
 {
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
 	bool any = false;
-	unsigned int i;
 
-	spin_lock(&node->place_lock);
-	for (i = 0; i < node->nr_cand && !any; i++) {
-		const struct nswap_place_peer *c = &node->cand[i];
-
-		any = c->index != a && c->index != b && c->eligible &&
-		      !c->shrinking && c->free;
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		nswap_cand_look(node, c, &v);
+		any = c->index != a && c->index != b && v.eligible && !v.shrinking &&
+		      v.free;
+		if (any)
+			break;
 	}
-	spin_unlock(&node->place_lock);
+	rcu_read_unlock();
 	return any;
 }
 
 /* would nswap_place_take_spare() find a peer? */
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 {
+	struct nswap_place_peer v;
+	struct nswap_cand *c;
 	bool spare = false;
-	unsigned int i;
 
-	spin_lock(&node->place_lock);
-	place_update(node, &place_avoid_none);
-	for (i = 0; i < node->nr_cand && !spare; i++)
-		spare = nswap_place_ample(&node->cand[i], pages);
-	spin_unlock(&node->place_lock);
+	rcu_read_lock();
+	list_for_each_entry_rcu(c, &node->cands, link) {
+		spare = nswap_cand_look(node, c, &v) && nswap_place_ample(&v, pages);
+		if (spare)
+			break;
+	}
+	rcu_read_unlock();
 	return spare;
 }
 
@@ -359,17 +362,16 @@ bool nswap_place_spare(struct nswap_node *node, unsigned int pages)
 unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index)
 {
-	struct nswap_node *node = dev->node;
-	struct nswap_place_peer *c;
+	struct nswap_place_snapshot *s = nswap_place_snapshot(dev->node, &place_avoid_none);
+	int pos = place_pick(dev, s, pages, &place_avoid_none, -1);
 	unsigned int n = 0;
-	int tier;
 
-	spin_lock(&node->place_lock);
-	c = place_pick(dev, pages, &place_avoid_none, -1, &tier);
-	if (c && nswap_place_ample(c, pages)) {
-		n = place_spend(c, pages);
-		*index = c->index;
+	if (pos >= 0 && nswap_place_ample(&s->peer[pos], pages)) {
+		*index = s->peer[pos].index;
+		n = place_spend(s->cand[pos], pages, pages);
 	}
-	spin_unlock(&node->place_lock);
+	if (n)
+		place_note_turn(dev, &place_avoid_none, *index);
+	nswap_place_snapshot_end();
 	return n;
 }

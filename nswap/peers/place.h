@@ -8,7 +8,6 @@
 #include "base/types.h"
 
 struct nswap_peer;
-struct nswap_place_peer;
 
 /**
  * enum nswap_place_why - why a candidate is evaluated again
@@ -40,15 +39,21 @@ struct nswap_place_avoid {
 	bool home;
 };
 
-/* one more, unless it is there or @index is 0; false if there is no room */
-static inline bool nswap_place_avoid_add(struct nswap_place_avoid *avoid, u16 index)
+/* is the peer of that index not to be chosen? */
+static inline bool nswap_place_avoided(const struct nswap_place_avoid *avoid, u16 index)
 {
 	unsigned int i;
 
 	for (i = 0; i < avoid->nr; i++)
 		if (avoid->peer[i] == index)
 			return true;
-	if (!index)
+	return false;
+}
+
+/* one more, unless it is there or @index is 0; false if there is no room */
+static inline bool nswap_place_avoid_add(struct nswap_place_avoid *avoid, u16 index)
+{
+	if (!index || nswap_place_avoided(avoid, index))
 		return true;
 	if (avoid->nr == NSWAP_PLACE_AVOID)
 		return false;
@@ -56,12 +61,9 @@ static inline bool nswap_place_avoid_add(struct nswap_place_avoid *avoid, u16 in
 	return true;
 }
 
-int nswap_place_init(struct nswap_node *node);
-void nswap_place_exit(struct nswap_node *node);
+void nswap_place_init(struct nswap_node *node);
 void nswap_place_add(struct nswap_peer *peer);
-struct nswap_place_peer *nswap_place_find(struct nswap_node *node, u16 index);
-void nswap_place_remove(struct nswap_node *node, u16 index);
-struct nswap_peer *nswap_place_peer(struct nswap_node *node, u16 index);
+void nswap_place_remove(struct nswap_peer *peer);
 bool nswap_place_return_expected(struct nswap_node *node);
 int nswap_place_take(struct nswap_device *dev, unsigned int pages, u16 avoid,
 		     int flash_inflight, u16 *index);
@@ -77,18 +79,18 @@ bool nswap_place_third(struct nswap_node *node, u16 a, u16 b);
 bool nswap_place_spare(struct nswap_node *node, unsigned int pages);
 unsigned int nswap_place_take_spare(struct nswap_device *dev,
 				    unsigned int pages, u16 *index);
-void nswap_place_give(struct nswap_node *node, u16 index, u32 grants, u64 free);
-void nswap_place_share(struct nswap_node *node, u16 index, u32 share);
-void nswap_place_ended(struct nswap_node *node, u16 index, u32 pages,
-		       u64 began, bool answered);
+void nswap_place_give(struct nswap_peer *peer, u32 grants, u64 free);
+void nswap_place_share(struct nswap_peer *peer, u32 share);
+void nswap_place_answered(struct nswap_peer *peer, u32 pages, u64 began, u32 grants,
+			  u64 free);
+void nswap_place_missed(struct nswap_peer *peer, u32 pages, u64 began);
 void nswap_place_look(struct nswap_peer *peer, enum nswap_place_why why);
-void nswap_place_rest(struct nswap_node *node, u16 index);
-void nswap_place_unspent(struct nswap_node *node, u16 index, u32 pages);
-u32 nswap_place_give_back(struct nswap_node *node, u16 index, u32 keep);
+void nswap_place_rest(struct nswap_peer *peer);
+void nswap_place_unspent(struct nswap_peer *peer, u32 pages);
+u32 nswap_place_give_back(struct nswap_peer *peer, u32 keep);
 void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used);
 u64 nswap_place_fastest(struct nswap_node *node);
-bool nswap_place_wants(struct nswap_node *node, u16 index);
-void nswap_place_numbers(struct nswap_node *node, u16 index, u32 *grants,
-			 u32 *inflight);
+bool nswap_place_wants(const struct nswap_peer *peer);
+void nswap_place_numbers(const struct nswap_peer *peer, u32 *grants, u32 *inflight);
 
 #endif

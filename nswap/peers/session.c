@@ -263,7 +263,7 @@ static void session_down(struct nswap_peer *peer)
 {
 	struct nswap_node *node = peer->node;
 
-	nswap_place_remove(node, peer->index);
+	nswap_place_remove(peer);
 	nswap_peer_become(peer, BIT(NSWAP_PEER_UP), NSWAP_PEER_SUSPECTED);
 	wait_event(peer->wait, !atomic_read(&peer->followers));
 	session_close(peer);

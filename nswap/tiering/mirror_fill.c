@@ -291,7 +291,7 @@ static bool repair_send(struct nswap_mirror_fill *f, unsigned int first)
 	n = nswap_place_take(io->dev, nr, f->good, -1, &index);
 	if (n <= 0)
 		return false;
-	peer = nswap_place_peer(io->dev->node, index);
+	peer = nswap_peer_get(io->dev->node, index);
 	if (!peer)
 		return false;
 	io->todo &= ~GENMASK(first + n - 1, first);

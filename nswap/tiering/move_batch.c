@@ -28,6 +28,7 @@
 #include "core/page_tag.h"
 #include "core/slot_update.h"
 #include "move_batch.h"
+#include "peers/peer.h"
 #include "peers/place.h"
 
 static struct nswap_move_batch *move_batch_of(struct nswap_op *op)
@@ -145,7 +146,7 @@ static struct nswap_peer *move_batch_choose(struct nswap_move_batch *mo, unsigne
 	if (n <= 0)
 		return NULL;
 	*nr = n;
-	return nswap_place_peer(node, index);
+	return nswap_peer_get(node, index);
 }
 
 /* store the slots unchanged since they were read at peers, and wait for the answers */
