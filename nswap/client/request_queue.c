@@ -12,6 +12,7 @@
  *  - @pending counts the messages under way plus one for the dispatcher or the
  *    waiting list. The context that brings it to zero ends the request or, when
  *    slots have to be retried, puts it on the waiting list.
+ *  - A request that has waited is counted in the client's @minding until it ends.
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry and @parked.
  *  - A waiting page-out is failed after four times store_timeout_ms, so nothing that
@@ -95,6 +96,20 @@ void nswap_request_submit(struct nswap_io *io)
 	request_dispatch(io);
 }
 
+/*
+ * It waits, for the first time: from now on, until it ends, kicks count. The first one that
+ * does counts as a kick itself, since what was before it has not.
+ */
+static void request_minds(struct nswap_io *io)
+{
+	struct nswap_client *cl = io->dev->node->client;
+
+	io->waited = true;
+	/* pairs with nswap_client_kick() */
+	if (atomic_inc_return(&cl->minding) == 1)
+		atomic_inc(&cl->changes);
+}
+
 static void request_wait(struct nswap_io *io, struct list_head *list)
 {
 	struct nswap_node *node = io->dev->node;
@@ -103,7 +118,8 @@ static void request_wait(struct nswap_io *io, struct list_head *list)
 	bool first = !io->waited;
 	unsigned long flags;
 
-	io->waited = true;
+	if (first)
+		request_minds(io);
 	spin_lock_irqsave(&cl->wait_lock, flags);
 	list_add_tail(&io->link, list);
 	if (list == &cl->for_room)
@@ -237,6 +253,8 @@ static void request_over(struct nswap_io *io)
  */
 void nswap_request_end(struct nswap_io *io)
 {
+	if (io->waited)
+		atomic_dec(&io->dev->node->client->minding);
 	if (nswap_io_own(io)) {
 		struct nswap_node *node = io->dev->node;
 		bool write = io->write;

@@ -22,7 +22,8 @@ int nswap_client_start(struct nswap_node *node)
 	if (!cl)
 		return -ENOMEM;
 	cl->orphan = kvcalloc(NSWAP_ORPHANS, sizeof(*cl->orphan), GFP_KERNEL);
-	if (!cl->orphan) {
+	if (!cl->orphan || nswap_client_ids_init(cl)) {
+		kvfree(cl->orphan);
 		kfree(cl);
 		return -ENOMEM;
 	}
@@ -60,6 +61,7 @@ void nswap_client_stop(struct nswap_node *node)
 	cancel_work_sync(&cl->losses);
 	cancel_work_sync(&cl->kick);
 	cancel_work_sync(&cl->unpark);
+	nswap_client_ids_exit(cl);
 	kvfree(cl->orphan);
 	kfree(cl);
 	node->client = NULL;

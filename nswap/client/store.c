@@ -213,7 +213,8 @@ void nswap_store_send(struct nswap_op *op)
 
 	if (nswap_wire_short(&op->m.hdr))
 		nswap_short_gens(op);
-	WRITE_ONCE(peer->used, jiffies);
+	if (READ_ONCE(peer->used) != jiffies)
+		WRITE_ONCE(peer->used, jiffies);
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&op->io->pending);
 	if (nswap_session_send(nswap_session_store_conn(peer), &op->m, op->io->more)) {

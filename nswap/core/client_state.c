@@ -6,20 +6,42 @@
 #include "client_state.h"
 #include "node.h"
 
+#define ID_CPUS		65536	/* between two ids of one CPU */
 #define CLIENT_IDLE_MS	2000
 #define TICK_LEAST_MS	10	/* a tick looks at every peer: not more often */
 #define LONGER		4	/* times as long as this node stood still */
 #define LONGEST_MS	60000u	/* or dead_after, if that is more */
 
-/* a new message id */
+/* Ids of messages: each CPU has its own. Returns 0, or -ENOMEM */
+int nswap_client_ids_init(struct nswap_client *cl)
+{
+	int cpu;
+
+	BUILD_BUG_ON(NR_CPUS > ID_CPUS);
+	cl->ids = alloc_percpu(u64);
+	if (!cl->ids)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(cl->ids, cpu) = cpu;
+	return 0;
+}
+
+void nswap_client_ids_exit(struct nswap_client *cl)
+{
+	free_percpu(cl->ids);
+}
+
+/* a new message id, not 0; any context */
 __le64 nswap_client_id(struct nswap_node *node)
 {
-	return cpu_to_le64(atomic64_inc_return(&node->client->next_id));
+	return cpu_to_le64(this_cpu_add_return(*node->client->ids, ID_CPUS));
 }
 
 /**
  * nswap_client_kick() - something changed: try the waiting requests again
  * @node: node
+ *
+ * While none waits, or has waited and not ended, nothing is written.
  *
  * Context: any; does not sleep, on the page-out path.
  */
@@ -27,8 +49,12 @@ void nswap_client_kick(struct nswap_node *node)
 {
 	struct nswap_client *cl = node->client;
 
+	/* pairs with request_minds(): it counts, or what has changed is seen there */
+	smp_mb();
+	if (!atomic_read(&cl->minding))
+		return;
 	atomic_inc(&cl->changes);
-	/* pairs with nswap_request_wait() */
+	/* pairs with request_wait() */
 	smp_mb__after_atomic();
 	if (nswap_client_waits(cl))
 		queue_work(nswap_io_wq, &cl->kick);
@@ -118,13 +144,14 @@ void nswap_client_begin(struct nswap_node *node)
  */
 void nswap_client_used(struct nswap_node *node)
 {
-	struct nswap_client *cl = node->client;
-	bool rested = time_after(jiffies, READ_ONCE(cl->used) +
-				 msecs_to_jiffies(CLIENT_IDLE_MS));
+	unsigned long now = jiffies, used = READ_ONCE(node->client->used);
 
-	WRITE_ONCE(cl->used, jiffies);
+	/* once a jiffy: other CPUs read and write it, too */
+	if (used == now)
+		return;
+	WRITE_ONCE(node->client->used, now);
 	/* the next tick may be far off: run one now, which sees @used */
-	if (rested)
+	if (time_after(now, used + msecs_to_jiffies(CLIENT_IDLE_MS)))
 		nswap_client_tick_now(node);
 }
 

@@ -8,6 +8,7 @@
 #include <linux/bio.h>
 #include <linux/hrtimer.h>
 #include <linux/llist.h>
+#include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -53,11 +54,12 @@ struct nswap_hedge {
  * struct nswap_client - the client role of a node
  * @node: node
  * @sessions_wanted: set with the first device, never cleared
- * @next_id: of the next message
+ * @ids: of the message before, one for each CPU
  * @next_session: of the next session with any peer; increases within the epoch
  * @used: jiffies of the last page-out sent to any peer, or to flash instead, or
  *	of the last tick with a page at home to be moved out
  * @wait_lock: protects @waiting, @for_room and @ready
+ * @minding: requests that have waited and not ended; kicks count while there are any
  * @changes: counts kicks, so that none is missed between trying and waiting
  * @waiting: requests that wait for a slot, or to be placed or loaded again
  * @for_room: page-outs that wait for room at a peer
@@ -86,10 +88,11 @@ struct nswap_hedge {
 struct nswap_client {
 	struct nswap_node *node;
 	bool sessions_wanted;
-	atomic64_t next_id;
+	u64 __percpu *ids;
 	atomic64_t next_session;
 	unsigned long used;
 	spinlock_t wait_lock;
+	atomic_t minding;
 	atomic_t changes;
 	struct list_head waiting;
 	struct list_head for_room;
@@ -116,6 +119,8 @@ struct nswap_client {
 	wait_queue_head_t returns_wait;
 };
 
+int nswap_client_ids_init(struct nswap_client *cl);
+void nswap_client_ids_exit(struct nswap_client *cl);
 __le64 nswap_client_id(struct nswap_node *node);
 void nswap_client_kick(struct nswap_node *node);
 void nswap_client_kick_all(struct nswap_node *node);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The client's tick, when requests begin to wait: soon, but not more often than it may run. */
+/*
+ * The client's tick, when requests begin to wait: soon, but not more often than it may run.
+ * Kicks of those that wait: none is missed, and none counts while none waits. Ids of
+ * messages: no two are the same.
+ */
 #include <kunit/test.h>
 
 #include "../../nswap/core/client_state.c"
 
 #define WAITS	1000
+#define IDS	300
 
 /**
  * struct tick_fixture - a client whose tick only counts
@@ -88,6 +93,61 @@ static void many_waits(struct kunit *test)
 			1 + (jiffies - began) / least);
 }
 
+/* a kick before any waits is not counted: the first that waits counts for it */
+static void kick_before_the_first(struct kunit *test)
+{
+	struct tick_fixture *f = test->priv;
+	int seen = atomic_read(&f->cl.changes);
+
+	nswap_client_kick(&f->node);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->cl.changes), seen);
+	nswap_client_mind(&f->node);
+	KUNIT_EXPECT_NE(test, atomic_read(&f->cl.changes), seen);
+}
+
+/* each one counts while a request waits, and none when all have ended */
+static void kicks_while_one_waits(struct kunit *test)
+{
+	struct tick_fixture *f = test->priv;
+	int seen;
+
+	nswap_client_mind(&f->node);
+	seen = atomic_read(&f->cl.changes);
+	nswap_client_mind(&f->node);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->cl.changes), seen);
+	nswap_client_kick(&f->node);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->cl.changes), seen + 1);
+	atomic_dec(&f->cl.minding);
+	nswap_client_kick(&f->node);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->cl.changes), seen + 2);
+	atomic_dec(&f->cl.minding);
+	nswap_client_kick(&f->node);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->cl.changes), seen + 2);
+}
+
+/* those of one CPU after those of another, as if a task had moved in between */
+static void ids_differ(struct kunit *test)
+{
+	struct tick_fixture *f = test->priv;
+	u64 *ids = kunit_kcalloc(test, 2 * IDS, sizeof(*ids), GFP_KERNEL);
+	unsigned int i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	KUNIT_ASSERT_EQ(test, nswap_client_ids_init(&f->cl), 0);
+	for (i = 0; i < IDS; i++)
+		ids[i] = le64_to_cpu(nswap_client_id(&f->node));
+	/* as another CPU begins */
+	*raw_cpu_ptr(f->cl.ids) = nr_cpu_ids;
+	for (; i < 2 * IDS; i++)
+		ids[i] = le64_to_cpu(nswap_client_id(&f->node));
+	nswap_client_ids_exit(&f->cl);
+	for (i = 0; i < 2 * IDS; i++) {
+		KUNIT_EXPECT_NE(test, ids[i], 0ull);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test, ids[i], ids[j]);
+	}
+}
+
 static int tick_init(struct kunit *test)
 {
 	struct tick_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -100,6 +160,8 @@ static int tick_init(struct kunit *test)
 		return ret;
 	f->node.client = &f->cl;
 	f->cl.node = &f->node;
+	INIT_LIST_HEAD(&f->cl.waiting);
+	INIT_LIST_HEAD(&f->cl.for_room);
 	INIT_DELAYED_WORK(&f->cl.tick, tick_counted);
 	test->priv = f;
 	return 0;
@@ -119,6 +181,9 @@ static struct kunit_case tick_cases[] = {
 	KUNIT_CASE(first_wait),
 	KUNIT_CASE(second_wait),
 	KUNIT_CASE(many_waits),
+	KUNIT_CASE(kick_before_the_first),
+	KUNIT_CASE(kicks_while_one_waits),
+	KUNIT_CASE(ids_differ),
 	{}
 };
 
