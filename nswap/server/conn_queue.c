@@ -15,7 +15,8 @@
  *  - The link calls only while the connection is RESTING, or is about to; what came before
  *    it would have called is looked for once more.
  *  - A hand lingers at its connection until the next message, since that costs less than to
- *    rest: three quarters of them at most, and none if a connection waits.
+ *    rest: three quarters of them at most, and none if a connection waits. It may until it
+ *    is called, message after message, without the lock; one that is busy is called, too.
  *  - A connection that is READY waits for no memory: hands that find others waiting give
  *    theirs up after a message that leaves it empty, or TURN of them, more or fewer by the
  *    owner's weight (weights.c). What holds a hand up is bounded, so that some hands are free
@@ -139,18 +140,24 @@ static struct nswap_hand *hand_idle(struct nswap_hands *h)
 	return list_first_entry_or_null(&h->idle, struct nswap_hand, link);
 }
 
+/* it may linger no longer; the lock held */
+static void hand_called(struct nswap_hands *h, struct nswap_hand *hand)
+{
+	list_del_init(&hand->link);
+	h->nr_lingering--;
+	/* pairs with the transport's ->wait() */
+	WRITE_ONCE(hand->called, true);
+}
+
 /* hands that have lingered for @longer jiffies linger no longer; the lock held */
 static void hands_call(struct nswap_hands *h, unsigned long longer)
 {
 	struct nswap_hand *hand, *next;
 
 	list_for_each_entry_safe(hand, next, &h->lingering, link) {
-		if (longer && !time_after(jiffies, hand->idle + longer))
-			break;
-		list_del_init(&hand->link);
-		h->nr_lingering--;
-		/* pairs with the transport's ->wait() */
-		WRITE_ONCE(hand->called, true);
+		if (longer && !time_after(jiffies, READ_ONCE(hand->idle) + longer))
+			continue;
+		hand_called(h, hand);
 		wake_up_process(hand->task);
 	}
 }
@@ -290,6 +297,8 @@ struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv
 	struct nswap_hands *h = hand->hands;
 
 	spin_lock_bh(&h->lock);
+	if (!hand->called)
+		hand_called(h, hand);
 	if (conn) {
 		conn_end(h, conn);
 		conn_queue(h, conn);
@@ -352,33 +361,34 @@ void nswap_conn_call(struct nswap_hands *h, unsigned long longer)
 	spin_unlock_bh(&h->lock);
 }
 
-/* wait for the next message of a connection, as long as no other needs the hand */
-static bool conn_linger(struct nswap_hands *h, struct nswap_srv_conn *conn)
+/* may a hand linger from now on, until it is called? */
+static bool hand_may_linger(struct nswap_hands *h, struct nswap_hand *hand)
 {
-	struct nswap_hand *hand = conn->hand;
-	bool may, came;
+	bool may;
 
 	spin_lock_bh(&h->lock);
 	if (4 * h->nr_lingering >= 3 * h->nr)
 		hands_call(h, LINGER);
 	may = !nswap_conn_queued(h) && 4 * h->nr_lingering < 3 * h->nr;
 	if (may) {
-		hand->called = false;
-		hand->idle = jiffies;
+		WRITE_ONCE(hand->called, false);
 		list_add_tail(&hand->link, &h->lingering);
 		h->nr_lingering++;
 	}
 	spin_unlock_bh(&h->lock);
-	if (!may)
+	return may;
+}
+
+/* wait for the next message of a connection, as long as no other needs the hand */
+static bool conn_linger(struct nswap_hands *h, struct nswap_srv_conn *conn)
+{
+	struct nswap_hand *hand = conn->hand;
+
+	WRITE_ONCE(hand->idle, jiffies);
+	/* if it was not called, none waits that has not called it since */
+	if (READ_ONCE(hand->called) && !hand_may_linger(h, hand))
 		return false;
-	came = conn->t->wait(conn->l, conn->need, &hand->called);
-	spin_lock_bh(&h->lock);
-	if (!hand->called) {
-		list_del_init(&hand->link);
-		h->nr_lingering--;
-	}
-	spin_unlock_bh(&h->lock);
-	return came;
+	return conn->t->wait(conn->l, conn->need, &hand->called);
 }
 
 /* have answers to loads of more than one owner left lately? without the lock */

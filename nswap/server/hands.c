@@ -109,6 +109,7 @@ static bool hands_make(struct nswap_hands *h)
 		return false;
 	hand->hands = h;
 	INIT_LIST_HEAD(&hand->link);
+	hand->called = true;
 	task = kthread_create(hand_loop, hand, "nswap/%u-s%u", h->node->number, ++h->made);
 	if (IS_ERR(task)) {
 		kfree(hand);

@@ -23,8 +23,8 @@
  * @link: among the idle ones, or those that linger; the lock
  * @task: the thread
  * @conn: what it serves, NULL while it is idle; the lock
- * @idle: jiffies since when it is idle, or lingers
- * @called: it is to linger no longer
+ * @idle: jiffies since when it is idle, or lingered last
+ * @called: it may not linger, or no longer; not set: it is among those that may
  * @weight: of the owner it serves now; its own
  */
 struct nswap_hand {
@@ -49,7 +49,7 @@ struct nswap_hand {
  * @nr: how many
  * @idle: hands, the one that was busy last first
  * @nr_idle: how many; read without the lock, too
- * @lingering: hands that wait for the next message of their connection, the longest first
+ * @lingering: hands that may wait for the next message of their connection
  * @nr_lingering: how many
  * @ready: connections that wait for a hand, by kind, the first one first
  * @nr_ready: how many; read without the lock, too
