@@ -96,20 +96,6 @@ void nswap_request_submit(struct nswap_io *io)
 	request_dispatch(io);
 }
 
-/*
- * It waits, for the first time: from now on, until it ends, kicks count. The first one that
- * does counts as a kick itself, since what was before it has not.
- */
-static void request_minds(struct nswap_io *io)
-{
-	struct nswap_client *cl = io->dev->node->client;
-
-	io->waited = true;
-	/* pairs with nswap_client_kick() */
-	if (atomic_inc_return(&cl->minding) == 1)
-		atomic_inc(&cl->changes);
-}
-
 static void request_wait(struct nswap_io *io, struct list_head *list)
 {
 	struct nswap_node *node = io->dev->node;
@@ -118,8 +104,9 @@ static void request_wait(struct nswap_io *io, struct list_head *list)
 	bool first = !io->waited;
 	unsigned long flags;
 
+	io->waited = true;
 	if (first)
-		request_minds(io);
+		nswap_client_mind(node);
 	spin_lock_irqsave(&cl->wait_lock, flags);
 	list_add_tail(&io->link, list);
 	if (list == &cl->for_room)

@@ -37,6 +37,20 @@ __le64 nswap_client_id(struct nswap_node *node)
 	return cpu_to_le64(this_cpu_add_return(*node->client->ids, ID_CPUS));
 }
 
+/*
+ * A request waits, for the first time: from now on, until it has ended and left @minding,
+ * kicks count. The first such request counts as a kick itself, for those before did not.
+ * Any context, page-out path.
+ */
+void nswap_client_mind(struct nswap_node *node)
+{
+	struct nswap_client *cl = node->client;
+
+	/* pairs with nswap_client_kick() */
+	if (atomic_inc_return(&cl->minding) == 1)
+		atomic_inc(&cl->changes);
+}
+
 /**
  * nswap_client_kick() - something changed: try the waiting requests again
  * @node: node
@@ -49,7 +63,7 @@ void nswap_client_kick(struct nswap_node *node)
 {
 	struct nswap_client *cl = node->client;
 
-	/* pairs with request_minds(): it counts, or what has changed is seen there */
+	/* pairs with nswap_client_mind(): it counts, or what has changed is seen there */
 	smp_mb();
 	if (!atomic_read(&cl->minding))
 		return;

@@ -122,6 +122,7 @@ struct nswap_client {
 int nswap_client_ids_init(struct nswap_client *cl);
 void nswap_client_ids_exit(struct nswap_client *cl);
 __le64 nswap_client_id(struct nswap_node *node);
+void nswap_client_mind(struct nswap_node *node);
 void nswap_client_kick(struct nswap_node *node);
 void nswap_client_kick_all(struct nswap_node *node);
 void nswap_client_unpark(struct nswap_node *node);

@@ -23,6 +23,44 @@
 
 #define MOST	16	/* answers */
 
+/* what is free, or was within this jiffy: for answers with which nothing becomes less */
+u64 nswap_answers_free(struct nswap_srv_conn *conn)
+{
+	unsigned long now = jiffies ?: 1;
+
+	if (conn->free_at != now)
+		conn->free = nswap_cache_free_pages(conn->node->cache, conn->owner);
+	conn->free_at = now;
+	return conn->free;
+}
+
+/* as nswap_serve_head(); @free: pages that the owner is told to be free */
+void nswap_answers_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes, u64 free)
+{
+	struct nswap_wire_hdr *h = &conn->tx;
+
+	nswap_wire_init(h, type, nr, bytes);
+	h->id = conn->rx.id;
+	h->slot = conn->rx.slot;
+	h->instance = conn->rx.instance;
+	h->free = cpu_to_le64(free);
+}
+
+/**
+ * nswap_serve_head() - begin the answer to the message being handled
+ * @conn: connection
+ * @type: enum nswap_wire_type
+ * @nr: results or runs
+ * @bytes: payload
+ *
+ * Context: process, the connection's hand.
+ */
+void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
+{
+	nswap_answers_head(conn, type, nr, bytes,
+			   nswap_cache_free_pages(conn->node->cache, conn->owner));
+}
+
 /* a segment of the page of headers; those that lie side by side are one */
 static void answers_vec(struct nswap_srv_conn *conn, u32 bytes)
 {

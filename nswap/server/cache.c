@@ -149,6 +149,8 @@ static void cache_give(struct nswap_cache *c, struct list_head *unused, u64 sent
 	struct nswap_entry *e, *next;
 	LIST_HEAD(surplus);
 
+	if (list_empty(unused))
+		return;
 	spin_lock(&c->lock);
 	c->nr_sent -= sent;
 	list_for_each_entry_safe(e, next, unused, link) {
@@ -269,17 +271,11 @@ static u32 cache_window_most(const struct nswap_cache *c, const struct nswap_own
 	return nswap_share_window(free, o->weight, c->weights, WINDOW_FIRST, NSWAP_WINDOW_MAX);
 }
 
-/*
- * Promise an owner more pages. Returns how many more it was granted; they are set aside
- * before the promise is sent.
- */
-u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
-		      u32 wanted)
+/* see nswap_cache_grant(); cache->lock held */
+static u32 cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used, u32 wanted)
 {
 	u32 add = 0, fair, renewed = 0;
-	bool lacks;
 
-	spin_lock(&c->lock);
 	o->window = clamp(max(o->window + used, wanted), WINDOW_FIRST,
 			  cache_window_most(c, o));
 	if (o->window > o->granted && !nswap_cache_holding(c)) {
@@ -293,6 +289,21 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		o->granted += add;
 		c->granted += add;
 	}
+	return add;
+}
+
+/*
+ * Promise an owner more pages. Returns how many more it was granted; they are set aside
+ * before the promise is sent.
+ */
+u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
+		      u32 wanted)
+{
+	bool lacks;
+	u32 add;
+
+	spin_lock(&c->lock);
+	add = cache_grant(c, o, used, wanted);
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
 	if (lacks)
@@ -343,6 +354,14 @@ u64 nswap_cache_promisable(const struct nswap_cache *c)
 	return c->target > taken ? c->target - taken : 0;
 }
 
+/* see nswap_cache_free_pages(); cache->lock held */
+static u64 cache_free_pages(const struct nswap_cache *c, const struct nswap_owner *o)
+{
+	u64 n = nswap_cache_promisable(c);
+
+	return o ? min(n, nswap_cache_left(c, o)) : n;
+}
+
 /*
  * Pages neither filled nor granted; 0 while the node shrinks. @o: of these, those that
  * this owner may get; NULL for all.
@@ -352,11 +371,36 @@ u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o)
 	u64 n;
 
 	spin_lock(&c->lock);
-	n = nswap_cache_promisable(c);
-	if (o)
-		n = min(n, nswap_cache_left(c, o));
+	n = cache_free_pages(c, o);
 	spin_unlock(&c->lock);
 	return n;
+}
+
+/**
+ * nswap_cache_stored() - a store is over: what was taken for it is held, or put back
+ * @c: cache
+ * @o: its owner, whose lock is held
+ * @fenced: it is promised nothing more
+ * @so: @taken and @used, the rest is filled in
+ *
+ * nswap_cache_filled(), nswap_cache_grant() and nswap_cache_free_pages() in one go.
+ *
+ * Context: process, does not sleep.
+ */
+void nswap_cache_stored(struct nswap_cache *c, struct nswap_owner *o, bool fenced,
+			struct nswap_cache_stored *so)
+{
+	bool lacks;
+
+	spin_lock(&c->lock);
+	o->filling -= so->taken;
+	so->grants = fenced ? 0 : cache_grant(c, o, so->used, 0);
+	so->free = cache_free_pages(c, o);
+	so->above = nswap_cache_above(c);
+	lacks = nswap_cache_lacks(c);
+	spin_unlock(&c->lock);
+	if (lacks)
+		nswap_cache_fill_kick(c);
 }
 
 /* the share of each owner in pages, NSWAP_NO_SHARE if that is all that is lent */

@@ -267,6 +267,22 @@ static inline unsigned int nswap_entry_vecs(struct bio_vec *bv, const struct nsw
 	return 2;
 }
 
+/**
+ * struct nswap_cache_stored - a store that is over
+ * @taken: pages that were taken for it
+ * @used: of these, pages that are held
+ * @grants: pages promised to its owner beside those it has spent
+ * @free: pages it may be told to be free
+ * @above: pages held above the target
+ */
+struct nswap_cache_stored {
+	u32 taken;
+	u32 used;
+	u32 grants;
+	u64 free;
+	u64 above;
+};
+
 u64 nswap_cache_left(const struct nswap_cache *c, const struct nswap_owner *o);
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken);
@@ -283,6 +299,8 @@ void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o);
 u64 nswap_cache_promisable(const struct nswap_cache *c);
 u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o);
+void nswap_cache_stored(struct nswap_cache *c, struct nswap_owner *o, bool fenced,
+			struct nswap_cache_stored *so);
 u64 nswap_cache_share(struct nswap_cache *c);
 u64 nswap_cache_surplus(struct nswap_cache *c);
 int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,

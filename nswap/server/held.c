@@ -204,6 +204,17 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return n;
 }
 
+/* nswap_cache_stored() for a connection, which is promised nothing if it is fenced */
+void nswap_held_stored(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		       struct nswap_cache_stored *so)
+{
+	struct nswap_owner *o = conn->owner;
+
+	spin_lock(&o->lock);
+	nswap_cache_stored(c, o, nswap_held_fenced(conn), so);
+	spin_unlock(&o->lock);
+}
+
 /* nswap_cache_take_back() for a connection that is not fenced */
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			u32 n)

@@ -16,6 +16,8 @@ bool nswap_held_take_reserved(struct nswap_cache *c, struct nswap_srv_conn *conn
 			      u32 instance, u64 slot, u32 n, struct list_head *taken);
 u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		     u32 used, u32 wanted);
+void nswap_held_stored(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		       struct nswap_cache_stored *so);
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			u32 n);
 u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,

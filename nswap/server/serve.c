@@ -18,26 +18,6 @@
 #include "pure/share.h"
 #include "server.h"
 
-/**
- * nswap_serve_head() - begin the answer to the message being handled
- * @conn: connection
- * @type: enum nswap_wire_type
- * @nr: results or runs
- * @bytes: payload
- *
- * Context: process, the connection's hand.
- */
-void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes)
-{
-	struct nswap_wire_hdr *h = &conn->tx;
-
-	nswap_wire_init(h, type, nr, bytes);
-	h->id = conn->rx.id;
-	h->slot = conn->rx.slot;
-	h->instance = conn->rx.instance;
-	h->free = cpu_to_le64(nswap_cache_free_pages(conn->node->cache, conn->owner));
-}
-
 /* tell an owner of its share of what is lent, if that is not all */
 static void serve_share(struct nswap_srv_conn *conn)
 {

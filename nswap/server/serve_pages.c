@@ -114,19 +114,20 @@ static bool store_take(struct nswap_srv_conn *conn, u32 nr,
 }
 
 static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
-			 const __le16 *len, u32 *stored)
+			 const __le16 *len, struct nswap_cache_stored *so)
 {
 	struct nswap_cache *c = conn->node->cache;
-	u32 nr = le32_to_cpu(conn->rx.nr);
 	int ret = nswap_serve_pages(conn, entries, len);
 
 	question_here(conn);
-	if (ret)
-		nswap_cache_give(c, entries);
-	else
-		*stored = store_insert(conn, entries);
-	nswap_stat_add(conn->node, pages_stored, *stored);
-	if (nswap_cache_filled(c, conn->owner, nr))
+	so->taken = le32_to_cpu(conn->rx.nr);
+	if (!ret) {
+		so->used = store_insert(conn, entries);
+		nswap_stat_add(conn->node, pages_stored, so->used);
+		return 0;
+	}
+	nswap_cache_give(c, entries);
+	if (nswap_cache_filled(c, conn->owner, so->taken))
 		nswap_hooks.mover_kick(conn->node);
 	return ret;
 }
@@ -149,23 +150,25 @@ static int store_refuse(struct nswap_srv_conn *conn, u32 nr)
 	return ret;
 }
 
-static int store_ack(struct nswap_srv_conn *conn, u32 nr, u32 stored)
+static int store_ack(struct nswap_srv_conn *conn, u32 nr, struct nswap_cache_stored *so)
 {
-	u32 bytes = nr * sizeof(conn->result[0]), add;
+	u32 bytes = nr * sizeof(conn->result[0]);
 
 	nswap_inject_point(conn->node->id, NSWAP_POINT_STORED);
-	/* first, so that what is free is what is left after it */
-	add = nswap_held_grant(conn->node->cache, conn, stored, 0);
-	nswap_serve_head(conn, NSWAP_STORE_ACK, nr, bytes);
+	nswap_held_stored(conn->node->cache, conn, so);
+	if (so->taken && so->above)
+		nswap_hooks.mover_kick(conn->node);
+	nswap_answers_head(conn, NSWAP_STORE_ACK, nr, bytes, so->free);
 	conn->tx.took = serve_time_taken(conn);
-	conn->tx.grants = cpu_to_le32(add);
+	conn->tx.grants = cpu_to_le32(so->grants);
 	return nswap_serve_answer(conn, conn->result, bytes);
 }
 
 /* STORE; process, the connection's hand; sleeps. 0 to go on, an error to close it */
 int nswap_serve_store(struct nswap_srv_conn *conn)
 {
-	u32 nr = le32_to_cpu(conn->rx.nr), stored = 0;
+	struct nswap_cache_stored so = { };
+	u32 nr = le32_to_cpu(conn->rx.nr);
 	const __le16 *len = NULL;
 	LIST_HEAD(entries);
 	int ret;
@@ -179,10 +182,10 @@ int nswap_serve_store(struct nswap_srv_conn *conn)
 	if (ret)
 		return ret;
 	if (store_take(conn, nr, &entries))
-		ret = store_receive(conn, &entries, len, &stored);
+		ret = store_receive(conn, &entries, len, &so);
 	else
 		ret = store_refuse(conn, nr);
-	return ret ?: store_ack(conn, nr, stored);
+	return ret ?: store_ack(conn, nr, &so);
 }
 
 /* the pages of a LOAD that are held, each with a reference; returns how many */
@@ -255,7 +258,8 @@ int nswap_serve_load(struct nswap_srv_conn *conn)
 	how = load_lens(conn, nr, held, entry, len, &pages);
 	if (how == LOAD_SHORT)
 		bytes += nr * sizeof(*len);
-	nswap_serve_head(conn, NSWAP_LOAD_REPLY, nr, bytes + pages);
+	nswap_answers_head(conn, NSWAP_LOAD_REPLY, nr, bytes + pages,
+			   nswap_answers_free(conn));
 	if (how == LOAD_SHORT)
 		conn->tx.flags = cpu_to_le16(NSWAP_F_SHORT);
 	conn->tx.took = serve_time_taken(conn);

@@ -100,6 +100,8 @@ enum nswap_conn_phase {
  * @rx: message being handled
  * @tx: its answer
  * @here_ns: when all of a STORE or LOAD was received, 0 if its owner did not ask
+ * @free: pages that were free for its owner when a LOAD was answered
+ * @free_at: jiffies of that, 0: not yet
  * @gen: generations of a STORE or LOAD; lengths of pages behind them
  * @result: results of a STORE
  * @status: results of a LOAD; likewise
@@ -151,6 +153,8 @@ struct nswap_srv_conn {
 	struct nswap_wire_hdr rx;
 	struct nswap_wire_hdr tx;
 	u64 here_ns;
+	u64 free;
+	unsigned long free_at;
 	__le32 gen[NSWAP_REQ_SLOTS * 3 / 2];
 	struct nswap_wire_result result[NSWAP_REQ_SLOTS];
 	__le32 status[NSWAP_REQ_SLOTS * 3 / 2];
@@ -208,7 +212,6 @@ int nswap_serve(struct nswap_srv_conn *conn);
 int nswap_serve_rest(struct nswap_srv_conn *conn);
 int nswap_serve_recv(struct nswap_srv_conn *conn, void *buf, size_t bytes);
 int nswap_serve_plain(struct nswap_srv_conn *conn, void *buf, size_t bytes);
-void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
 int nswap_serve_answer(struct nswap_srv_conn *conn, void *payload, u32 bytes);
 
 /* serve_pages.c */
@@ -222,6 +225,9 @@ int nswap_serve_load(struct nswap_srv_conn *conn);
 int nswap_serve_stat(struct nswap_srv_conn *conn);
 
 /* answers.c */
+void nswap_serve_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes);
+void nswap_answers_head(struct nswap_srv_conn *conn, u8 type, u32 nr, u32 bytes, u64 free);
+u64 nswap_answers_free(struct nswap_srv_conn *conn);
 int nswap_answers_room(struct nswap_srv_conn *conn, u32 pages, u32 bytes);
 int nswap_answers_add(struct nswap_srv_conn *conn, const void *plain, u32 bytes);
 void nswap_answers_page(struct nswap_srv_conn *conn, struct nswap_entry *e, bool fill);

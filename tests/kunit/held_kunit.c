@@ -75,6 +75,11 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used, u3
 	return 0;
 }
 
+void nswap_cache_stored(struct nswap_cache *c, struct nswap_owner *o, bool fenced,
+			struct nswap_cache_stored *so)
+{
+}
+
 void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			   struct list_head *surplus)
 {
