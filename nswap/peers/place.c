@@ -54,6 +54,8 @@ static bool room_may_come(struct nswap_node *node, const struct nswap_place_avoi
 			break;
 	}
 	rcu_read_unlock();
+	/* pairs with place_room_gone() */
+	smp_rmb();
 	return may || (!avoid->nr &&
 		       !time_after(jiffies, READ_ONCE(node->room_gone) + BACK));
 }

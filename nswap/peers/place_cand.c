@@ -58,13 +58,18 @@ static bool place_there(const struct nswap_cand *c)
 	return nswap_tally_look(&c->tally).open;
 }
 
-/* it cannot be chosen any more, but it may soon have room again; place_lock held */
+/*
+ * It cannot be chosen any more from now on, but it may soon have room again; place_lock held.
+ * A page-out that finds it gone has to find that, too.
+ */
 static void place_room_gone(struct nswap_node *node, const struct nswap_cand *c)
 {
 	struct nswap_tally t = nswap_tally_look(&c->tally);
 
 	if (!c->shrinking && !c->leaving && (READ_ONCE(c->free) || t.pages || t.grants))
 		WRITE_ONCE(node->room_gone, jiffies);
+	/* pairs with room_may_come() */
+	smp_wmb();
 }
 
 /* the one place that decides whether a candidate may be chosen */
@@ -73,18 +78,19 @@ static void place_judge(struct nswap_cand *c, const struct nswap_peer *peer,
 {
 	u32 silent_ms = nswap_knob(peer->node, silent_ms);
 	unsigned long heard = READ_ONCE(peer->heard);
-	bool was = c->eligible;
+	bool eligible;
 
 	lockdep_assert_held(&peer->node->place_lock);
 	c->leaving = !nswap_ipt_stays(e);
 	WRITE_ONCE(c->shrinking, e->shrinking);
-	WRITE_ONCE(c->eligible, READ_ONCE(peer->state) == NSWAP_PEER_UP && !c->leaving &&
+	eligible = READ_ONCE(peer->state) == NSWAP_PEER_UP && !c->leaving &&
 		   (nswap_ipt_fresh(e, nswap_now_ms(), silent_ms) ||
-		    !time_after(jiffies, heard + msecs_to_jiffies(silent_ms))));
+		    !time_after(jiffies, heard + msecs_to_jiffies(silent_ms)));
 	WRITE_ONCE(c->resting, time_before(jiffies, READ_ONCE(peer->refraction)));
 	WRITE_ONCE(c->heard, heard);
-	if (was && !c->eligible)
+	if (c->eligible && !eligible)
 		place_room_gone(peer->node, c);
+	WRITE_ONCE(c->eligible, eligible);
 }
 
 /* before the candidate of this index; the head of the list if there is none */
