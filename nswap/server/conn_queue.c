@@ -313,8 +313,10 @@ struct nswap_srv_conn *nswap_conn_next(struct nswap_hand *hand, struct nswap_srv
 	}
 	WRITE_ONCE(hand->conn, conn);
 	queue_share(h);
-	if (nswap_conn_queued(h))
+	if (nswap_conn_queued(h)) {
+		hands_call(h, 0);
 		mod_delayed_work(system_dfl_wq, &h->more, 0);
+	}
 	spin_unlock_bh(&h->lock);
 	return conn;
 }
