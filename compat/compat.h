@@ -331,7 +331,9 @@ struct nswap_compat_limits {
 	unsigned int features;
 };
 
-#define BLK_FEAT_STABLE_WRITES 1
+#define BLK_FEAT_STABLE_WRITES	1
+#define BLK_FEAT_WRITE_CACHE	2
+#define BLK_FEAT_FUA		4
 
 static inline void
 nswap_compat_set_limits(struct request_queue *q,
@@ -363,6 +365,8 @@ nswap_compat_set_limits(struct request_queue *q,
 		blk_queue_max_discard_sectors(q, lim->max_hw_discard_sectors);
 	if (lim->features & BLK_FEAT_STABLE_WRITES)
 		blk_queue_flag_set(QUEUE_FLAG_STABLE_WRITES, q);
+	blk_queue_write_cache(q, lim->features & BLK_FEAT_WRITE_CACHE,
+			      lim->features & BLK_FEAT_FUA);
 	/* no BLK_FEAT_ROTATIONAL, no BLK_FEAT_ADD_RANDOM */
 	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
 	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);

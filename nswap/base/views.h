@@ -244,6 +244,16 @@ struct nswap_side_view {
  * @compressed: pages that left shorter than they were, since it was added
  * @compressed_bytes: what these had then
  * @incompressible: pages that did not become shorter
+ * @cache_pages: of its write cache; 0 without one
+ * @cache_early: page-outs end when their pages are there
+ * @cache_used: pages of it that are used
+ * @cache_dirty: of these, those that have yet to be sent, or are being sent
+ * @cache_hits: pages read that were there, since it was added
+ * @cache_misses: and that were not
+ * @cache_rewrites: pages that were rewritten before they were sent
+ * @cache_frees: and freed
+ * @cache_full: pages written that found no room there
+ * @cache_failed: pages that nothing took when they were sent, each time
  * @rekeying: its key is being changed
  * @old_key: pages that are left under the old one
  * @unread: of these, those that could not be read or written when they were tried last
@@ -272,6 +282,16 @@ struct nswap_device_view {
 	u64 compressed;
 	u64 compressed_bytes;
 	u64 incompressible;
+	u64 cache_pages;
+	bool cache_early;
+	u64 cache_used;
+	u64 cache_dirty;
+	u64 cache_hits;
+	u64 cache_misses;
+	u64 cache_rewrites;
+	u64 cache_frees;
+	u64 cache_full;
+	u64 cache_failed;
 	bool rekeying;
 	u64 old_key;
 	u64 unread;
@@ -294,6 +314,9 @@ struct nswap_device_view {
  * @reserves: @reserve is set
  * @seal: its pages leave the node sealed
  * @compress: how they are compressed before; NULL for not at all
+ * @cache: bytes of its write cache
+ * @caches: @cache is set
+ * @early_ack: page-outs end when their pages are there
  */
 struct nswap_device_config {
 	u64 bytes;
@@ -307,6 +330,9 @@ struct nswap_device_config {
 	bool reserves;
 	bool seal;
 	const char *compress;
+	u64 cache;
+	bool caches;
+	bool early_ack;
 };
 
 /**

@@ -132,7 +132,7 @@ const struct nswap_io_ops nswap_pageout_cell_ops = {
 void nswap_pageout_to_cells(struct nswap_io *io)
 {
 	io->rest = io->outer[0] ? 0 : BIT(0);
-	io->unclaimed = GENMASK(io->nr - 1, 0) & ~io->rest;
+	io->unclaimed &= ~io->rest;
 	io->ops = &nswap_pageout_cell_ops;
 	io->dev = nswap_parity_of(io->dev)->cells;
 }

@@ -63,7 +63,7 @@ static void request_to_cells(struct nswap_io *io)
  */
 void nswap_request_submit(struct nswap_io *io)
 {
-	unsigned long all = GENMASK(io->nr - 1, 0);
+	unsigned long all = GENMASK(io->nr - 1, 0) & ~io->served;
 	struct nswap_device *dev = io->dev;
 
 	if (dev->prefetcher && !io->ahead && !io->resumed)
@@ -85,7 +85,7 @@ void nswap_request_submit(struct nswap_io *io)
 	io->halves = 0;
 	io->rest = 0;
 	io->lost = 0;
-	io->opened = 0;
+	io->opened = io->served;
 	io->from_home = 0;
 	io->doubted = 0;
 	io->todo = io->write ? 0 : all;
@@ -212,6 +212,8 @@ static void request_over(struct nswap_io *io)
 	bool write = io->write;
 	unsigned int i, end;
 
+	if (io->written)
+		io->written(io);
 	for (i = 0; io->failed && i < io->nr; i = end) {
 		bool failed = io->failed & BIT(i);
 
@@ -240,19 +242,20 @@ static void request_over(struct nswap_io *io)
  */
 void nswap_request_end(struct nswap_io *io)
 {
-	if (io->waited)
-		atomic_dec(&io->dev->node->client->minding);
-	if (nswap_io_own(io)) {
-		struct nswap_node *node = io->dev->node;
-		bool write = io->write;
+	void (*over)(struct nswap_io *io) = nswap_io_own(io) ? io->ops->over : io->over;
+	struct nswap_node *node = io->dev->node;
+	bool write = io->write;
 
-		io->ops->over(io);
+	if (io->waited)
+		atomic_dec(&node->client->minding);
+	if (!nswap_io_own(io) && io->bounced)
+		nswap_wrap_sent(nswap_visible_device(io->dev), io);
+	if (over) {
+		over(io);
 		if (write)
 			nswap_client_kick(node);
 		return;
 	}
-	if (io->bounced)
-		nswap_wrap_sent(nswap_visible_device(io->dev), io);
 	/* none is left: never would one that is not open reach a program */
 	io->failed |= nswap_pagein_closed(io);
 	request_over(io);

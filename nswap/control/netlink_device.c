@@ -75,6 +75,9 @@ int nswap_nl_device_add_doit(struct sk_buff *skb, struct genl_info *info)
 		.reserves = tb[NSWAP_A_RESERVE],
 		.reserve = tb[NSWAP_A_RESERVE] ? nla_get_u64(tb[NSWAP_A_RESERVE]) : 0,
 		.seal = tb[NSWAP_A_SEAL] && nla_get_u8(tb[NSWAP_A_SEAL]),
+		.caches = tb[NSWAP_A_CACHE],
+		.cache = tb[NSWAP_A_CACHE] ? nla_get_u64(tb[NSWAP_A_CACHE]) : 0,
+		.early_ack = tb[NSWAP_A_EARLY_ACK],
 		.compress = tb[NSWAP_A_COMPRESS] ? nla_data(tb[NSWAP_A_COMPRESS]) : NULL,
 	};
 	struct nswap_device_view v = {};

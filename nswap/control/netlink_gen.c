@@ -42,7 +42,7 @@ const struct nla_policy nswap_weight_nl_policy[NSWAP_WEIGHT_A_VALUE + 1] = {
 };
 
 /* Global operation policy for nswap */
-const struct nla_policy nswap_nl_policy[NSWAP_A_COMPRESS + 1] = {
+const struct nla_policy nswap_nl_policy[NSWAP_A_EARLY_ACK + 1] = {
 	[NSWAP_A_NODE] = { .type = NLA_U32, },
 	[NSWAP_A_ADDR] = NLA_POLICY_NESTED(nswap_addr_nl_policy),
 	[NSWAP_A_LEND_PAGES] = { .type = NLA_U64, },
@@ -71,6 +71,8 @@ const struct nla_policy nswap_nl_policy[NSWAP_A_COMPRESS + 1] = {
 	[NSWAP_A_REBOOT] = { .type = NLA_FLAG, },
 	[NSWAP_A_WEIGHT] = NLA_POLICY_NESTED(nswap_weight_nl_policy),
 	[NSWAP_A_COMPRESS] = { .type = NLA_NUL_STRING, .len = 255, },
+	[NSWAP_A_CACHE] = { .type = NLA_U64, },
+	[NSWAP_A_EARLY_ACK] = { .type = NLA_FLAG, },
 };
 
 /* Ops table for nswap */

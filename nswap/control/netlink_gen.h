@@ -19,7 +19,7 @@ extern const struct nla_policy nswap_policy_nl_policy[NSWAP_POLICY_A_OWN + 1];
 extern const struct nla_policy nswap_weight_nl_policy[NSWAP_WEIGHT_A_VALUE + 1];
 
 /* Global operation policy for nswap */
-extern const struct nla_policy nswap_nl_policy[NSWAP_A_COMPRESS + 1];
+extern const struct nla_policy nswap_nl_policy[NSWAP_A_EARLY_ACK + 1];
 
 /* Ops table for nswap */
 extern const struct genl_small_ops nswap_nl_ops[19];

@@ -192,6 +192,23 @@ static int put_compress(struct sk_buff *skb, const struct nswap_device_view *v)
 	       put_u64(skb, NSWAP_DEVICE_A_INCOMPRESSIBLE, v->incompressible);
 }
 
+/* its write cache, if it has one */
+static int put_cache(struct sk_buff *skb, const struct nswap_device_view *v)
+{
+	if (!v->cache_pages)
+		return 0;
+	return (v->cache_early ? nla_put_flag(skb, NSWAP_DEVICE_A_EARLY_ACK) : 0) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE, v->cache_pages << PAGE_SHIFT) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_USED, v->cache_used) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_DIRTY, v->cache_dirty) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_HITS, v->cache_hits) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_MISSES, v->cache_misses) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_REWRITES, v->cache_rewrites) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FREES, v->cache_frees) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FULL, v->cache_full) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FAILED, v->cache_failed);
+}
+
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 {
 	const struct nswap_tier_view *flash = &v->tier[NSWAP_TIER_FLASH];
@@ -226,7 +243,7 @@ int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)
 	    put_tier(skb, &v->tier[NSWAP_TIER_REMOTE]) ||
 	    put_tier(skb, flash) || put_tier(skb, home) ||
 	    put_own_policies(skb, v) || put_side_tables(skb, v) || put_rekey(skb, v) ||
-	    put_compress(skb, v))
+	    put_compress(skb, v) || put_cache(skb, v))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -29,9 +29,12 @@ struct nswap_reserve;
 struct nswap_returns;
 struct nswap_sealer;
 struct nswap_wrap;
+struct nswap_write_cache;
 
-/* flags of a read by the prefetcher, see @ahead of struct nswap_io */
-#define NSWAP_REQ_AHEAD	(REQ_RAHEAD | REQ_DRV | REQ_NOMERGE)
+/* flags of a read by this module itself: of what is below the write cache */
+#define NSWAP_REQ_BELOW	(REQ_DRV | REQ_NOMERGE)
+/* and of one by the prefetcher, see @ahead of struct nswap_io */
+#define NSWAP_REQ_AHEAD	(REQ_RAHEAD | NSWAP_REQ_BELOW)
 
 /**
  * struct nswap_slot_counts - slots in each state, one for each device and CPU
@@ -69,6 +72,8 @@ struct nswap_slot_counts {
  * @parity: its rows, see parity.h; NULL until protection by parity is turned on
  * @outer: of a device of cells: the visible one; else NULL
  * @wrap: its pages are compressed or sealed, see client/wrap.c; else NULL; write-once
+ * @write_cache: pages that were written, see client/write_cache.c; NULL without;
+ *	write-once
  * @sealer: seals its pages, NULL if they are not sealed; write-once
  * @reseal: pages that get another key; NULL until its key is changed first
  * @key_change: has them read and written; likewise
@@ -132,6 +137,7 @@ struct nswap_device {
 	struct nswap_parity *parity;
 	struct nswap_device *outer;
 	struct nswap_wrap *wrap;
+	struct nswap_write_cache *write_cache;
 	struct nswap_sealer *sealer;
 	struct nswap_reseal *reseal;
 	struct nswap_key_change *key_change;

@@ -53,7 +53,9 @@
 	  "seconds from now in which this machine's owner counts as away, fed in") \
 	X(owner_max_pct, 1, 100, 100, \
 	  "percent of what is lent that one owner may have, 100 for no limit") \
-	X(fed_largest, 0, 10, 10, "tests: order of the largest free block of RAM")
+	X(fed_largest, 0, 10, 10, "tests: order of the largest free block of RAM") \
+	X(cache_delay_ms, 0, 60000, 1000, \
+	  "ms that early page-outs stay in a cache that has room, to be rewritten or freed")
 
 #ifdef __KERNEL__
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */

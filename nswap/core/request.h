@@ -83,6 +83,10 @@ struct nswap_io_ops {
  * @write: page-out
  * @step: brings it as far as possible now; of page-outs or of page-ins
  * @ops: page-out of cells, or a request of this module's own; else NULL
+ * @over: page-out of the write cache: no block request stands behind it, but all that is
+ *	done for one is done for it, and at its end this is called (any)
+ * @written: page-out of a device with a write cache: called when it has ended, before the
+ *	block layer is told (any)
  * @limited: page-out that counts for its device's limit, see pageout_limit.c
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @patient: page-in of cells: rather wait for a peer that is late than fail
@@ -94,6 +98,9 @@ struct nswap_io_ops {
  * @came: the same by ktime_get_ns(), 0 if measuring was off then
  * @turn: when the dispatcher began with its current slots, likewise
  * @seen: @changes of the client when it was dispatched last
+ * @served: slots that the write cache has served: nothing else is done for them
+ * @filling: page-out: of the others, those that have an entry there
+ * @passing: and those that have none
  * @unclaimed: page-out: slots not moved to WRITING yet; the dispatcher's
  * @todo: slots to be placed or loaded; the dispatcher's
  * @missed: page-in: slots a peer has once said it does not hold
@@ -147,6 +154,8 @@ struct nswap_io {
 	bool write;
 	void (*step)(struct nswap_io *io);
 	const struct nswap_io_ops *ops;
+	void (*over)(struct nswap_io *io);
+	void (*written)(struct nswap_io *io);
 	bool ahead;
 	bool limited;
 	bool patient;
@@ -158,6 +167,9 @@ struct nswap_io {
 	u64 came;
 	u64 turn;
 	int seen;
+	unsigned long served;
+	unsigned long filling;
+	unsigned long passing;
 	unsigned long unclaimed;
 	unsigned long todo;
 	unsigned long missed;

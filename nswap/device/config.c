@@ -12,6 +12,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 
 #include "class.h"
@@ -21,6 +22,7 @@
 #include "protect.h"
 
 #define MAX_SLOTS	(1ull << 28)	/* what the slot map has bits for */
+#define CACHE_LEAST	(NSWAP_REQ_SLOTS * PAGE_SIZE)
 
 static int check_size(u64 bytes, struct netlink_ext_ack *ext)
 {
@@ -40,6 +42,33 @@ static int check_size(u64 bytes, struct netlink_ext_ack *ext)
 		NL_SET_ERR_MSG(ext, "the size must be at most 1 TiB, the slot map has no bits for more: add several devices");
 		return -EINVAL;
 	}
+	return 0;
+}
+
+/* the write cache that is asked for, of a device whose size is known */
+static int check_cache(const struct nswap_device_config *cfg,
+		       struct nswap_device_backing *b, struct netlink_ext_ack *ext)
+{
+	if (!cfg->caches) {
+		if (!cfg->early_ack)
+			return 0;
+		NL_SET_ERR_MSG(ext, "early acknowledgement needs a cache: give its size too");
+		return -EINVAL;
+	}
+	if (cfg->cache % PAGE_SIZE || cfg->cache < CACHE_LEAST) {
+		NL_SET_ERR_MSG(ext, "the size of a cache must be a multiple of 4 KiB, and 128 KiB at least");
+		return -EINVAL;
+	}
+	if (cfg->cache > b->bytes) {
+		NL_SET_ERR_MSG(ext, "a cache larger than its device is of no use: make it smaller");
+		return -EINVAL;
+	}
+	if (cfg->cache / PAGE_SIZE > totalram_pages() / 2) {
+		NL_SET_ERR_MSG(ext, "a cache may have half of this machine's RAM at most");
+		return -EINVAL;
+	}
+	b->cache = cfg->cache;
+	b->early_ack = cfg->early_ack;
 	return 0;
 }
 
@@ -122,6 +151,8 @@ int nswap_device_open_backing(const struct nswap_device_config *cfg,
 		ret = nswap_class_parse(cfg, b, ext);
 	if (!ret && cfg->compress)
 		ret = nswap_compress_parse(cfg->compress, &b->compress, ext);
+	if (!ret)
+		ret = check_cache(cfg, b, ext);
 	/* there is to be a key that cannot be guessed */
 	if (!ret && cfg->seal && wait_for_random_bytes())
 		ret = -EINTR;

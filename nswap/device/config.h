@@ -24,6 +24,8 @@ struct nswap_home;
  * @reserve: pages that peers are to keep for it
  * @seal: its pages leave the node sealed
  * @compress: how they are compressed before
+ * @cache: bytes of its write cache, 0 for none
+ * @early_ack: page-outs end when their pages are there
  * @shape: with parity, what its groups have
  */
 struct nswap_device_backing {
@@ -35,6 +37,8 @@ struct nswap_device_backing {
 	u32 reserve;
 	bool seal;
 	enum nswap_compress compress;
+	u64 cache;
+	bool early_ack;
 	struct nswap_group_shape shape;
 };
 

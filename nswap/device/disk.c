@@ -24,6 +24,7 @@
 #include "client/park.h"
 #include "client/request_queue.h"
 #include "client/row.h"
+#include "client/write_cache.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "core/slot_update.h"
@@ -59,6 +60,8 @@ static void disk_discard(struct nswap_device *dev, struct request *rq)
 	u64 slot = blk_rq_pos(rq) / NSWAP_SECTORS_PER_SLOT;
 	u64 end = slot + blk_rq_sectors(rq) / NSWAP_SECTORS_PER_SLOT, next;
 
+	if (dev->write_cache)
+		nswap_cached_discard(dev, max(slot, 1ull), end);
 	if (!slot) {
 		spin_lock(&dev->header_lock);
 		clear_highpage(dev->header);
@@ -86,6 +89,19 @@ static void disk_write(struct nswap_device *dev, struct nswap_io *io, bool last)
 	nswap_pageout_limit_wait(dev);
 }
 
+/* its write cache, if it has one, takes part: true if nothing else is to be done */
+static bool disk_cached(struct nswap_io *io, const struct request *rq)
+{
+	io->served = 0;
+	io->filling = 0;
+	io->passing = 0;
+	if (!io->dev->write_cache)
+		return false;
+	if (io->write)
+		return nswap_cached_write(io, !(rq->cmd_flags & REQ_FUA));
+	return (rq->cmd_flags & NSWAP_REQ_BELOW) != NSWAP_REQ_BELOW && nswap_cached_read(io);
+}
+
 /* @last: the dispatcher has no other request of this queue */
 static blk_status_t disk_take(struct nswap_device *dev, struct request *rq, bool last)
 {
@@ -98,6 +114,8 @@ static blk_status_t disk_take(struct nswap_device *dev, struct request *rq, bool
 	}
 	io->dev = dev;
 	io->ops = NULL;
+	io->over = NULL;
+	io->written = NULL;
 	io->write = req_op(rq) == REQ_OP_WRITE;
 	io->step = io->write ? nswap_pageout :
 			       nswap_pagein;
@@ -110,11 +128,23 @@ static blk_status_t disk_take(struct nswap_device *dev, struct request *rq, bool
 		WRITE_ONCE(dev->used, jiffies);
 	io->bounced = 0;
 	io->more = !last;
-	if (io->write)
+	if (disk_cached(io, rq))
+		blk_mq_end_request(rq, BLK_STS_OK);
+	else if (io->write)
 		disk_write(dev, io, last);
 	else
 		nswap_request_submit(io);
 	return BLK_STS_OK;
+}
+
+/* only a device that has early page-outs says it has a cache, and gets flushes */
+static void disk_flush(struct nswap_device *dev, struct request *rq)
+{
+	struct nswap_io *io = blk_mq_rq_to_pdu(rq);
+
+	io->dev = dev;
+	if (!dev->write_cache || nswap_cached_flush(io))
+		blk_mq_end_request(rq, BLK_STS_OK);
 }
 
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
@@ -132,6 +162,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx,
 	} else if (req_op(rq) == REQ_OP_DISCARD) {
 		disk_discard(dev, rq);
 		blk_mq_end_request(rq, BLK_STS_OK);
+	} else if (req_op(rq) == REQ_OP_FLUSH) {
+		disk_flush(dev, rq);
 	} else {
 		ret = BLK_STS_NOTSUPP;
 	}
@@ -180,8 +212,11 @@ static void slot_free_notify(struct block_device *bdev, unsigned long slot)
 {
 	struct nswap_device *dev = bdev->bd_disk->private_data;
 
-	if (slot && slot < dev->map.nr)
-		nswap_parity_free(dev, slot);
+	if (!slot || slot >= dev->map.nr)
+		return;
+	if (dev->write_cache)
+		nswap_cached_free(dev, slot);
+	nswap_parity_free(dev, slot);
 }
 #endif
 
@@ -213,7 +248,8 @@ int nswap_device_make_disk(struct nswap_device *dev)
 		 * its group (row.c). Parity can be turned on when the swap core has
 		 * looked already; a home or flash with checksums needs it, too.
 		 */
-		.features = BLK_FEAT_STABLE_WRITES,
+		.features = BLK_FEAT_STABLE_WRITES | (nswap_pageouts_early(dev) ?
+			    BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA : 0),
 	};
 	struct gendisk *disk;
 	int ret;

@@ -23,6 +23,7 @@
 #include "class.h"
 #include "client/tier.h"
 #include "client/wrap.h"
+#include "client/write_cache.h"
 #include "compress.h"
 #include "config.h"
 #include "core/client_state.h"
@@ -66,6 +67,7 @@ static void free_device(struct nswap_device *dev)
 		nswap_flash_close(dev->flash);
 	nswap_slot_map_exit(&dev->map);
 	nswap_wrap_exit(dev);
+	nswap_write_cache_exit(dev);
 	nswap_reserve_exit(dev);
 	nswap_return_exit(dev);
 	nswap_side_exit(&dev->side);
@@ -122,6 +124,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	    !dev->placed_last ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    ((b->seal || b->compress) && nswap_wrap_init(dev, b->seal, b->compress)) ||
+	    (b->cache && nswap_write_cache_init(dev, b->cache, b->early_ack)) ||
 	    nswap_reserve_init(dev, b->reserve) ||
 	    (b->home && init_for_home(dev)) ||
 	    ((b->home || b->flash) && nswap_return_init(dev)) ||
@@ -161,6 +164,7 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 	v->in_use = disk_openers(dev->disk);
 	v->sealed = dev->sealer;
 	nswap_compress_look(dev, v);
+	nswap_write_cache_look(dev, v);
 	nswap_key_change_look(dev, v);
 	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
@@ -270,7 +274,7 @@ int nswap_device_add(struct nswap_node *node,
 	}
 	dev = alloc_device(node, &b);
 	if (!dev) {
-		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.5 MiB per GiB of device, 6 more if it is sealed, 1 if compressed, and a pool of up to 16 MiB for either, or 256 devices are there already");
+		NL_SET_ERR_MSG(ext, "not enough memory for the slot map and side tables, up to 2.5 MiB per GiB of device, 6 more if it is sealed, 1 if compressed, a pool of up to 16 MiB for either, and its cache, or 256 devices are there already");
 		ret = -ENOMEM;
 		goto close;
 	}
@@ -385,7 +389,7 @@ out:
 }
 
 /*
- * Remove a device, and its pages at peers. Context: process, sleeps; waits until home
+ * Remove a device, its pages at peers, and those of its write cache. Context: process, sleeps; waits until home
  * and flash have ended all I/O begun, and at most 2 s for the peers. Returns 0,
  * -ENODEV, -EBUSY.
  */
@@ -399,6 +403,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	nswap_prefetcher_stop(dev);
 	nswap_key_change_stop(dev);
 	nswap_protect_stop(dev);
+	nswap_write_cache_stop(dev);
 	nswap_device_end_disk(dev);
 	synchronize_rcu();
 	nswap_return_wait(dev);

@@ -85,5 +85,5 @@ unsigned long nswap_read_through(struct nswap_batch *b, struct bio *bios,
 unsigned long nswap_read_patiently(struct nswap_batch *b, struct bio *bios,
 				   unsigned long pages)
 {
-	return read_through(b, bios, pages, REQ_NOMERGE);
+	return read_through(b, bios, pages, NSWAP_REQ_BELOW);
 }

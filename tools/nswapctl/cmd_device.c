@@ -32,6 +32,8 @@ static const struct option add_options[] = {
 	{ "seal", no_argument, NULL, 'e' },
 	{ "no-seal", no_argument, NULL, 'E' },
 	{ "compress", required_argument, NULL, 'C' },
+	{ "cache", required_argument, NULL, 'w' },
+	{ "early-ack", no_argument, NULL, 'a' },
 	{ "force", no_argument, NULL, 'f' },
 	{ }
 };
@@ -127,6 +129,8 @@ struct wanted {
 	bool reserves;
 	int seal;		/* -1: as the node has keys or not */
 	const char *compress;
+	const char *cache;	/* its size */
+	bool early_ack;
 	bool force;
 };
 
@@ -196,6 +200,12 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		case 'C':
 			w->compress = optarg;
 			break;
+		case 'w':
+			w->cache = optarg;
+			break;
+		case 'a':
+			w->early_ack = true;
+			break;
 		case 'f':
 			w->force = true;
 			break;
@@ -206,6 +216,8 @@ static void parse_add(int argc, char **argv, struct wanted *w)
 		ctl_usage("name a partition or disk with --home");
 	if (!w->sized && !w->home)
 		ctl_usage("name the size of the device with --size, or its home with --home");
+	if (w->early_ack && !w->cache)
+		ctl_usage("--early-ack goes with --cache");
 	if (w->force && !w->home && !w->nr_flash)
 		ctl_usage("--force goes with --home, --flash or --tier");
 }
@@ -253,6 +265,10 @@ static void add(const struct wanted *w, struct view_device *d)
 		ctl_put_byte(msg, NSWAP_A_SEAL, w->seal);
 	if (w->compress)
 		ctl_put_text(msg, NSWAP_A_COMPRESS, w->compress);
+	if (w->cache)
+		ctl_put_wide(msg, NSWAP_A_CACHE, arg_size(w->cache));
+	if (w->early_ack)
+		ctl_put_on(msg, NSWAP_A_EARLY_ACK);
 	if (w->reserves)
 		ctl_put_wide(msg, NSWAP_A_RESERVE, w->reserve);
 	why = ctl_try_call(msg, view_take_device, d);
@@ -305,6 +321,9 @@ int cmd_device_add(int argc, char **argv)
 			printf(", compressed with %s", d.compress);
 		if (d.reserve)
 			printf(", %s reserved", text_size(d.reserve, size, sizeof(size)));
+		if (d.cache)
+			printf(", %s cache%s", text_size(d.cache, size, sizeof(size)),
+			       d.early ? " with early acknowledgement" : "");
 		printf("\n");
 	}
 	fflush(stdout);

@@ -44,6 +44,20 @@ static void json_sides(const struct view_device *d)
 	json_end();
 }
 
+static void json_cache(const struct view_device *d)
+{
+	json_number("cache_bytes", d->cache);
+	json_bool("early_ack", d->early);
+	json_number("cache_used_pages", d->cache_used);
+	json_number("cache_dirty_pages", d->cache_dirty);
+	json_number("cache_hits", d->cache_hits);
+	json_number("cache_misses", d->cache_misses);
+	json_number("cache_rewrites", d->cache_rewrites);
+	json_number("cache_frees", d->cache_frees);
+	json_number("cache_full", d->cache_full);
+	json_number("cache_failed", d->cache_failed);
+}
+
 void view_json_device(const struct view_device *d)
 {
 	json_object(NULL);
@@ -59,6 +73,7 @@ void view_json_device(const struct view_device *d)
 	json_number("compressed_pages", d->compressed);
 	json_number("compressed_bytes", d->compressed_bytes);
 	json_number("incompressible_pages", d->incompressible);
+	json_cache(d);
 	json_bool("rekeying", d->rekeying);
 	json_number("old_key_pages", d->old_key);
 	json_number("old_key_unread", d->unread);
@@ -103,6 +118,18 @@ static void print_compress(const struct view_device *d)
 	       text_short(d->compressed_bytes, to), of_pages(d->incompressible, whole));
 }
 
+/* "cache 8.0M (4.0M dirty, 87% of reads)": since the device was added */
+static void print_cache(const struct view_device *d)
+{
+	uint64_t reads = d->cache_hits + d->cache_misses;
+	char size[8], dirty[8];
+
+	printf("%scache %s (", d->early ? "early " : "", text_short(d->cache, size));
+	if (d->early)
+		printf("%s dirty, ", of_pages(d->cache_dirty, dirty));
+	printf("%u%% of reads)", reads ? (unsigned int)(100 * d->cache_hits / reads) : 0);
+}
+
 static void print_more(const struct view_device *d)
 {
 	bool any = false;
@@ -132,6 +159,10 @@ static void print_more(const struct view_device *d)
 	if (strcmp(d->compress, "off")) {
 		more(&any);
 		print_compress(d);
+	}
+	if (d->cache) {
+		more(&any);
+		print_cache(d);
 	}
 	if (d->old_key) {
 		more(&any);

@@ -50,7 +50,7 @@ const struct ctl_command ctl_commands[] = {
 	{ "device add", "--size SIZE | --home DEVICE [--size SIZE] [--flash DEVICE]...\n"
 	  "                   [--tier DEVICE,rank=N]... [--protect KIND]\n"
 	  "                   [--class CLASS] [--reserve SIZE] [--seal | --no-seal]\n"
-	  "                   [--compress KIND] [--force]",
+	  "                   [--compress KIND] [--cache SIZE [--early-ack]] [--force]",
 	  "add a swap device and print its name",
 	  "  --size SIZE       a multiple of 4 KiB (with a home: its size)\n"
 	  "  --home DEVICE     partition or disk for what no peer has room for\n"
@@ -69,6 +69,10 @@ const struct ctl_command ctl_commands[] = {
 	  "                    read or change one; by default if the node has keys\n"
 	  "  --compress KIND   compress its pages before they leave: lz4, zstd (slower, and\n"
 	  "                    smaller), or off, the default\n"
+	  "  --cache SIZE      RAM of this node for pages written last: reads of them take no\n"
+	  "                    network\n"
+	  "  --early-ack       writes end when their pages are there, and are sent later;\n"
+	  "                    what is rewritten or freed before is not\n"
 	  "  --force           even if there is something on it, which is lost\n"
 	  "\n"
 	  "Its slot map takes 2 MiB of RAM per GiB, 6 more if it is sealed, 1 if compressed.\n"

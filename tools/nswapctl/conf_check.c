@@ -188,6 +188,8 @@ static const struct conf_key {
 	{ CONF_DEVICE, "reserve", is_pages, SIZE, false },
 	{ CONF_DEVICE, "seal", is_bool, BOOL, false },
 	{ CONF_DEVICE, "compress", is_compress, COMPRESS, false },
+	{ CONF_DEVICE, "cache", is_pages, SIZE, false },
+	{ CONF_DEVICE, "early-ack", is_bool, BOOL, false },
 	{ CONF_DEVICE, "swap", is_bool, BOOL, false },
 	{ CONF_DEVICE, "priority", is_priority, "0 to 32767", false },
 	{ CONF_DEVICE, "place-policy", is_place, PLACE, false },
@@ -213,7 +215,7 @@ static const struct {
 static const char *const key_lists[] = {
 	"address, port, peers, broadcast, connections, key, members, secret, open, lend, size-policy, place-policy, read-policy, weight",
 	"KNOB = NUMBER, see: nswapctl set",
-	"size, home, flash, tier, protect, class, reserve, seal, compress, swap, priority, place-policy, read-policy",
+	"size, home, flash, tier, protect, class, reserve, seal, compress, cache, early-ack, swap, priority, place-policy, read-policy",
 };
 
 static const char *knob_names(void)

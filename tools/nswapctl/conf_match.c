@@ -21,7 +21,7 @@
 
 /* what of a device is chosen when it is added */
 static const char *const match_keys[] = { "size", "class", "reserve", "seal", "compress",
-					  "flash" };
+					  "cache", "early-ack", "flash" };
 
 #define NR_KEYS	(sizeof(match_keys) / sizeof(*match_keys))
 
@@ -104,9 +104,11 @@ static const struct conf_entry *match_contradicts(const struct conf_section *s,
 		return strcmp(e->value, d->compress) ? e : NULL;
 	if (!strcmp(key, "seal"))
 		return conf_on(s, key, false) != d->sealed ? e : NULL;
+	if (!strcmp(key, "early-ack"))
+		return conf_on(s, key, false) != d->early ? e : NULL;
 	if (!parse_size(e->value, &bytes))
 		return e;
-	return bytes != (*key == 's' ? d->size : d->reserve) ? e : NULL;
+	return bytes != (*key == 's' ? d->size : *key == 'c' ? d->cache : d->reserve) ? e : NULL;
 }
 
 /* the file says nothing of it, and then it would not be so; @keys: has the node keys? */
@@ -123,6 +125,10 @@ static bool match_unasked(const struct conf_section *s, const struct view_device
 		return strcmp(d->compress, "off");
 	if (!strcmp(key, "seal"))
 		return d->sealed != keys;
+	if (!strcmp(key, "cache"))
+		return d->cache;
+	if (!strcmp(key, "early-ack"))
+		return d->early;
 	return !strcmp(key, "reserve") && d->reserve;
 }
 

@@ -267,6 +267,9 @@ static void plan_add(struct conf_plan *p, const struct conf_section *s)
 	plan_option(step, s, "class", "--class");
 	plan_option(step, s, "reserve", "--reserve");
 	plan_option(step, s, "compress", "--compress");
+	plan_option(step, s, "cache", "--cache");
+	if (conf_on(s, "early-ack", false))
+		plan_word(step, "--early-ack");
 	for (i = 0; i < s->nr; i++) {
 		if (strcmp(s->entry[i].key, "flash") && strcmp(s->entry[i].key, "tier"))
 			continue;

@@ -79,6 +79,16 @@ struct view_device {
 	uint64_t compressed;	/* pages that left shorter than they were, and then had */
 	uint64_t compressed_bytes;
 	uint64_t incompressible;	/* pages that left whole */
+	uint64_t cache;		/* bytes of its write cache, 0 without; of it: */
+	bool early;		/* page-outs end when their pages are there */
+	uint64_t cache_used;
+	uint64_t cache_dirty;
+	uint64_t cache_hits;
+	uint64_t cache_misses;
+	uint64_t cache_rewrites;
+	uint64_t cache_frees;
+	uint64_t cache_full;
+	uint64_t cache_failed;
 	bool rekeying;
 	uint64_t old_key;	/* pages left under the old key; of these: */
 	uint64_t unread;	/* could not be read or written when tried last */

@@ -145,6 +145,16 @@ void view_take_device(struct nlattr **attrs, void *device)
 	d->compressed = u64_of(tb[NSWAP_DEVICE_A_COMPRESSED]);
 	d->compressed_bytes = u64_of(tb[NSWAP_DEVICE_A_COMPRESSED_BYTES]);
 	d->incompressible = u64_of(tb[NSWAP_DEVICE_A_INCOMPRESSIBLE]);
+	d->cache = u64_of(tb[NSWAP_DEVICE_A_CACHE]);
+	d->early = tb[NSWAP_DEVICE_A_EARLY_ACK];
+	d->cache_used = u64_of(tb[NSWAP_DEVICE_A_CACHE_USED]);
+	d->cache_dirty = u64_of(tb[NSWAP_DEVICE_A_CACHE_DIRTY]);
+	d->cache_hits = u64_of(tb[NSWAP_DEVICE_A_CACHE_HITS]);
+	d->cache_misses = u64_of(tb[NSWAP_DEVICE_A_CACHE_MISSES]);
+	d->cache_rewrites = u64_of(tb[NSWAP_DEVICE_A_CACHE_REWRITES]);
+	d->cache_frees = u64_of(tb[NSWAP_DEVICE_A_CACHE_FREES]);
+	d->cache_full = u64_of(tb[NSWAP_DEVICE_A_CACHE_FULL]);
+	d->cache_failed = u64_of(tb[NSWAP_DEVICE_A_CACHE_FAILED]);
 	d->rekeying = tb[NSWAP_DEVICE_A_REKEYING];
 	d->old_key = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY]);
 	d->unread = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY_UNREAD]);
