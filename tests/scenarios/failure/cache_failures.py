@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Dirty pages of a device's cache while peers die, fall silent or have no room, and while the
+device's protection or key is changed.
+
+        node0 ------ node1 …      node0's page-outs end early
+"""
+import errno
+import time
+
+from nswaptest.check import Failure, at_least, at_most, equal, true, wait_for
+from nswaptest.scenario import sibling
+
+early_of = sibling("cache_early")
+early, flush, working = early_of.early, early_of.flush, early_of.working
+state, stored, all_right = early_of.state, early_of.stored, early_of.all_right
+
+DESCRIPTION = "a page that nothing takes stays in the cache, and is sent again"
+SUITES = ("lab",)
+NEEDS = ("module", "progs", "tc")
+TIMEOUT = 240
+
+FEW = 32
+
+
+def clean(client, seconds=30):
+    """Wait until nothing is dirty."""
+    wait_for(lambda: not state(client)["dirty_pages"], seconds, "nothing is dirty")
+
+
+def test_no_room(t):
+    """No peer takes anything: page-outs that fit the cache end well, a flush fails after a
+    while, and when there is room all is sent."""
+    with early(t, lend="0", delay=100) as (cluster, client, dev, slots):
+        client.ctl("set", "store_timeout_ms", 500)
+        slots.write(1, FEW)
+        wait_for(lambda: state(client)["failed"] >= FEW + 3, 30, "sending fails again and again")
+        begin = time.monotonic()
+        try:
+            flush(dev)
+            raise Failure("a flush of pages that nothing takes ended well")
+        except OSError as error:
+            equal(error.errno, errno.EIO, "what a flush says")
+        at_most(time.monotonic() - begin, 30, "seconds that the flush took")
+        equal(state(client)["dirty_pages"], FEW, "dirty pages")
+        all_right(client, slots)
+        cluster[1].ctl("lend", "32M")
+        clean(client)
+        flush(dev)
+        equal(stored(cluster), FEW, "pages sent")
+        all_right(client, slots)
+
+
+def test_mirror(t):
+    """A lender of a mirrored device dies while pages are dirty: each is on two others when
+    the flush ends."""
+    with early(t, "--protect", "mirror", servers=3, dead_after=2,
+               emptied=False) as (cluster, client, dev, slots):
+        for first in range(1, 400, 16):
+            slots.write(first, 16)
+        slots.write(1, FEW)
+        cluster.kill(cluster[1])
+        slots.write(5, FEW)
+        flush(dev)
+        wait_for(lambda: client.peers()[cluster[1].addr]["state"] == "dead" or
+                 not client.peers()[cluster[1].addr]["slots"], 20, "it is taken for dead")
+        wait_for(lambda: not client.devices()[0]["exposed_pages"], 30, "no page is exposed")
+        cluster.kill(cluster[2])
+        all_right(client, slots)
+
+
+def test_silent(t):
+    """The only lender is cut off: pages are taken in and read meanwhile, and all of them are
+    at the lender when it is back."""
+    with early(t, delay=100) as (cluster, client, dev, slots):
+        slots.write(500, 8)
+        flush(dev)
+        cluster.isolate(cluster[1])
+        begin = time.monotonic()
+        slots.write(1, FEW)
+        slots.write(500, 4)
+        all_read = [slots.right(slot) for slot in (1, FEW, 500, 503)]
+        at_most(time.monotonic() - begin, 1.5, "seconds without an answer of the lender")
+        equal(all_read, [True] * 4, "pages read meanwhile")
+        true(state(client)["dirty_pages"], "dirty pages")
+        cluster.heal()
+        clean(client)
+        flush(dev)
+        all_right(client, slots)
+
+
+def test_changed(t):
+    """Protection is switched on and off, and the key changed, while tasks write and verify."""
+    with early(t, "--seal", servers=5, delay=200, size="16M", lend="64M") as (_, client, dev,
+                                                                              slots):
+        slots.write(1, 100)
+        with working(t, client, dev):
+            for kind in ("mirror", "none", "parity:2+1", "none"):
+                client.ctl("device", "protect", dev, kind, timeout=90)
+                slots.write(1, 100)
+                wait_for(lambda: client.run([client.prog("nswapctl"), "device", "rekey", dev],
+                                            timeout=90, check=False).code == 0, 60,
+                         "the key can be changed")
+        all_right(client, slots)
+        flush(dev)
+        equal(state(client)["dirty_pages"], 0, "dirty pages")
+        all_right(client, slots)
+
+
+def test_moved(t):
+    """Pages move between lenders while newer ones of the same slots are dirty."""
+    with early(t, servers=3) as (cluster, client, dev, slots):
+        for first in range(1, 1000, 32):
+            slots.write(first, 32)
+        flush(dev)
+        for first in range(1, 1000, 100):
+            slots.write(first, 4)
+        dirty = state(client)["dirty_pages"]
+        at_least(dirty, FEW, "dirty pages")
+        for node in cluster.nodes[1:3]:
+            node.ctl("drain", timeout=90)
+        all_right(client, slots)
+        flush(dev)
+        all_right(client, slots)
