@@ -400,10 +400,11 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
+	/* first: what it has on its way may need, or have work for, what is stopped below */
+	nswap_write_cache_stop(dev);
 	nswap_prefetcher_stop(dev);
 	nswap_key_change_stop(dev);
 	nswap_protect_stop(dev);
-	nswap_write_cache_stop(dev);
 	nswap_device_end_disk(dev);
 	synchronize_rcu();
 	nswap_return_wait(dev);
