@@ -86,6 +86,27 @@ void nswap_write_cache_exit(struct nswap_device *dev)
 	kfree(w);
 }
 
+/* drop dirty pages, a few at a time: there may be millions. False: none is left */
+static bool cached_forget(struct nswap_write_cache *w)
+{
+	struct nswap_wc_entry *e;
+	unsigned int n;
+
+	spin_lock_irq(&w->lock);
+	w->ended = true;
+	for (n = 0; n < NSWAP_SLOT_CHUNK; n++) {
+		e = list_first_entry_or_null(&w->table.list[NSWAP_WC_DIRTY],
+					     struct nswap_wc_entry, link);
+		if (!e)
+			break;
+		nswap_cached_left(w, e);
+		nswap_wc_move(&w->table, e, NSWAP_WC_FREE);
+	}
+	spin_unlock_irq(&w->lock);
+	cond_resched();
+	return n == NSWAP_SLOT_CHUNK;
+}
+
 /*
  * The device goes, with all that is in it: what is dirty is dropped, what is on its way is
  * waited for. Process, sleeps.
@@ -93,17 +114,11 @@ void nswap_write_cache_exit(struct nswap_device *dev)
 void nswap_write_cache_stop(struct nswap_device *dev)
 {
 	struct nswap_write_cache *w = dev->write_cache;
-	struct nswap_wc_entry *e, *next;
 
 	if (!w)
 		return;
-	spin_lock_irq(&w->lock);
-	w->ended = true;
-	list_for_each_entry_safe(e, next, &w->table.list[NSWAP_WC_DIRTY], link) {
-		nswap_cached_left(w, e);
-		nswap_wc_move(&w->table, e, NSWAP_WC_FREE);
-	}
-	spin_unlock_irq(&w->lock);
+	while (cached_forget(w))
+		;
 	if (w->early)
 		wait_event(w->wait, READ_ONCE(w->nr_idle) == BATCHES);
 	/* what has woken this task has let go of the lock then */
