@@ -18,9 +18,8 @@
  *    as it takes to declare one dead, four times if no patient task comes to it: another
  *    one may die meanwhile. That of a sealed device also fails when what comes opens neither
  *    from its peer, which counts as dead then, nor from its group.
- *  - A peer that is late is not waited for, but by half of the tasks, for page-ins that
- *    have been here for a while. So page-ins that can be rebuilt do not wait for those
- *    that cannot.
+ *  - A peer that is late is waited for by half of the tasks only, for page-ins that have been
+ *    here for a while. So page-ins that can be rebuilt do not wait for those that cannot.
  *  - Nothing is allocated after nswap_rebuild_init(): page-ins wait for this, and it waits
  *    for peers, on a queue of its own with a rescuer.
  */
@@ -40,6 +39,7 @@
 #include "request_queue.h"
 #include "row.h"
 #include "wrap.h"
+#include "write_cache_read.h"
 
 #define REBUILD_TASKS	4
 #define PATIENT_TASKS	2	/* of them, which may wait for peers that are late */
@@ -295,15 +295,15 @@ static int rebuild_slot(struct nswap_rebuild_task *t, u32 slot, unsigned long si
 }
 
 /* its pages that are still to come; false: not all of them can be had now */
-static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio,
-			unsigned long since)
+static bool rebuild_bio(struct nswap_rebuild_task *t, struct bio *bio, unsigned long since)
 {
 	struct nswap_device *dev = t->r->parity->dev;
 
 	while (bio->bi_iter.bi_size) {
 		u32 slot = bio->bi_iter.bi_sector / NSWAP_SECTORS_PER_SLOT;
 		struct bio_vec bv = bio_iovec(bio);
-		int ret = rebuild_slot(t, slot, since);
+		int ret = nswap_cached_again(dev, slot, bio->bi_opf, t->b.io.page[0]) ? 0 :
+			  rebuild_slot(t, slot, since);
 
 		if (ret == -EAGAIN)
 			return false;

@@ -291,36 +291,6 @@ bool nswap_cached_write(struct nswap_io *io, bool early)
 	return io->served == GENMASK(io->nr - 1, 0);
 }
 
-/**
- * nswap_cached_read() - pages are read: give what is here
- * @io: page-in that the block layer has just given, of a device with a write cache
- *
- * Context: queue_rq(), page-in path: does not sleep or allocate.
- * Return: true if all of it was here; else its @served says which slots.
- */
-bool nswap_cached_read(struct nswap_io *io)
-{
-	struct nswap_write_cache *w = io->dev->write_cache;
-	struct nswap_wc_entry *e;
-	unsigned long flags;
-	unsigned int i;
-
-	for (i = !io->slot[0]; i < io->nr; i++) {
-		spin_lock_irqsave(&w->lock, flags);
-		e = nswap_wc_readable(&w->table, io->slot[i]);
-		if (e) {
-			copy_highpage(io->page[i], e->page);
-			nswap_wc_touch(&w->table, e);
-			io->served |= BIT(i);
-			w->hits++;
-		} else {
-			w->misses++;
-		}
-		spin_unlock_irqrestore(&w->lock, flags);
-	}
-	return io->served == GENMASK(io->nr - 1, 0);
-}
-
 /* the lock is held */
 static void cached_drop(struct nswap_write_cache *w, u32 slot)
 {

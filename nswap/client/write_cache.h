@@ -5,12 +5,8 @@
 #ifndef NSWAP_CLIENT_WRITE_CACHE_H
 #define NSWAP_CLIENT_WRITE_CACHE_H
 
-#include <linux/spinlock.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
-
 #include "core/request.h"
-#include "pure/write_cache.h"
+#include "core/write_cache.h"
 
 struct nswap_device_view;
 
@@ -28,60 +24,6 @@ struct nswap_wc_batch {
 	struct nswap_wc_entry *entry[NSWAP_REQ_SLOTS];
 };
 
-/**
- * struct nswap_write_cache - that of one device
- * @dev: its device
- * @early: page-outs end when their pages are here
- * @lock: protects all below
- * @table: its pages
- * @hits: pages read that were here
- * @misses: and that were not
- * @rewrites: pages rewritten before they were sent
- * @frees: and freed
- * @full: pages written that found no room
- * @failed: pages whose sending failed, each time
- * @batch: @early: page-outs of its own
- * @idle: those that are not under way
- * @nr_idle: how many
- * @send: sends dirty pages, and ends flushes
- * @backoff_ms: the last sending has failed, and this long passes until the next one
- * @retry: jiffies when it has
- * @ended: the device goes: nothing is dirty any more, or becomes so
- * @owed: entries that are so
- * @round: counts flushes
- * @left: pages that were dirty when the flush began, and still are
- * @flushing: flushes that wait until there are none
- * @flush_next: flushes that came later
- * @flush_since: jiffies when those of @flushing began
- * @wait: nswap_write_cache_stop() waits for batches
- */
-struct nswap_write_cache {
-	struct nswap_device *dev;
-	bool early;
-	spinlock_t lock;
-	struct nswap_wc_table table;
-	u64 hits;
-	u64 misses;
-	u64 rewrites;
-	u64 frees;
-	u64 full;
-	u64 failed;
-	struct nswap_wc_batch *batch;
-	struct list_head idle;
-	unsigned int nr_idle;
-	struct delayed_work send;
-	unsigned int backoff_ms;
-	unsigned long retry;
-	bool ended;
-	u32 owed;
-	u32 round;
-	u32 left;
-	struct list_head flushing;
-	struct list_head flush_next;
-	unsigned long flush_since;
-	wait_queue_head_t wait;
-};
-
 /* do its page-outs end when their pages are in its cache? any context */
 static inline bool nswap_pageouts_early(const struct nswap_device *dev)
 {
@@ -94,7 +36,6 @@ void nswap_write_cache_exit(struct nswap_device *dev);
 void nswap_write_cache_look(struct nswap_device *dev, struct nswap_device_view *v);
 
 bool nswap_cached_write(struct nswap_io *io, bool early);
-bool nswap_cached_read(struct nswap_io *io);
 void nswap_cached_free(struct nswap_device *dev, u64 slot);
 void nswap_cached_discard(struct nswap_device *dev, u64 first, u64 end);
 bool nswap_cached_flush(struct nswap_io *io);

@@ -25,6 +25,7 @@
 #include "client/request_queue.h"
 #include "client/row.h"
 #include "client/write_cache.h"
+#include "client/write_cache_read.h"
 #include "core/client_state.h"
 #include "core/node.h"
 #include "core/slot_update.h"

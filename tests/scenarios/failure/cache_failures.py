@@ -12,7 +12,8 @@ from nswaptest.scenario import sibling
 
 early_of = sibling("cache_early")
 early, flush, working = early_of.early, early_of.flush, early_of.working
-state, stored, all_right = early_of.state, early_of.stored, early_of.all_right
+state, stored, all_right, CACHE = (early_of.state, early_of.stored, early_of.all_right,
+                                   early_of.CACHE)
 
 DESCRIPTION = "a page that nothing takes stays in the cache, and is sent again"
 SUITES = ("lab",)
@@ -120,4 +121,32 @@ def test_moved(t):
             node.ctl("drain", timeout=90)
         all_right(client, slots)
         flush(dev)
+        all_right(client, slots)
+
+
+def test_rebuilt(t):
+    """One request has dirty pages and pages whose peer falls silent and which are rebuilt: none
+    is older than what was written last."""
+    with early(t, "--protect", "parity:2+1", servers=4,
+               dead_after=3) as (cluster, client, dev, slots):
+        slots.write(1, 32)
+        for first in range(300, 300 + CACHE, 32):
+            slots.write(first, 32)
+        flush(dev)
+        for slot in range(1, 33, 2):
+            slots.write(slot)
+        for node in cluster.nodes[1:]:
+            cluster.isolate(node)
+            before = client.stat()["client"]["pages_rebuilt"]
+            pages = slots.read_run(1, 32)
+            rebuilt = client.stat()["client"]["pages_rebuilt"] - before
+            wrong = [i + 1 for i, page in enumerate(pages) if page != slots.page(i + 1)]
+            cluster.heal()
+            client.wait_sessions()
+            t.log(f"{rebuilt} pages rebuilt")
+            equal(wrong, [], "slots whose page is older")
+            if rebuilt:
+                break
+        at_least(rebuilt, 1, "pages rebuilt")
+        equal(state(client)["dirty_pages"], 16, "dirty pages")
         all_right(client, slots)
