@@ -227,7 +227,8 @@ static bool match_stays_in_use(const char *name)
 bool conf_match_sure(struct conf *c, const struct conf_section *s,
 		     const struct view_device *d, bool signature)
 {
-	uint64_t pages = d->remote + d->at_flash + d->at_home + d->lost;
+	uint64_t pages = d->remote + d->at_flash + d->at_home + d->lost +
+			 d->cache_dirty;
 
 	if (!signature && pages)
 		conf_complain(c, s->line, "swap = no, or 'nswapctl device del' first",
