@@ -219,8 +219,7 @@ static void request_over(struct nswap_io *io)
 
 		end = failed ? find_next_zero_bit(&io->failed, io->nr, i) :
 			       find_next_bit(&io->failed, io->nr, i);
-		blk_update_request(rq, failed ? BLK_STS_IOERR : BLK_STS_OK,
-				   (end - i) * PAGE_SIZE);
+		blk_update_request(rq, failed ? BLK_STS_IOERR : BLK_STS_OK, (end - i) * PAGE_SIZE);
 	}
 	if (write)
 		nswap_pageout_limit_give(io);
