@@ -11,7 +11,7 @@ import statistics
 import threading
 import time
 
-from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.check import at_least, at_most, equal, wait_for
 from nswaptest.cluster import PAGE
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eat
@@ -240,7 +240,7 @@ def test_figures(t):
     for args in ((), ("--early-ack",)):
         with cached(t, *args, cluster=cluster, cache="2M") as (_, client, _, slots):
             client.run(["tc", "qdisc", "add", "dev", client.iface, "root", "netem",
-                        "delay", "200us"]).check()
+                        "delay", "1ms"]).check()
             each = []
             for slot in range(1, 101):
                 begin = time.perf_counter()
@@ -250,5 +250,4 @@ def test_figures(t):
             client.run(["tc", "qdisc", "del", "dev", client.iface, "root"]).check()
             all_right(client, slots)
     t.log(f"median of a page-out: {took[()]:.0f} us, early {took[('--early-ack',)]:.0f} us")
-    at_most(took[("--early-ack",)], took[()] - 150, "us of an early page-out")
-    true(took[()], "a figure")
+    at_most(took[("--early-ack",)], took[()] / 2, "us of an early page-out")
