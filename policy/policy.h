@@ -133,11 +133,16 @@ struct nswap_place_ops {
 			const struct nswap_place_peer *picked, unsigned int pages);
 };
 
+/* does it go on lending, whether or not it can be chosen just now? */
+static inline bool nswap_place_lends(const struct nswap_place_peer *p)
+{
+	return p->eligible && !p->shrinking;
+}
+
 /* may this candidate be chosen? */
 static inline bool nswap_place_usable(const struct nswap_place_peer *p)
 {
-	return p->eligible && !p->resting && !p->shrinking && !p->busy &&
-	       p->grants;
+	return nswap_place_lends(p) && !p->resting && !p->busy && p->grants;
 }
 
 #define NSWAP_PLACE_KEEP	64	/* grants reserved for page-outs */

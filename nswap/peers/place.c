@@ -48,7 +48,7 @@ static bool room_may_come(struct nswap_node *node, const struct nswap_place_avoi
 	rcu_read_lock();
 	list_for_each_entry_rcu(c, &node->cands, link) {
 		nswap_cand_look(node, c, &v);
-		may = !nswap_place_avoided(avoid, c->index) && v.eligible && !v.shrinking &&
+		may = !nswap_place_avoided(avoid, c->index) && nswap_place_lends(&v) &&
 		      (v.free || v.inflight || v.grants);
 		if (may)
 			break;
@@ -261,7 +261,7 @@ unsigned int nswap_place_count(struct nswap_node *node)
 	rcu_read_lock();
 	list_for_each_entry_rcu(c, &node->cands, link) {
 		nswap_cand_look(node, c, &v);
-		n += v.eligible && !v.shrinking && !READ_ONCE(c->missed) &&
+		n += nswap_place_lends(&v) && !READ_ONCE(c->missed) &&
 		     v.free + v.inflight + v.grants >= NSWAP_REQ_SLOTS;
 	}
 	rcu_read_unlock();
@@ -279,7 +279,7 @@ void nswap_place_room(struct nswap_node *node, u64 *lent, u64 *used)
 	rcu_read_lock();
 	list_for_each_entry_rcu(c, &node->cands, link) {
 		nswap_cand_look(node, c, &v);
-		if (!v.eligible || v.shrinking)
+		if (!nswap_place_lends(&v))
 			continue;
 		*lent += v.lent;
 		*used += v.lent - min(v.free, v.lent);
@@ -297,7 +297,7 @@ u64 nswap_place_fastest(struct nswap_node *node)
 	rcu_read_lock();
 	list_for_each_entry_rcu(c, &node->cands, link) {
 		nswap_cand_look(node, c, &v);
-		if (v.eligible && !v.shrinking && v.store_ns && (!ns || v.store_ns < ns))
+		if (nswap_place_lends(&v) && v.store_ns && (!ns || v.store_ns < ns))
 			ns = v.store_ns;
 	}
 	rcu_read_unlock();
@@ -331,8 +331,7 @@ bool nswap_place_third(struct nswap_node *node, u16 a, u16 b)
 	rcu_read_lock();
 	list_for_each_entry_rcu(c, &node->cands, link) {
 		nswap_cand_look(node, c, &v);
-		any = c->index != a && c->index != b && v.eligible && !v.shrinking &&
-		      v.free;
+		any = c->index != a && c->index != b && nswap_place_lends(&v) && v.free;
 		if (any)
 			break;
 	}
