@@ -7,14 +7,16 @@
  *   place:     { g, -, b }, b is not a; STORE g at b
  *   ack:       { g, b, - }, then REMOTE(a, g)
  *   refused, timed out, session broken: { g, -, - }, placed again
- *   no room elsewhere, or no grant for store_timeout_ms: REMOTE(a, g), exposed (mirror_fill.c); but
- *          if a is not UP by then, the page is placed again in the next generation
+ *   no room elsewhere, or no grant for store_timeout_ms: REMOTE(a, g), exposed (mirror_fill.c),
+ *          if a is heard then; if it does not answer a ping in GIVE_UP_AFTER time-outs, or is not UP
+ *          any more, the page is placed again in the next generation
  *
  * Invariants:
  *  - The slot is WRITING all the time, so no other task changes its word or puts a place
  *    into its entry; a free just sets the freed bit.
  *  - The page is recorded only after both are acknowledged, or it is known that there
- *    will be one; never on copies that are all known dead.
+ *    will be one; never on copies that are all known dead. A peer that died is UP until it
+ *    has been silent for seconds, so one copy alone is recorded only while its peer is heard.
  *  - A second copy that was given up may be at its peer, in the slot's present
  *    generation: comparison has it dropped, not a plain FREE (nswap_free_orphan()).
  */
@@ -27,6 +29,7 @@
 #include "observe/meter.h"
 #include "pageout.h"
 #include "pageout_second.h"
+#include "peers/ctl.h"
 #include "peers/loss.h"
 #include "peers/peer.h"
 #include "peers/place.h"
@@ -34,6 +37,7 @@
 #include "store.h"
 
 #define GIVE_UP_AFTER	3	/* time-outs, in which peers took no copy */
+#define LIVES_MS	250	/* a peer that was heard within this has not died, but by chance */
 
 /* the page-out of a slot ends */
 static void second_end(struct nswap_io *io, unsigned int i, u16 first)
@@ -106,15 +110,54 @@ static void second_again(struct nswap_io *io, unsigned int i)
 	nswap_free_orphan(io->dev, slot, s.gen, s.peer);
 }
 
-/* no other peer takes it */
-static void second_exposed(struct nswap_io *io, unsigned int i, u16 first_peer)
+/* have its slots been waiting for a second copy for that many time-outs? */
+static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
 {
-	if (nswap_peer_state(io->dev->node, first_peer) != NSWAP_PEER_UP) {
-		second_again(io, i);
-		return;
+	u32 ms = nswap_knob(io->dev->node, store_timeout_ms) * timeouts;
+
+	return time_after(jiffies, READ_ONCE(io->half_since) +
+				   msecs_to_jiffies(ms));
+}
+
+/* Is the peer of the only copy heard? If not it is asked, and the page-out comes by again. */
+static bool second_peer_lives(struct nswap_peer *peer)
+{
+	if (!time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(LIVES_MS)))
+		return true;
+	if (nswap_ctl_claim(&peer->ping))
+		nswap_ctl_ping(peer);
+	return false;
+}
+
+/* may the page be recorded at the peer of its only copy; -EAGAIN: not yet; -EHOSTUNREACH: no */
+static int second_alone(struct nswap_io *io, u16 index)
+{
+	struct nswap_peer *peer = nswap_peer_get(io->dev->node, index);
+	int ret = 0;
+
+	if (!peer || READ_ONCE(peer->state) != NSWAP_PEER_UP)
+		ret = -EHOSTUNREACH;
+	else if (!second_peer_lives(peer))
+		ret = second_waited(io, GIVE_UP_AFTER) ? -EHOSTUNREACH : -EAGAIN;
+	if (peer)
+		nswap_peer_put(peer);
+	return ret;
+}
+
+/* no other peer takes them */
+static void second_exposed(struct nswap_io *io, unsigned int first, unsigned int nr, u16 peer)
+{
+	int ret = second_alone(io, peer);
+	unsigned int i;
+
+	for (i = first; i < first + nr && ret != -EAGAIN; i++) {
+		if (ret) {
+			second_again(io, i);
+		} else {
+			io->todo &= ~BIT(i);
+			second_end(io, i, peer);
+		}
 	}
-	io->todo &= ~BIT(i);
-	second_end(io, i, first_peer);
 }
 
 /* adjacent slots of @half whose first copy is at one peer */
@@ -130,20 +173,11 @@ static unsigned int second_run(struct nswap_io *io, unsigned long half,
 	return n;
 }
 
-/* have its slots been waiting for a second copy for that many time-outs? */
-static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
-{
-	u32 ms = nswap_knob(io->dev->node, store_timeout_ms) * timeouts;
-
-	return time_after(jiffies, READ_ONCE(io->half_since) +
-				   msecs_to_jiffies(ms));
-}
-
 /* one run, or a part of it; returns how many slots are done with, or wait */
 static unsigned int second_place(struct nswap_io *io, unsigned long half)
 {
 	struct nswap_node *node = io->dev->node;
-	unsigned int i, first = __ffs(half), nr;
+	unsigned int first = __ffs(half), nr;
 	struct nswap_peer *peer;
 	u16 avoid, index;
 	int n;
@@ -160,8 +194,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 		return n;
 	}
 	if (n == -ENOSPC || second_waited(io, 1))
-		for (i = first; i < first + nr; i++)
-			second_exposed(io, i, avoid);
+		second_exposed(io, first, nr, avoid);
 	return nr;
 }
 

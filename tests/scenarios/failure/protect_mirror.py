@@ -10,13 +10,13 @@ import threading
 
 from nswaptest.check import at_least, at_most, equal, hold, wait_for
 from nswaptest.scenario import sibling
-from nswaptest.work import eater, result_of, state_of
+from nswaptest.work import Slots, eater, result_of, state_of
 
 fill = sibling("failures").fill
 
 DESCRIPTION = "pages of a mirrored device outlive one peer after the other"
 SUITES = ("lab",)
-LONG = ("killed_while_swapping",)
+LONG = ("killed_while_swapping", "first_dies_before_second")
 NEEDS = ("module", "inject", "progs")
 TIMEOUT = 300
 
@@ -207,6 +207,32 @@ def test_too_few(t):
         protected(client)
         cluster.kill(cluster[1])
         all_right(client, slots)
+    client.device_del(dev)
+
+
+def test_first_dies_before_second(t):
+    """A page-out has one copy and waits for another peer, which is silent; the peer of that
+    copy dies. It was not heard meanwhile, so the page is not recorded there alone, but
+    brought to the other one, which is back."""
+    cluster, client, dev = start(t, servers=2, size="8M")
+    # A second copy is waited for for so long; a peer that is silent for 4 s gets a new session.
+    client.ctl("set", "store_timeout_ms", 3000)
+    client.ctl("set", "silent_ms", 60000)
+    with Slots(dev, t.seed) as slots:
+        cluster.isolate(cluster[1])
+        writer = threading.Thread(target=lambda: slots.write(1, 1))
+        writer.start()
+        wait_for(lambda: cluster[2].stat()["server"]["held_pages"] == 1, 10,
+                 "the first copy is there")
+        cluster.isolate(cluster[2])
+        wait_for(lambda: client.peers()[cluster[2].addr]["state"] != "up", 20,
+                 "its peer is not up any more")
+        cluster.heal(cluster[1])
+        cluster.kill(cluster[2])
+        writer.join(30)
+        equal(writer.is_alive(), False, "does the page-out go on")
+        equal(slots.right(1), True, "the page is read")
+        equal(client.stat()["client"]["read_errors"], 0, "read errors")
     client.device_del(dev)
 
 
