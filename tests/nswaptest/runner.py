@@ -146,7 +146,7 @@ def run_all(tests, options, totals):
     here.sort(key=lambda test: -test[1].timeout)
     labs = lab_runs(of_lab, options, totals) if of_lab else []
     host = HostRun(here, options, totals)
-    widest = max([run.each_busy for run in labs] + [case.busy for _, case in here])
+    widest = max([run.each_busy for run in labs] + [case.busy for _, case in here], default=0)
     share([*labs, host], max(options.jobs, widest))
     totals.last_chance = True
     for run in labs:
