@@ -140,7 +140,7 @@ void nswap_write_cache_look(struct nswap_device *dev, struct nswap_device_view *
 	v->cache_pages = w->table.nr;
 	v->cache_early = w->early;
 	v->cache_used = w->table.nr - w->table.count[NSWAP_WC_FREE];
-	v->cache_dirty = w->table.count[NSWAP_WC_DIRTY] + w->table.count[NSWAP_WC_SENDING];
+	v->cache_dirty = nswap_cached_dirty(w);
 	v->cache_hits = w->hits;
 	v->cache_misses = w->misses;
 	v->cache_rewrites = w->rewrites;

@@ -40,6 +40,7 @@ void nswap_cached_free(struct nswap_device *dev, u64 slot);
 void nswap_cached_discard(struct nswap_device *dev, u64 first, u64 end);
 bool nswap_cached_flush(struct nswap_io *io);
 
+u32 nswap_cached_dirty(const struct nswap_write_cache *w);
 void nswap_cached_left(struct nswap_write_cache *w, const struct nswap_wc_entry *e);
 void nswap_cached_send_work(struct work_struct *work);
 void nswap_cached_send_soon(struct nswap_write_cache *w);

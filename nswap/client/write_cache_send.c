@@ -33,7 +33,8 @@
 #define BACKOFF_MOST	10000
 #define GIVE_UP_AFTER	4	/* store_timeout_ms that a flush waits while sending fails */
 
-static u32 cached_dirty(const struct nswap_write_cache *w)
+/* pages that flushes wait for; the lock is held */
+u32 nswap_cached_dirty(const struct nswap_write_cache *w)
 {
 	return w->table.count[NSWAP_WC_DIRTY] + w->table.count[NSWAP_WC_SENDING] + w->owed;
 }
@@ -42,7 +43,7 @@ static u32 cached_dirty(const struct nswap_write_cache *w)
 static void cached_flush_begin(struct nswap_write_cache *w)
 {
 	w->round++;
-	w->left = cached_dirty(w);
+	w->left = nswap_cached_dirty(w);
 	w->flush_since = jiffies;
 }
 
@@ -259,7 +260,7 @@ bool nswap_cached_flush(struct nswap_io *io)
 	bool clean;
 
 	spin_lock_irq(&w->lock);
-	clean = !cached_dirty(w);
+	clean = !nswap_cached_dirty(w);
 	if (!clean && list_empty(&w->flushing)) {
 		list_add_tail(&io->link, &w->flushing);
 		cached_flush_begin(w);
