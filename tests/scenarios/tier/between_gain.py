@@ -85,8 +85,10 @@ def gather(node, tier, pages):
     prefetch.setting(node, when="always", count="percent-used", pct=100, which="rr",
                      after="move", period_ms=20)
     for source in between.STATE:
-        if source != tier and between.at_tiers(node)[source]:
-            between.bring_all(node, (source, tier), pages)
+        there = between.at_tiers(node)
+        if source != tier and there[source]:
+            between.bring_all(node, (source, tier), there[source] + there[tier])
+    equal(between.at_tiers(node)[tier], pages, f"pages at {tier}")
 
 
 def test_towards(t):
