@@ -158,6 +158,8 @@ static void pageout_stored(struct nswap_op *op, unsigned int i)
 	struct nswap_follow_page *copy = NULL;
 
 	if (io->pairs & BIT(i)) {
+		/* the session says so only after this, and the page-out may go on before that */
+		WRITE_ONCE(op->peer->heard, jiffies);
 		WRITE_ONCE(io->half_since, jiffies);
 		set_bit(i, &io->halves);
 		return;
@@ -375,6 +377,7 @@ static bool pageout_overflow(struct nswap_io *io, bool full)
  */
 void nswap_pageout(struct nswap_io *io)
 {
+	unsigned long firsts;
 	int ret = -ENOSPC;
 	bool claimed;
 
@@ -382,9 +385,11 @@ void nswap_pageout(struct nswap_io *io)
 	    atomic_read_acquire(&io->pending) == 1)
 		nswap_pageout_spilled(io);
 	claimed = nswap_pageout_claim(io);
+	firsts = pageout_firsts(io);
 	if (READ_ONCE(io->halves) & io->todo)
 		nswap_pageout_seconds(io);
-	if (!pageout_overdue(io))
+	/* what has lost its first copy just now is tried once, however late it is */
+	if (!pageout_overdue(io) || pageout_firsts(io) & ~firsts)
 		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, pageout_firsts(io));
 	if (ret && pageout_overflow(io, ret == -ENOSPC))
 		ret = -EAGAIN;

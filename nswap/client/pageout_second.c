@@ -8,15 +8,18 @@
  *   ack:       { g, b, - }, then REMOTE(a, g)
  *   refused, timed out, session broken: { g, -, - }, placed again
  *   no room elsewhere, or no grant for store_timeout_ms: REMOTE(a, g), exposed (mirror_fill.c),
- *          if a is heard then; if it does not answer a ping in GIVE_UP_AFTER time-outs, or is not UP
- *          any more, the page is placed again in the next generation
+ *          if a is heard then, else a is asked; if a is not UP any more, which is so within
+ *          seconds if it does not answer, the page is placed again in the next generation
  *
  * Invariants:
  *  - The slot is WRITING all the time, so no other task changes its word or puts a place
  *    into its entry; a free just sets the freed bit.
  *  - The page is recorded only after both are acknowledged, or it is known that there
  *    will be one; never on copies that are all known dead. A peer that died is UP until it
- *    has been silent for seconds, so one copy alone is recorded only while its peer is heard.
+ *    has been silent for seconds, so one copy alone is recorded only while its peer is heard:
+ *    when its message was received, which after a pause of this node is later than it came.
+ *  - A peer that is UP is never given up here, however long ago it was heard: this node may
+ *    have been paused.
  *  - A second copy that was given up may be at its peer, in the slot's present
  *    generation: comparison has it dropped, not a plain FREE (nswap_free_orphan()).
  */
@@ -119,43 +122,38 @@ static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
 				   msecs_to_jiffies(ms));
 }
 
-/* Is the peer of the only copy heard? If not it is asked, and the page-out comes by again. */
-static bool second_peer_lives(struct nswap_peer *peer)
+/*
+ * Is the peer of the only copy heard? If not it is asked, and the page-out comes by again,
+ * which on a node that is short of processor time may always be late: in the end less will do.
+ */
+static bool second_peer_lives(const struct nswap_io *io, struct nswap_peer *peer)
 {
-	if (!time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(LIVES_MS)))
+	u32 ms = second_waited(io, GIVE_UP_AFTER) ? nswap_knob(io->dev->node, store_timeout_ms) :
+						    LIVES_MS;
+
+	if (!time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
 		return true;
 	if (nswap_ctl_claim(&peer->ping))
 		nswap_ctl_ping(peer);
 	return false;
 }
 
-/* may the page be recorded at the peer of its only copy; -EAGAIN: not yet; -EHOSTUNREACH: no */
-static int second_alone(struct nswap_io *io, u16 index)
+/* no other peer takes them */
+static void second_exposed(struct nswap_io *io, unsigned int first, unsigned int nr, u16 index)
 {
 	struct nswap_peer *peer = nswap_peer_get(io->dev->node, index);
-	int ret = 0;
-
-	if (!peer || READ_ONCE(peer->state) != NSWAP_PEER_UP)
-		ret = -EHOSTUNREACH;
-	else if (!second_peer_lives(peer))
-		ret = second_waited(io, GIVE_UP_AFTER) ? -EHOSTUNREACH : -EAGAIN;
-	if (peer)
-		nswap_peer_put(peer);
-	return ret;
-}
-
-/* no other peer takes them */
-static void second_exposed(struct nswap_io *io, unsigned int first, unsigned int nr, u16 peer)
-{
-	int ret = second_alone(io, peer);
+	bool up = peer && READ_ONCE(peer->state) == NSWAP_PEER_UP;
+	bool lives = up && second_peer_lives(io, peer);
 	unsigned int i;
 
-	for (i = first; i < first + nr && ret != -EAGAIN; i++) {
-		if (ret) {
+	if (peer)
+		nswap_peer_put(peer);
+	for (i = first; i < first + nr && up == lives; i++) {
+		if (!up) {
 			second_again(io, i);
 		} else {
 			io->todo &= ~BIT(i);
-			second_end(io, i, peer);
+			second_end(io, i, index);
 		}
 	}
 }

@@ -16,7 +16,7 @@ fill = sibling("failures").fill
 
 DESCRIPTION = "pages of a mirrored device outlive one peer after the other"
 SUITES = ("lab",)
-LONG = ("killed_while_swapping", "first_dies_before_second")
+LONG = ("killed_while_swapping", "first_dies_before_second", "first_lives")
 NEEDS = ("module", "inject", "progs")
 TIMEOUT = 300
 
@@ -233,6 +233,25 @@ def test_first_dies_before_second(t):
         equal(writer.is_alive(), False, "does the page-out go on")
         equal(slots.right(1), True, "the page is read")
         equal(client.stat()["client"]["read_errors"], 0, "read errors")
+    client.device_del(dev)
+
+
+def test_first_lives(t):
+    """A page-out has one copy, and another peer is silent: the peer of that copy answers
+    when it is asked, so it is kept and the page exposed."""
+    cluster, client, dev = start(t, servers=2, size="8M")
+    client.ctl("set", "store_timeout_ms", 1000)
+    client.ctl("set", "silent_ms", 60000)
+    with Slots(dev, t.seed) as slots:
+        cluster.isolate(cluster[1])
+        before = client.stat()["client"]["moved"]
+        slots.write(1, 1)
+        equal(exposed(client), 1, "exposed pages")
+        # it may have gone to the silent one first, which was given up
+        at_most(client.stat()["client"]["moved"] - before, 1, "copies given up")
+        equal(cluster[2].stat()["server"]["held_pages"], 1, "pages where it was kept")
+        equal(slots.right(1), True, "the page is read")
+    cluster.heal()
     client.device_del(dev)
 
 
