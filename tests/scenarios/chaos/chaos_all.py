@@ -54,11 +54,20 @@ class AllChaos(chaos.Chaos):
         self.client = cluster[0]
         self.actions = ("lend", "lend", "drain", "silence", "kill", "choose")
         known = self.client.ctl("prefetch")["known"]
-        self.known = {kind: known[kind] for kind in KINDS}
+        self.policies = {kind: known[kind] for kind in KINDS}
+
+    def known(self):
+        """Does the owner know each server as it is now, and what died with those before?"""
+        peers = self.client.ctl("peers")
+        up = {p["addr"]: p["epoch"] for p in peers if p["state"] == "up"}
+        return all(up.get(server.addr) == server.stat()["node"]["epoch"]
+                   for server in self.servers) and \
+            not any(p["slots"] for p in peers if p["state"] == "lost")
 
     def protected(self):
         """Wait until one more death costs nothing."""
         self.cluster.wait_connected()
+        wait_for(self.known, 60, "the owner knows each server as it is")
         wait_for(lambda: not any(d["exposed_pages"] or d["lag_pages"]
                                  for d in self.client.devices()
                                  if d["protect"] != "none"), 60,
@@ -67,7 +76,7 @@ class AllChaos(chaos.Chaos):
     def choose(self):
         """The prefetcher goes by something else."""
         prefetch.choose(self.client, **{kind: self.random.choice(names)
-                                        for kind, names in self.known.items()})
+                                        for kind, names in self.policies.items()})
 
     def silence(self):
         """A server reaches no other node for a while; it may be taken for dead."""
