@@ -377,7 +377,6 @@ static bool pageout_overflow(struct nswap_io *io, bool full)
  */
 void nswap_pageout(struct nswap_io *io)
 {
-	unsigned long firsts;
 	int ret = -ENOSPC;
 	bool claimed;
 
@@ -385,11 +384,9 @@ void nswap_pageout(struct nswap_io *io)
 	    atomic_read_acquire(&io->pending) == 1)
 		nswap_pageout_spilled(io);
 	claimed = nswap_pageout_claim(io);
-	firsts = pageout_firsts(io);
 	if (READ_ONCE(io->halves) & io->todo)
 		nswap_pageout_seconds(io);
-	/* what has lost its first copy just now is tried once, however late it is */
-	if (!pageout_overdue(io) || pageout_firsts(io) & ~firsts)
+	if (!pageout_overdue(io))
 		ret = nswap_tiers[NSWAP_TIER_REMOTE]->store(io, pageout_firsts(io));
 	if (ret && pageout_overflow(io, ret == -ENOSPC))
 		ret = -EAGAIN;

@@ -109,6 +109,9 @@ static void second_again(struct nswap_io *io, unsigned int i)
 	struct nswap_slot s = nswap_slot_look(io->dev, slot);
 
 	clear_bit(i, &io->halves);
+	/* it has as much time as if it had come now: there was a peer that took it */
+	io->since = jiffies;
+	io->half_asked = 0;
 	nswap_pageout_again(io, i);
 	nswap_free_orphan(io->dev, slot, s.gen, s.peer);
 }
@@ -124,14 +127,18 @@ static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
 
 /*
  * Is the peer of the only copy heard? If not it is asked, and the page-out comes by again,
- * which on a node that is short of processor time may always be late: in the end less will do.
+ * which on a node that is short of processor time may always be late: after some time-outs
+ * it is enough that it was heard since it was first asked.
  */
-static bool second_peer_lives(const struct nswap_io *io, struct nswap_peer *peer)
+static bool second_peer_lives(struct nswap_io *io, struct nswap_peer *peer)
 {
-	u32 ms = second_waited(io, GIVE_UP_AFTER) ? nswap_knob(io->dev->node, store_timeout_ms) :
-						    LIVES_MS;
+	unsigned long heard = READ_ONCE(peer->heard);
 
-	if (!time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
+	if (!time_after(jiffies, heard + msecs_to_jiffies(LIVES_MS)))
+		return true;
+	if (!io->half_asked)
+		io->half_asked = jiffies | 1;
+	if (second_waited(io, GIVE_UP_AFTER) && time_after(heard, io->half_asked))
 		return true;
 	if (nswap_ctl_claim(&peer->ping))
 		nswap_ctl_ping(peer);

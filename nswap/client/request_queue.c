@@ -15,9 +15,9 @@
  *  - A request that has waited is counted in the client's @minding until it ends.
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry and @parked.
- *  - A waiting page-out is failed after four times store_timeout_ms, so nothing that
- *    waits for memory waits here forever; but one that waits for pages to be wrapped into
- *    (client/wrap.c) waits until others have ended.
+ *  - A waiting page-out is failed after four times store_timeout_ms, since it came or lost its
+ *    only copy, so nothing that waits for memory waits here forever; but one that waits for
+ *    pages to be wrapped into (client/wrap.c) waits until others have ended.
  */
 #include <linux/slab.h>
 
@@ -82,7 +82,7 @@ void nswap_request_submit(struct nswap_io *io)
 	io->no_home = 0;
 	io->follows = 0;
 	io->pairs = 0;
-	io->halves = 0;
+	io->halves = io->half_asked = 0;
 	io->rest = 0;
 	io->lost = 0;
 	io->opened = io->served;

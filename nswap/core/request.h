@@ -115,6 +115,8 @@ struct nswap_io_ops {
  *	task that handles the answer, cleared by the one that ends the slot or sends
  *	its page again
  * @half_since: jiffies when the last one became one of them
+ * @half_asked: jiffies when the peer of one was first asked whether it lives, 0 if none was;
+ *	the dispatcher's
  * @parked: page-in: slots that wait for their peer; bits likewise, when the part of
  *	the request that asked it, or would have, is over
  * @rest: slots to be looked for on the other device, the visible one or that of its
@@ -181,6 +183,7 @@ struct nswap_io {
 	unsigned long pairs;
 	unsigned long halves;
 	unsigned long half_since;
+	unsigned long half_asked;
 	unsigned long parked;
 	unsigned long rest;
 	unsigned long lost;
