@@ -7,8 +7,9 @@
 """
 import random
 import threading
+import time
 
-from nswaptest.check import at_least, at_most, equal, hold, wait_for
+from nswaptest.check import Unmet, at_least, at_most, equal, hold, wait_for
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eater, result_of, state_of
 
@@ -214,7 +215,7 @@ def test_too_few(t):
 def first_dies(t, timeout_ms, places):
     """Page-outs of these slots have one copy and wait for another peer, which is silent; the
     peer of that copy dies, and the other one is back."""
-    cluster, client, dev = start(t, servers=2, size="8M")
+    cluster, client, dev = start(t, servers=2, size="8M", dead_after=30)
     client.ctl("set", "store_timeout_ms", timeout_ms)
     client.ctl("set", "silent_ms", 60000)
     # the first copy goes to the other one
@@ -229,10 +230,16 @@ def first_dies(t, timeout_ms, places):
             writer.start()
         wait_for(lambda: cluster[2].stat()["server"]["held_pages"] == len(places), 10,
                  "the first copies are there")
+        began = time.monotonic()
         cluster.isolate(cluster[2])
         wait_for(lambda: client.peers()[cluster[2].addr]["state"] != "up", 20,
                  "their peer is not up any more")
         cluster.heal(cluster[1])
+        wait_for(lambda: client.peers()[cluster[1].addr]["state"] == "up", 20,
+                 "the other one is back")
+        # it is not up after 4 s at the least, and then they have as much time as at first
+        if time.monotonic() - began > 3.5 + 4 * timeout_ms / 1000:
+            raise Unmet("the other one was not back in time")
         cluster.kill(cluster[2])
         for writer in writers:
             writer.join(30)
