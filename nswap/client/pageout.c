@@ -49,7 +49,7 @@ static bool pageout_overdue(const struct nswap_io *io)
 {
 	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
 
-	return nswap_pageout_waited(io, timeout * GIVE_UP_AFTER);
+	return nswap_pageout_expired(io, timeout * GIVE_UP_AFTER);
 }
 
 /* WRITING, with a peer it is sent to */

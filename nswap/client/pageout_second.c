@@ -125,6 +125,15 @@ static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
 				   msecs_to_jiffies(ms));
 }
 
+/* as second_waited(), and did this node run meanwhile? its peers may have been well */
+static bool second_expired(const struct nswap_io *io, unsigned int timeouts)
+{
+	struct nswap_node *node = io->dev->node;
+
+	return second_waited(io, timeouts) &&
+	       nswap_client_may_expire(node, nswap_knob(node, store_timeout_ms) * timeouts);
+}
+
 /*
  * Is the peer of the only copy heard? If not it is asked, and the page-out comes by again,
  * which on a node that is short of processor time may always be late: after some time-outs
@@ -188,7 +197,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 	int n;
 
 	nr = second_run(io, half, first, &avoid);
-	n = second_waited(io, GIVE_UP_AFTER) ? -ENOSPC :
+	n = second_expired(io, GIVE_UP_AFTER) ? -ENOSPC :
 	    nswap_place_take(io->dev, nr, avoid, -1, &index);
 	if (n > 0) {
 		peer = nswap_peer_get(node, index);
@@ -198,7 +207,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 		second_store(io, first, n, peer);
 		return n;
 	}
-	if (n == -ENOSPC || second_waited(io, 1))
+	if (n == -ENOSPC || second_expired(io, 1))
 		second_exposed(io, first, nr, avoid);
 	return nr;
 }

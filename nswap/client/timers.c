@@ -28,7 +28,8 @@
  *  - A tick that is late by a second (half of dead_after_ms, if that is less) means that this
  *    node stood still, as a virtual machine whose host paused it: no peer is declared dead and
  *    no page-in fails before it has run for four times as long, at most dead_after_ms; if it
- *    stands still over and over, these times add up.
+ *    stands still over and over, these times add up. Page-outs that waited meanwhile have as
+ *    much time to find a peer, at most as long as they may wait anyway.
  */
 #include "base/hooks.h"
 #include "base/log.h"

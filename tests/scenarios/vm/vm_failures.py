@@ -233,15 +233,16 @@ def test_long_cut(t):
 
 def test_paused(t):
     """A client's host stops it for three times as long as its lender may be silent, and the
-    lender's host that one, too: the page-ins that wait are not given up when the client goes
-    on first."""
+    lender's host that one, too: neither page-ins nor page-outs that wait are given up when the
+    client goes on first."""
     cluster = t.cluster(2, kernel="6.1", memory_mb=256)
     client, lender = cluster.nodes
     for node in cluster:
         node.up(lend=LENT, dead_after=DEAD_AFTER)
     cluster.wait_connected()
     client.swapon(client.device_add("160M"))
-    program = Program(client, "only", 48, "20M", 1, "--passes", "0", "--seconds", "100000")
+    program = Program(client, "only", 48, "20M", 1, "--passes", "0", "--seconds", "100000",
+                      "--order", "rw")
     program.wait_running()
     lender.machine.pause()
     check.hold(0.5)
@@ -252,6 +253,7 @@ def test_paused(t):
     lender.machine.go_on()
     program.goes_on()
     check.equal(stats(client)["read_errors"], 0, "page-ins that failed")
+    check.equal(stats(client)["write_errors"], 0, "page-outs that failed")
     program.process.kill(15)
     check.equal(program.end(t, (0,))["failed_reads"], 0, "reads that failed")
     end_swap(cluster, client)
