@@ -249,9 +249,9 @@ void nswap_cached_send_work(struct work_struct *work)
 	nswap_session_push(w->dev->node);
 	spin_lock_irq(&w->lock);
 	due = cached_due(w);
-	/* what may not be sent before an older page of its slot has been is looked at again */
-	if (due >= 0 && w->nr_idle)
-		queue_delayed_work(nswap_io_wq, &w->send, max(due, 1l));
+	/* what is due waits for a batch, or for an older page of its slot: cached_sent() goes on */
+	if (due > 0)
+		queue_delayed_work(nswap_io_wq, &w->send, due);
 	spin_unlock_irq(&w->lock);
 }
 
