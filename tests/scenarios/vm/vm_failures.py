@@ -232,28 +232,36 @@ def test_long_cut(t):
 
 
 def test_paused(t):
-    """A client's host stops it for three times as long as its lender may be silent, and the
-    lender's host that one, too: neither page-ins nor page-outs that wait are given up when the
+    """A client's host stops it for longer than what waits may wait, and the lender's host that
+    one, too: neither page-ins nor page-outs that wait are given up when the
     client goes on first."""
     cluster = t.cluster(2, kernel="6.1", memory_mb=256)
     client, lender = cluster.nodes
     for node in cluster:
         node.up(lend=LENT, dead_after=DEAD_AFTER)
     cluster.wait_connected()
+    # a page-out waits for four times as long
+    client.ctl("set", "store_timeout_ms", 1000 * DEAD_AFTER)
     client.swapon(client.device_add("160M"))
-    program = Program(client, "only", 48, "20M", 1, "--passes", "0", "--seconds", "100000",
-                      "--order", "rw")
+    program = Program(client, "only", 48, "20M", 1, "--passes", "0", "--seconds", "100000")
     program.wait_running()
+    writes = client.popen([client.prog("blkverify"), "--device", "/dev/" + client.device_add("8M"),
+                           "--threads", "16", "--reads", "0", "--seconds", "100000"])
+    check.hold(1)
+    failed = stats(client)["write_errors"]
     lender.machine.pause()
     check.hold(0.5)
     client.machine.pause()
-    check.hold(3 * DEAD_AFTER)
+    check.hold(5 * DEAD_AFTER)
     client.machine.go_on()
     check.hold(DEAD_AFTER / 2)
     lender.machine.go_on()
     program.goes_on()
     check.equal(stats(client)["read_errors"], 0, "page-ins that failed")
-    check.equal(stats(client)["write_errors"], 0, "page-outs that failed")
+    check.equal(stats(client)["write_errors"], failed, "page-outs that failed, with those before")
+    writes.kill(15)
+    check.equal(writes.wait(60).code, 0, "what the writing program ends with")
+    client.device_del("nswap1")
     program.process.kill(15)
     check.equal(program.end(t, (0,))["failed_reads"], 0, "reads that failed")
     end_swap(cluster, client)
