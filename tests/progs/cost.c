@@ -37,6 +37,7 @@ struct disk {
 	unsigned char *buf;	/* PAGES_MAX pages */
 	off_t *where;		/* of each request of a repetition */
 	enum pat_data data;
+	bool flush;		/* what was written is flushed within the repetition */
 	aio_context_t aio;
 	struct bad_pages bad;
 };
@@ -152,6 +153,8 @@ static void repeat(struct disk *d, const struct work *w, unsigned int rep,
 		one_by_one(d, w, n);
 	else
 		several(d, w, n);
+	if (d->flush && w->write && fsync(d->fd))
+		refuse("cannot flush: %s", strerror(errno));
 	took = window_end(start);
 	idle = idle_ns() - idle;
 	for (uint64_t i = 0; !w->write && i < n; i++)
@@ -190,9 +193,13 @@ static void fill(struct disk *d)
 	}
 }
 
-static int device(enum pat_data data, const char *path, uint64_t mb, char **names)
+static int device(const char *how, const char *path, uint64_t mb, char **names)
 {
-	struct disk d = { .pages = mb << 8, .data = data };
+	struct disk d = {
+		.pages = mb << 8,
+		.data = strcmp(how, "text") ? PAT_RANDOM : PAT_TEXT,
+		.flush = !strcmp(how, "flushed"),
+	};
 	int code = 0;
 
 	d.fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
@@ -367,6 +374,7 @@ static int tcp_ask(const char *address)
 static const char usage[] =
 	"usage: cost device PATH MB WORK...    read and write a device of MB MiB\n"
 	"       cost text PATH MB WORK...      with pages that can be compressed\n"
+	"       cost flushed PATH MB WORK...   and what is written is flushed as well\n"
 	"       cost swap swap-seq|swap-random MB    write MB MiB of memory again\n"
 	"                                      and again, where it has less\n"
 	"       cost serve ADDRESS             the other end of\n"
@@ -376,8 +384,9 @@ static const char usage[] =
 
 int main(int argc, char **argv)
 {
-	if (argc >= 5 && (!strcmp(argv[1], "device") || !strcmp(argv[1], "text")))
-		return device(*argv[1] == 't' ? PAT_TEXT : PAT_RANDOM, argv[2],
+	if (argc >= 5 && (!strcmp(argv[1], "device") || !strcmp(argv[1], "text") ||
+			  !strcmp(argv[1], "flushed")))
+		return device(argv[1], argv[2],
 			      arg_number("MB", argv[3], PAGES_MAX >> 8, 4096), argv + 4);
 	if (argc == 4 && !strcmp(argv[1], "swap"))
 		return swap(argv[2], arg_number("MB", argv[3], 1, 4096));

@@ -282,6 +282,19 @@ compressed()
 	nswap --compress "$COST_DEVICE"
 }
 
+# with a write cache, of a sixth of the device
+cache()
+{
+	nswap --cache $((COST_MB / 6))M
+}
+
+# and page-outs that end there
+early()
+{
+	content=flushed
+	nswap --cache $((COST_MB / 6))M --early-ack
+}
+
 sealed()
 {
 	load curve25519-x86_64
@@ -438,7 +451,7 @@ nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
 parity:*) parity ;;
 lz4 | zstd) compressed ;;
-brd | nswap | members | keys | sealed | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
+brd | nswap | members | keys | sealed | cache | early | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works
 end "done"

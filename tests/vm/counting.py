@@ -27,11 +27,14 @@ TCP = "tcp-72-4168"
 DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
-# without peers on such disks. Those of COMPRESSED have pages of words. Those of SEVERAL have two peers, and home too, and are
-# protected as they are called, or as many as a group has.
+# without peers on such disks. Those of COMPRESSED have pages of words. cache has a write cache,
+# early one with early acknowledgement, and what is written is flushed in the same repetition.
+# Those of SEVERAL have two peers, and home too, and are protected as they are called, or as many
+# as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
 COMPRESSED = ["lz4", "zstd"]
-OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, *SEVERAL]
+CACHED = ["cache", "early"]
+OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, *CACHED, *SEVERAL]
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
