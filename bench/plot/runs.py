@@ -18,7 +18,9 @@ COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
            "tmpfs": "#4b9b5e", "flash": "#b89b2e", "ssd": "#c0504d", "disk": "#7a4a2e",
            "ram": "#b8b8b8",
            "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d",
-           "keys": "#5f8fbf", "sealed": "#204060"}
+           "keys": "#5f8fbf", "sealed": "#204060", "lz4": "#9fbf5f", "zstd": "#5f7f2f",
+           "cache": "#bf7fbf", "early": "#7f3f7f", "pair-home": "#c8b060",
+           "parity:4+1": "#e0907f", "parity:4+2": "#903020"}
 POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
                   "#3a9fbf", "#a08040")
 POLICY_TITLES = {"place": "placement: where page-outs go",
