@@ -33,7 +33,10 @@ bool nswap_cell_impatient(const struct nswap_io *io)
 	u32 ms = dev->home || dev->flash ? SPILL_AFTER_MS :
 		 nswap_knob(dev->node, store_timeout_ms);
 
-	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
+	if (!time_after(jiffies, io->since + msecs_to_jiffies(ms)))
+		return false;
+	/* peers may be well though they were not heard while this node stood still */
+	return dev->home || dev->flash || nswap_client_may_expire(dev->node, ms);
 }
 
 /* EMPTY, FREEING, or a check that was not stored -> WRITING */

@@ -7,9 +7,10 @@
  *   place:     { g, -, b }, b is not a; STORE g at b
  *   ack:       { g, b, - }, then REMOTE(a, g)
  *   refused, timed out, session broken: { g, -, - }, placed again
- *   no room elsewhere, or no grant for store_timeout_ms: REMOTE(a, g), exposed (mirror_fill.c),
- *          if a is heard then, else a is asked; if a is not UP any more, which is so within
- *          seconds if it does not answer, the page is placed again in the next generation
+ *   no room elsewhere, or no grant for store_timeout_ms, longer if this node stood still:
+ *          REMOTE(a, g), exposed (mirror_fill.c), if a is heard then, else a is asked; if a
+ *          is not UP any more, which is so within seconds if it does not answer, the page is
+ *          placed again in the next generation
  *
  * Invariants:
  *  - The slot is WRITING all the time, so no other task changes its word or puts a place
@@ -125,13 +126,12 @@ static bool second_waited(const struct nswap_io *io, unsigned int timeouts)
 				   msecs_to_jiffies(ms));
 }
 
-/* as second_waited(), and did this node run meanwhile? its peers may have been well */
-static bool second_expired(const struct nswap_io *io, unsigned int timeouts)
+/* did this node run for so long? if not, its peers may be well though they were not heard */
+static bool second_ran(const struct nswap_io *io, unsigned int timeouts)
 {
 	struct nswap_node *node = io->dev->node;
 
-	return second_waited(io, timeouts) &&
-	       nswap_client_may_expire(node, nswap_knob(node, store_timeout_ms) * timeouts);
+	return nswap_client_may_expire(node, nswap_knob(node, store_timeout_ms) * timeouts);
 }
 
 /*
@@ -197,7 +197,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 	int n;
 
 	nr = second_run(io, half, first, &avoid);
-	n = second_expired(io, GIVE_UP_AFTER) ? -ENOSPC :
+	n = second_waited(io, GIVE_UP_AFTER) && second_ran(io, GIVE_UP_AFTER) ? -ENOSPC :
 	    nswap_place_take(io->dev, nr, avoid, -1, &index);
 	if (n > 0) {
 		peer = nswap_peer_get(node, index);
@@ -207,7 +207,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 		second_store(io, first, n, peer);
 		return n;
 	}
-	if (n == -ENOSPC || second_expired(io, 1))
+	if ((n == -ENOSPC || second_waited(io, 1)) && second_ran(io, 1))
 		second_exposed(io, first, nr, avoid);
 	return nr;
 }

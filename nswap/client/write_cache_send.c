@@ -12,7 +12,8 @@
  *  - What is SENDING does not change until its page-out has ended.
  *  - What nothing takes stays DIRTY, and is sent again alone: after 100 ms at first, then
  *    twice as long each time, up to 10 s, until something is taken. A flush that has waited
- *    for four times store_timeout_ms then fails, and the pages stay.
+ *    for four times store_timeout_ms then fails, longer if this node stood still, and the
+ *    pages stay.
  *  - A flush ends when each page that was dirty when it began has been taken, in the version
  *    of then or a newer one, or was freed. One that comes while another waits begins after it.
  *  - Sending runs on the module's queue with a rescuer, and waits for nothing.
@@ -161,14 +162,22 @@ static void cached_sent(struct nswap_io *io)
 	spin_unlock_irqrestore(&w->lock, flags);
 }
 
-/* the next batch, its entries SENDING; NULL if none is idle, or nothing is due */
+/*
+ * The next batch, its entries SENDING; NULL if none is idle, or nothing is due. What is due
+ * later is looked at then; what waits for a batch, or for an older page of its slot, when
+ * one has ended: cached_sent().
+ */
 static struct nswap_wc_batch *cached_next(struct nswap_write_cache *w)
 {
 	struct nswap_wc_batch *b = NULL;
 	unsigned int i;
+	long due;
 
 	spin_lock_irq(&w->lock);
-	if (!w->nr_idle || cached_due(w))
+	due = cached_due(w);
+	if (due > 0)
+		queue_delayed_work(nswap_io_wq, &w->send, due);
+	if (due || !w->nr_idle)
 		goto out;
 	b = list_first_entry(&w->idle, struct nswap_wc_batch, link);
 	b->io.nr = nswap_wc_run(&w->table, b->entry, NSWAP_REQ_SLOTS);
@@ -241,18 +250,11 @@ void nswap_cached_send_work(struct work_struct *work)
 	struct nswap_write_cache *w = container_of(to_delayed_work(work),
 						   struct nswap_write_cache, send);
 	struct nswap_wc_batch *b;
-	long due;
 
 	nswap_cached_flush_end(w);
 	while ((b = cached_next(w)))
 		cached_send(w, b);
 	nswap_session_push(w->dev->node);
-	spin_lock_irq(&w->lock);
-	due = cached_due(w);
-	/* what is due waits for a batch, or for an older page of its slot: cached_sent() goes on */
-	if (due > 0)
-		queue_delayed_work(nswap_io_wq, &w->send, due);
-	spin_unlock_irq(&w->lock);
 }
 
 /**

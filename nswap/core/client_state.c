@@ -217,7 +217,7 @@ void nswap_client_awake(struct nswap_node *node)
  * @node: node
  * @ms: for how long it has waited
  *
- * Context: any; does not sleep, on the page-in path.
+ * Context: any; does not sleep, on the page-in and the page-out path.
  * Return: false if this node has stood still, and not run for LONGER times as long since; @ms
  * is enough.
  */
