@@ -16,8 +16,8 @@
  *  - Only the dispatcher touches @todo and @unclaimed; answers set bits in
  *    @retry and @parked.
  *  - A waiting page-out is failed after four times store_timeout_ms, since it came or lost its
- *    only copy, so nothing that waits for memory waits here forever; but one that waits for
- *    pages to be wrapped into (client/wrap.c) waits until others have ended.
+ *    only copy, or this node stood still: nothing that waits for memory waits here forever, but
+ *    what waits for pages to be wrapped into (client/wrap.c), and where nodes stop all the time.
  */
 #include <linux/slab.h>
 
@@ -29,6 +29,7 @@
 #include "core/parity.h"
 #include "observe/meter.h"
 #include "peers/peer.h"
+#include "peers/session.h"
 #include "pagein_cell.h"
 #include "pagein_open.h"
 #include "pageout_cell.h"
@@ -74,17 +75,14 @@ void nswap_request_submit(struct nswap_io *io)
 		io->since = jiffies;
 	nswap_meter_came(io);
 	io->retry = 0;
-	io->parked = 0;
-	io->failed = 0;
-	io->missed = 0;
-	io->no_flash = 0;
-	io->no_peer = 0;
-	io->no_home = 0;
+	io->parked = io->failed = io->missed = 0;
+	io->no_flash = io->no_peer = io->no_home = 0;
+	/* one of this module's own: who submits it does not push; it was kicked the last time */
+	io->more &= !nswap_io_own(io);
 	io->follows = 0;
 	io->pairs = 0;
 	io->halves = io->half_asked = 0;
-	io->rest = 0;
-	io->lost = 0;
+	io->rest = io->lost = 0;
 	io->opened = io->served;
 	io->from_home = 0;
 	io->doubted = 0;
@@ -147,7 +145,7 @@ static void kick_list(struct nswap_client *cl, struct list_head *list)
 	spin_unlock_irq(&cl->wait_lock);
 	list_for_each_entry_safe(io, next, &ready, link) {
 		list_del_init(&io->link);
-		io->more = false;
+		io->more = io->write;
 		request_dispatch(io);
 	}
 }
@@ -172,7 +170,7 @@ static void kick_room(struct nswap_client *cl)
 	struct nswap_io *io;
 
 	while (READ_ONCE(cl->no_room) == seen && (io = kick_next(cl))) {
-		io->more = false;
+		io->more = io->write;
 		request_dispatch(io);
 	}
 }
@@ -182,7 +180,8 @@ static void kick_room(struct nswap_client *cl)
  * @work: the client's
  *
  * Of those that wait for room, an answer that brought some retries as many as that is
- * enough for, and a tick all: their patience may be over.
+ * enough for, and a tick all: their patience may be over. What they give to a connection,
+ * as second copies of pages that left together, leaves together.
  *
  * Context: the module's work queue; does not allocate or wait.
  */
@@ -195,6 +194,7 @@ void nswap_request_kick_work(struct work_struct *work)
 		kick_list(cl, &cl->for_room);
 	else
 		kick_room(cl);
+	nswap_session_push(cl->node);
 }
 
 /* the bios of these slots will end with an error */
