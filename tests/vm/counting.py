@@ -33,8 +33,7 @@ DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
 # as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
 COMPRESSED = ["lz4", "zstd"]
-CACHED = ["cache", "early"]
-OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, *CACHED, *SEVERAL]
+OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, "cache", "early", *SEVERAL]
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"

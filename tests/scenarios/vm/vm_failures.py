@@ -233,8 +233,8 @@ def test_long_cut(t):
 
 def test_paused(t):
     """A client's host stops it for longer than what waits may wait, and the lender's host that
-    one, too: neither page-ins nor page-outs that wait are given up when the
-    client goes on first."""
+    one, too: neither page-ins nor page-outs that wait are given up when the client goes on
+    first."""
     cluster = t.cluster(2, kernel="6.1", memory_mb=256)
     client, lender = cluster.nodes
     for node in cluster:
