@@ -108,6 +108,7 @@ void nswap_batch_over(struct nswap_io *io)
 unsigned long nswap_batch_request(struct nswap_batch *b)
 {
 	b->io.resumed = false;
+	b->io.more = false;
 	reinit_completion(&b->over);
 	nswap_request_submit(&b->io);
 	wait_for_completion(&b->over);

@@ -234,11 +234,11 @@ bool nswap_copy_overdue(struct nswap_op *op)
 {
 	struct nswap_node *node = op->io->dev->node;
 	u32 ms = nswap_knob(node, dead_after_ms);
-	unsigned long since = op->io->since + msecs_to_jiffies(ms);
+	unsigned long since = op->io->since;
 
-	if (time_after(jiffies, since) && copy_twofold(op))
+	if (time_after(jiffies, since + msecs_to_jiffies(ms)) && copy_twofold(op))
 		since += msecs_to_jiffies(ms);
-	return time_after(jiffies, since) && nswap_client_may_expire(node, ms);
+	return nswap_client_expired(node, since, ms);
 }
 
 /* is the copy on flash the one to read? */

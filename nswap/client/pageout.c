@@ -47,9 +47,10 @@
 
 static bool pageout_overdue(const struct nswap_io *io)
 {
-	u32 timeout = nswap_knob(io->dev->node, store_timeout_ms);
+	struct nswap_node *node = io->dev->node;
 
-	return nswap_pageout_expired(io, timeout * GIVE_UP_AFTER);
+	return nswap_client_expired(node, io->since,
+				    GIVE_UP_AFTER * nswap_knob(node, store_timeout_ms));
 }
 
 /* WRITING, with a peer it is sent to */

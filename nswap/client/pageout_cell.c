@@ -30,13 +30,11 @@
 bool nswap_cell_impatient(const struct nswap_io *io)
 {
 	struct nswap_device *dev = io->dev->outer;
-	u32 ms = dev->home || dev->flash ? SPILL_AFTER_MS :
-		 nswap_knob(dev->node, store_timeout_ms);
 
-	if (!time_after(jiffies, io->since + msecs_to_jiffies(ms)))
-		return false;
-	/* peers may be well though they were not heard while this node stood still */
-	return dev->home || dev->flash || nswap_client_may_expire(dev->node, ms);
+	if (dev->home || dev->flash)
+		return time_after(jiffies, io->since + msecs_to_jiffies(SPILL_AFTER_MS));
+	return nswap_client_expired(dev->node, io->since,
+				    nswap_knob(dev->node, store_timeout_ms));
 }
 
 /* EMPTY, FREEING, or a check that was not stored -> WRITING */

@@ -74,8 +74,8 @@ static bool pageout_follow(struct nswap_io *io, unsigned int i)
 		set_bit(i, &io->follows);
 		return true;
 	}
-	return nswap_pageout_expired(io, EXPOSE_AFTER *
-				     nswap_knob(dev->node, store_timeout_ms));
+	return nswap_client_expired(dev->node, io->since,
+				    EXPOSE_AFTER * nswap_knob(dev->node, store_timeout_ms));
 }
 
 /* the copy promised for a slot's page is not to be made; @io: page-out; any context */

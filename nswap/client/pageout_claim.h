@@ -5,8 +5,6 @@
 #ifndef NSWAP_PAGEOUT_CLAIM_H
 #define NSWAP_PAGEOUT_CLAIM_H
 
-#include "core/client_state.h"
-#include "core/device.h"
 #include "core/request.h"
 
 bool nswap_pageout_claim(struct nswap_io *io);
@@ -18,12 +16,6 @@ void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i);
 static inline bool nswap_pageout_waited(const struct nswap_io *io, u32 ms)
 {
 	return time_after(jiffies, io->since + msecs_to_jiffies(ms));
-}
-
-/* has it waited for so long, and did this node run meanwhile? for what cannot be undone */
-static inline bool nswap_pageout_expired(const struct nswap_io *io, u32 ms)
-{
-	return nswap_pageout_waited(io, ms) && nswap_client_may_expire(io->dev->node, ms);
 }
 
 #endif

@@ -77,8 +77,6 @@ void nswap_request_submit(struct nswap_io *io)
 	io->retry = 0;
 	io->parked = io->failed = io->missed = 0;
 	io->no_flash = io->no_peer = io->no_home = 0;
-	/* one of this module's own: who submits it does not push; it was kicked the last time */
-	io->more &= !nswap_io_own(io);
 	io->follows = 0;
 	io->pairs = 0;
 	io->halves = io->half_asked = 0;

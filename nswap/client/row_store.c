@@ -135,6 +135,7 @@ static void row_store_work(struct work_struct *work)
 	io->ops = &row_store_ops;
 	io->ahead = false;
 	io->resumed = false;
+	io->more = false;
 	atomic_inc(&b->busy);
 	nswap_request_submit(io);
 }

@@ -211,25 +211,17 @@ static void cached_send(struct nswap_write_cache *w, struct nswap_wc_batch *b)
 	nswap_request_submit(io);
 }
 
-/* with the lock held */
-static bool cached_flush_expired(const struct nswap_write_cache *w)
-{
-	struct nswap_node *node = w->dev->node;
-	u32 ms = GIVE_UP_AFTER * nswap_knob(node, store_timeout_ms);
-
-	return time_after(jiffies, w->flush_since + msecs_to_jiffies(ms)) &&
-	       nswap_client_may_expire(node, ms);
-}
-
 /* the flushes that wait: those whose pages are there, or that have waited too long */
 void nswap_cached_flush_end(struct nswap_write_cache *w)
 {
+	u32 patience = GIVE_UP_AFTER * nswap_knob(w->dev->node, store_timeout_ms);
 	blk_status_t status = BLK_STS_OK;
 	struct nswap_io *io, *next;
 	LIST_HEAD(over);
 
 	spin_lock_irq(&w->lock);
-	if (w->left && (w->ended || (w->backoff_ms && cached_flush_expired(w))))
+	if (w->left && (w->ended || (w->backoff_ms &&
+				     nswap_client_expired(w->dev->node, w->flush_since, patience))))
 		status = BLK_STS_IOERR;
 	if (!w->left || status)
 		list_splice_init(&w->flushing, &over);

@@ -232,3 +232,20 @@ bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms)
 	longer = min(READ_ONCE(cl->allowed), msecs_to_jiffies(ms));
 	return !time_before(jiffies, READ_ONCE(cl->awake) + longer);
 }
+
+/**
+ * nswap_client_expired() - has it waited for so long, and did this node run meanwhile?
+ * @node: node
+ * @since: jiffies when it began to wait
+ * @ms: for how long it may
+ *
+ * For what cannot be undone: peers may be well though they were not heard.
+ *
+ * Context: any; does not sleep, on the page-in and the page-out path.
+ * Return: true if it is over, and nswap_client_may_expire().
+ */
+bool nswap_client_expired(const struct nswap_node *node, unsigned long since, unsigned int ms)
+{
+	return time_after(jiffies, since + msecs_to_jiffies(ms)) &&
+	       nswap_client_may_expire(node, ms);
+}

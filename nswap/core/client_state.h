@@ -134,6 +134,7 @@ void nswap_client_used(struct nswap_node *node);
 bool nswap_client_stood_still(const struct nswap_node *node);
 void nswap_client_awake(struct nswap_node *node);
 bool nswap_client_may_expire(const struct nswap_node *node, unsigned int ms);
+bool nswap_client_expired(const struct nswap_node *node, unsigned long since, unsigned int ms);
 
 /* do requests wait, for room or a slot? any context; a snapshot */
 static inline bool nswap_client_waits(const struct nswap_client *cl)

@@ -90,8 +90,8 @@ struct nswap_io_ops {
  * @limited: page-out that counts for its device's limit, see pageout_limit.c
  * @ahead: page-in by the prefetcher: no reference bit, no log line, no waiting
  * @patient: page-in of cells: rather wait for a peer that is late than fail
- * @more: other requests follow at once, and its messages may leave with theirs; the dispatcher
- *	pushes them then (nswap_session_push())
+ * @more: other requests follow at once, and its messages may leave with theirs; who submits
+ *	it says so, and pushes them then (nswap_session_push()), as the client's kick does
  * @waited: it has waited before
  * @resumed: page-in: its bios were parked before
  * @one_by_one: home or flash failed adjacent slots: try each alone

@@ -82,10 +82,9 @@ bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms)
 
 	spin_lock(&peer->lock);
 	/* under the lock: a session that came and went meanwhile has updated @heard */
-	if (time_after(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)) &&
-	    time_after(jiffies, peer->changed + msecs_to_jiffies(ATTEMPT_MS)) &&
+	if (time_after(jiffies, peer->changed + msecs_to_jiffies(ATTEMPT_MS)) &&
 	    /* asked last: this machine may have been paused since it was asked before */
-	    nswap_client_may_expire(peer->node, ms))
+	    nswap_client_expired(peer->node, READ_ONCE(peer->heard), ms))
 		dead = state_change(peer, BIT(NSWAP_PEER_SUSPECTED),
 				    NSWAP_PEER_DEAD, &parked) ==
 		       NSWAP_PEER_SUSPECTED;
