@@ -5,6 +5,7 @@
 #ifndef NSWAP_CLIENT_WRITE_CACHE_H
 #define NSWAP_CLIENT_WRITE_CACHE_H
 
+#include "core/device.h"
 #include "core/request.h"
 #include "core/write_cache.h"
 
