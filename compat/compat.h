@@ -136,6 +136,19 @@
 #endif
 
 /*
+ * blk_mode_t, in the operations of a block device and for opening one: new in 6.5
+ * (05bdb9965305 "block: replace fmode_t with a block-specific type for block open flags").
+ * Before, the flags of files. Goes with 6.1.
+ */
+#ifndef NSWAP_HAS_BLK_MODE
+#include <linux/fs.h>
+
+#define BLK_OPEN_READ	FMODE_READ
+#define BLK_OPEN_WRITE	FMODE_WRITE
+typedef fmode_t blk_mode_t;
+#endif
+
+/*
  * bdev_file_open_by_path(), bdev_fput(), file_bdev(): new in 6.9 (f3a608827d1f
  * "bdev: open block device as files"; bdev_fput() 22650a99821d). Before, an
  * open block device is no file: what stands for one here is the device itself,
@@ -144,9 +157,6 @@
  */
 #ifndef NSWAP_HAS_BDEV_FILE
 #include <linux/blkdev.h>
-
-#define BLK_OPEN_READ	FMODE_READ
-#define BLK_OPEN_WRITE	FMODE_WRITE
 
 static inline struct file *
 nswap_compat_open_bdev(const char *path, fmode_t mode, void *holder)

@@ -72,6 +72,10 @@ struct block_device *probe(const char *path, void *holder)
 	return file_bdev(file);
 }
 
+#elif defined(NSWAP_PROBE_BLK_MODE)
+#include <linux/blkdev.h>
+blk_mode_t probe = BLK_OPEN_WRITE;
+
 #elif defined(NSWAP_PROBE_DM_IO_PRIORITY)
 #include <linux/dm-io.h>
 int probe(struct dm_io_request *rq, struct dm_io_region *where);

@@ -55,7 +55,11 @@
 	X(prefetched_flash_disk, PREFETCHED_FLASH_DISK) /* from flash to home */ \
 	X(prefetch_disk_hits, PREFETCH_DISK_HITS) /* of pages_home_in, prefetched to home */ \
 	X(leans, LEANS) /* times page-outs left peers for another tier, or came back */ \
-	X(pages_leaned, PAGES_LEANED) /* pages out meanwhile, to that tier */
+	X(pages_leaned, PAGES_LEANED) /* pages out meanwhile, to that tier */ \
+	X(brought_ram, BROUGHT_RAM) /* pages a user placed at peers, that were elsewhere */ \
+	X(brought_flash, BROUGHT_FLASH) /* on flash */ \
+	X(brought_home, BROUGHT_HOME) /* at home */ \
+	X(brought_net, BROUGHT_NET) /* pages read from peers for that, or stored there from flash */
 
 #define NSWAP_SERVER_STATS(X) \
 	X(pages_stored, PAGES_STORED) /* pages stored for others */ \

@@ -51,6 +51,7 @@ static u64 lean_own(struct nswap_node *node, u64 *out)
 	return PAGE_BYTES * (s.pages_out + s.pages_in + s.pages_mirrored +
 			     s.pages_home_to_remote + s.pages_prefetched +
 			     s.prefetched_flash_ram + s.prefetched_ram_disk +
+			     s.brought_net +
 			     s.pages_returned + s.pages_stored + s.pages_loaded +
 			     s.pages_moved_in + s.pages_moved_out + s.pages_sent_home);
 }

@@ -108,6 +108,8 @@ struct nswap_slot_counts {
  * @policy: what is set on the device itself of each kind, NULL where it follows
  *	its node; read with READ_ONCE, written under the node's @control
  * @leaning: where its page-outs go first, and what that was decided by
+ * @placing: held by the task that places pages where a user wants them
+ * @place_full: jiffies when peers had no room for those, last; under @placing
  * @placed_last: index of the peer chosen last; one for each CPU
  * @dying: fails every request; set before the disk is removed
  * @tags: requests, preallocated
@@ -166,6 +168,8 @@ struct nswap_device {
 	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	struct nswap_leaning leaning;
+	struct mutex placing;
+	unsigned long place_full;
 	u16 __percpu *placed_last;
 	bool dying;
 	struct blk_mq_tag_set tags;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Page tags: one byte a slot says which policy moved its page to a peer or home, so
- * that page-ins can be counted for that policy.
+ * that page-ins can be counted for that policy; or that a user placed it at home, so that
+ * it does not move out from there by itself.
  *
  * Invariants:
  *  - A page is tagged before its new place is recorded, with 0 unless the
  *    prefetcher chose it. The tag is cleared when its slot is written again, or
- *    its move finds that it was. Tags are for counting only: they belong to the
- *    slot, and are written by the task that moves it, WRITING or not.
+ *    its move finds that it was. Tags belong to the slot, and are written by the task
+ *    that moves it, WRITING or not. None decides where a page is: at worst one that
+ *    was rewritten just then stays at home, one that was moving out just then does not,
+ *    or a read is counted for another policy.
  *  - The bytes are a side table of a device with a home; others get one when their
  *    prefetcher first brings pages to peers.
  */
@@ -49,6 +52,14 @@ void nswap_page_tag(struct nswap_device *dev, u64 slot, u8 tag)
 		WRITE_ONCE(*at, tag);
 }
 
+/* was the page placed at home by a user? any; does not sleep */
+bool nswap_page_placed(struct nswap_device *dev, u64 slot)
+{
+	u8 *at = page_tag_of(dev, slot);
+
+	return at && READ_ONCE(*at) == NSWAP_TAG_PLACED;
+}
+
 /*
  * A page was read: count a hit for its tag. Context: any; does not sleep, on the page-in
  * path. Returns false if it has none.
@@ -58,6 +69,8 @@ bool nswap_page_tag_hit(struct nswap_device *dev, u64 slot)
 	u8 *at = page_tag_of(dev, slot);
 	u8 tag = at ? READ_ONCE(*at) : 0;
 
+	if (tag == NSWAP_TAG_PLACED)
+		return false;
 	if (tag)
 		atomic_inc(&dev->tag_hits[tag]);
 	return tag;

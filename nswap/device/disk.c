@@ -32,6 +32,7 @@
 #include "disk.h"
 #include "peers/parked.h"
 #include "peers/session.h"
+#include "placing.h"
 
 #define DISCARD_SECTORS	(1u << 21)	/* 1 GiB per discard */
 
@@ -211,9 +212,9 @@ static const struct blk_mq_ops mq_ops = {
 /* called under a spinlock of the swap core, perhaps with interrupts off */
 static void slot_free_notify(struct block_device *bdev, unsigned long slot)
 {
-	struct nswap_device *dev = bdev->bd_disk->private_data;
+	struct nswap_device *dev = READ_ONCE(bdev->bd_disk->private_data);
 
-	if (!slot || slot >= dev->map.nr)
+	if (!dev || !slot || slot >= dev->map.nr)
 		return;
 	if (dev->write_cache)
 		nswap_cached_free(dev, slot);
@@ -223,6 +224,8 @@ static void slot_free_notify(struct block_device *bdev, unsigned long slot)
 
 static const struct block_device_operations fops = {
 	.owner = THIS_MODULE,
+	.ioctl = nswap_device_ioctl,
+	.compat_ioctl = blkdev_compat_ptr_ioctl,
 #ifndef NSWAP_COMPAT_CANNOT_HEAR_SLOT_FREE
 	.swap_slot_free_notify = slot_free_notify,
 #endif
@@ -294,13 +297,17 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	return ret;
 }
 
-/* undo nswap_device_make_disk(); process, sleeps until all requests have ended */
+/*
+ * Undo nswap_device_make_disk(); process, sleeps until all requests have ended. Behind the next
+ * grace period no task finds the device by its disk, which others may have open.
+ */
 void nswap_device_end_disk(struct nswap_device *dev)
 {
 	nswap_parked_forget(dev);
 	nswap_pageout_limit_end(dev);
 	flush_work(&dev->node->client->unpark);
 	del_gendisk(dev->disk);
+	WRITE_ONCE(dev->disk->private_data, NULL);
 	put_disk(dev->disk);
 	blk_mq_free_tag_set(&dev->tags);
 }

@@ -113,6 +113,8 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 		return NULL;
 	dev->node = node;
 	spin_lock_init(&dev->header_lock);
+	mutex_init(&dev->placing);
+	dev->place_full = jiffies - HZ * 60;
 	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	nswap_side_init(&dev->side, slots);

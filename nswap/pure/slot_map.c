@@ -13,11 +13,11 @@
  *
  *   WRITING -> HOME, FLASH -> WRITING, EMPTY
  *   FLASH -> REMOTE, HOME: its flash device is being evacuated, or the page is
- *   prefetched; the slot gets another generation, or another flash slot, without
+ *   prefetched or placed; the slot gets another generation, or another flash slot, without
  *   leaving FLASH
  *   REMOTE -> FLASH: the peer is lost, or sends the page back, and flash has
- *   another copy, or the page was prefetched to stay there
- *   HOME -> FLASH: the page was prefetched to stay there
+ *   another copy, or the page was prefetched or placed to stay there
+ *   HOME -> FLASH: the page was prefetched or placed to stay there
  *   REMOTE, HOME -> MOVING -> REMOTE, HOME, FLASH (the new place, or the old);
  *   while MOVING, a page-out and a free act as on the old place, and the move
  *   finds that its entry has changed and drops its new copy. A loss of the old

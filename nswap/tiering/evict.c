@@ -5,8 +5,9 @@
  *   REMOTE(peer, g, flash) -> REMOTE(peer, g), the flash slot is put back
  *
  * Invariants:
- *  - Only the prefetcher's work evicts, whether the prefetcher is on or off, never
- *    a page-out: a search may be long. Evicted copies are counted.
+ *  - Only the prefetcher's work evicts, whether the prefetcher is on or off, and who places
+ *    pages on flash (bring.c), each with an evictor of its own; never a page-out: a search
+ *    may be long. Evicted copies are counted.
  *  - An eighth of flash is reserved for page-outs that no peer has room for; copies
  *    are evicted when page-outs exceed it. After two rounds over all slots without
  *    a copy to evict, ticks start no search for REST.
@@ -101,7 +102,7 @@ static u64 evict_limit(u64 total)
 
 /*
  * Make room for @want more pages within the limit, which also restores the reserve of
- * page-outs; process, sleeps; one caller at a time per device.
+ * page-outs; process, sleeps; one caller at a time per evictor.
  */
 void nswap_evict(struct nswap_device *dev, struct nswap_evictor *e, u64 want)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetcher, carrier: moves a batch of adjacent pages from one tier to another. From
- * peers to flash pages are copied by the copier (prefetch_copy.c), from home to
- * peers they move out (promote.c).
+ * Carrier: moves a batch of adjacent pages from one tier to another, for the prefetcher
+ * or where a user wants them (bring.c). For the prefetcher the copier (prefetch_copy.c)
+ * brings pages from peers to flash; from home to peers they move out (promote.c).
  *
  *   picked -> read through the device, and then
  *
  *   disk to flash: written to flash: HOME(g) -> FLASH(g)
+ *   ram to flash:  written to flash: REMOTE(peer, g) -> FLASH(g)
  *   flash to ram:  FLASH(g, f) -> FLASH(g+1, f), STORE g+1 at a peer
  *                  -> REMOTE(peer, g+1), and f is put back, or kept as a copy
  *   flash to disk: marked, FLASH(g, f) -> FLASH(g+1, f), written home -> HOME(g+1)
@@ -22,8 +23,10 @@
  *  - Home has no generations. A slot is marked, and its entry changed, before its page
  *    is written there, and until that has ended no page-out claims it (return_mark.h). No
  *    page-out waits for anything else here: pages are read before.
- *  - A page whose copy is on its way home behind its peer (home_copy.h) stays. If home
- *    has it already, nothing is written.
+ *  - A page whose copy is on its way home behind its peer (home_copy.h) does not go home
+ *    itself. If home has it already, nothing is written.
+ *  - A copy that flash had already of a page that a user wants elsewhere is given up when
+ *    the page is there: it was perhaps not what was read.
  *  - A page goes to peers under a generation that no earlier attempt had, and only to
  *    one with more room than page-outs need.
  *  - One batch at a time, without allocating; nothing is under way between batches.
@@ -33,6 +36,7 @@
 
 #include "base/bits.h"
 #include "client/free.h"
+#include "core/client_state.h"
 #include "core/device_policy.h"
 #include "core/home_copy.h"
 #include "core/page_tag.h"
@@ -47,16 +51,18 @@
 /**
  * struct nswap_carrier - the carrier of one device
  * @mo: the batch
+ * @asked: a user says where pages go: they are no prefetches
  * @read: of its pages, see nswap_read_through()
  * @entry: of each slot: as it was picked, then as it was begun
  */
 struct nswap_carrier {
 	struct nswap_move_batch mo;
+	bool asked;
 	struct bio *read;
 	struct nswap_slot entry[NSWAP_REQ_SLOTS];
 };
 
-/* HOME(g) -> FLASH(g) */
+/* HOME(g), REMOTE(peer, g) -> FLASH(g) */
 static bool carrier_slot_linked(struct nswap_slot *s, const struct nswap_slot *picked,
 				u32 flash)
 {
@@ -64,6 +70,7 @@ static bool carrier_slot_linked(struct nswap_slot *s, const struct nswap_slot *p
 		return false;
 	s->state = NSWAP_SLOT_FLASH;
 	s->flash = flash;
+	s->peer = 0;
 	return true;
 }
 
@@ -108,23 +115,40 @@ static bool carrier_begin(struct nswap_carrier *c, unsigned int i)
 	return true;
 }
 
+/* record that a page is on flash; false if the slot has changed */
+static bool carrier_link(struct nswap_carrier *c, unsigned int i, u32 flash)
+{
+	struct nswap_io *io = &c->mo.b.io;
+	struct nswap_slot was;
+
+	if (!nswap_slot_update(io->dev, io->slot[i], &was, carrier_slot_linked,
+			       &c->entry[i], flash))
+		return false;
+	if (was.peer)
+		nswap_free_orphan(io->dev, io->slot[i], was.gen, was.peer);
+	/* flash has tags of its own */
+	nswap_page_tag(io->dev, io->slot[i], 0);
+	return true;
+}
+
 /* to flash; returns how many pages are recorded there */
 static unsigned int carrier_to_flash(struct nswap_carrier *c, unsigned long pages, u8 arm)
 {
 	struct nswap_batch *b = &c->mo.b;
 	struct nswap_device *dev = b->io.dev;
-	struct nswap_slot was;
 	unsigned int i, n = 0;
 
 	pages &= ~nswap_batch_write_flash(b, pages);
 	for_each_set_bit(i, &pages, NSWAP_REQ_SLOTS) {
 		nswap_flash_tag(dev->flash, b->flash[i], arm);
-		if (nswap_slot_update(dev, b->io.slot[i], &was, carrier_slot_linked,
-				      &c->entry[i], b->flash[i]))
+		if (carrier_link(c, i, b->flash[i]))
 			n++;
 		else
 			nswap_flash_put(dev->flash, b->flash[i]);
 	}
+	/* a page-in that found its copy on flash gone waits for this to read again */
+	if (c->asked && n)
+		nswap_client_kick(dev->node);
 	return n;
 }
 
@@ -138,7 +162,7 @@ static unsigned int carrier_to_ram(struct nswap_carrier *c, unsigned long pages,
 	io->todo = 0;
 	mo->moved = 0;
 	mo->tag = arm;
-	mo->copy = nswap_device_policy(io->dev, NSWAP_PREFETCH_AFTER) ==
+	mo->copy = !c->asked && nswap_device_policy(io->dev, NSWAP_PREFETCH_AFTER) ==
 		   &nswap_prefetch_copy;
 	for_each_set_bit(i, &pages, NSWAP_REQ_SLOTS) {
 		if (!carrier_begin(c, i))
@@ -213,6 +237,15 @@ static unsigned int carrier_to_disk(struct nswap_carrier *c, unsigned long pages
 	return n;
 }
 
+/* is a page with this entry where pages of this way come from? */
+static bool carrier_may(const struct nswap_carrier *c, enum nswap_prefetch_way way,
+			const struct nswap_slot *s)
+{
+	if (c->asked && (way == NSWAP_RAM_FLASH || way == NSWAP_RAM_DISK))
+		return s->state == NSWAP_SLOT_REMOTE;
+	return nswap_hand_may(way, s);
+}
+
 /* read those of these slots whose page may go; their entries are remembered */
 static unsigned long carrier_read(struct nswap_carrier *c, enum nswap_prefetch_way way,
 				  u64 first, unsigned long slots)
@@ -223,15 +256,24 @@ static unsigned long carrier_read(struct nswap_carrier *c, enum nswap_prefetch_w
 	nswap_batch_at(b, first);
 	for_each_set_bit(i, &slots, NSWAP_REQ_SLOTS) {
 		c->entry[i] = nswap_slot_look(b->io.dev, b->io.slot[i]);
-		if (!nswap_hand_may(way, &c->entry[i]))
+		if (!carrier_may(c, way, &c->entry[i]))
 			slots &= ~BIT(i);
+		else if (c->asked && c->entry[i].peer && !c->entry[i].flash)
+			nswap_stat_inc(b->io.dev->node, brought_net);
 	}
 	return slots ? nswap_read_through(b, c->read, slots) : 0;
 }
 
-static void carrier_count(struct nswap_node *node, enum nswap_prefetch_way way,
+static void carrier_count(struct nswap_carrier *c, enum nswap_prefetch_way way,
 			  unsigned int n, unsigned int called_off)
 {
+	struct nswap_node *node = c->mo.b.io.dev->node;
+
+	if (c->asked) {
+		if (way == NSWAP_FLASH_RAM)
+			nswap_stat_add(node, brought_net, n);
+		return;
+	}
 	nswap_stat_add(node, prefetch_called_off, called_off);
 	switch (way) {
 	case NSWAP_DISK_FLASH:
@@ -252,10 +294,11 @@ static void carrier_count(struct nswap_node *node, enum nswap_prefetch_way way,
 /**
  * nswap_carrier_run() - move a batch of pages
  * @c: carrier
- * @way: any but NSWAP_RAM_FLASH and NSWAP_DISK_RAM; the device has both tiers
+ * @way: any but NSWAP_DISK_RAM, and for the prefetcher NSWAP_RAM_FLASH; the device has
+ *	both tiers
  * @first: a slot
  * @slots: bitmap of slots from it on
- * @arm: the policy that picked them
+ * @arm: the policy that picked them, or another tag (page_tag.h)
  *
  * Context: process, sleeps for page-ins, flash, home and peers; one batch at a time.
  * Return: how many pages were moved.
@@ -267,18 +310,21 @@ unsigned int nswap_carrier_run(struct nswap_carrier *c, enum nswap_prefetch_way 
 	unsigned int n = 0;
 
 	c->mo.b.then = nswap_prefetch_down(way) ? "its page stays where it is" : NULL;
-	if (pages && way == NSWAP_DISK_FLASH)
+	if (pages && (way == NSWAP_DISK_FLASH || way == NSWAP_RAM_FLASH))
 		n = carrier_to_flash(c, pages, arm);
 	else if (pages && way == NSWAP_FLASH_RAM)
 		n = carrier_to_ram(c, pages, arm);
 	else if (pages)
 		n = carrier_to_disk(c, pages, arm);
-	carrier_count(c->mo.b.io.dev->node, way, n, hweight_long(slots) - n);
+	carrier_count(c, way, n, hweight_long(slots) - n);
 	return n;
 }
 
-/* allocates all memory that batches need; NULL without memory */
-struct nswap_carrier *nswap_carrier_make(struct nswap_device *dev)
+/*
+ * Allocates all memory that batches need; NULL without memory. @asked: a user says where
+ * pages go, so they move, and are not counted as prefetched.
+ */
+struct nswap_carrier *nswap_carrier_make(struct nswap_device *dev, bool asked)
 {
 	struct nswap_carrier *c = kzalloc_obj(*c);
 
@@ -286,6 +332,7 @@ struct nswap_carrier *nswap_carrier_make(struct nswap_device *dev)
 		return NULL;
 	c->mo.state = NSWAP_SLOT_FLASH;
 	c->mo.spare = true;
+	c->asked = asked;
 	c->read = kzalloc_objs(*c->read, NSWAP_REQ_SLOTS);
 	if (c->read && nswap_batch_init(&c->mo.b, dev, NSWAP_REQ_SLOTS))
 		return c;

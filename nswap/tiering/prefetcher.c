@@ -411,7 +411,7 @@ static void prefetcher_prepare(struct nswap_prefetcher *p)
 	if (way < 0 || way == NSWAP_RAM_FLASH || way == NSWAP_DISK_RAM || p->carrier)
 		return;
 	if (!ret)
-		c = nswap_carrier_make(p->dev);
+		c = nswap_carrier_make(p->dev, false);
 	if (!c)
 		nswap_warn(p->dev->node, "%s: no memory to prefetch on this way; nswapctl prefetch on tries again",
 			   p->dev->disk->disk_name);

@@ -27,6 +27,9 @@
  *  - Pages that were paged in since they went home are moved first: every other
  *    round through the device takes only those.
  *  - While page-outs leave peers for another tier (lean.c), nothing goes to peers.
+ *  - What a user has placed at home (bring.c) stays there until its slot is written again,
+ *    or the user or the prefetcher brings it elsewhere. If nothing else is there, the work
+ *    rests, and asks peers for no room.
  *  - While the prefetcher moves pages from home or there, it decides which and when, and
  *    this work does nothing. A batch is moved under @batch and no other lock; nothing that
  *    page-outs need is taken under it.
@@ -50,15 +53,18 @@
 #define LOOK_AT		262144u	/* slots, in one search */
 #define BREATHE		16384u	/* slots between two cond_resched() */
 #define REST_MAX_US	1000000u
+#define NONE_LEFT	(5 * HZ)	/* two rounds found no page that may move */
 
 /**
- * struct nswap_promote - moves out of one device; only the work uses @cursor and
- *	@any
+ * struct nswap_promote - moves out of one device; only the work uses @cursor, @any and
+ *	@in_vain
  * @dev: device
  * @work: moves batches while there is something to do
  * @stop: the work is to end
  * @cursor: slot where the search continues
  * @any: this round takes any page; else only those that were paged in
+ * @in_vain: slots looked at since one was found
+ * @rest_until: jiffies, before which no search begins
  * @batch: protects @mo
  * @mo: the batch
  * @asked: jiffies when the prefetcher last wanted to move pages
@@ -69,6 +75,8 @@ struct nswap_promote {
 	bool stop;
 	u64 cursor;
 	bool any;
+	u64 in_vain;
+	unsigned long rest_until;
 	struct mutex batch;
 	struct nswap_move_batch mo;
 	unsigned long asked;
@@ -81,6 +89,7 @@ static bool promote_wanted(struct nswap_promote *ho)
 	return !READ_ONCE(ho->stop) && nswap_knob(dev->node, home_out_mib_s) &&
 	       !nswap_prefetcher_of_disk(dev) && !READ_ONCE(dev->leaning.now) &&
 	       nswap_slot_count(dev, NSWAP_SLOT_HOME) > 0 &&
+	       !time_before(jiffies, READ_ONCE(ho->rest_until)) &&
 	       time_before(jiffies, READ_ONCE(dev->used) + ACTIVE);
 }
 
@@ -93,7 +102,8 @@ static bool may_go(struct nswap_promote *ho, u64 slot)
 {
 	struct nswap_slot s = nswap_slot_look(ho->dev, slot);
 
-	return s.state == NSWAP_SLOT_HOME && (ho->any || s.referenced);
+	return s.state == NSWAP_SLOT_HOME && (ho->any || s.referenced) &&
+	       !nswap_page_placed(ho->dev, slot);
 }
 
 /* advance the cursor to a slot that may move; false if none within LOOK_AT */
@@ -108,10 +118,17 @@ static bool promote_search(struct nswap_promote *ho)
 			ho->cursor = nswap_slot_map_turn(map, 0);
 			ho->any = !ho->any;
 		}
-		if (may_go(ho, ho->cursor))
+		if (may_go(ho, ho->cursor)) {
+			ho->in_vain = 0;
 			return true;
+		}
 		if (!(n % BREATHE))
 			cond_resched();
+	}
+	ho->in_vain += n;
+	if (ho->in_vain >= 2 * nswap_slot_map_in_use(map)) {
+		ho->in_vain = 0;
+		WRITE_ONCE(ho->rest_until, jiffies + NONE_LEFT);
 	}
 	return false;
 }
@@ -189,10 +206,20 @@ static void promote_keep(struct nswap_promote *ho, unsigned long begun)
 		nswap_client_kick(ho->dev->node);
 }
 
-/* move those of these slots that are at home; returns those now at peers */
-static unsigned long promote_move(struct nswap_promote *ho, u64 first,
-				  unsigned long slots, u8 tag)
+/**
+ * nswap_promote_move() - move those of these slots that are at home
+ * @dev: device with a home
+ * @first: a slot
+ * @slots: bitmap of slots from it on
+ * @tag: see nswap_page_tag()
+ *
+ * Context: process, sleeps for home and for peers, which have store_timeout_ms.
+ * Return: those now at peers.
+ */
+unsigned long nswap_promote_move(struct nswap_device *dev, u64 first,
+				 unsigned long slots, u8 tag)
 {
+	struct nswap_promote *ho = dev->promote;
 	struct nswap_io *io = &ho->mo.b.io;
 	bool keep = READ_ONCE(ho->dev->protect) == NSWAP_PROTECT_HOME;
 	unsigned long moved, unread, begun;
@@ -234,7 +261,7 @@ static bool promote_batch(struct nswap_promote *ho, unsigned long *moved)
 	nr = promote_run(ho);
 	ho->cursor += nr;
 	if (nr)
-		*moved = promote_move(ho, first, GENMASK(nr - 1, 0), 0);
+		*moved = nswap_promote_move(ho->dev, first, GENMASK(nr - 1, 0), 0);
 	return !nr || *moved;
 }
 
@@ -282,6 +309,7 @@ struct nswap_promote *nswap_promote_make(struct nswap_device *dev)
 	ho->dev = dev;
 	ho->cursor = 1;
 	ho->asked = jiffies - ACTIVE;
+	ho->rest_until = jiffies;
 	mutex_init(&ho->batch);
 	INIT_WORK(&ho->work, promote_work);
 	ho->mo.state = NSWAP_SLOT_MOVING;
@@ -347,11 +375,10 @@ bool nswap_promote_ready(struct nswap_device *dev)
 unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 				 unsigned long slots, u8 tag)
 {
-	struct nswap_promote *ho = dev->promote;
 	ktime_t began = ktime_get();
 	unsigned long moved;
 
-	moved = promote_move(ho, first, slots, tag);
+	moved = nswap_promote_move(dev, first, slots, tag);
 	nswap_promote_pause(began, 0);
 	return hweight_long(moved);
 }

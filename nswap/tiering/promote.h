@@ -16,6 +16,8 @@ void nswap_promote_end(struct nswap_device *dev);
 bool nswap_promote_kick(struct nswap_device *dev);
 void nswap_promote_pause(ktime_t began, u64 least_us);
 bool nswap_promote_ready(struct nswap_device *dev);
+unsigned long nswap_promote_move(struct nswap_device *dev, u64 first,
+				 unsigned long slots, u8 tag);
 unsigned int nswap_promote_bring(struct nswap_device *dev, u64 first,
 				 unsigned long slots, u8 tag);
 
