@@ -92,7 +92,7 @@ nswapctl-static: build/nswapctl-static
 CTL_LIBRARIES := libnl-genl-3.0 blkid libsodium
 CTL_SOURCES := $(wildcard tools/nswapctl/*.c)
 build/nswapctl build/nswapctl-static: $(CTL_SOURCES) $(wildcard tools/nswapctl/*.h) \
-		include/uapi/linux/nswap.h nswap/core/knob_list.h Kbuild
+		$(wildcard include/uapi/linux/*.h) nswap/core/knob_list.h Kbuild
 	@pkg-config --exists $(CTL_LIBRARIES) || { \
 		echo "error: libnl, libblkid or libsodium is missing: apt-get install libnl-genl-3-dev libblkid-dev libsodium-dev pkg-config" >&2; \
 		exit 1; \

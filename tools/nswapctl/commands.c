@@ -101,6 +101,17 @@ const struct ctl_command ctl_commands[] = {
 	  "old key is wiped. The device may be in use. Waits until that is done.\n"
 	  "  --no-wait         do not wait; nswapctl device list shows what is left\n",
 	  cmd_device_rekey },
+	{ "device place", "nswapN --to TIER [--offset SIZE] [--length SIZE]",
+	  "bring the pages of a device to a tier",
+	  "All that it has, or those of a part. The device may be in use. What changes meanwhile,\n"
+	  "or finds no room, is where it was; the number of such pages is said, with exit code 1.\n"
+	  "A page placed at home stays there until it is written again, placed elsewhere, or\n"
+	  "prefetched. Not for devices that parity protects.\n"
+	  "  --to TIER         ram: of peers; flash; home: what is there is readable without any\n"
+	  "                    peer\n"
+	  "  --offset SIZE     where the part begins, a multiple of 4 KiB (default 0)\n"
+	  "  --length SIZE     how long it is (default: up to the end)\n",
+	  cmd_device_place },
 	{ "device list", "", "list the devices of this node", "",
 	  cmd_device_list },
 	{ "tmpfs create", "SIZE DIR [--protect KIND] [--no-reserve] [--no-seal]\n"

@@ -58,6 +58,7 @@ int cmd_device_del(int argc, char **argv);
 int cmd_device_list(int argc, char **argv);
 int cmd_device_protect(int argc, char **argv);
 int cmd_device_rekey(int argc, char **argv);
+int cmd_device_place(int argc, char **argv);
 int cmd_tmpfs_create(int argc, char **argv);
 int cmd_tmpfs_list(int argc, char **argv);
 int cmd_tmpfs_remove(int argc, char **argv);
