@@ -24,6 +24,7 @@ import sys
 
 LRU, MRU, FIRST_IN = range(3)
 WRITE_BACK, WRITE_THROUGH = range(2)
+RAM, FLASH, HOME = range(3)
 
 _lib = ctypes.CDLL(os.environ.get("NSWAP_LIBRARY", "libnswap.so.0"), use_errno=True)
 _int, _size, _ssize, _off = ctypes.c_int, ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_int64
@@ -49,6 +50,7 @@ _EACH = ctypes.CFUNCTYPE(_int, ctypes.POINTER(_Info), ctypes.c_void_p)
 for _name, _result, _types in (
         ("attach", _int, (ctypes.c_char_p, ctypes.c_char_p)),
         ("alloc", _int, (_size,)), ("free", _int, (_int,)),
+        ("place", _ssize, (_int, _int)),
         ("mopen", _int, (_size, _int, _off)), ("copen", _int, (_size, _int, _off)),
         ("mread", _ssize, (_int, _off, ctypes.c_void_p, _size)),
         ("cread", _ssize, (_int, _off, ctypes.c_void_p, _size)),
@@ -69,7 +71,7 @@ def _call(name, *args):
     done = getattr(_lib, "nswap_" + name)(*args)
     if done < 0:
         number = ctypes.get_errno()
-        lost = number == errno.ENOMEM and name in ("mread", "mwrite")
+        lost = number == errno.ENOMEM and name in ("mread", "mwrite", "place")
         raise (Lost if lost else OSError)(number, f"nswap_{name}: {os.strerror(number)}")
     return done
 
@@ -147,6 +149,10 @@ class Region:
         """All of it is on disk afterwards."""
         self._call("sync", self.number)
 
+    def place(self, tier):
+        """Bring its pages to RAM (of peers), FLASH or HOME; how many are elsewhere still."""
+        return _call("place", self.number, tier)
+
     def _end(self, function):
         """The last call: the number may be another region's from then on."""
         try:
@@ -176,6 +182,10 @@ class Region:
 class Cached(Region):
     """A region of a file behind the local cache; what is lost is read from the file."""
     _kind = "c"
+
+    def place(self, tier):
+        """The cache decides which of its regions are on the device."""
+        raise OSError(errno.EINVAL, "a cached region is not placed")
 
 
 class Blocks(Region):

@@ -112,6 +112,12 @@ class Served:
         """Free blocks without a file."""
         self._of(self.nswap.Blocks, number).close()
 
+    def place(self, number, tier):
+        """Bring blocks, or a region, to a tier; how many pages are elsewhere."""
+        kind = self.nswap.Blocks if (self.nswap.Blocks, number) in self.maps else \
+            self.nswap.Region
+        return self._of(kind, number).place(tier)
+
     def fork(self, number, offset, length):
         """What a child reads from a region."""
         here, there = os.pipe()

@@ -115,8 +115,8 @@ int nswap_msync(int region);
  * @len: bytes
  *
  * They read as zeros until written, with nswap_mread() and nswap_mwrite(), and are freed with
- * nswap_free() or when the process ends. Nothing but peers' RAM has what is written here: what
- * is lost with a peer is lost.
+ * nswap_free() or when the process ends. Nothing but peers' RAM has what is written here, unless
+ * nswap_place() brought it elsewhere: what is lost with a peer is lost.
  *
  * Return: a descriptor, or -1 with ENOMEM or EINVAL (a length of 0).
  */
@@ -129,6 +129,30 @@ int nswap_alloc(size_t len);
  * Return: as nswap_mclose().
  */
 int nswap_free(int region);
+
+/* Where pages may be, of devices that have it. */
+enum {
+	NSWAP_PLACE_RAM,	/* of peers */
+	NSWAP_PLACE_FLASH,
+	NSWAP_PLACE_HOME,
+};
+
+/**
+ * nswap_place() - bring the pages of blocks, or of a region, to a tier of the device
+ * @region: from nswap_alloc() or nswap_mopen()
+ * @tier: NSWAP_PLACE_RAM and so on
+ *
+ * They are read and written as before, meanwhile too. What is placed at home, on the device's
+ * own disk, is readable when every peer is dead, and stays there until it is written again,
+ * placed elsewhere or prefetched. It is no file: when this machine reboots, or the process
+ * ends, blocks are gone from home too. Sleeps until all has been tried.
+ *
+ * Return: how many pages are elsewhere, because they changed meanwhile, there is no room, or
+ * something does not answer; 0 if what was written is all there. -1 with ENOMEM (not active, as
+ * above), EINVAL (no tier), ENODEV (the device has no such tier), EOPNOTSUPP (parity protects
+ * it), EINTR (a signal came, and pages may have moved) or EIO (the device is being deleted).
+ */
+ssize_t nswap_place(int region, int tier);
 
 /* -- regions behind a cache in local memory, Figure 4 -------------------------------- */
 

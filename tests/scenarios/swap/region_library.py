@@ -11,12 +11,13 @@ import pathlib
 import random
 
 from nswaptest.check import at_least, equal, true, wait_for
+from nswaptest.disk import disk
 from nswaptest.lab import sh
 from nswaptest.regions import Program
 
 DESCRIPTION = "libnswap: regions of files in peers' RAM, errors of the Dodo paper"
 SUITES = ("lab",)
-NEEDS = ("module", "lib")
+NEEDS = ("module", "lib", "dmsetup")
 TIMEOUT = 240
 ONLY_FULL = {"programs_all": "both programs in every way take two minutes"}
 
@@ -29,7 +30,7 @@ ENOMEM, EINVAL = "ENOMEM", "EINVAL"
 class Place:
     """A client with a device, its lenders, and a data file."""
 
-    def __init__(self, t, lend, size="16M"):
+    def __init__(self, t, lend, device=("--size", "16M")):
         self.t = t
         self.cluster = t.cluster(1 + len(lend))
         self.client, *self.lenders = self.cluster.nodes
@@ -37,15 +38,15 @@ class Place:
         for node, amount in zip(self.lenders, lend):
             node.up(lend=amount)
         self.cluster.wait_connected()
-        self.add(size)
+        self.add(*device)
         DATA.mkdir(exist_ok=True)
         self.path = str(DATA / "data")
         self.data = random.Random(t.seed).randbytes(LENGTH)
         pathlib.Path(self.path).write_bytes(self.data)
 
-    def add(self, size):
+    def add(self, *device):
         """The device."""
-        self.name = self.client.ctl("device", "add", "--size", size, "--class",
+        self.name = self.client.ctl("device", "add", *device, "--class",
                                     "droppable")["device"]
         self.client.wait_sessions()
 
@@ -197,7 +198,7 @@ def test_found(t):
             region = program.mopen(p.path, LENGTH, 0)
             program.mread(region, 0, LENGTH)
         p.client.device_del(p.name)
-        p.add("16M")
+        p.add("--size", "16M")
         with p.program() as program:
             region = program.mopen(p.path, LENGTH, 0)
             equal(program.counts()["found_regions"], 0, "found on a device added again")
@@ -295,6 +296,48 @@ def test_lender_killed(t):
             equal(refused["c"], 0, "calls refused behind the local cache")
             at_least(program.counts()["lost_regions"], 1, "regions lost")
         equal(pathlib.Path(p.path).read_bytes(), bytes(p.data), "the file at the end")
+
+
+def at_tiers(p):
+    """Pages by tier."""
+    seen = p.client.devices()[0]
+    return [seen[f"slots_{tier}"] for tier in ("remote", "flash", "home")]
+
+
+def test_placed(t):
+    """Blocks are brought to each tier and are what they were; those at home are right when
+    the lender is dead, and others lost."""
+    with disk(16) as home, disk(16, 64) as flash:
+        device = ("--home", home.path, "--flash", flash.path)
+        with place(t, "32M", device=device) as p, p.program() as program:
+            ours, others = program.alloc(LENGTH), program.alloc(LENGTH)
+            data = [random.Random(f"{t.seed} {i}").randbytes(LENGTH) for i in range(2)]
+            for region, written in zip((ours, others), data):
+                equal(program.mwrite(region, 0, written), LENGTH, "bytes written")
+            at = at_tiers(p)
+            pages = LENGTH // PAGE
+            for tier in (1, 0, 2, 1, 2):
+                equal(program.place(ours, tier), 0, f"pages elsewhere, placed on tier {tier}")
+                moved = [pages * (to == tier) - pages * (to == 0) for to in range(3)]
+                equal(at_tiers(p), [had + by for had, by in zip(at, moved)],
+                      f"pages at peers, on flash, at home, placed on tier {tier}")
+                equal(program.mread(ours, 0, LENGTH), data[0], f"read from tier {tier}")
+            equal(program.place(ours, 3), EINVAL, "no such tier")
+            equal(program.place(999, 0), ENOMEM, "no such region")
+            p.cluster.kill(p.lenders[0])
+            equal(program.mread(others, 0, LENGTH), ENOMEM, "read at the peer that died")
+            equal(program.mread(ours, 0, LENGTH), data[0], "read from home without peers")
+            equal(program.place(others, 2), ENOMEM, "what is lost is not placed")
+
+
+def test_not_placed(t):
+    """A device without other tiers says so."""
+    with place(t, "16M") as p, p.program() as program:
+        region = program.alloc(LENGTH)
+        program.mwrite(region, 0, b"some")
+        equal(program.place(region, 1), "ENODEV", "no flash")
+        equal(program.place(region, 2), "ENODEV", "no home")
+        equal(program.place(region, 0), 0, "it is at peers")
 
 
 def both(p, request, access, *more):
