@@ -194,12 +194,6 @@ void nswap_flash_release(struct nswap_flash *f, struct nswap_flash_dev *d,
 	queue_work(system_dfl_wq, &f->trim);
 }
 
-/* is its device being evacuated? then its page may be on its way to a peer */
-bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot)
-{
-	return READ_ONCE(dev_of(f, slot)->map.closed);
-}
-
 /* false if its device keeps failing, or is being evacuated */
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot)
 {

@@ -81,7 +81,6 @@ void nswap_flash_release(struct nswap_flash *f, struct nswap_flash_dev *d,
 			 struct nswap_home *block);
 bool nswap_flash_room(const struct nswap_flash *f);
 void nswap_flash_look(struct nswap_flash *f, struct nswap_home_load *l);
-bool nswap_flash_leaving(const struct nswap_flash *f, u32 slot);
 bool nswap_flash_works(const struct nswap_flash *f, u32 slot);
 u32 nswap_flash_take(struct nswap_flash *f, u32 want, u32 *first);
 void nswap_flash_put(struct nswap_flash *f, u32 slot);

@@ -90,6 +90,7 @@ struct nswap_slot_counts {
  * @returns_left: rooms in use, and pages sent back by servers that are being
  *	written, or were a moment ago: the device is in use until it is 0
  * @flash: preferred to @home for these pages; NULL without any
+ * @flash_stores: batches of pages of flash that are being stored at peers
  * @promote: moves from home to peers
  * @page_tags: side table, a byte a slot, see page_tag.h; with a home, or once its
  *	prefetcher brings pages to peers
@@ -153,6 +154,7 @@ struct nswap_device {
 	struct nswap_returns *rooms;
 	atomic_t returns_left;
 	struct nswap_flash *flash;
+	atomic_t flash_stores;
 	struct nswap_promote *promote;
 	struct nswap_side_table *page_tags;
 	atomic_t tag_hits[NSWAP_PREFETCH_ARMS];

@@ -8,6 +8,10 @@
  *    it looks at the peer (nswap_hooks.slot_released).
  *  - A page-out may claim it and a free may free it at any time. The holder finds
  *    that out when it releases it, and has to expect it in whatever it does before.
+ *  - A page of flash that is being stored at a peer stays FLASH(g): until the peer's answer
+ *    is here, its entry does not say that the peer's copy, which has g as well, counts. So
+ *    while the device has such stores, each copy of a FLASH(g) counts: one that is obsolete
+ *    is found by a later comparison.
  */
 #include "base/hooks.h"
 #include "slot_hold.h"
@@ -62,4 +66,20 @@ bool nswap_slot_release(struct nswap_device *dev, u64 slot,
 	if (ret)
 		nswap_hooks.slot_released(dev->node, peer);
 	return ret;
+}
+
+/* before pages of flash are sent to peers; any context */
+void nswap_flash_stores_begin(struct nswap_device *dev)
+{
+	/* before the first copy is made, so before a peer can name it */
+	atomic_inc(&dev->flash_stores);
+	smp_mb__after_atomic();
+}
+
+/* all are recorded at their peers, or will not be; any context */
+void nswap_flash_stores_end(struct nswap_device *dev)
+{
+	/* pairs with nswap_flash_stores() */
+	smp_mb__before_atomic();
+	atomic_dec(&dev->flash_stores);
 }

@@ -176,8 +176,8 @@ bool nswap_moved_to_flash(struct nswap_device *dev,
  *
  * It is if the page is on its way there (WRITING: the ack travels on another
  * connection), is recorded there, or is being claimed and may be recorded at any
- * moment, perhaps at the mover itself; also if it was stored there from a flash
- * device that is being removed and the ack is still on its way.
+ * moment, perhaps at the mover itself; also if it was stored there from flash and the ack
+ * is still on its way.
  *
  * Context: process, does not sleep.
  * Return: false if the copy is obsolete, which is final.
@@ -187,16 +187,18 @@ bool nswap_moved_counts(struct nswap_device *dev,
 {
 	struct nswap_mirror m;
 	struct nswap_slot s;
+	bool stores;
 
 	if (!moved_has_slot(dev, p))
 		return false;
+	stores = nswap_flash_stores(dev);
 	s = nswap_mirror_both(dev, le64_to_cpu(p->slot), &m);
 	if (s.gen != le32_to_cpu(p->gen))
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
 	if (s.state == NSWAP_SLOT_FLASH)
-		return nswap_flash_leaving(dev->flash, s.flash);
+		return stores;
 	return nswap_mirror_counts(&m, &s, from) &&
 	       (s.state == NSWAP_SLOT_WRITING || s.state == NSWAP_SLOT_REMOTE);
 }

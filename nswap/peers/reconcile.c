@@ -14,7 +14,7 @@
  *    flight (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
  *    A slot that is MOVING may be recorded here at any moment, and so may one on
- *    flash that is being evacuated: both count as recorded.
+ *    flash while such are being stored at peers: both count as recorded.
  *  - Only the peer's own two messages are used; one comparison at a time.
  *  - A comparison ends, whatever the peer lists (pure/hold_list.c): what it holds has names
  *    that this node gave, each once.
@@ -22,6 +22,7 @@
 #include "core/devices.h"
 #include "core/mirror.h"
 #include "core/node.h"
+#include "core/slot_hold.h"
 #include "core/slot_update.h"
 #include "ctl.h"
 #include "grants.h"
@@ -32,16 +33,18 @@ static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev
 {
 	struct nswap_mirror m;
 	struct nswap_slot s;
+	bool stores;
 
 	if (!dev || slot >= dev->map.nr)
 		return false;
+	stores = nswap_flash_stores(dev);
 	s = nswap_mirror_both(dev, slot, &m);
 	if (s.gen != gen)
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
 	if (s.state == NSWAP_SLOT_FLASH)
-		return nswap_flash_leaving(dev->flash, s.flash);
+		return stores;
 	return nswap_mirror_counts(&m, &s, peer->index) &&
 	       (s.state == NSWAP_SLOT_WRITING ||
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);

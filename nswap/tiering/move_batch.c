@@ -18,6 +18,8 @@
  *  - A slot may be rewritten, freed, or lost at any moment. Each update checks the
  *    state and generation of the batch within the compare and exchange: the first
  *    that does not find them cancels the move of that slot.
+ *  - A copy that a peer has of a page of flash counts as recorded while it may be
+ *    (nswap_flash_stores()).
  *  - No page-out waits for a batch, except one whose slot is being written to home.
  *    A batch sleeps but does not allocate, so it ends even without free memory.
  */
@@ -26,6 +28,7 @@
 #include "client/store.h"
 #include "core/node.h"
 #include "core/page_tag.h"
+#include "core/slot_hold.h"
 #include "core/slot_update.h"
 #include "move_batch.h"
 #include "peers/peer.h"
@@ -164,6 +167,8 @@ void nswap_move_batch_store(struct nswap_move_batch *mo)
 		io->todo &= ~BIT(i);
 		nswap_stat_inc(io->dev->node, moves_met);
 	}
+	if (mo->state == NSWAP_SLOT_FLASH)
+		nswap_flash_stores_begin(io->dev);
 	nswap_batch_begin(&mo->b);
 	while (io->todo) {
 		first = __ffs(io->todo);
@@ -177,4 +182,6 @@ void nswap_move_batch_store(struct nswap_move_batch *mo)
 		nswap_store_send(op);
 	}
 	nswap_batch_wait(&mo->b);
+	if (mo->state == NSWAP_SLOT_FLASH)
+		nswap_flash_stores_end(io->dev);
 }

@@ -230,8 +230,8 @@ class Peer:
 
     version, features and greets (version of the GREET, if another) may be
     changed at any time; hellos are those heard, asked counts (type, flags).
-    full: it takes no page; free_ack, load_reply: seconds until a FREE or a LOAD is
-    answered; held_up, if it is an event: a HOLD_ASK that goes on with an earlier one
+    full: it takes no page; free_ack, load_reply, store_ack: seconds until a FREE, a LOAD or
+    a STORE, whose pages it has then, is answered; held_up, if it is an event: a HOLD_ASK that goes on with an earlier one
     waits for it; slow, if it is an event: no page is taken before it; tells: what it
     answers to a STAT, a Message, None for nothing at all.
     """
@@ -245,7 +245,7 @@ class Peer:
         self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
         self.refused = 0
         self.full, self.free_ack, self.held_up = False, 0, None
-        self.load_reply, self.slow, self.tells = 0, None, None
+        self.load_reply, self.store_ack, self.slow, self.tells = 0, 0, None, None
         self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
@@ -351,7 +351,8 @@ class Peer:
                 answer.slot = answer.slot or question.slot
                 answer.instance = question.instance
                 answer.free = 0 if self.full else 2048
-                later = {FREE: self.free_ack, LOAD: self.load_reply}.get(question.kind)
+                later = {FREE: self.free_ack, LOAD: self.load_reply,
+                         STORE: self.store_ack}.get(question.kind)
                 if later:
                     threading.Timer(later, self._answer, (sock, answer)).start()
                 else:

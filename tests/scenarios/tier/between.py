@@ -12,6 +12,7 @@ import threading
 
 from nswaptest.check import Unmet, at_least, equal, hold, true, wait_for
 from nswaptest.disk import SCRATCH, disk
+from nswaptest.rawwire import HOLD_ASK, Peer
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots
 
@@ -134,6 +135,36 @@ def test_copy(t):
         wait_for(lambda: node.peers()[cluster[1].addr]["state"] in
                  ("suspected", "dead"), 15, "the peer is missed")
         equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable without peer")
+
+
+def test_listed(t):
+    """A peer, by hand, lists pages that came from flash before its answer to their STORE is
+    here: it is not told to drop them."""
+    cluster = t.cluster(2)
+    node, pages = cluster[0], 64
+    node.up(lend="0")
+    peer = Peer(cluster[1], [node])
+    try:
+        wait_for(lambda: peer.addr in node.peers(), 10, "the peer is heard")
+        node.ctl("set", "reconcile_s", "1")
+        with disk(SIZE_MB) as flash:
+            dev = node.device_add("16M", flash=(flash.path,))
+            prefetch.setting(node, period_ms=20, when="always", count="percent-used",
+                             pct=100, which="rr", after="move")
+            with Slots(dev, t.seed) as slots:
+                for first in range(1, pages, 32):
+                    slots.write(first, 32)
+                bring_all(node, ("ram", "flash"), pages)
+                node.ctl("set", "store_timeout_ms", "9000")
+                peer.store_ack = 4
+                before = peer.asked.get((HOLD_ASK, 0), 0)
+                bring_all(node, ("flash", "ram"), pages)
+                at_least(peer.asked[HOLD_ASK, 0], before + 2, "lists meanwhile")
+                peer.store_ack = 0
+                equal(slots.compare(), (pages, 0, 0), "right, wrong, unreadable")
+            node.device_del(dev)
+    finally:
+        peer.close()
 
 
 def test_spared(t):
