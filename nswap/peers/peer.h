@@ -40,6 +40,7 @@ struct nswap_ctl {
  * @drop: FREE of what is not recorded here
  * @at: how far it has come
  * @last: nothing follows
+ * @spared: copies were left that may be recorded, and perhaps are not in the end
  * @due: jiffies of the next comparison
  */
 struct nswap_reconcile {
@@ -47,6 +48,7 @@ struct nswap_reconcile {
 	struct nswap_ctl drop;
 	struct nswap_hold_at at;
 	bool last;
+	bool spared;
 	unsigned long due;
 };
 

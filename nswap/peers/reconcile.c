@@ -14,7 +14,8 @@
  *    flight (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
  *    A slot that is MOVING may be recorded here at any moment, and so may one on
- *    flash while such are being stored at peers: both count as recorded.
+ *    flash while such are being stored at peers: both count as recorded. Of those on
+ *    flash most are not in the end, so the next comparison is soon.
  *  - Only the peer's own two messages are used; one comparison at a time.
  *  - A comparison ends, whatever the peer lists (pure/hold_list.c): what it holds has names
  *    that this node gave, each once.
@@ -27,6 +28,8 @@
 #include "ctl.h"
 #include "grants.h"
 #include "reconcile.h"
+
+#define SPARED_S	5	/* until copies that were left are compared again */
 
 static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev,
 			       u64 slot, u32 gen)
@@ -43,8 +46,10 @@ static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev
 		return false;
 	if (s.state == NSWAP_SLOT_MOVING)
 		return true;
-	if (s.state == NSWAP_SLOT_FLASH)
+	if (s.state == NSWAP_SLOT_FLASH) {
+		peer->reconcile.spared |= stores;
 		return stores;
+	}
 	return nswap_mirror_counts(&m, &s, peer->index) &&
 	       (s.state == NSWAP_SLOT_WRITING ||
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);
@@ -80,6 +85,10 @@ static void reconcile_ask(struct nswap_peer *peer)
 
 static void reconcile_finish(struct nswap_peer *peer)
 {
+	unsigned long soon = jiffies + SPARED_S * HZ;
+
+	if (peer->reconcile.spared && time_before(soon, READ_ONCE(peer->reconcile.due)))
+		WRITE_ONCE(peer->reconcile.due, soon);
 	nswap_stat_inc(peer->node, reconciles);
 	nswap_ctl_release(&peer->reconcile.ask);
 }
@@ -187,5 +196,6 @@ void nswap_reconcile_start(struct nswap_peer *peer)
 	/* set now: what asks for another from here on may be too late for this one */
 	WRITE_ONCE(rec->due, jiffies + every * HZ);
 	rec->at = (struct nswap_hold_at){};
+	rec->spared = false;
 	reconcile_ask(peer);
 }
