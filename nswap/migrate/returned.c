@@ -225,6 +225,9 @@ static u16 return_judge(struct nswap_device *dev, const struct nswap_wire_page *
 		count_returned(dev->node, from);
 		return NSWAP_ST_OK;
 	}
+	/* it is perhaps recorded there soon */
+	if (nswap_slot_look(dev, slot).state != NSWAP_SLOT_REMOTE)
+		return NSWAP_ST_KEEP;
 	if (!has_place(dev))
 		return NSWAP_ST_NO_HOME;
 	if (!nswap_return_mark(dev, slot))

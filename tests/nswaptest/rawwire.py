@@ -230,9 +230,10 @@ class Peer:
 
     version, features and greets (version of the GREET, if another) may be
     changed at any time; hellos are those heard, asked counts (type, flags).
-    full: it takes no page; free_ack, load_reply, store_ack: seconds until a FREE, a LOAD or
-    a STORE, whose pages it has then, is answered; held_up, if it is an event: a HOLD_ASK that goes on with an earlier one
-    waits for it; slow, if it is an event: no page is taken before it; tells: what it
+    full: it takes no page; free_ack, load_reply, store_ack: seconds until a FREE, a LOAD
+    or a STORE, whose pages it has then, is answered; held_up, if it is an event: a
+    HOLD_ASK that goes on with an earlier one waits for it; slow, if it is an event: no
+    page is taken before it; tells: what it
     answers to a STAT, a Message, None for nothing at all.
     """
 

@@ -8,11 +8,13 @@ home, which is a disk.
 """
 import contextlib
 import itertools
+import struct
 import threading
 
 from nswaptest.check import Unmet, at_least, equal, hold, true, wait_for
 from nswaptest.disk import SCRATCH, disk
-from nswaptest.rawwire import HOLD_ASK, Peer
+from nswaptest.rawwire import (HAS_ALL, HOLD_ASK, MOVED, MOVES, OK, RETURN, TELLS, Link, Message,
+                               Peer)
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots
 
@@ -39,6 +41,7 @@ WAYS = {
     ("flash", "disk"): ("prefetched_flash_disk", "prefetch_disk_hits"),
     ("disk", "ram"): ("pages_prefetched_ram", "prefetch_ram_hits"),
 }
+KEEP = 7            # status of a page that its server is to keep
 STATE = {"ram": "slots_remote", "flash": "slots_flash", "disk": "slots_home"}
 
 
@@ -137,9 +140,27 @@ def test_copy(t):
         equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable without peer")
 
 
+def told_of(node, peer, last):
+    """A mover tells of all pages that this peer has, as moved to it and as returned; what
+    the owner answers of each."""
+    said, info = [], node.stat()["node"]
+    owner = struct.pack("<QQ", int(info["id"], 16), int(info["epoch"], 16))
+    held = sorted((slot, instance, gen) for (instance, slot), (gen, _) in peer.pages.items())
+    names = b"".join(struct.pack("<QII", *page) for page in held[:32])
+    pages = b"".join(peer.pages[instance, slot][1] for slot, instance, _ in held[:32])
+    for kind, way, body in ((MOVED, TELLS, struct.pack("<QQ", peer.id, 1) + names),
+                            (RETURN, MOVES, owner + names + pages)):
+        link = Link(last, node.addr)
+        equal(link.hello(session=0, kind=way, features=HAS_ALL).status, OK, "status")
+        answer = link.ask(Message(kind, body, len(held[:32])))
+        said += struct.unpack(f"<{2 * answer.nr}I", answer.payload)[1::2]
+        link.close()
+    return said
+
+
 def test_listed(t):
     """A peer, by hand, lists pages that came from flash before its answer to their STORE is
-    here: it is not told to drop them."""
+    here, and tells that it moves and returns them: it is not told to drop them."""
     cluster = t.cluster(2)
     node, pages = cluster[0], 64
     node.up(lend="0")
@@ -158,6 +179,11 @@ def test_listed(t):
                 node.ctl("set", "store_timeout_ms", "9000")
                 peer.store_ack = 4
                 before = peer.asked.get((HOLD_ASK, 0), 0)
+                peer.pages.clear()
+                bring(node, ("flash", "ram"))
+                wait_for(lambda: len(peer.pages) >= 32, 20, "the peer has some")
+                said = told_of(node, peer, cluster[1])
+                equal((len(said) >= 64, set(said)), (True, {KEEP}), "what it is told of them")
                 bring_all(node, ("flash", "ram"), pages)
                 at_least(peer.asked[HOLD_ASK, 0], before + 2, "lists meanwhile")
                 peer.store_ack = 0
