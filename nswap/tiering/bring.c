@@ -21,8 +21,8 @@
  *  - It runs in a task of the user's. A page-out may wait for a slot that is just being
  *    written home here; while one is, this task waits for nothing but that write, and takes
  *    no memory. It allocates when it starts only.
- *  - What is in transition is waited for, PATIENCE in all. What has just failed is not
- *    tried again before another page of the batch has moved.
+ *  - What is in transition is waited for, PATIENCE in all. What has failed is tried again
+ *    when another page of the batch has moved, TRIES times. So a batch ends.
  *  - A signal ends it behind a batch. The batch itself waits for what is below: home and
  *    flash until they answer, peers for store_timeout_ms.
  *  - What is placed at home is tagged, so that it does not move out by itself; placing it
@@ -45,7 +45,7 @@
 #include "prefetch_move.h"
 #include "promote.h"
 
-#define TRIES		4		/* with a batch, while that moves any */
+#define TRIES		4		/* with what has failed, after others of its batch have moved */
 #define ROOM_WAIT	(2 * HZ)	/* for the first grants */
 #define STEP		(HZ / 50)
 #define PATIENCE	(2 * HZ)	/* with slots in transition, in all */
@@ -163,7 +163,8 @@ static bool bring_peers(struct nswap_bring *br)
 			break;
 		schedule_timeout_interruptible(STEP);
 	}
-	dev->place_full = jiffies;
+	if (!signal_pending(current))
+		dev->place_full = jiffies;
 	return false;
 }
 
@@ -246,7 +247,18 @@ static void bring_tag(struct nswap_bring *br, u64 first, unsigned int nr,
 	}
 }
 
-/* nothing has moved: wait a step for what is in transition? false: do not look again */
+/* is something elsewhere that was not tried, or may be tried again? */
+static bool bring_untried(const struct nswap_bring_look *l, unsigned long tried)
+{
+	unsigned long pages = 0;
+	int way;
+
+	for (way = 0; way < NSWAP_PREFETCH_WAYS; way++)
+		pages |= l->way[way];
+	return pages & ~tried;
+}
+
+/* nothing is to be tried: wait a step for what is in transition? false: do not look again */
 static bool bring_wait(struct nswap_bring *br, const struct nswap_bring_look *l)
 {
 	unsigned long began = jiffies;
@@ -264,21 +276,23 @@ static void bring_batch(struct nswap_bring *br, u64 first, unsigned int nr,
 	struct nswap_bring_look l;
 	unsigned long before, tried = 0;
 	unsigned int tries = TRIES;
-	bool again = true;
+	bool again;
 
 	bring_look(br, first, nr, &l);
 	before = l.there;
 	bring_tag(br, first, nr, before);
-	while (again) {
-		if (bring_all(br, first, &l, &tried)) {
+	do {
+		if (bring_all(br, first, &l, &tried) && tries) {
 			tried = 0;
-			again = --tries;
-		} else {
-			bring_look(br, first, nr, &l);
-			again = bring_wait(br, &l);
+			tries--;
 		}
 		bring_look(br, first, nr, &l);
-	}
+		again = bring_untried(&l, tried);
+		if (!again && bring_wait(br, &l)) {
+			bring_look(br, first, nr, &l);
+			again = true;
+		}
+	} while (again);
 	/* also what came there by itself */
 	bring_tag(br, first, nr, l.there);
 	b->done += nr;
