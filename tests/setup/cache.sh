@@ -52,9 +52,9 @@ apt_sources()
 		echo "$deb $mirror trixie-backports main"
 		echo "$deb $mirror trixie main"
 		;;
-	bookworm)
-		echo "$deb $mirror bookworm main"
-		echo "$deb ${security:-$mirror-security} bookworm-security main"
+	bookworm | bullseye)
+		echo "$deb $mirror $1 main"
+		echo "$deb ${security:-$mirror-security} $1-security main"
 		;;
 	*)
 		die "no package sources known for '$1'"

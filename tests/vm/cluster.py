@@ -40,7 +40,7 @@ def a_node(option, n):
 # what a guest boots: two of one kind have one initramfs
 Kind = collections.namedtuple("Kind", "series own_root bare modules tools")
 
-# the stock kernels there are: Debian 12's, then Debian 13's
+# the stock kernels that the module is for: Debian 12's, then Debian 13's
 SERIES = ("6.1", "6.12", "trixie-6.12", "7.2")
 
 

@@ -7,7 +7,7 @@
 # usage: fetch_kernel.sh SERIES [image|kdir|modules|release|suite]
 #
 # SERIES is 6.1 or 6.12 (Debian 12), trixie-6.12 or 7.2 (Debian 13, the latter from
-# its backports). Prints the path of the kernel image, of the tree to build modules
+# its backports), or 5.10 (Debian 11, for machines without the module). Prints the path of the kernel image, of the tree to build modules
 # against, of the folder of its own modules, its release, or Debian's. What is built for a
 # kernel of Debian 13 is built in its own root: build_root.sh.
 # Downloads once; set NSWAP_KERNEL_UPDATE=1 to look for a newer kernel.
@@ -30,11 +30,12 @@ place="$NSWAP_CACHE/debian-$series-$flavour"
 release_of_series()
 {
 	case $series in
+	5.10) suite=bullseye meta=linux-image-$flavour ;;
 	6.1) suite=bookworm meta=linux-image-$flavour ;;
 	6.12) suite=bookworm meta=linux-image-6.12-$flavour ;;
 	trixie-6.12) suite=trixie meta=linux-image-$flavour ;;
 	7.2) suite=trixie meta= ;;
-	*) die "unknown kernel series '$series': 6.1, 6.12, trixie-6.12 or 7.2" ;;
+	*) die "unknown kernel series '$series': 5.10, 6.1, 6.12, trixie-6.12 or 7.2" ;;
 	esac
 }
 
