@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Memory of which every page is known: f(seed, page, write count), as in
- * tests/progs/pattern.h.
+ * tests/progs/pattern.h, or in pattern_text.h if its data is set before it is filled.
  *
  * Invariants: count[] holds each page's last write count and is not swapped
  * where the program may lock memory. Every access compares the whole page
@@ -12,6 +12,7 @@
 
 #include <sys/mman.h>
 
+#include "pattern_text.h"
 #include "prog.h"
 #include "work.h"
 
@@ -19,6 +20,7 @@ struct pages {
 	unsigned char *mem;
 	uint32_t *count;
 	uint64_t n, seed;
+	enum pat_data data;
 	struct bad_pages bad;
 };
 
@@ -30,13 +32,13 @@ static inline unsigned char *page_at(const struct pages *p, uint64_t page)
 static inline void page_write(struct pages *p, uint64_t page)
 {
 	p->count[page]++;
-	pat_fill(page_at(p, page), p->seed, page, p->count[page]);
+	pat_data_fill(p->data, page_at(p, page), p->seed, page, p->count[page]);
 }
 
 /* Compare one page, write it if asked or if it was wrong; how many were right. */
 static inline uint64_t page_access(struct pages *p, uint64_t page, bool write)
 {
-	bool right = pat_same(page_at(p, page), p->seed, page, p->count[page]);
+	bool right = pat_data_same(p->data, page_at(p, page), p->seed, page, p->count[page]);
 
 	if (!right) {
 		bad_page(&p->bad, page_at(p, page), p->seed, page, p->count[page], p->n);

@@ -8,7 +8,7 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import fairness, lab, library, load, nswap, others, prefetch, today
+from tables import fairness, lab, library, load, nswap, others, prefetch, shorter, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -22,6 +22,7 @@ FAMILIES = (
     load,
     fairness,
     today,
+    shorter,
 )
 
 MEASURES = {what: measure for family in FAMILIES

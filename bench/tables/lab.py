@@ -87,14 +87,16 @@ def disk_of(mb, files=FILES, scheduler=None):
 
 
 @contextlib.contextmanager
-def nswap(cluster, mb, flash=()):
-    """nswap with a peer that lends enough for all of it; its path."""
+def nswap(cluster, mb, *args):
+    """nswap with a peer that lends enough for all of it; its path.  args: more of device
+    add."""
     owner, peer = cluster
     peer.up(lend=f"{mb + 16}M", peers=[owner], no_broadcast=True)
     owner.up(lend="0", peers=[peer], no_broadcast=True)
     wait_for(lambda: owner.peers().get(peer.addr, {}).get(
         "free_pages", 0) >= mb << 8, 30, "the peer offers its room")
-    dev = owner.device_add(f"{mb}M", flash=flash)
+    dev = owner.ctl("device", "add", "--size", f"{mb}M", *args)["device"]
+    owner.wait_sessions()
     try:
         yield f"/dev/{dev}"
     finally:
@@ -115,7 +117,7 @@ def device(cluster, name, mb, disk):
             yield stack.enter_context(nswap(cluster, mb))
         else:
             flash = stack.enter_context(flash_of(mb))
-            yield stack.enter_context(nswap(cluster, mb, [flash.path]))
+            yield stack.enter_context(nswap(cluster, mb, "--flash", flash.path))
 
 
 def queues_of(path):

@@ -123,7 +123,7 @@ def prefetching(run, way, speed):
     modelled flash."""
     node = run.node
     with lab.flash_of(run.scale.device, **speed) as flash, \
-            lab.nswap(run.cluster, run.scale.device, [flash.path]) as path:
+            lab.nswap(run.cluster, run.scale.device, "--flash", flash.path) as path:
         node.ctl("policy", "read", way.read)
         node.ctl("set", "profile_ms", "10")
         # a run is short at this scale, so is the time between wake-ups
