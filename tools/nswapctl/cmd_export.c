@@ -89,21 +89,6 @@ static void export_lock(void)
 		ctl_refuse(LOCK_FILE ": %s", strerror(errno));
 }
 
-/* the device of this node */
-static void export_device(const char *name, struct view_device *d)
-{
-	struct view_device *all;
-	size_t i, nr;
-
-	nr = view_devices(&all);
-	for (i = 0; i < nr && strcmp(all[i].name, name); i++)
-		;
-	if (i == nr)
-		ctl_refuse("%s is no device of this node: nswapctl device list", name);
-	*d = all[i];
-	free(all);
-}
-
 /* where clients connect to: an address of this machine, the node's by default */
 static void export_to(const struct export_args *a, struct ctl_addr *to)
 {
@@ -220,7 +205,7 @@ static void export_end_half(struct view_device *d)
 	if (!export_find(d->name, &e) || e.to.family)
 		return;
 	export_nvme_end(&e);
-	export_device(d->name, d);
+	view_get_device(d->name, d);
 }
 
 /* is it exported so already? Refused if it is, but otherwise */
@@ -285,7 +270,7 @@ int cmd_export(int argc, char **argv)
 		ctl_refuse("it is exported from the node of this network namespace, without --node");
 	snprintf(e.device, sizeof(e.device), "%s", arg_in_dev(argv[optind]));
 	export_lock();
-	export_device(e.device, &d);
+	view_get_device(e.device, &d);
 	export_end_half(&d);
 	snprintf(e.host, sizeof(e.host), "%s", a.host ? a.host : "");
 	e.nvme = a.nvme;
@@ -332,7 +317,7 @@ int cmd_unexport(int argc, char **argv)
 		ctl_refuse("%s is not exported: nswapctl export", device);
 	/* who is connected is only seen where it listens, in the network namespace of its node */
 	if (e.to.family)
-		export_device(device, &d);
+		view_get_device(device, &d);
 	export_clients(&e, clients, sizeof(clients));
 	if (*clients && !now)
 		ctl_refuse("%s is connected: swapoff and disconnect there first, or lose what it has swapped out with --now",

@@ -88,23 +88,17 @@ static void place_parse(int argc, char **argv, struct placed *p)
 /* the device is this node's, has such a tier, and is large enough */
 static void place_check(struct placed *p)
 {
-	struct view_device *devices, *d;
-	size_t nr = view_devices(&devices);
+	struct view_device d;
 	char size[32];
 
-	for (d = devices; d < devices + nr; d++)
-		if (!strcmp(d->name, p->name))
-			break;
-	if (d == devices + nr)
-		ctl_refuse("%s is no device of this node: nswapctl device list", p->name);
-	if ((p->tier == NSWAP_AT_FLASH && !*d->flash) ||
-	    (p->tier == NSWAP_AT_HOME && !*d->home))
+	view_get_device(p->name, &d);
+	if ((p->tier == NSWAP_AT_FLASH && !*d.flash) ||
+	    (p->tier == NSWAP_AT_HOME && !*d.home))
 		ctl_refuse("%s has no %s", p->name, place_tiers[p->tier]);
-	if (p->offset >= d->size || p->length > d->size - p->offset)
-		ctl_refuse("%s ends at %s", p->name, text_size(d->size, size, sizeof(size)));
+	if (p->offset >= d.size || p->length > d.size - p->offset)
+		ctl_refuse("%s ends at %s", p->name, text_size(d.size, size, sizeof(size)));
 	if (!p->length)
-		p->length = d->size - p->offset;
-	free(devices);
+		p->length = d.size - p->offset;
 }
 
 static void __attribute__((noreturn)) place_refuse(const struct placed *p, int why)

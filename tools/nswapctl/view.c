@@ -132,6 +132,19 @@ size_t view_devices(struct view_device **list)
 		       sizeof(**list));
 }
 
+void view_get_device(const char *name, struct view_device *d)
+{
+	struct view_device *all;
+	size_t i, nr = view_devices(&all);
+
+	for (i = 0; i < nr && strcmp(all[i].name, name); i++)
+		;
+	if (i == nr)
+		ctl_refuse("%s is no device of this node: nswapctl device list", name);
+	*d = all[i];
+	free(all);
+}
+
 size_t view_peers(struct view_peer **list)
 {
 	return list_of(NSWAP_CMD_PEER_GET, more_peers, list, sizeof(**list));

@@ -191,6 +191,9 @@ bool view_find_node(struct view_node *node);
 void view_get_node(struct view_node *node);
 void view_get_stat(struct view_stat *stat);
 
+/* a device of this node by its name; refused if there is none */
+void view_get_device(const char *name, struct view_device *d);
+
 /* lists, to be freed; each returns how many entries it has */
 size_t view_nodes(struct view_node **list);
 size_t view_devices(struct view_device **list);
