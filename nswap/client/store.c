@@ -4,11 +4,14 @@
  * and for moves from home to peers.
  *
  *   made -> sent -> acknowledged: each slot is stored, or was refused
- *               \-> overdue, or the session broke: each slot is given up
+ *               \-> overdue, the session broke, or its peer is LOST: each slot is given up
  *
  * Invariants:
  *  - Every message is answered, overdue or lost, exactly once (conn.c), so every
  *    slot of it is stored or given up once, and the message ends once.
+ *  - What a peer acknowledged whose epoch is over is given up: its copy is lost, and the page
+ *    is still here, or where it was. One that is recorded at it nevertheless, since it was
+ *    lost in that moment, is found by loss.c, which runs when its receivers have ended.
  *  - A generation that was given up is never sent again. What the peer may hold
  *    of it: nothing, if it refused or no byte was sent; an orphan, if it has not
  *    answered, freed now and again when its late answer comes (late.c); what
@@ -79,6 +82,10 @@ static int store_answered(struct nswap_msg *m)
 		return ret;
 	}
 	m->received_ns = nswap_stamp();
+	if (READ_ONCE(peer->state) == NSWAP_PEER_LOST) {
+		m->lost(m);
+		return 0;
+	}
 	nswap_place_answered(peer, op->nr, op->began, le32_to_cpu(c->rx.grants),
 			     le64_to_cpu(c->rx.free));
 	for (i = op->first; i < op->first + op->nr; i++, r++) {
@@ -108,7 +115,7 @@ static void store_unanswered(struct nswap_op *op, bool may_be_held)
 	op->store->end(op, nswap_op_slots(op));
 }
 
-/* the session broke: comparison will find what the peer holds of the message */
+/* the session broke, or is about to: comparison will find what the peer holds of the message */
 static void store_lost(struct nswap_msg *m)
 {
 	store_unanswered(container_of(m, struct nswap_op, m), false);
