@@ -21,11 +21,23 @@
 #include "pure/read_latency.h"
 #include "rebuild.h"
 
-/* does flash have it too, and has not failed for this request? */
-static bool on_flash(struct nswap_io *io, unsigned int i,
-		     const struct nswap_slot *s)
+/**
+ * nswap_copy_on_flash() - is a page on flash, in a flash slot that has not failed?
+ * @io: page-in
+ * @i: slot, counted from the request's
+ * @s: its entry
+ *
+ * A flash slot that failed says nothing of another one that the page may be given later,
+ * or of another page there.
+ *
+ * Context: any; does not sleep, on the page-in path.
+ */
+bool nswap_copy_on_flash(const struct nswap_io *io, unsigned int i,
+			 const struct nswap_slot *s)
 {
-	return s->flash && !test_bit(i, &io->no_flash);
+	return s->flash &&
+	       (!test_bit(i, &io->no_flash) || s->flash != READ_ONCE(io->flash_at[i]) ||
+		s->gen != READ_ONCE(io->flash_gen[i]));
 }
 
 /* does home have it too, or will it soon, and has not failed for this request? */
@@ -44,7 +56,7 @@ static struct nswap_slot copy_look(struct nswap_io *io, unsigned int i, bool *co
 	/* a copy ends after its slot's entry has changed */
 	smp_rmb();
 	s = nswap_slot_look(io->dev, io->slot[i]);
-	*copied = home || on_flash(io, i, &s);
+	*copied = home || nswap_copy_on_flash(io, i, &s);
 	return s;
 }
 
@@ -144,7 +156,7 @@ bool nswap_copy_alike(struct nswap_io *io, unsigned int i, unsigned int k)
 	struct nswap_slot a = nswap_slot_look(io->dev, io->slot[i]);
 	struct nswap_slot b = nswap_slot_look(io->dev, io->slot[k]);
 
-	return on_flash(io, i, &a) == on_flash(io, k, &b) &&
+	return nswap_copy_on_flash(io, i, &a) == nswap_copy_on_flash(io, k, &b) &&
 	       copied_home(io, i) == copied_home(io, k) &&
 	       nswap_mirror_of(io->dev, io->slot[i], &a) ==
 	       nswap_mirror_of(io->dev, io->slot[k], &b);
@@ -248,7 +260,7 @@ bool nswap_copy_from_flash(struct nswap_io *io, unsigned int i,
 	struct nswap_node *node = io->dev->node;
 	struct nswap_read_view view;
 
-	if (!on_flash(io, i, s))
+	if (!nswap_copy_on_flash(io, i, s))
 		return false;
 	if (!nswap_slot_at_peer(s) || test_bit(i, &io->no_peer))
 		return true;

@@ -7,6 +7,8 @@
 
 #include "core/request.h"
 
+bool nswap_copy_on_flash(const struct nswap_io *io, unsigned int i,
+			 const struct nswap_slot *s);
 bool nswap_copy_slow(struct nswap_node *node, u16 index);
 bool nswap_copy_besides(struct nswap_io *io, unsigned int i);
 u16 nswap_copy_place(struct nswap_io *io, unsigned int i,

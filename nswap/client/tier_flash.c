@@ -22,6 +22,7 @@
 #include "core/devices.h"
 #include "core/node.h"
 #include "core/slot_update.h"
+#include "pagein_copy.h"
 #include "pageout.h"
 #include "request_queue.h"
 #include "tier.h"
@@ -115,9 +116,8 @@ static void load_ended(struct nswap_home_io *h)
 /* load() of tier.h */
 unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 {
-	unsigned long todo = io->todo & ~READ_ONCE(io->no_flash);
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
-			     nswap_run_of(todo, first);
+			     nswap_run_of(io->todo, first);
 	u32 links = nswap_flash_links(io->dev->flash);
 	u32 flash = 0;
 
@@ -125,13 +125,17 @@ unsigned int nswap_tier_flash_load(struct nswap_io *io, unsigned int first)
 	for (i = first; i < first + nr; i++) {
 		struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
 
-		if (!s.flash || (flash && s.flash != flash + i - first))
+		if (!nswap_copy_on_flash(io, i, &s) ||
+		    (flash && s.flash != flash + i - first))
 			break;
 		if (!flash) {
 			flash = s.flash;
 			nr = min(nr, nswap_flash_run(io->dev->flash, flash));
 		}
 		io->gen[i] = cpu_to_le32(s.gen);
+		clear_bit(i, &io->no_flash);
+		WRITE_ONCE(io->flash_at[i], s.flash);
+		WRITE_ONCE(io->flash_gen[i], s.gen);
 	}
 	nr = i - first;
 	if (nr)

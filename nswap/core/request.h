@@ -75,7 +75,8 @@ struct nswap_io_ops {
 };
 
 /**
- * struct nswap_io - one block request; allocated with the device
+ * struct nswap_io - one block request; allocated with the device, never by vmalloc(): what
+ *	its messages begin with is sent from where it is, as pages
  * @dev: its device
  * @link: on the client's waiting list
  * @pending: messages in flight, plus one while it is dispatched or waits
@@ -106,7 +107,10 @@ struct nswap_io_ops {
  * @todo: slots to be placed or loaded; the dispatcher's
  * @missed: page-in: slots a peer has once said it does not hold
  * @missed_at: of these, index of the peer that said it last
- * @no_flash: slots that flash has failed; bits set by the task that finds out
+ * @no_flash: slots that flash has failed; bits set by the task that finds out, and cleared
+ *	by the dispatcher when it reads another flash slot, or another page of it
+ * @flash_at: page-in: flash slot that was read last, so the one that has failed
+ * @flash_gen: generation of the page that was read there
  * @no_peer: page-in: slots whose peer has failed, but flash has them; likewise
  * @no_home: page-in: slots whose copy at home has failed, but a peer has them
  * @follows: page-out: slots that have a page promised by nswap_follow_reserve();
@@ -178,6 +182,8 @@ struct nswap_io {
 	unsigned long missed;
 	u16 missed_at[NSWAP_REQ_SLOTS];
 	unsigned long no_flash;
+	u32 flash_at[NSWAP_REQ_SLOTS];
+	u32 flash_gen[NSWAP_REQ_SLOTS];
 	unsigned long no_peer;
 	unsigned long no_home;
 	unsigned long follows;
