@@ -73,7 +73,7 @@ static void rebuild_take_checks(struct nswap_batch *b, const struct rebuild_grou
 static int rebuild_collect(struct nswap_parity *p, struct nswap_batch *b,
 			   const struct nswap_row *r, u32 cell, struct rebuild_group *g)
 {
-	struct nswap_row_buffer *buf = &p->buffer[READ_ONCE(r->buffer)];
+	struct nswap_row_buffer *buf = p->buffer[READ_ONCE(r->buffer)];
 	unsigned int lane = nswap_cell_lane(cell), nr, i;
 	int ret = 0;
 

@@ -75,9 +75,9 @@ static struct nswap_row_buffer *row_find_buffer(struct nswap_parity *p, bool spa
 
 	if (p->nr_buffers >= most)
 		return NULL;
-	for (i = 0; p->buffer[i].used; i++)
+	for (i = 0; p->buffer[i]->used; i++)
 		;
-	return &p->buffer[i];
+	return p->buffer[i];
 }
 
 static struct nswap_row *row_find(struct nswap_parity *p)
@@ -132,7 +132,7 @@ static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 	r = row_find(p);
 	if (!r)
 		return -EAGAIN;
-	row_begin(r, &shape, b - p->buffer, spare);
+	row_begin(r, &shape, b->index, spare);
 	for (i = 0; i < r->nr + r->checks; i++) {
 		WRITE_ONCE(r->strip[i], p->unused[--p->nr_unused]);
 		WRITE_ONCE(p->row_of[r->strip[i]], r - p->row);
@@ -148,7 +148,7 @@ static int row_open(struct nswap_parity *p, unsigned int peers, bool spare)
 static void row_store_soon(struct nswap_parity *p, struct nswap_row *r)
 {
 	WRITE_ONCE(r->state, NSWAP_ROW_STORING);
-	queue_delayed_work(nswap_io_wq, &p->buffer[r->buffer].store, 0);
+	queue_delayed_work(nswap_io_wq, &p->buffer[r->buffer]->store, 0);
 }
 
 /* no cell of it is taken any more; positions without one go back */
@@ -237,7 +237,7 @@ static void row_check(struct nswap_parity *p, const struct nswap_row *r,
 void nswap_row_add(struct nswap_parity *p, u32 cell, struct page *page)
 {
 	struct nswap_row *r = &p->row[nswap_cell_row(p, cell)];
-	struct nswap_row_buffer *b = &p->buffer[r->buffer];
+	struct nswap_row_buffer *b = p->buffer[r->buffer];
 	unsigned int lane = nswap_cell_lane(cell), i, at = nswap_row_position(r, cell);
 	u32 any = 0;
 
@@ -345,7 +345,7 @@ void nswap_row_stored(struct nswap_parity *p, u32 row)
 	unsigned long flags;
 
 	spin_lock_irqsave(&p->lock, flags);
-	p->buffer[r->buffer].used = false;
+	p->buffer[r->buffer]->used = false;
 	p->nr_buffers--;
 	/* pairs with nswap_row_strips() and rebuild_collect() */
 	smp_store_release(&r->state, NSWAP_ROW_CLOSED);

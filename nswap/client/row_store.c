@@ -143,10 +143,11 @@ static void row_store_work(struct work_struct *work)
 /* Process, sleeps; memory for a check of each lane. Returns 0 or -ENOMEM */
 static int row_store_init_pages(struct nswap_parity *p, unsigned int check)
 {
-	struct nswap_row_buffer *b;
-	unsigned int i;
+	unsigned int n, i;
 
-	for (b = p->buffer; b < p->buffer + NSWAP_ROW_BUFFERS; b++) {
+	for (n = 0; n < NSWAP_ROW_BUFFERS; n++) {
+		struct nswap_row_buffer *b = p->buffer[n];
+
 		for (i = 0; i < NSWAP_ROW_LANES; i++) {
 			if (!b->page[check][i])
 				b->page[check][i] = alloc_page(GFP_KERNEL);
@@ -161,12 +162,16 @@ static int row_store_init_pages(struct nswap_parity *p, unsigned int check)
 int nswap_row_store_init(struct nswap_parity *p)
 {
 	struct nswap_row_buffer *b;
+	unsigned int n;
 
-	p->buffer = kvcalloc(NSWAP_ROW_BUFFERS, sizeof(*b), GFP_KERNEL);
-	if (!p->buffer)
-		return -ENOMEM;
-	for (b = p->buffer; b < p->buffer + NSWAP_ROW_BUFFERS; b++) {
+	for (n = 0; n < NSWAP_ROW_BUFFERS; n++) {
+		/* one by one: see struct nswap_io */
+		b = kzalloc_obj(*b);
+		if (!b)
+			return -ENOMEM;
+		p->buffer[n] = b;
 		b->parity = p;
+		b->index = n;
 		spin_lock_init(&b->lock);
 		INIT_DELAYED_WORK(&b->store, row_store_work);
 		INIT_LIST_HEAD(&b->io.link);
@@ -186,7 +191,7 @@ void nswap_row_store_stop(struct nswap_parity *p)
 	unsigned int i;
 
 	for (i = 0; i < NSWAP_ROW_BUFFERS; i++) {
-		struct nswap_row_buffer *b = &p->buffer[i];
+		struct nswap_row_buffer *b = p->buffer[i];
 
 		cancel_delayed_work_sync(&b->store);
 		/* pairs with row_store_over() */
@@ -210,8 +215,9 @@ void nswap_row_store_exit(struct nswap_parity *p)
 {
 	unsigned int i, check;
 
-	for (i = 0; p->buffer && i < NSWAP_ROW_BUFFERS; i++)
+	for (i = 0; i < NSWAP_ROW_BUFFERS && p->buffer[i]; i++) {
 		for (check = 0; check < NSWAP_ROW_CHECKS; check++)
-			row_store_free(&p->buffer[i], check);
-	kvfree(p->buffer);
+			row_store_free(p->buffer[i], check);
+		kfree(p->buffer[i]);
+	}
 }

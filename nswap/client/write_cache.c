@@ -62,12 +62,14 @@ int nswap_write_cache_init(struct nswap_device *dev, u64 bytes, bool early)
 		return -ENOMEM;
 	if (!early)
 		return 0;
-	w->batch = kvzalloc_objs(*w->batch, BATCHES);
-	if (!w->batch)
-		return -ENOMEM;
 	for (i = 0; i < BATCHES; i++) {
-		w->batch[i].cache = w;
-		list_add_tail(&w->batch[i].link, &w->idle);
+		/* one by one: see struct nswap_io */
+		struct nswap_wc_batch *b = kzalloc_obj(*b);
+
+		if (!b)
+			return -ENOMEM;
+		b->cache = w;
+		list_add_tail(&b->link, &w->idle);
 	}
 	w->nr_idle = BATCHES;
 	return 0;
@@ -77,10 +79,12 @@ int nswap_write_cache_init(struct nswap_device *dev, u64 bytes, bool early)
 void nswap_write_cache_exit(struct nswap_device *dev)
 {
 	struct nswap_write_cache *w = dev->write_cache;
+	struct nswap_wc_batch *b, *next;
 
 	if (!w)
 		return;
-	kvfree(w->batch);
+	list_for_each_entry_safe(b, next, &w->idle, link)
+		kfree(b);
 	nswap_wc_exit(&w->table);
 	dev->write_cache = NULL;
 	kfree(w);

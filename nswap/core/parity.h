@@ -92,6 +92,7 @@ struct nswap_row {
 /**
  * struct nswap_row_buffer - the checks of a row until peers have them
  * @parity: whose
+ * @index: of the buffers of @parity
  * @row: the row; under the lock of @parity
  * @used: it has one; likewise
  * @busy: requests of @io that are under way, or whose end is not over yet
@@ -103,6 +104,7 @@ struct nswap_row {
  */
 struct nswap_row_buffer {
 	struct nswap_parity *parity;
+	u8 index;
 	u32 row;
 	bool used;
 	atomic_t busy;
@@ -167,7 +169,7 @@ struct nswap_parity {
 	u32 next_row;
 	u32 open[2];
 	u32 cursor[2];
-	struct nswap_row_buffer *buffer;
+	struct nswap_row_buffer *buffer[NSWAP_ROW_BUFFERS];
 	unsigned int nr_buffers;
 	bool last_buffer;
 	atomic64_t live;

@@ -26,8 +26,7 @@ struct nswap_wc_batch;
  * @frees: and freed
  * @full: pages written that found no room
  * @failed: pages whose sending failed, each time
- * @batch: @early: page-outs of its own
- * @idle: those that are not under way
+ * @idle: @early: page-outs of its own that are not under way
  * @nr_idle: how many
  * @send: sends dirty pages, and ends flushes
  * @backoff_ms: the last sending has failed, and this long passes until the next one
@@ -52,7 +51,6 @@ struct nswap_write_cache {
 	u64 frees;
 	u64 full;
 	u64 failed;
-	struct nswap_wc_batch *batch;
 	struct list_head idle;
 	unsigned int nr_idle;
 	struct delayed_work send;
