@@ -8,6 +8,15 @@ scale = 1
 POLL_S, POLL_MOST_S = 0.05, 0.25
 
 
+RACES = 15      # the scale of kernels that look for races
+
+
+def slower(seconds):
+    """So many seconds of dead_after, where a healthy peer must not be taken for dead: on a
+    kernel that looks for races it may be silent for five times as long."""
+    return seconds * (5 if scale >= RACES else 1)
+
+
 class Failure(Exception):
     """The test failed; the text is the reason, in one sentence."""
 

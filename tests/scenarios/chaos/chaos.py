@@ -14,7 +14,7 @@ import os
 import random
 import time
 
-from nswaptest.check import at_least, equal, hold, wait_for
+from nswaptest.check import at_least, equal, hold, slower, wait_for
 from nswaptest.disk import disk
 from nswaptest.work import result_of
 
@@ -112,7 +112,7 @@ def start(t):
     cluster = t.cluster(1 + SERVERS)
     for node in cluster:
         node.up(lend="0" if node is cluster[0] else f"{LENT_MB}M",
-                dead_after=DEAD_AFTER, reconcile=2)
+                dead_after=slower(DEAD_AFTER), reconcile=2)
     cluster.wait_connected()
     cluster[0].ctl("policy", "place", "round-robin")
     return cluster, cluster[0]

@@ -24,7 +24,7 @@ import pathlib
 import signal
 import time
 
-from nswaptest.check import Unmet, at_least, equal, hold, wait_for
+from nswaptest.check import Unmet, at_least, equal, hold, slower, wait_for
 from nswaptest.scenario import sibling
 from nswaptest.work import result_of
 
@@ -167,7 +167,7 @@ def test_transitions(t):
     client = cluster[0]
     for node in cluster:
         node.up(lend="0" if node is client else f"{LENT_MB}M",
-                dead_after=chaos.DEAD_AFTER, reconcile=2)
+                dead_after=slower(chaos.DEAD_AFTER), reconcile=2)
     cluster.wait_connected()
     client.ctl("policy", "place", "round-robin")
     with contextlib.ExitStack() as stack:

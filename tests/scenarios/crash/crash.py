@@ -21,7 +21,7 @@ import random
 import time
 
 from nswaptest import rawwire
-from nswaptest.check import Failure, Unmet, at_least, at_most, equal, hold, true, \
+from nswaptest.check import Failure, Unmet, at_least, at_most, equal, hold, slower, true, \
     wait_for
 from nswaptest.disk import disk
 from nswaptest.work import result_of
@@ -95,7 +95,7 @@ class Faults:
     def up(self, node):
         """A server lends as at first, the client nothing."""
         node.up(lend="0" if node is self.client else f"{self.lent_mb}M",
-                dead_after=self.dead_after, reconcile=2)
+                dead_after=slower(self.dead_after), reconcile=2)
 
     def isolate(self, victim):
         self.cluster.isolate(victim)
@@ -262,14 +262,14 @@ class Crash(Faults):
         if lasts:
             self.reach()
         if lasts and self.random.random() < 0.5:
-            self.client.ctl("set", "dead_after_ms", 1000 * PATIENCE)
+            self.client.ctl("set", "dead_after_ms", 1000 * slower(PATIENCE))
             self.briefly([mover])
         for victim in victims:
             self.heal(victim)
 
     def at_switch(self, _, victims, __):
         """Protection was off, and is being turned on."""
-        self.client.ctl("set", "dead_after_ms", 1000 * PATIENCE)
+        self.client.ctl("set", "dead_after_ms", 1000 * slower(PATIENCE))
         self.client.ctl("device", "protect", self.dev, "none")
         hold(self.random.uniform(0, 0.3))
         self.arm("repairing", self.client)
@@ -302,7 +302,7 @@ class Crash(Faults):
         for server in (mover, resized):
             server.ctl("lend", f"{LENT_MB}M")
         self.cluster.wait_connected()
-        self.client.ctl("set", "dead_after_ms", 1000 * self.dead_after)
+        self.client.ctl("set", "dead_after_ms", 1000 * slower(self.dead_after))
 
     def log_of(self, failed):
         """What the kernel's log says of those that failed."""
