@@ -31,6 +31,7 @@
  * or of another page there.
  *
  * Context: any; does not sleep, on the page-in path.
+ * Return: true if it is to be read there; a snapshot.
  */
 bool nswap_copy_on_flash(const struct nswap_io *io, unsigned int i,
 			 const struct nswap_slot *s)
