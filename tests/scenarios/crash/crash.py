@@ -52,12 +52,14 @@ class Scheme:
     victims     how many of them fail at once
     held        pages at the servers over pages at the owner's peers, at rest: from, to
     moments     where in the code a round may begin
+    options     of nswapctl device add
     """
     protect: str
     servers: int = 4
     victims: int = 1
     held: tuple = (1, 1)
     moments: tuple = ("any", "any", "any", "stored", "claimed", "switch")
+    options: tuple = ()
 
 
 HOME = Scheme("home")
@@ -66,6 +68,11 @@ PARITY = Scheme("parity:4+1", servers=6, held=(1, 1.8),
                 moments=(*HOME.moments, "repair", "half"))
 PARITY_TWO = Scheme("parity:4+2", servers=6, victims=2, held=(1, 3),
                     moments=PARITY.moments)
+
+# page-outs end before any peer has the page
+EARLY = ("--cache", "1M", "--early-ack")
+EARLY_MIRROR = dataclasses.replace(MIRROR, options=EARLY)
+EARLY_PARITY = dataclasses.replace(PARITY, options=EARLY)
 
 # what happens to a server: how it begins, how it ends, and how long it lasts
 FAULTS = {
@@ -351,7 +358,10 @@ def start(t, scheme, home=None, kind=Crash, **options):
         crash.up(node)
     cluster.wait_connected()
     cluster[0].ctl("policy", "place", "round-robin")
-    crash.dev = cluster[0].device_add(f"{crash.device_mb}M", home=home and home.path)
+    crash.dev = cluster[0].ctl("device", "add", "--size", f"{crash.device_mb}M",
+                               *(["--home", home.path] if home else []),
+                               *scheme.options)["device"]
+    cluster[0].wait_sessions()
     cluster[0].ctl("device", "protect", crash.dev, scheme.protect)
     return crash
 
@@ -398,7 +408,7 @@ def run_rounds(crash):
     at_most(result["slowest_ms"], 1000 * (PATIENCE + 10), "ms of the slowest request")
     wait_for(crash.protected, 60, "every page is protected")
     settled(crash)
-    if ROUNDS >= 50 and not SEED:
+    if crash.number >= 50 and not SEED:
         crash.check_covered()
 
 
@@ -421,6 +431,22 @@ def test_parity(t):
 def test_parity_two(t):
     """With two checks, two servers at once, of six."""
     run_rounds(start(t, PARITY_TWO))
+
+
+class EarlyCrash(Crash):
+    """Its rounds are as those of the others, so a few are enough unless told otherwise."""
+
+    number = ROUNDS if "NSWAP_CRASH_ROUNDS" in os.environ else 12
+
+
+def test_early(t):
+    """Early page-outs of a mirrored device: what has ended is kept until both have it."""
+    run_rounds(start(t, EARLY_MIRROR, kind=EarlyCrash))
+
+
+def test_early_parity(t):
+    """Likewise until its group has its check."""
+    run_rounds(start(t, EARLY_PARITY, kind=EarlyCrash))
 
 
 def test_noticed(t):
