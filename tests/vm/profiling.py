@@ -20,10 +20,13 @@ USER = 0xffff800000000000       # what is below is no kernel's
 
 @dataclasses.dataclass
 class Profile:
-    """Of one work, a page: instructions and calls of each function."""
+    """Of one work, a page: instructions and calls of each function; and the blocks that
+    were executed: (address, instructions, times)."""
     pages: int
     instructions: collections.Counter
     calls: collections.Counter
+    blocks: list
+    symbols: "Symbols"
 
     @property
     def total(self):
@@ -68,14 +71,15 @@ def plugin(folder):
 
 def _read(path, symbols, pages):
     """A window's file."""
-    instructions, calls = collections.Counter(), collections.Counter()
+    instructions, calls, blocks = collections.Counter(), collections.Counter(), []
     for line in path.read_text().splitlines():
-        at, insns, times = line.split()
-        at, name = int(at, 16), symbols.name(int(at, 16))
-        instructions[name] += int(insns) * int(times) / pages
+        at, insns, times = (int(n, base) for n, base in zip(line.split(), (16, 10, 10)))
+        name = symbols.name(at)
+        instructions[name] += insns * times / pages
         if at in symbols.names:
-            calls[name] += int(times) / pages
-    return Profile(pages, instructions, calls)
+            calls[name] += times / pages
+        blocks.append((at, insns, times))
+    return Profile(pages, instructions, calls, blocks, symbols)
 
 
 def profile(series, device, works, folder):
