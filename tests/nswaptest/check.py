@@ -13,8 +13,8 @@ RACES = 15      # the scale of kernels that look for races
 
 def slower(seconds):
     """So many seconds of dead_after, where a healthy peer must not be taken for dead: on a
-    kernel that looks for races it may be silent for five times as long."""
-    return seconds * (5 if scale >= RACES else 1)
+    kernel that looks for races it may be silent for twenty times as long."""
+    return seconds * (20 if scale >= RACES else 1)
 
 
 class Failure(Exception):
