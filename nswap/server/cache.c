@@ -174,13 +174,11 @@ void nswap_cache_sent_back(struct nswap_cache *c, struct list_head *unused, u64 
 	cache_give(c, unused, n);
 }
 
-/* drop one reference to an entry */
-void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
+/* drop one reference to an entry; returns what can be put back now, or NULL */
+static struct nswap_entry *cache_drop(struct nswap_cache *c, struct nswap_entry *e)
 {
-	LIST_HEAD(unused);
-
 	if (!refcount_dec_and_test(&e->ref))
-		return;
+		return NULL;
 #ifdef NSWAP_INJECT
 	if (e->prev) {
 		nswap_cache_put(c, e->prev);
@@ -190,13 +188,31 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	if (e->in) {
 		e = nswap_pack_drop(c, e);
 		if (!e)
-			return;
+			return NULL;
 	}
 	INIT_LIST_HEAD(&e->link);
-	if (nswap_cache_sent(c, e))
-		return;
-	list_add(&e->link, &unused);
+	return nswap_cache_sent(c, e) ? NULL : e;
+}
+
+/* drop one reference to each of @nr entries, some of them NULL */
+void nswap_cache_put_all(struct nswap_cache *c, struct nswap_entry **entry, u32 nr)
+{
+	struct nswap_entry *e;
+	LIST_HEAD(unused);
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		e = entry[i] ? cache_drop(c, entry[i]) : NULL;
+		if (e)
+			list_add(&e->link, &unused);
+	}
 	nswap_cache_give(c, &unused);
+}
+
+/* drop one reference to an entry */
+void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
+{
+	nswap_cache_put_all(c, &e, 1);
 }
 
 /*

@@ -291,6 +291,7 @@ bool nswap_cache_take_reserved(struct nswap_cache *c, struct nswap_owner *o, u32
 u64 nswap_cache_filled(struct nswap_cache *c, struct nswap_owner *o, u32 n);
 void nswap_cache_give(struct nswap_cache *c, struct list_head *unused);
 void nswap_cache_sent_back(struct nswap_cache *c, struct list_head *unused, u64 n);
+void nswap_cache_put_all(struct nswap_cache *c, struct nswap_entry **entry, u32 nr);
 void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e);
 u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 		      u32 wanted);

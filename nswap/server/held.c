@@ -229,33 +229,52 @@ void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	nswap_cache_free(&surplus);
 }
 
-/*
- * Insert a page that has been received completely. Returns NSWAP_ST_OK, NSWAP_ST_OLDER,
- * or NSWAP_ST_STALE.
+/**
+ * nswap_held_insert() - insert pages of one device that have been received completely
+ * @c: cache
+ * @conn: the connection they came on
+ * @entry: the pages, without a reference
+ * @nr: how many, at most NSWAP_REQ_SLOTS
+ * @status: result, of each: NSWAP_ST_OK, NSWAP_ST_OLDER, or NSWAP_ST_STALE
+ *
+ * All in one go: whoever has the owner's lock sees all of them or none, and they are counted
+ * together. What is not inserted, or was replaced, is dropped.
+ *
+ * Context: process, does not sleep.
+ * Return: how many were inserted.
  */
-u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		      struct nswap_entry *e)
+u32 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      struct nswap_entry **entry, u32 nr, u16 *status)
 {
 	struct nswap_owner *o = conn->owner;
-	struct nswap_entry *old = NULL;
-	u16 status = NSWAP_ST_STALE;
-	s64 ram = nswap_entry_ram(e);
+	struct nswap_entry *drop[NSWAP_REQ_SLOTS];
+	s64 held = 0, ram = 0;
+	u32 i, inserted = 0;
+	bool fenced;
 
-	refcount_set(&e->ref, 1);
-	e->moving = 0;
 	spin_lock(&o->lock);
-	if (!nswap_held_fenced(conn)) {
-		old = nswap_held_link(o, e);
-		status = IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
-		if (!IS_ERR_OR_NULL(old))
-			ram -= nswap_entry_ram(old);
-		if (!old || (ram && !IS_ERR(old)))
-			nswap_cache_count(c, o, e->instance, !old, ram);
+	fenced = nswap_held_fenced(conn);
+	for (i = 0; i < nr; i++) {
+		struct nswap_entry *e = entry[i], *old;
+
+		refcount_set(&e->ref, 1);
+		e->moving = 0;
+		old = fenced ? ERR_PTR(-ECONNRESET) : nswap_held_link(o, e);
+		status[i] = fenced ? NSWAP_ST_STALE :
+			    IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
+		drop[i] = e;
+		if (IS_ERR(old))
+			continue;
+		inserted++;
+		held += !old;
+		ram += (s64)nswap_entry_ram(e) - (old ? nswap_entry_ram(old) : 0);
+		drop[i] = old && !nswap_inject_keep_entry(e, old) ? old : NULL;
 	}
+	if (held || ram)
+		nswap_cache_count(c, o, entry[0]->instance, held, ram);
 	spin_unlock(&o->lock);
-	if (!IS_ERR_OR_NULL(old) && !nswap_inject_keep_entry(e, old))
-		nswap_cache_put(c, old);
-	return status;
+	nswap_cache_put_all(c, drop, nr);
+	return inserted;
 }
 
 /*

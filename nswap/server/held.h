@@ -20,8 +20,8 @@ void nswap_held_stored(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		       struct nswap_cache_stored *so);
 void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 			u32 n);
-u16 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
-		      struct nswap_entry *e);
+u32 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
+		      struct nswap_entry **entry, u32 nr, u16 *status);
 struct nswap_entry *nswap_held_find(struct nswap_srv_conn *conn, u32 instance,
 				    u64 slot, u32 gen);
 u64 nswap_held_drop(struct nswap_cache *c, struct nswap_srv_conn *conn,

@@ -4,8 +4,8 @@
  *
  * Invariants:
  *  - A store is received into pages that were set aside when they were
- *    granted, outside every lock, and becomes visible page by page when it is
- *    complete. It never allocates a page.
+ *    granted, outside every lock, and becomes visible when it is complete. It never
+ *    allocates a page.
  *  - What is in a page beyond the bytes that were received is another's: it is never sent.
  *    Zeros are sent in its place, or nothing where the other side knows short pages.
  */
@@ -62,31 +62,40 @@ int nswap_serve_drain(struct nswap_srv_conn *conn)
 					 nswap_wire_plain(&conn->rx));
 }
 
-/* the pages are here: make each visible and record its result */
-static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries)
+/* a page is here: what it is to be found by; packed, if it is short, @unused as nswap_pack() */
+static struct nswap_entry *store_entry(struct nswap_srv_conn *conn, struct nswap_entry *e,
+				       u32 i, struct list_head *unused)
 {
+	e->instance = le32_to_cpu(conn->rx.instance);
+	e->slot = le64_to_cpu(conn->rx.slot) + i;
+	e->gen = le32_to_cpu(conn->gen[i]);
+	list_del_init(&e->link);
+	return e->len < PAGE_SIZE ? nswap_pack(conn->node->cache, conn->owner, e, unused) : e;
+}
+
+/*
+ * The pages are here: make them visible and record the results. Whole ones all at once; short
+ * ones one by one, so that one may take the room of those that others replaced.
+ */
+static u32 store_insert(struct nswap_srv_conn *conn, struct list_head *entries, bool whole)
+{
+	struct nswap_entry *e, *next, *entry[NSWAP_REQ_SLOTS];
 	struct nswap_cache *c = conn->node->cache;
-	struct nswap_entry *e, *next;
+	u32 i, nr = 0, first = 0, stored = 0;
+	u16 status[NSWAP_REQ_SLOTS];
 	LIST_HEAD(unused);
-	u32 i = 0, stored = 0;
 
 	list_for_each_entry_safe(e, next, entries, link) {
-		u16 status;
-
-		e->instance = le32_to_cpu(conn->rx.instance);
-		e->slot = le64_to_cpu(conn->rx.slot) + i;
-		e->gen = le32_to_cpu(conn->gen[i]);
-		list_del_init(&e->link);
-		if (e->len < PAGE_SIZE)
-			e = nswap_pack(c, conn->owner, e, &unused);
-		status = nswap_held_insert(c, conn, e);
-		if (status == NSWAP_ST_OK)
-			stored++;
-		else
-			nswap_cache_put(c, e);
+		entry[nr] = store_entry(conn, e, nr, &unused);
+		nr++;
+		if (whole && !list_empty(entries))
+			continue;
+		stored += nswap_held_insert(c, conn, &entry[first], nr - first, &status[first]);
+		first = nr;
+	}
+	for (i = 0; i < nr; i++) {
 		conn->result[i].gen = conn->gen[i];
-		conn->result[i].status = cpu_to_le32(status);
-		i++;
+		conn->result[i].status = cpu_to_le32(status[i]);
 	}
 	nswap_cache_give(c, &unused);
 	return stored;
@@ -122,7 +131,7 @@ static int store_receive(struct nswap_srv_conn *conn, struct list_head *entries,
 	question_here(conn);
 	so->taken = le32_to_cpu(conn->rx.nr);
 	if (!ret) {
-		so->used = store_insert(conn, entries);
+		so->used = store_insert(conn, entries, !len);
 		nswap_stat_add(conn->node, pages_stored, so->used);
 		return 0;
 	}

@@ -28,6 +28,15 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
 	had.since = ktime_get_ns();
 }
 
+void nswap_cache_put_all(struct nswap_cache *c, struct nswap_entry **entry, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (entry[i])
+			nswap_cache_put(c, entry[i]);
+}
+
 /* called at the end of each chunk, the owner's lock still held */
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance, s64 held,
 		       s64 ram)
@@ -247,6 +256,71 @@ static void not_claimed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, had.ram, (s64)PENDING - 100);
 }
 
+/* a page that has been received */
+static struct nswap_entry *stored(struct held_test *h, u32 i, u64 slot, u32 gen)
+{
+	struct nswap_entry *e = &h->e[i];
+
+	e->instance = 1;
+	e->slot = slot;
+	e->gen = gen;
+	return e;
+}
+
+/* store @nr pages at once, of slots from 0 on; @first: of the entries. Returns how many are held */
+static u32 store(struct held_test *h, u32 first, u32 nr, u32 gen, u16 *status)
+{
+	struct nswap_entry *entry[NSWAP_REQ_SLOTS];
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		entry[i] = stored(h, first + i, i, gen);
+	memset(&had, 0, sizeof(had));
+	return nswap_held_insert(&h->c, &h->conn, entry, nr, status);
+}
+
+/* all pages of a message are counted once, whatever happens to each */
+static void stored_together(struct kunit *test)
+{
+	struct held_test *h = test->priv;
+	u16 status[NSWAP_REQ_SLOTS];
+
+	KUNIT_EXPECT_EQ(test, store(h, 0, NSWAP_REQ_SLOTS, 5, status), (u32)NSWAP_REQ_SLOTS);
+	KUNIT_EXPECT_EQ(test, had.chunks, 1u);
+	KUNIT_EXPECT_EQ(test, had.held, (s64)NSWAP_REQ_SLOTS);
+	KUNIT_EXPECT_EQ(test, had.ram, (s64)NSWAP_REQ_SLOTS);
+	KUNIT_EXPECT_EQ(test, had.put, 0u);
+
+	/* older ones are dropped, and nothing is counted */
+	KUNIT_EXPECT_EQ(test, store(h, 32, 4, 4, status), 0u);
+	KUNIT_EXPECT_EQ(test, status[0], NSWAP_ST_OLDER);
+	KUNIT_EXPECT_EQ(test, had.chunks, 0u);
+	KUNIT_EXPECT_EQ(test, had.put, 4u);
+
+	/* one of a slot that has a newer page, among those that replace */
+	h->e[1].gen = 7;
+	KUNIT_EXPECT_EQ(test, store(h, 36, 3, 6, status), 2u);
+	KUNIT_EXPECT_EQ(test, status[0], NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, status[1], NSWAP_ST_OLDER);
+	KUNIT_EXPECT_EQ(test, status[2], NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, had.put, 3u);
+	KUNIT_EXPECT_EQ(test, had.held, 0);
+
+	/* what shares a page replaces one that does not, and the other way round */
+	h->e[40].in = &h->e[50];
+	KUNIT_EXPECT_EQ(test, store(h, 40, 1, 8, status), 1u);
+	KUNIT_EXPECT_EQ(test, had.held, 0);
+	KUNIT_EXPECT_EQ(test, had.ram, -1);
+	KUNIT_EXPECT_EQ(test, store(h, 41, 1, 9, status), 1u);
+	KUNIT_EXPECT_EQ(test, had.ram, 1);
+
+	/* a connection that is not the owner's any more stores nothing */
+	h->conn.session = 0;
+	KUNIT_EXPECT_EQ(test, store(h, 42, 8, 20, status), 0u);
+	KUNIT_EXPECT_EQ(test, status[7], NSWAP_ST_STALE);
+	KUNIT_EXPECT_EQ(test, had.put, 8u);
+}
+
 /* so many runs, each of all slots there could be; how many pages that freed */
 static u64 free_all(struct kunit *test, u32 gen)
 {
@@ -272,13 +346,13 @@ static u64 free_all(struct kunit *test, u32 gen)
 static void free_everything(struct kunit *test)
 {
 	struct held_test *h = test->priv;
+	struct nswap_entry *e;
+	u16 status;
 	u32 i;
 
 	for (i = 0; i < HELD; i++) {
-		h->e[i].instance = 1;
-		h->e[i].slot = i * 40503ull % HELD;
-		h->e[i].gen = 9;
-		KUNIT_ASSERT_EQ(test, nswap_held_insert(&h->c, &h->conn, &h->e[i]), NSWAP_ST_OK);
+		e = stored(h, i, i * 40503ull % HELD, 9);
+		KUNIT_ASSERT_EQ(test, nswap_held_insert(&h->c, &h->conn, &e, 1, &status), 1u);
 	}
 	KUNIT_EXPECT_EQ(test, free_all(test, 8), 0ull);
 	KUNIT_EXPECT_GE(test, had.chunks, RUNS * HELD / DROP_CHUNK);
@@ -291,6 +365,7 @@ static struct kunit_case held_cases[] = {
 	KUNIT_CASE(claimed),
 	KUNIT_CASE(one_of_a_slot),
 	KUNIT_CASE(not_claimed),
+	KUNIT_CASE(stored_together),
 	KUNIT_CASE(free_everything),
 	{}
 };
