@@ -237,7 +237,7 @@ void nswap_held_ungrant(struct nswap_cache *c, struct nswap_srv_conn *conn,
  * @nr: how many, at most NSWAP_REQ_SLOTS
  * @status: result, of each: NSWAP_ST_OK, NSWAP_ST_OLDER, or NSWAP_ST_STALE
  *
- * All in one go: whoever has the owner's lock sees all of them or none, and they are counted
+ * All in one go: any task with the owner's lock sees all of them or none, and they are counted
  * together. What is not inserted, or was replaced, is dropped.
  *
  * Context: process, does not sleep.
