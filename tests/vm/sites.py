@@ -42,7 +42,7 @@ WHOSE = {
     "nswap/client/free.c": "device",
     "&peer->": "peer",
     "&e->ref": "page",
-    "smp_mb()": "nobody",
+    "smp_mb()": "barrier",
     "->unpushed": "node",
 }
 # those that tasks on two processors that page at two peers, for one device, both need

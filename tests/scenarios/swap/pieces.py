@@ -7,7 +7,9 @@
 """
 from nswaptest.check import equal, hold
 from nswaptest.disk import disk
-from nswaptest.work import result_of
+from nswaptest.scenario import sibling
+
+slots = sibling("chaos_slots")
 
 DESCRIPTION = "devices of each kind need no more adjacent memory than they ask for"
 SUITES = ("lab",)
@@ -38,17 +40,16 @@ def test_kinds(t):
             dev = node.ctl("device", "add", "--home", home.path, "--flash", flash.path,
                            "--force", *args)["device"]
             node.wait_sessions()
-            work = node.popen(
-                [node.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
-                 str(SECONDS), "--threads", "2", "--max-kb", "64", "--reads", "50",
-                 "--discards", "10", "--seed", str(t.seed)])
+            work = slots.workload(node, dev, t.seed, threads=2, max_kb=64, reads=50,
+                                  discards=10)
             hold(SECONDS / 3)
             for server in cluster.nodes[1:3]:
                 server.ctl("lend", "0")
             hold(SECONDS / 3)
             for server in cluster.nodes[1:3]:
                 server.ctl("lend", "32M")
-            result = result_of(work.wait(60))
+            hold(SECONDS / 3)
+            result = slots.stop(work)
             equal((result["wrong_pages"], result["failed_slots"]), (0, 0),
                   f"wrong pages and those that cannot be read, {kind}")
             node.device_del(dev)
