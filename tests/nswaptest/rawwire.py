@@ -272,6 +272,10 @@ class Peer:
         with self._lock:
             self._cut_all()
 
+    def still(self):
+        """While this is entered it handles no message: pages do not change."""
+        return self._lock
+
     def close(self):
         """Fall silent."""
         self._stop = True

@@ -5,7 +5,9 @@
           `--------- host         a server by hand
 
 Names and order are as they come; pages are what the owner has stored, since without keys
-it could not know better.
+it could not know better. So the host takes no page between reading what it holds and the
+answer: a name that it made up would be one that the owner has just stored there, from home
+or flash.
 """
 import contextlib
 import random
@@ -71,6 +73,10 @@ class Mover:
 
     def tell(self, data):
         """One input."""
+        with self.peer.still():
+            self._tell(data)
+
+    def _tell(self, data):
         kind, seed = struct.unpack("<BQ", data)
         rng, held = random.Random(seed), sorted(self.peer.pages.items())
         names = self._names(rng, held, kind == MOVE)
