@@ -16,6 +16,11 @@ def median(values):
     return statistics.median(values) if values else None
 
 
+def rounded(value, digits):
+    """A figure, or None if there is none."""
+    return value if value is None else round(value, digits)
+
+
 def turns(names, rounds):
     """Rounds over names, every other one backwards, so that a slow drift of
     the machine affects all equally: [(round, name), …]."""

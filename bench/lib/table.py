@@ -129,11 +129,12 @@ def _apps(rows):
 
 
 def _moves(rows):
-    _print(["link", "what", "Mbit/s", "from-to", "of iperf3", "wrong", "marks"],
+    _print(["link", "what", "Mbit/s", "from-to", "of iperf3", "program, % longer", "wrong",
+            "marks"],
            [[row["link"], row["what"], _number(row["mbit_s"], 0),
              f"{row['mbit_s_min']:,.0f}-{row['mbit_s_max']:,.0f}",
-             _number(row["share_of_iperf3"], 2), str(row["wrong_pages"]),
-             f" {len(row['marks'])}" if row["marks"] else ""]
+             _number(row["share_of_iperf3"], 2), _number(row["program_longer_pct"], 1),
+             str(row["wrong_pages"]), f" {len(row['marks'])}" if row["marks"] else ""]
             for row in sorted(rows, key=lambda r: (r["link"], r["what"]))])
 
 

@@ -16,7 +16,7 @@ import functools
 import time
 
 from lib import apps, devices
-from lib.measure import Progress, median, turns
+from lib.measure import Progress, median, rounded, turns
 from nswaptest import lab
 from nswaptest.check import Failure
 from runs import swap
@@ -80,8 +80,8 @@ def row_of(name, app, share, runs, right, about):
     row.update(ops_per_s=round(median(rates), 3), ops_min=min(rates),
                ops_max=max(rates))
     for key in LATENCIES:
-        row[key] = swap.rounded(median([r.get(key) for r in runs]), 1)
-    row["cpu_s"] = swap.rounded(median([r["cpu_s"] for r in runs]), 2)
+        row[key] = rounded(median([r.get(key) for r in runs]), 1)
+    row["cpu_s"] = rounded(median([r["cpu_s"] for r in runs]), 2)
     return row
 
 

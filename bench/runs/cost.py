@@ -14,7 +14,7 @@ from nswaptest.check import Failure
 from vm import counting, image
 
 KERNELS, DEVICES = counting.KERNELS, [*counting.DEVICES, *counting.OTHERS, counting.MEMBERS]
-WORKS = [*counting.WORKS, counting.TCP, *counting.TURNS]
+WORKS = [*counting.WORKS, counting.TCP, counting.MOVE, *counting.TURNS]
 _telling = threading.Lock()
 
 
@@ -38,7 +38,7 @@ def asked(args):
 
 def guests(options):
     """Kernels and devices, those devices first that take longest."""
-    slow = ["nbd", *reversed(counting.SEVERAL), counting.MEMBERS, "nvme-tcp", "sealed", "zstd",
+    slow = ["nbd", *reversed(counting.SEVERAL), counting.MEMBERS, counting.LENDERS, "nvme-tcp", "sealed", "zstd",
             "lz4", "keys", "early", "cache", "nswap", "flash", "home", "disk", "brd", "tcp"]
     return [(kernel, device) for kernel in options["kernels"]
             for device in sorted(options["devices"], key=slow.index)]

@@ -4,25 +4,34 @@
         node0 ------ node1     node0 owns the pages; node1 gives its RAM back,
              `------ node2     node2 has room, and the other way round
 
-256 MiB of pages move from one server to the other: from when it lends nothing
+1 GiB of pages moves from one server to the other: from when it lends nothing
 until it holds nothing.  iperf3 sends as many bytes the same way, over one
 connection, in the same round.  The link is shaped to 1 Gbit/s at the sender,
-and not at all.  Every other round goes back.  At the end the owner reads all
-its pages and compares them.
+and not at all; and shaped while a program of the sender's runs, which has its
+memory and wants the processor: how much longer each of its accesses takes than
+just before, alone.  All three nodes and the program share one processor.  Every
+other transfer goes back.  At the end the owner reads all its pages and compares
+them.
 """
 import contextlib
 import json
 import pathlib
 import time
 
-from nswaptest.check import Failure, wait_for
+from nswaptest.check import Failure, hold, wait_for
 
-from lib.measure import Progress, median
+from nswaptest.work import result_of
+
+from lib.measure import Progress, median, rounded
 
 NODES = 3
 NAMES = ["iperf3", "nswap"]
-LINKS = {"1 Gbit/s": 1000, "unshaped": 0}
-MB = 256
+BESIDE = "1 Gbit/s, a program beside it"
+LINKS = {"1 Gbit/s": 1000, "unshaped": 0, BESIDE: 1000}
+MB = 1024
+PROGRAM_MB = 16
+MEMORY_MB = 3400          # for all pages, room for them at either end, and the lab
+ALONE_S = 5
 SPARE_MB = 32
 PAGE = 4096
 BYTES = MB << 20
@@ -63,27 +72,46 @@ def shaped(node, mbit):
             node.run(["tc", "qdisc", "del", "dev", node.iface, "root"])
 
 
-def iperf3(source, sink):
+class Program:
+    """Of the sender's owner: it compares and rewrites its pages, as fast as it can."""
+
+    def __init__(self, node):
+        self.node, self.process, self.us = node, None, None
+
+    def __enter__(self):
+        self.process = self.node.popen(
+            [self.node.prog("eater"), "--mb", str(PROGRAM_MB), "--seconds", "9999",
+             "--order", "rw"])
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill(15)
+        self.us = result_of(self.process.wait(30))["us_per_access"]
+
+    @classmethod
+    def alone(cls, node):
+        """An access of it in us, while nothing is sent."""
+        with cls(node) as program:
+            hold(ALONE_S)
+        return program.us
+
+
+def iperf3(source, sink, beside):
     """Send BYTES over one connection; Mbit/s as the receiver saw them."""
     server = sink.popen(["iperf3", "-s", "-1"])
     # 1451 is port 5201, state 0A is listening.
     wait_for(lambda: ":1451 00000000" in sink.run(
         ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).out.replace(
             "00000000:0000", "00000000"), 10, "iperf3 listens")
-    done = source.run(["iperf3", "-c", sink.addr, "-n", str(BYTES), "-J"],
-                      timeout=LIMIT_S)
+    with beside:
+        done = source.run(["iperf3", "-c", sink.addr, "-n", str(BYTES), "-J"],
+                          timeout=LIMIT_S)
     server.wait(30)
     return json.loads(done.out)["end"]["sum_received"]["bits_per_second"] / 1e6
 
 
-def move(source, sink):
-    """Bring everything from one server to the other; Mbit/s of pages."""
-    sink.ctl("lend", f"{MB + SPARE_MB}M")
-    wait_for(lambda: sink.stat()["server"]["set_aside_pages"] >= BYTES // PAGE,
-             60, f"{sink} has set its pages aside")
-    wait_for(lambda: source.peers()[sink.addr]["free_pages"] >= BYTES // PAGE,
-             60, f"{source} has heard of that")
-    pages = held(source)
+def emptied(source):
+    """Have a server lend nothing: the pages that left then, and in how many seconds."""
     command = source.popen([source.prog("nswapctl"), "lend", "0"])
     # the program's own start is not measured, as iperf3's is not
     wait_for(lambda: size(source)["lent"] == "0", 30, "it lends nothing",
@@ -94,6 +122,19 @@ def move(source, sink):
              every=POLL_S)
     seconds = time.monotonic() - begin
     command.wait(30).check()
+    return left, seconds
+
+
+def move(source, sink, beside):
+    """Bring everything from one server to the other; Mbit/s of pages."""
+    sink.ctl("lend", f"{MB + SPARE_MB}M")
+    wait_for(lambda: sink.stat()["server"]["set_aside_pages"] >= BYTES // PAGE,
+             60, f"{sink} has set its pages aside")
+    wait_for(lambda: source.peers()[sink.addr]["free_pages"] >= BYTES // PAGE,
+             60, f"{source} has heard of that")
+    pages = held(source)
+    with beside:
+        left, seconds = emptied(source)
     if held(sink) != pages:
         raise Failure(f"{held(sink)} of {pages} pages arrived")
     return left * PAGE * 8 / seconds / 1e6
@@ -120,14 +161,27 @@ def fill(owner, first, second):
     return dev
 
 
+def sent(link, name, source, sink):
+    """A transfer: Mbit/s, and by how many per cent longer an access of the program beside
+    it took than alone, or None."""
+    run = iperf3 if name == "iperf3" else move
+    with shaped(source, LINKS[link]):
+        if link != BESIDE:
+            return run(source, sink, contextlib.nullcontext()), None
+        alone, program = Program.alone(source), Program(source)
+        speed = run(source, sink, program)
+    return speed, 100 * (program.us / alone - 1)
+
+
 def rows_of(results, wrong, about):
-    """The rows of moves.json from {(link, name): [(Mbit/s, mark), …]}."""
+    """The rows of moves.json from {(link, name): [(Mbit/s, longer, mark), …]}."""
     rows = []
     for (link, name), runs in results.items():
-        speeds = [speed for speed, _ in runs]
+        speeds = [speed for speed, _, _ in runs]
         row = {"what": name, "link": link, "mb": MB,
                "mbit_s": round(median(speeds), 1),
                "share_of_iperf3": None, "wrong_pages": wrong,
+               "program_longer_pct": rounded(median([one[1] for one in runs]), 1),
                "lab": about["lab"],
                "mbit_s_min": round(min(speeds), 1),
                "mbit_s_max": round(max(speeds), 1), "runs": len(runs)}
@@ -135,8 +189,8 @@ def rows_of(results, wrong, about):
         if name == "nswap" and other:
             # of the same round each: what disturbs one disturbs the other
             row["share_of_iperf3"] = round(median(
-                [a / b for (a, _), (b, _) in zip(runs, other)]), 3)
-        row["marks"] = sorted({mark for _, mark in runs if mark})
+                [a[0] / b[0] for a, b in zip(runs, other)]), 3)
+        row["marks"] = sorted({mark for *_, mark in runs if mark})
         if wrong:
             row["marks"].insert(0, "wrong pages")
         row["kernel"], row["commit"] = about["kernel"], about["commit"]
@@ -154,12 +208,13 @@ def run(cluster, options, about, load):
     dev = fill(owner, first, second) if "nswap" in names else None
     results, at, to = {}, first, second
     for _, link, name in plan:
-        with shaped(at, LINKS[link]):
-            begin = time.time()
-            got = (iperf3 if name == "iperf3" else move)(at, to)
-            mark = load.mark(begin, time.time())
-        results.setdefault((link, name), []).append((got, mark))
-        progress.step(1, f"{link:9} {name:7} {got:8.0f} Mbit/s")
+        begin = time.time()
+        speed, longer = sent(link, name, at, to)
+        mark = load.mark(begin, time.time())
+        results.setdefault((link, name), []).append((speed, longer, mark))
+        progress.step(1, f"{link:29} {name:7} {speed:8.0f} Mbit/s"
+                      + (f", the program's accesses {longer:+.1f} %"
+                         if longer is not None else ""))
         if name == "nswap":
             at, to = to, at
     wrong = 0

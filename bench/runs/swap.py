@@ -14,7 +14,7 @@ import pathlib
 import time
 
 from lib import apps, devices
-from lib.measure import Progress, median, served_mark, turns
+from lib.measure import Progress, median, rounded, served_mark, turns
 from nswaptest.check import Failure
 
 NODES = 2
@@ -87,11 +87,6 @@ def one_run(device, program, right, load, fits=False):
 def node_swapped(node):
     """Pages swapped in and out so far."""
     return node.vmstat("pswpin"), node.vmstat("pswpout")
-
-
-def rounded(value, digits):
-    """A figure, or None if there is none."""
-    return value if value is None else round(value, digits)
 
 
 def checked(runs, right):

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "cost.h"
+#include "cost_move.h"
 #include "pattern_text.h"
 
 #define DEPTH_MAX	32
@@ -212,8 +213,14 @@ static int device(const char *how, const char *path, uint64_t mb, char **names)
 	if (syscall(SYS_io_setup, 4 * DEPTH_MAX, &d.aio))
 		refuse("io_setup: %s", strerror(errno));
 	fill(&d);
-	for (; !code && *names; names++)
-		code = run_work(&d, *names);
+	for (; !code && *names; names++) {
+		if (!moved(*names, mb)) {
+			code = run_work(&d, *names);
+			continue;
+		}
+		compare_all(&d);
+		code = verdict(&d.bad, *names);
+	}
 	return code;
 }
 

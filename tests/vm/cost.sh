@@ -267,6 +267,29 @@ turns()
 	done
 }
 
+# two lenders that see each other too, and have room for all pages each
+lenders()
+{
+	peers=2 other=10.78.0.2 lend=$((COST_MB + 16))M
+	one_more c $other
+	$ip link add b1 netns b type veth peer name c1 netns c
+	in_b $ip link set b1 up
+	in_b $ip route add $other/32 dev b1 src $there
+	$ip netns exec c $ip link set c1 up
+	$ip netns exec c $ip route add $there/32 dev c1 src $other
+	load nswap
+	in_b nswapctl up --open --lend $lend --peers $here,$other --no-broadcast ||
+		end "failed: node b is not up"
+	$ip netns exec c nswapctl up --open --lend $lend --addr $other \
+		--peers $here,$there --no-broadcast || end "failed: node c is not up"
+	nswapctl up --open --lend 0 --addr $here --peers $there,$other --no-broadcast ||
+		end "failed: node a is not up"
+	wait_until 30 "both lenders offer their room" all_lend
+	nswapctl device add --size "${COST_MB}M" || end "failed: no nswap device"
+	wait_until 30 "both lenders are connected" all_are_up
+	device=/dev/nswap0
+}
+
 # nodes with keys, and a device that is not sealed
 keys()
 {
@@ -451,7 +474,7 @@ nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
 parity:*) parity ;;
 lz4 | zstd) compressed ;;
-brd | nswap | members | keys | sealed | cache | early | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
+brd | nswap | members | lenders | keys | sealed | cache | early | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
 esac
 works
 end "done"

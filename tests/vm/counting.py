@@ -23,6 +23,8 @@ WORKS = [f"{op}-{size}-{depth}" for size, depth in
          (("4k", "d1"), ("4k", "d32"), ("32k", "d1"), ("128k", "d8"))
          for op in ("read", "write")] + ["swap-seq", "swap-random"]
 TCP = "tcp-72-4168"
+# from one of two lenders to the other, all that it holds
+MOVE, LENDERS = "move", "lenders"
 # keys is nswap between nodes with keys, sealed the same with a sealed device
 DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
@@ -33,7 +35,7 @@ DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
 # as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
 COMPRESSED = ["lz4", "zstd"]
-OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, "cache", "early", *SEVERAL]
+OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, "cache", "early", *SEVERAL, LENDERS]
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
@@ -67,7 +69,7 @@ _running = set()
 
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
-    mine = {"tcp": [TCP], MEMBERS: TURNS, **dict.fromkeys(COMPRESSED, WORKS[:-2])}.get(
+    mine = {"tcp": [TCP], MEMBERS: TURNS, LENDERS: [MOVE], **dict.fromkeys(COMPRESSED, WORKS[:-2])}.get(
         device, WORKS)
     return [work for work in mine if not works or work in works]
 
