@@ -16,6 +16,11 @@
 #   LONG_LINE_STRING       sentences for users stay whole, so that grep finds them
 #   UNCOMMENTED_DEFINITION the kernel-doc above the struct says what it protects
 #   BIT_MACRO              flag tables on the wire are written in hexadecimal
+#   MULTIPLE_ASSIGNMENTS   counters that begin together are cleared in one line
+#   TYPO_SPELLING          codespell reads the same words, British ones too
+#   CAMELCASE              names of zstd's own
+#   NR_CPUS                only in a BUILD_BUG_ON(), where nothing else is known yet
+#   NEW_TYPEDEFS           only in compat/: blk_mode_t
 # nswap/base/stats.[ch], core/inject.[ch], core/inject_point.c and core/knob_list.h are lists expanded several times, which it takes
 # for careless macros (COMPLEX_MACRO and its kin); so are the tables of
 # policies (policy.h, policies.c, prefetch.h), and nswap/observe/trace.h, laid out as
@@ -29,15 +34,16 @@ tree=$(tools/kernel_source.sh) || exit 1
 checkpatch() { perl "$tree/scripts/checkpatch.pl" --no-tree --quiet --show-types "$@"; }
 
 always=FILE_PATH_CHANGES,MACRO_ARG_REUSE,EMBEDDED_FILENAME,BIT_MACRO
-always=$always,UNCOMMENTED_DEFINITION,LONG_LINE_STRING
-compat=$always,LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_UNUSED
+always=$always,UNCOMMENTED_DEFINITION,LONG_LINE_STRING,MULTIPLE_ASSIGNMENTS
+always=$always,TYPO_SPELLING,CAMELCASE,NR_CPUS
+compat=$always,LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_UNUSED,NEW_TYPEDEFS
 tables=$always,COMPLEX_MACRO,TRAILING_SEMICOLON,MACRO_ARG_PRECEDENCE
 tables=$tables,MULTISTATEMENT_MACRO_USE_DO_WHILE,OPEN_ENDED_LINE
 tables=$tables,PARENTHESIS_ALIGNMENT,MACRO_ARG_UNUSED
 user=$always,ASSIGN_IN_IF,EMBEDDED_FUNCTION_NAME,PREFER_KERNEL_TYPES,VOLATILE,ARRAY_SIZE,SPLIT_STRING
 user=$user,PREFER_DEFINED_ATTRIBUTE_MACRO,UNSPECIFIED_INT,CONST_STRUCT
 user=$user,STRCPY,STRNCPY,STRLCPY,SSCANF_TO_KSTRTO,NAKED_SSCANF
-user=$user,PREFER_FALLTHROUGH,CONSIDER_KSTRTO,MINMAX,USLEEP_RANGE,NEW_TYPEDEFS
+user=$user,PREFER_FALLTHROUGH,CONSIDER_KSTRTO,MINMAX,USLEEP_RANGE,NEW_TYPEDEFS,SYMBOLIC_PERMS
 user=$user,ALLOC_WITH_SIZEOF,ALLOC_WITH_MULTIPLY,ALLOC_SIZEOF_STRUCT
 
 files()

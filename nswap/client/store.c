@@ -217,11 +217,12 @@ void nswap_store_send(struct nswap_op *op)
 {
 	struct nswap_node *node = op->io->dev->node;
 	struct nswap_peer *peer = op->peer;
+	unsigned long now = jiffies;
 
 	if (nswap_wire_short(&op->m.hdr))
 		nswap_short_gens(op);
-	if (READ_ONCE(peer->used) != jiffies)
-		WRITE_ONCE(peer->used, jiffies);
+	if (READ_ONCE(peer->used) != now)
+		WRITE_ONCE(peer->used, now);
 	nswap_stat_inc(node, store_msgs);
 	atomic_inc(&op->io->pending);
 	if (nswap_session_send(nswap_session_store_conn(peer), &op->m, op->io->more)) {

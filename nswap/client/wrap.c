@@ -157,11 +157,12 @@ bool nswap_wrap_ready(struct nswap_io *io)
 static void wrap_put(struct nswap_device *dev, u64 slot, const struct nswap_io *io,
 		     unsigned int i)
 {
-	/* see above */
 	if (dev->wrap->shorts)
+		/* see above */
 		data_race(memcpy(nswap_side_entry(dev->wrap->shorts, slot), &io->kept[i],
 				 sizeof(io->kept[i])));
 	if (dev->sealer)
+		/* likewise */
 		data_race(memcpy(nswap_side_entry(dev->sealer->table, slot), &io->seal[i],
 				 sizeof(io->seal[i])));
 }
@@ -193,10 +194,11 @@ static void wrap_get(struct nswap_device *dev, u64 slot, struct nswap_short *kep
 		     struct nswap_seal *seal)
 {
 	*kept = (struct nswap_short){ };
-	/* it may be written meanwhile: then the slot changes, too */
 	if (dev->wrap->shorts)
+		/* it may be written meanwhile: then the slot changes, too */
 		data_race(memcpy(kept, nswap_side_entry(dev->wrap->shorts, slot), sizeof(*kept)));
 	if (dev->sealer)
+		/* likewise */
 		data_race(memcpy(seal, nswap_side_entry(dev->sealer->table, slot),
 				 sizeof(*seal)));
 	/* what is kept is read before the slot's word, or cell, is looked at again */

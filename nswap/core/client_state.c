@@ -22,7 +22,7 @@ int nswap_client_ids_init(struct nswap_client *cl)
 	if (!cl->ids)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(cl->ids, cpu) = cpu;
+		per_cpu(*cl->ids, cpu) = cpu;
 	return 0;
 }
 

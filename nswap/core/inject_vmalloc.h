@@ -25,7 +25,7 @@ static inline void *nswap_inject_kvmalloc(size_t size, gfp_t flags)
 #undef kvcalloc
 #define kvcalloc(n, size, flags) kvzalloc(array_size(n, size), flags)
 #undef kvzalloc_node
-#define kvzalloc_node(size, flags, node) kvzalloc(size, flags)
+#define kvzalloc_node(size, flags, node) ((void)(node), kvzalloc(size, flags))
 
 static inline struct page *nswap_inject_page(const void *addr)
 {

@@ -93,7 +93,7 @@ void nswap_mem_view(const struct nswap_node *node, struct nswap_mem_view *v)
 	v->total = totalram_pages();
 	v->free = global_zone_page_state(NR_FREE_PAGES);
 	v->low = low_watermark();
-	v->in_pieces = THREAD_ORDER > largest_block();
+	v->in_pieces = largest_block() < THREAD_ORDER;
 	v->available = max(si_mem_available(), 0l);
 	v->swap_outs = swap_outs();
 	v->refaults = meminfo_refaults();

@@ -71,8 +71,8 @@ bool nswap_slot_release(struct nswap_device *dev, u64 slot,
 /* before pages of flash are sent to peers; any context */
 void nswap_flash_stores_begin(struct nswap_device *dev)
 {
-	/* before the first copy is made, so before a peer can name it */
 	atomic_inc(&dev->flash_stores);
+	/* before the first copy is made, so before a peer can name it */
 	smp_mb__after_atomic();
 }
 

@@ -255,8 +255,8 @@ static int add_at_peers(struct nswap_device *dev, struct netlink_ext_ack *ext)
  * Add a device to a node. Waits briefly for the sessions with known peers. Context:
  * process, sleeps; allocates 8 bytes a slot and the side tables: a bit, with a home
  * four and a byte; with protection by home 4 MiB; sealed 24 bytes, compressed 4, and for
- * either a pool of up to 16 MiB and memory of each processor. Returns 0, -EINVAL, -EINTR, -ENOMEM, -ENOSPC,
- * -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
+ * either a pool of up to 16 MiB and memory of each processor. Returns 0, -EINVAL, -EINTR,
+ * -ENOMEM, -ENOSPC, -ESHUTDOWN, -EPERM, what nswap_home_open() returns.
  */
 int nswap_device_add(struct nswap_node *node,
 		     const struct nswap_device_config *cfg,
@@ -391,9 +391,9 @@ out:
 }
 
 /*
- * Remove a device, its pages at peers, and those of its write cache. Context: process, sleeps; waits until home
- * and flash have ended all I/O begun, and at most 2 s for the peers. Returns 0,
- * -ENODEV, -EBUSY.
+ * Remove a device, its pages at peers, and those of its write cache. Context: process,
+ * sleeps; waits until home and flash have ended all I/O begun, and at most 2 s for the
+ * peers. Returns 0, -ENODEV, -EBUSY.
  */
 int nswap_device_del(struct nswap_node *node, const char *name,
 		     struct netlink_ext_ack *ext)

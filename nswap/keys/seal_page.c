@@ -185,9 +185,9 @@ static bool seal_run(const struct nswap_cipher *c, struct page *page,
 }
 
 /*
- * Encrypt a page in place, as much of it as @name says. @seal: its @nonce is set; its @tag is the result. Context: task;
- * does not sleep or allocate. Returns false if the implementation is broken: the page is
- * cleared then, and what was in it is lost.
+ * Encrypt a page in place, as much of it as @name says. @seal: its @nonce is set; its @tag
+ * is the result. Context: task; does not sleep or allocate. Returns false if the
+ * implementation is broken: the page is cleared then, and what was in it is lost.
  */
 bool nswap_seal_page(const struct nswap_cipher *c, struct page *page,
 		     const struct nswap_seal_name *name, struct nswap_seal *seal)

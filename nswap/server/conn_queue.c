@@ -396,12 +396,14 @@ static bool conn_linger(struct nswap_hands *h, struct nswap_srv_conn *conn)
 /* have answers to loads of more than one owner left lately? without the lock */
 static bool loads_shared(struct nswap_hands *h, const struct nswap_owner *o)
 {
+	unsigned long now = jiffies;
+
 	/* written once a jiffy at most: hands on all processors read it */
-	if (READ_ONCE(h->loader) != o && READ_ONCE(h->shared_at) != jiffies) {
+	if (READ_ONCE(h->loader) != o && READ_ONCE(h->shared_at) != now) {
 		WRITE_ONCE(h->loader, o);
-		WRITE_ONCE(h->shared_at, jiffies);
+		WRITE_ONCE(h->shared_at, now);
 	}
-	return time_before(jiffies, READ_ONCE(h->shared_at) + SHARED_FOR);
+	return time_before(now, READ_ONCE(h->shared_at) + SHARED_FOR);
 }
 
 /**

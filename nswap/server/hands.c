@@ -10,8 +10,8 @@
  *
  * Invariants:
  *  - FEW hands there are always. More are made when connections wait, while memory is
- *    neither short nor in pieces, and end in the sweep when they have been idle for long; the one that was idle
- *    last is taken first.
+ *    neither short nor in pieces, and end in the sweep when they have been idle for long;
+ *    the one that was idle last is taken first.
  *  - A hand that is taken off the lists under the lock, idle, is given nothing any more.
  *  - All hands have ended before one of them that is on the lists, or struct nswap_hands, is
  *    freed, and so has @more.

@@ -381,7 +381,10 @@ static void server_silent(struct nswap_acceptor *a)
 	list_for_each_entry(conn, &a->conns, link) {
 		unsigned int ms = server_silence_ms(conn);
 
-		if (!conn->l || smp_load_acquire(&conn->state) != NSWAP_CONN_RESTING)
+		if (!conn->l)
+			continue;
+		/* @since is of the rest that began; pairs with what sets the state */
+		if (smp_load_acquire(&conn->state) != NSWAP_CONN_RESTING)
 			continue;
 		if (ms && time_after(jiffies, READ_ONCE(conn->since) + msecs_to_jiffies(ms)))
 			conn->t->shutdown(conn->l);

@@ -16,7 +16,8 @@ struct nswap_hand;
 struct nswap_hands;
 struct nswap_rx_affinity;
 
-#define NSWAP_SERVE_MS	30000	/* for the rest of a message, once it has begun; with a hand or not */
+/* for the rest of a message, once it has begun; with a hand or not */
+#define NSWAP_SERVE_MS	30000
 
 /**
  * enum nswap_conn_state - who has a connection, see hands.c

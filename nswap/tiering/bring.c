@@ -45,7 +45,7 @@
 #include "prefetch_move.h"
 #include "promote.h"
 
-#define TRIES		4		/* with what has failed, after others of its batch have moved */
+#define TRIES		4		/* with what failed, after others of its batch moved */
 #define ROOM_WAIT	(2 * HZ)	/* for the first grants */
 #define STEP		(HZ / 50)
 #define PATIENCE	(2 * HZ)	/* with slots in transition, in all */
