@@ -24,7 +24,8 @@
 #include "peers/place.h"
 #include "row.h"
 
-#define SPILL_AFTER_MS	250	/* with a flash or home; else store_timeout_ms */
+#define SPILL_AFTER_MS	250	/* with a flash or home, else: */
+#define SPILL_TIMEOUTS	2	/* after one, rows that have all buffers try other peers */
 
 /* has it waited long enough for a cell or a peer? */
 bool nswap_cell_impatient(const struct nswap_io *io)
@@ -33,7 +34,7 @@ bool nswap_cell_impatient(const struct nswap_io *io)
 
 	if (dev->home || dev->flash)
 		return time_after(jiffies, io->since + msecs_to_jiffies(SPILL_AFTER_MS));
-	return nswap_client_expired(dev->node, io->since,
+	return nswap_client_expired(dev->node, io->since, SPILL_TIMEOUTS *
 				    nswap_knob(dev->node, store_timeout_ms));
 }
 

@@ -278,6 +278,30 @@ def test_too_few(t):
     client.device_del(dev)
 
 
+def test_silent_while_writing(t):
+    """A peer falls silent while tasks write more than there are buffers for rows: what waits
+    for one is not written without a group before the rows have given the peer up."""
+    cluster, client, dev = start(t, dead_after=30)
+    client.ctl("set", "store_timeout_ms", 1500)
+    writers = client.popen(
+        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "1000",
+         "--threads", "8", "--max-kb", "64", "--reads", "20", "--seed", str(t.seed)])
+    wait_for(lambda: client.devices()[0]["slots_remote"] > SLOTS, 60, "pages at the peers")
+    wait_for(lambda: client.stat()["client"]["pages_relogged"], 60, "groups are written again")
+    mirror.protected(client)
+    begin, timeouts = time.monotonic(), client.stat()["client"]["timeouts"]
+    cluster.isolate(cluster[1])
+    exposed = 0
+    while time.monotonic() < begin + 2.5:
+        exposed = max(exposed, client.devices()[0]["exposed_pages"])
+    at_least(client.stat()["client"]["timeouts"], timeouts + 1, "pages that timed out")
+    cluster.heal()
+    writers.kill(2)
+    equal(writers.wait(60).code, 0, "exit code of the writers")
+    equal(exposed, 0, "pages exposed meanwhile")
+    client.device_del(dev)
+
+
 def some_lost(t, client, slots):
     """Some pages are lost with too many of their group, and all others are right."""
     right, wrong, unreadable = slots.compare()
