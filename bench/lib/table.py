@@ -26,16 +26,19 @@ def _device(rows):
     lines = []
     order = {}
     for row in rows:
-        order.setdefault((row["op"], row["qd"]), len(order))
-    for row in sorted(rows, key=lambda r: order[r["op"], r["qd"]]):
-        lines.append([f"{row['op']} {row['bs']} depth {row['qd']}",
+        order.setdefault((row["op"], row["qd"], row["streams"]), len(order))
+    for row in sorted(rows, key=lambda r: order[r["op"], r["qd"], r["streams"]]):
+        lines.append([f"{row['op']} {row['bs']} depth {row['qd']}" +
+                      (f" x {row['streams']}" if row["streams"] > 1 else ""),
                       row["device"], _number(row["iops"], 0),
                       f"{row['iops_min']:,.0f}-{row['iops_max']:,.0f}",
                       _number(row["mean_us"]), _number(row["p50_us"]),
-                      _number(row["p99_us"]), _number(row["peer_pages"], 0),
+                      _number(row["p99_us"]), _number(row["p999_us"]),
+                      _number(row["cpu_us_a_page"], 2), _number(row["share_of_iperf3"], 2),
+                      _number(row["peer_pages"], 0),
                       f" {len(row['marks'])}" if row["marks"] else ""])
-    _print(["job", "device", "IOPS", "from-to", "mean us", "p50", "p99",
-            "by the peer", "marks"], lines)
+    _print(["job", "device", "IOPS", "from-to", "mean us", "p50", "p99", "p99.9",
+            "CPU us a page", "of iperf3", "by the peer", "marks"], lines)
     near = _find(rows, device="brd", op="randread", qd=1)
     for name in ("nswap", "nvme-tcp", "nbd"):
         far = _find(rows, device=name, op="randread", qd=1)

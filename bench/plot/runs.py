@@ -14,7 +14,7 @@ from plot import shares, slots
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
-           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#d97a1e",
+           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#303030",
            "tmpfs": "#4b9b5e", "flash": "#b89b2e", "ssd": "#c0504d", "disk": "#7a4a2e",
            "ram": "#b8b8b8",
            "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d",
@@ -79,20 +79,23 @@ def _caption(figure, rows):
 
 def _device(rows, path):
     names = _order(rows)
-    panels = [("4 KiB at depth 1: IOPS", 1, "iops"),
-              ("4 KiB at depth 32: IOPS", 32, "iops"),
-              ("128 KiB in order: MiB/s", 8, "mib")]
-    figure, axes = pyplot.subplots(1, 3, figsize=(11, 4))
-    for panel, (title, qd, unit) in zip(axes, panels):
-        scale = 1 if unit == "iops" else 1 / 8
-        mine = [r for r in rows if r["qd"] == qd]
+    # block size, depth, streams, and how many requests a unit has
+    panels = [("4 KiB at depth 1: IOPS", ("4k", 1, 1), 1),
+              ("4 KiB at depth 32: IOPS", ("4k", 32, 1), 1),
+              ("128 KiB in order: MiB/s", ("128k", 8, 1), 8),
+              ("at depth 32: MiB/s", ("128k", 32, 1), 8),
+              ("four at depth 32: MiB/s", ("128k", 32, 4), 8)]
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(17, 4))
+    for panel, (title, job, unit) in zip(axes, panels):
+        scale = 1 / unit
+        mine = [r for r in rows if (r["bs"], r["qd"], r["streams"]) == job]
         groups = list(dict.fromkeys(r["op"] for r in mine))
         values = {(r["op"], r["device"]):
                   tuple(r[k] * scale for k in ("iops", "iops_min", "iops_max"))
                   for r in mine}
         _bars(panel, groups, names, values)
         panel.set_title(title)
-    axes[0].legend(loc="upper left", ncols=2)
+    axes[-1].legend(loc="upper left", ncols=2)
     _finish(figure, axes, rows, path)
 
 

@@ -14,7 +14,6 @@ other transfer goes back.  At the end the owner reads all its pages and compares
 them.
 """
 import contextlib
-import json
 import pathlib
 import time
 
@@ -22,6 +21,7 @@ from nswaptest.check import Failure, hold, wait_for
 
 from nswaptest.work import result_of
 
+from lib import iperf
 from lib.measure import Progress, median, rounded
 
 NODES = 3
@@ -98,16 +98,8 @@ class Program:
 
 def iperf3(source, sink, beside):
     """Send BYTES over one connection; Mbit/s as the receiver saw them."""
-    server = sink.popen(["iperf3", "-s", "-1"])
-    # 1451 is port 5201, state 0A is listening.
-    wait_for(lambda: ":1451 00000000" in sink.run(
-        ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).out.replace(
-            "00000000:0000", "00000000"), 10, "iperf3 listens")
     with beside:
-        done = source.run(["iperf3", "-c", sink.addr, "-n", str(BYTES), "-J"],
-                          timeout=LIMIT_S)
-    server.wait(30)
-    return json.loads(done.out)["end"]["sum_received"]["bits_per_second"] / 1e6
+        return iperf.send(source, sink, "-n", str(BYTES), timeout=LIMIT_S)
 
 
 def emptied(source):
