@@ -254,6 +254,7 @@ struct nswap_side_view {
  * @cache_frees: and freed
  * @cache_full: pages written that found no room there
  * @cache_failed: pages that nothing took when they were sent, each time
+ * @cache_kept: of @cache_used, those that have fewer copies below than are promised
  * @rekeying: its key is being changed
  * @old_key: pages that are left under the old one
  * @unread: of these, those that could not be read or written when they were tried last
@@ -292,6 +293,7 @@ struct nswap_device_view {
 	u64 cache_frees;
 	u64 cache_full;
 	u64 cache_failed;
+	u64 cache_kept;
 	bool rekeying;
 	u64 old_key;
 	u64 unread;

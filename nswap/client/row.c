@@ -272,7 +272,7 @@ void nswap_row_close(struct nswap_parity *p, u32 row)
 	spin_unlock_irqrestore(&p->lock, flags);
 }
 
-/* does its peer have its page no more, or is it dead? a snapshot; process */
+/* does its peer have its page no more, or is it dead? a snapshot; any context */
 bool nswap_cell_bad(const struct nswap_parity *p, u32 cell)
 {
 	struct nswap_slot s = nswap_slot_look(p->cells, cell);
@@ -282,7 +282,7 @@ bool nswap_cell_bad(const struct nswap_parity *p, u32 cell)
 		nswap_peer_hopeless(nswap_peer_state(p->dev->node, s.peer)));
 }
 
-/* how many cells of a group are bad? a snapshot; process */
+/* how many cells of a group are bad? a snapshot; any context */
 unsigned int nswap_row_bad(const struct nswap_parity *p, const struct nswap_row *r,
 			   unsigned int lane)
 {

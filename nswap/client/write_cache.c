@@ -6,7 +6,7 @@
  * page-out leaves its page here, in place of the one that was used longest ago, and ends
  * when the page is at its place below; with early acknowledgement (@early) it ends when the
  * page is here, and the page is sent later (write_cache_send.c). When all that is here is
- * dirty or under way, page-outs go as without a cache.
+ * dirty, kept or under way, page-outs go as without a cache.
  *
  * Invariants:
  *  - It stands above the slot map, at the device's surface: what is here is what programs
@@ -14,8 +14,9 @@
  *    copies, groups, moves, prefetch, keys and comparison see the slot as it was sent last,
  *    and what this module reads through the device (NSWAP_REQ_BELOW) passes it by, unless
  *    it was parked meanwhile: then it may get a newer page, as if that had been sent.
- *  - A dirty page stays until its page-out below has ended well, with as many copies as the
- *    device's protection promises then; if that fails it stays dirty, and is sent again.
+ *  - A dirty page stays until its page-out below has ended well; if that fails it stays dirty,
+ *    and is sent again. If it ended with fewer copies than the device's protection promises,
+ *    the page stays until it has them (write_cache_kept.c).
  *  - Two page-outs of a slot end below in the order in which they came: one that finds the
  *    slot's page being sent waits for that (cached_behind()), which waits for no tag
  *    and no other request, before it claims anything.
@@ -56,6 +57,7 @@ int nswap_write_cache_init(struct nswap_device *dev, u64 bytes, bool early)
 	INIT_LIST_HEAD(&w->flushing);
 	INIT_LIST_HEAD(&w->flush_next);
 	INIT_DELAYED_WORK(&w->send, nswap_cached_send_work);
+	INIT_DELAYED_WORK(&w->kept, nswap_cached_kept_work);
 	init_waitqueue_head(&w->wait);
 	w->retry = jiffies;
 	if (!nswap_wc_init(&w->table, bytes >> PAGE_SHIFT))
@@ -128,6 +130,7 @@ void nswap_write_cache_stop(struct nswap_device *dev)
 	/* what has woken this task has let go of the lock then */
 	spin_lock_irq(&w->lock);
 	spin_unlock_irq(&w->lock);
+	cancel_delayed_work_sync(&w->kept);
 	nswap_cached_flush_end(w);
 	cancel_delayed_work_sync(&w->send);
 	nswap_cached_flush_end(w);
@@ -151,6 +154,7 @@ void nswap_write_cache_look(struct nswap_device *dev, struct nswap_device_view *
 	v->cache_frees = w->frees;
 	v->cache_full = w->full;
 	v->cache_failed = w->failed;
+	v->cache_kept = w->table.count[NSWAP_WC_KEPT];
 	spin_unlock_irq(&w->lock);
 }
 
@@ -305,7 +309,7 @@ static void cached_drop(struct nswap_write_cache *w, u32 slot)
 		w->frees++;
 		nswap_cached_left(w, e);
 	}
-	if (e && (e->state == NSWAP_WC_DIRTY || e->state == NSWAP_WC_CLEAN))
+	if (e && (e->state == NSWAP_WC_DIRTY || nswap_wc_rests(e)))
 		nswap_wc_move(t, e, NSWAP_WC_FREE);
 	e = nswap_wc_filling(t, slot);
 	if (e)

@@ -29,7 +29,7 @@
 #include "row.h"
 #include "write_cache.h"
 
-#define SEND_SHARE	4	/* dirty pages are sent when they are this part of the cache */
+#define SEND_SHARE	4	/* dirty pages are sent when they are this part of what others may have */
 #define BACKOFF_LEAST	100	/* ms */
 #define BACKOFF_MOST	10000
 #define GIVE_UP_AFTER	4	/* store_timeout_ms that a flush waits while sending fails */
@@ -68,7 +68,8 @@ static long cached_due(const struct nswap_write_cache *w)
 		return -1;
 	e = list_first_entry(&t->list[NSWAP_WC_DIRTY], struct nswap_wc_entry, link);
 	age = e->since + msecs_to_jiffies(nswap_knob(w->dev->node, cache_delay_ms)) - jiffies;
-	if (t->count[NSWAP_WC_DIRTY] > t->nr / SEND_SHARE || !list_empty(&w->flushing))
+	if (t->count[NSWAP_WC_DIRTY] > (t->nr - t->count[NSWAP_WC_KEPT]) / SEND_SHARE ||
+	    !list_empty(&w->flushing))
 		age = 0;
 	retry = w->backoff_ms ? (long)(w->retry - jiffies) : 0;
 	return max3(age, retry, 0l);
@@ -93,11 +94,12 @@ void nswap_cached_send_soon(struct nswap_write_cache *w)
 /*
  * One page has been sent, or not. What was freed meanwhile is freed now that it is there, or
  * is LOST: until the entry goes, no other page-out of the slot goes on. What was rewritten
- * and did not arrive is the new version's flush to wait for.
+ * and did not arrive, or is gone again, is the new version's flush to wait for.
  */
 static void cached_sent_page(struct nswap_write_cache *w, struct nswap_wc_entry *e,
 			     bool failed)
 {
+	u8 to = failed ? NSWAP_WC_DIRTY : nswap_cached_promised(w->dev, e->slot);
 	struct nswap_wc_entry *now;
 	unsigned long flags;
 
@@ -106,7 +108,7 @@ static void cached_sent_page(struct nswap_write_cache *w, struct nswap_wc_entry 
 		spin_unlock_irqrestore(&w->lock, flags);
 		nswap_parity_free(w->dev, e->slot);
 		spin_lock_irqsave(&w->lock, flags);
-	} else if (failed && e->stale) {
+	} else if (to == NSWAP_WC_DIRTY && e->stale) {
 		now = nswap_wc_find(&w->table, e->slot);
 		if (now && now->state == NSWAP_WC_DIRTY && now->round == w->round) {
 			w->left += e->round != w->round;
@@ -114,11 +116,11 @@ static void cached_sent_page(struct nswap_write_cache *w, struct nswap_wc_entry 
 		}
 	}
 	w->failed += failed;
-	if (failed && !e->stale) {
-		nswap_wc_again(&w->table, e);
+	if (to == NSWAP_WC_DIRTY && !e->stale) {
+		(failed ? nswap_wc_again : nswap_wc_first)(&w->table, e);
 	} else {
 		nswap_cached_left(w, e);
-		nswap_wc_move(&w->table, e, e->stale ? NSWAP_WC_FREE : NSWAP_WC_CLEAN);
+		nswap_wc_move(&w->table, e, e->stale ? NSWAP_WC_FREE : to);
 	}
 	spin_unlock_irqrestore(&w->lock, flags);
 }
@@ -155,6 +157,7 @@ static void cached_sent(struct nswap_io *io)
 	cached_back_off(w, failed);
 	list_add_tail(&b->link, &w->idle);
 	w->nr_idle++;
+	nswap_cached_kept_soon(w);
 	if (w->ended)
 		wake_up_all(&w->wait);
 	else

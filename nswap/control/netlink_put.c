@@ -206,7 +206,8 @@ static int put_cache(struct sk_buff *skb, const struct nswap_device_view *v)
 	       put_u64(skb, NSWAP_DEVICE_A_CACHE_REWRITES, v->cache_rewrites) ?:
 	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FREES, v->cache_frees) ?:
 	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FULL, v->cache_full) ?:
-	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FAILED, v->cache_failed);
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_FAILED, v->cache_failed) ?:
+	       put_u64(skb, NSWAP_DEVICE_A_CACHE_KEPT, v->cache_kept);
 }
 
 int nswap_nl_put_device(struct sk_buff *skb, const struct nswap_device_view *v)

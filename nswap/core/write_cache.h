@@ -29,6 +29,7 @@ struct nswap_wc_batch;
  * @idle: @early: page-outs of its own that are not under way
  * @nr_idle: how many
  * @send: sends dirty pages, and ends flushes
+ * @kept: looks whether pages that are KEPT have to be kept
  * @backoff_ms: the last sending has failed, and this long passes until the next one
  * @retry: jiffies when it has
  * @ended: the device goes: nothing is dirty any more, or becomes so
@@ -54,6 +55,7 @@ struct nswap_write_cache {
 	struct list_head idle;
 	unsigned int nr_idle;
 	struct delayed_work send;
+	struct delayed_work kept;
 	unsigned int backoff_ms;
 	unsigned long retry;
 	bool ended;

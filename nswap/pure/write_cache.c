@@ -11,6 +11,9 @@
  *   DIRTY -> FILLING             rewritten by a page-out that is to be at its place below
  *   SENDING -> DIRTY             nothing takes it now
  *   SENDING -> FREE              rewritten or freed meanwhile
+ *   SENDING -> KEPT -> CLEAN     it had fewer copies than are promised, and has them now
+ *   KEPT -> DIRTY                those that it had are gone
+ *   KEPT -> FILLING, DIRTY, FREE rewritten, freed
  *
  * Invariants:
  *  - A slot has at most one current entry, which is not stale. It has at most one FILLING
@@ -39,7 +42,8 @@ static const u8 wc_moves[NSWAP_WC_NR] = {
 	[NSWAP_WC_FILLING] = TO(CLEAN) | TO(FREE),
 	[NSWAP_WC_CLEAN] = TO(FILLING) | TO(DIRTY) | TO(FREE),
 	[NSWAP_WC_DIRTY] = TO(SENDING) | TO(FILLING) | TO(FREE),
-	[NSWAP_WC_SENDING] = TO(CLEAN) | TO(DIRTY) | TO(FREE),
+	[NSWAP_WC_SENDING] = TO(CLEAN) | TO(DIRTY) | TO(FREE) | TO(KEPT),
+	[NSWAP_WC_KEPT] = TO(FILLING) | TO(CLEAN) | TO(DIRTY) | TO(FREE),
 };
 
 /* is this one of the moves above? any context */
@@ -161,7 +165,7 @@ void nswap_wc_move(struct nswap_wc_table *t, struct nswap_wc_entry *e, u8 state)
 	wc_list(t, e, state);
 	if (state == NSWAP_WC_FREE)
 		hlist_del(&e->hash);
-	if (state == NSWAP_WC_FREE || state == NSWAP_WC_CLEAN) {
+	if (state == NSWAP_WC_FREE || nswap_wc_rests(e)) {
 		e->stale = false;
 		e->freed = false;
 		e->alone = false;
@@ -198,11 +202,17 @@ void nswap_wc_touch(struct nswap_wc_table *t, struct nswap_wc_entry *e)
 		list_move_tail(&e->link, &t->list[NSWAP_WC_CLEAN]);
 }
 
-/* SENDING -> DIRTY: it is the first to be sent again; any context */
-void nswap_wc_again(struct nswap_wc_table *t, struct nswap_wc_entry *e)
+/* SENDING, KEPT -> DIRTY: it is the first to be sent; any context */
+void nswap_wc_first(struct nswap_wc_table *t, struct nswap_wc_entry *e)
 {
 	nswap_wc_move(t, e, NSWAP_WC_DIRTY);
 	list_move(&e->link, &t->list[NSWAP_WC_DIRTY]);
+}
+
+/* SENDING -> DIRTY: likewise, by itself, since sending it has failed; any context */
+void nswap_wc_again(struct nswap_wc_table *t, struct nswap_wc_entry *e)
+{
+	nswap_wc_first(t, e);
 	e->alone = true;
 }
 

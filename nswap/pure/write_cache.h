@@ -18,6 +18,7 @@ struct page;
  * @NSWAP_WC_CLEAN: what the slot has below, too
  * @NSWAP_WC_DIRTY: newer than anything below, to be sent
  * @NSWAP_WC_SENDING: being sent: it does not change
+ * @NSWAP_WC_KEPT: as CLEAN, but below are fewer copies than the device promises
  * @NSWAP_WC_NR: number of states
  */
 enum nswap_wc_state {
@@ -26,6 +27,7 @@ enum nswap_wc_state {
 	NSWAP_WC_CLEAN,
 	NSWAP_WC_DIRTY,
 	NSWAP_WC_SENDING,
+	NSWAP_WC_KEPT,
 	NSWAP_WC_NR,
 };
 
@@ -79,6 +81,12 @@ struct nswap_wc_table {
 	u32 passing[NSWAP_WC_PASSING];
 };
 
+/* is its page neither to be sent nor on its way? */
+static inline bool nswap_wc_rests(const struct nswap_wc_entry *e)
+{
+	return e->state == NSWAP_WC_CLEAN || e->state == NSWAP_WC_KEPT;
+}
+
 bool nswap_wc_init(struct nswap_wc_table *t, u32 nr);
 void nswap_wc_exit(struct nswap_wc_table *t);
 bool nswap_wc_legal(u8 from, u8 to);
@@ -89,6 +97,7 @@ struct nswap_wc_entry *nswap_wc_filling(const struct nswap_wc_table *t, u32 slot
 void nswap_wc_move(struct nswap_wc_table *t, struct nswap_wc_entry *e, u8 state);
 struct nswap_wc_entry *nswap_wc_take(struct nswap_wc_table *t, u32 slot, u8 state);
 void nswap_wc_touch(struct nswap_wc_table *t, struct nswap_wc_entry *e);
+void nswap_wc_first(struct nswap_wc_table *t, struct nswap_wc_entry *e);
 void nswap_wc_again(struct nswap_wc_table *t, struct nswap_wc_entry *e);
 unsigned int nswap_wc_run(struct nswap_wc_table *t, struct nswap_wc_entry **run,
 			  unsigned int most);

@@ -32,7 +32,9 @@ static struct nswap_wc_entry *put(struct kunit *test, u32 slot, u8 state)
 						 NSWAP_WC_FILLING : NSWAP_WC_DIRTY);
 
 	KUNIT_ASSERT_NOT_NULL(test, e);
-	if (state == NSWAP_WC_CLEAN || state == NSWAP_WC_SENDING)
+	if (state == NSWAP_WC_SENDING || state == NSWAP_WC_KEPT)
+		nswap_wc_move(test->priv, e, NSWAP_WC_SENDING);
+	if (state == NSWAP_WC_CLEAN || state == NSWAP_WC_KEPT)
 		nswap_wc_move(test->priv, e, state);
 	return e;
 }
@@ -41,12 +43,13 @@ static struct nswap_wc_entry *put(struct kunit *test, u32 slot, u8 state)
 static void test_moves(struct kunit *test)
 {
 	static const char *const rows[NSWAP_WC_NR] = {
-		/* to: FREE FILLING CLEAN DIRTY SENDING */
-		[NSWAP_WC_FREE] = "-x-x-",
-		[NSWAP_WC_FILLING] = "x-x--",
-		[NSWAP_WC_CLEAN] = "xx-x-",
-		[NSWAP_WC_DIRTY] = "xx--x",
-		[NSWAP_WC_SENDING] = "x-xx-",
+		/* to: FREE FILLING CLEAN DIRTY SENDING KEPT */
+		[NSWAP_WC_FREE] = "-x-x--",
+		[NSWAP_WC_FILLING] = "x-x---",
+		[NSWAP_WC_CLEAN] = "xx-x--",
+		[NSWAP_WC_DIRTY] = "xx--x-",
+		[NSWAP_WC_SENDING] = "x-xx-x",
+		[NSWAP_WC_KEPT] = "xxxx--",
 	};
 	unsigned int from, to;
 
@@ -73,14 +76,20 @@ static void test_oldest_goes(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, nswap_wc_find(t, 2));
 	KUNIT_EXPECT_NOT_NULL(test, nswap_wc_find(t, 100));
 	for (slot = 200; slot < 200 + PAGES; slot++) {
-		e = put(test, slot, slot % 2 ? NSWAP_WC_SENDING : NSWAP_WC_DIRTY);
+		e = put(test, slot, slot % 2 ? NSWAP_WC_KEPT : NSWAP_WC_DIRTY);
 		/* for one that is not clean this says nothing */
 		nswap_wc_touch(t, e);
 	}
 	KUNIT_EXPECT_EQ(test, t->count[NSWAP_WC_DIRTY], PAGES / 2);
-	KUNIT_EXPECT_EQ(test, t->count[NSWAP_WC_SENDING], PAGES / 2);
+	KUNIT_EXPECT_EQ(test, t->count[NSWAP_WC_KEPT], PAGES / 2);
 	KUNIT_EXPECT_NULL(test, nswap_wc_take(t, 300, NSWAP_WC_DIRTY));
 	KUNIT_EXPECT_NULL(test, nswap_wc_take(t, 300, NSWAP_WC_FILLING));
+	/* what nothing has any more goes before what is dirty, and with what is beside it */
+	nswap_wc_first(t, nswap_wc_find(t, 201));
+	KUNIT_EXPECT_PTR_EQ(test, nswap_wc_find(t, 201),
+			    list_first_entry(&t->list[NSWAP_WC_DIRTY],
+					     struct nswap_wc_entry, link));
+	KUNIT_EXPECT_FALSE(test, nswap_wc_find(t, 201)->alone);
 }
 
 /* rewritten while it is sent: the newer one is current, and is not sent before that ends */

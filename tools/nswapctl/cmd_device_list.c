@@ -56,6 +56,7 @@ static void json_cache(const struct view_device *d)
 	json_number("cache_frees", d->cache_frees);
 	json_number("cache_full", d->cache_full);
 	json_number("cache_failed", d->cache_failed);
+	json_number("cache_kept_pages", d->cache_kept);
 }
 
 void view_json_device(const struct view_device *d)
@@ -118,15 +119,17 @@ static void print_compress(const struct view_device *d)
 	       text_short(d->compressed_bytes, to), of_pages(d->incompressible, whole));
 }
 
-/* "cache 8.0M (4.0M dirty, 87% of reads)": since the device was added */
+/* "cache 8.0M (4.0M dirty, 1.0M kept, 87% of reads)": since the device was added */
 static void print_cache(const struct view_device *d)
 {
 	uint64_t reads = d->cache_hits + d->cache_misses;
-	char size[8], dirty[8];
+	char size[8], dirty[8], kept[8];
 
 	printf("%scache %s (", d->early ? "early " : "", text_short(d->cache, size));
 	if (d->early)
 		printf("%s dirty, ", of_pages(d->cache_dirty, dirty));
+	if (d->cache_kept)
+		printf("%s kept, ", of_pages(d->cache_kept, kept));
 	printf("%u%% of reads)", reads ? (unsigned int)(100 * d->cache_hits / reads) : 0);
 }
 

@@ -92,6 +92,8 @@ static const struct metrics_field device_fields[] = {
 	       "pages written that found no room there"),
 	DEVICE("cache_failed_pages", NULL, cache_failed, METRICS_WIDE,
 	       "pages that nothing took when they were sent, each time"),
+	DEVICE("cache_kept_pages", NULL, cache_kept, METRICS_WIDE,
+	       "pages of it that have fewer copies than are promised"),
 	DEVICE("rekeying", NULL, rekeying, METRICS_FLAG, "1 while its key is being changed"),
 	DEVICE("old_key_pages", NULL, old_key, METRICS_WIDE,
 	       "pages left under the old key"),

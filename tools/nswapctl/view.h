@@ -89,6 +89,7 @@ struct view_device {
 	uint64_t cache_frees;
 	uint64_t cache_full;
 	uint64_t cache_failed;
+	uint64_t cache_kept;
 	bool rekeying;
 	uint64_t old_key;	/* pages left under the old key; of these: */
 	uint64_t unread;	/* could not be read or written when tried last */

@@ -155,6 +155,7 @@ void view_take_device(struct nlattr **attrs, void *device)
 	d->cache_frees = u64_of(tb[NSWAP_DEVICE_A_CACHE_FREES]);
 	d->cache_full = u64_of(tb[NSWAP_DEVICE_A_CACHE_FULL]);
 	d->cache_failed = u64_of(tb[NSWAP_DEVICE_A_CACHE_FAILED]);
+	d->cache_kept = u64_of(tb[NSWAP_DEVICE_A_CACHE_KEPT]);
 	d->rekeying = tb[NSWAP_DEVICE_A_REKEYING];
 	d->old_key = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY]);
 	d->unread = u64_of(tb[NSWAP_DEVICE_A_OLD_KEY_UNREAD]);

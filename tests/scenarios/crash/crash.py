@@ -181,6 +181,13 @@ class Crash(Faults):
         return all(server.stat()["server"]["held_pages"] == recorded.get(server.addr)
                    for server in self.servers)
 
+    def no_ghost(self):
+        """What a server was before it moved and restarted, as an open node, is known to be
+        dead: until then its pages do not count as exposed."""
+        here = {server.stat()["node"]["id"] for server in self.servers}
+        return all(peer["id"] in here or peer["state"] in ("dead", "lost") or
+                   not peer["slots"] for peer in self.client.ctl("peers"))
+
     def arm(self, point, node):
         """The next task of the node that comes to a point of the code stops there."""
         self.point = point
@@ -310,6 +317,7 @@ class Crash(Faults):
             server.ctl("lend", f"{LENT_MB}M")
         self.cluster.wait_connected()
         self.client.ctl("set", "dead_after_ms", 1000 * slower(self.dead_after))
+        wait_for(self.no_ghost, 30, "a server that is another node now is dead as it was")
 
     def log_of(self, failed):
         """What the kernel's log says of those that failed."""

@@ -8,6 +8,7 @@ import errno
 import time
 
 from nswaptest.check import Failure, at_least, at_most, equal, true, wait_for
+from nswaptest.cluster import PAGE
 from nswaptest.scenario import sibling
 
 early_of = sibling("cache_early")
@@ -66,6 +67,67 @@ def test_mirror(t):
                  not client.peers()[cluster[1].addr]["slots"], 20, "it is taken for dead")
         wait_for(lambda: not client.devices()[0]["exposed_pages"], 30, "no page is exposed")
         cluster.kill(cluster[2])
+        all_right(client, slots)
+
+
+def kept(client):
+    """Pages that are kept in the cache, since they have too few copies."""
+    return state(client)["kept_pages"]
+
+
+def test_kept(t):
+    """Early page-outs of a mirror that found one lender stay in the cache, whatever is written
+    behind them; they are sent again when it dies, and once both have them they may go."""
+    few = range(1, FEW + 1)
+    with early(t, "--protect", "mirror", servers=2, dead_after=2, delay=100,
+               emptied=False) as (cluster, client, dev, slots):
+        cluster.kill(cluster[2])
+        wait_for(lambda: client.peers()[cluster[2].addr]["state"] == "dead", 20, "it is dead")
+        slots.write(1, FEW)
+        clean(client)
+        equal((client.devices()[0]["exposed_pages"], kept(client)), (FEW, FEW),
+              "exposed pages, and pages kept")
+        for first in range(100, 1000, 20):
+            slots.write(first, 20)
+        clean(client)
+        equal(kept(client), CACHE, "pages kept, all of the cache")
+        cluster.kill(cluster[1])
+        for server in cluster.nodes[1:]:
+            cluster.revive(server)
+            server.up(lend="32M", dead_after=2)
+        equal([slots.right(slot) for slot in few], [True] * FEW, "pages that were early")
+        wait_for(lambda: client.peers()[cluster[1].addr]["state"] == "up", 20, "it is back")
+        slots.write(100, 900)
+        flush(dev)
+        wait_for(lambda: not kept(client), 30, "all is sent again, with both copies")
+        equal(client.stat()["swap"]["lost_pages"], 0, "lost pages")
+        slots.write(1200, 2 * CACHE)
+        flush(dev)
+        misses = state(client)["misses"]
+        equal([slots.right(slot) for slot in few], [True] * FEW, "pages read from lenders")
+        at_least(state(client)["misses"], misses + FEW, "pages that were not in the cache")
+        cluster.kill(cluster[2])
+        all_right(client, slots)
+
+
+def test_kept_changes(t):
+    """Pages that are kept are rewritten, freed, written through, and are kept no longer when
+    the device promises no more than they have."""
+    with early(t, "--protect", "parity:2+1", servers=1, delay=100) as (_, client, dev, slots):
+        slots.write(1, 4 * FEW)
+        clean(client)
+        equal(kept(client), 4 * FEW, "pages kept with one lender")
+        slots.write(1, FEW)
+        early_of.write_through(dev, slots, FEW + 1)
+        client.discard(dev, "-o", str((2 * FEW + 1) * PAGE), "-l", str(FEW * PAGE))
+        for slot in range(2 * FEW + 1, 3 * FEW + 1):
+            del slots.count[slot]
+        flush(dev)
+        clean(client)
+        all_right(client, slots)
+        equal(kept(client), 3 * FEW - 1, "pages kept when some were freed, one written through")
+        client.ctl("device", "protect", dev, "none")
+        wait_for(lambda: not kept(client), 10, "none is kept without protection")
         all_right(client, slots)
 
 
