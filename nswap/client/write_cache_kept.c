@@ -112,9 +112,10 @@ u8 nswap_cached_promised(struct nswap_device *dev, u32 slot)
 	u32 cell = p ? READ_ONCE(p->cell_of[slot]) : 0;
 	u8 to;
 
-	/* cell_of[] names the cell before the word is read, and afterwards: see row.c */
+	/* cell_of[] is read before the word, see row.c */
 	smp_rmb();
 	to = cell ? kept_in_cell(p, cell) : kept_outside(dev, slot);
+	/* and again after it */
 	smp_rmb();
 	return p && READ_ONCE(p->cell_of[slot]) != cell ? NSWAP_WC_KEPT : to;
 }
