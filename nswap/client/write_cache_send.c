@@ -29,7 +29,7 @@
 #include "row.h"
 #include "write_cache.h"
 
-#define SEND_SHARE	4	/* dirty pages are sent when they are this part of what is not KEPT */
+#define SEND_SHARE	4	/* sent when dirty pages are this part of what is not KEPT */
 #define BACKOFF_LEAST	100	/* ms */
 #define BACKOFF_MOST	10000
 #define GIVE_UP_AFTER	4	/* store_timeout_ms that a flush waits while sending fails */
