@@ -9,6 +9,7 @@ import time
 
 from nswaptest.check import Failure, at_least, at_most, equal, true, wait_for
 from nswaptest.cluster import PAGE
+from nswaptest.disk import disk
 from nswaptest.scenario import sibling
 
 early_of = sibling("cache_early")
@@ -18,7 +19,7 @@ state, stored, all_right, CACHE = (early_of.state, early_of.stored, early_of.all
 
 DESCRIPTION = "a page that nothing takes stays in the cache, and is sent again"
 SUITES = ("lab",)
-NEEDS = ("module", "progs", "tc")
+NEEDS = ("module", "progs", "tc", "dmsetup")
 TIMEOUT = 240
 
 FEW = 32
@@ -107,6 +108,27 @@ def test_kept(t):
         equal([slots.right(slot) for slot in few], [True] * FEW, "pages read from lenders")
         at_least(state(client)["misses"], misses + FEW, "pages that were not in the cache")
         cluster.kill(cluster[2])
+        all_right(client, slots)
+
+
+def test_kept_for_home(t):
+    """Home refuses writes: early page-outs are kept until it has them, and are sent again, to
+    the other lender, when theirs dies."""
+    with disk(64) as home, \
+         early(t, "--home", home.path, "--protect", "home", servers=2, dead_after=2, delay=100,
+               emptied=False) as (cluster, client, dev, slots):
+        home.fail()
+        slots.write(1, FEW)
+        clean(client)
+        equal(kept(client), FEW, "pages kept")
+        cluster.kill(cluster[1])
+        wait_for(lambda: client.peers()[cluster[2].addr]["slots"] == FEW, 30,
+                 "the other lender has them all")
+        equal(kept(client), FEW, "pages kept then")
+        home.mend()
+        wait_for(lambda: not kept(client), 30, "home has them")
+        cluster.kill(cluster[2])
+        flush(dev)
         all_right(client, slots)
 
 
