@@ -7,7 +7,7 @@
  *   place:     { g, -, b }, b is not a; STORE g at b
  *   ack:       { g, b, - }, then REMOTE(a, g)
  *   refused, timed out, session broken: { g, -, - }, placed again
- *   no room elsewhere, or no grant for store_timeout_ms, longer if this node stood still:
+ *   no room elsewhere, or no grant for two store_timeout_ms, longer if this node stood still:
  *          REMOTE(a, g), exposed (mirror_fill.c), if a is heard then, else a is asked; if a
  *          is not UP any more, which is so within seconds if it does not answer, the page is
  *          placed again in the next generation
@@ -41,6 +41,7 @@
 #include "store.h"
 
 #define GIVE_UP_AFTER	3	/* time-outs, in which peers took no copy */
+#define NO_GRANT_AFTER	2	/* one, in which a silent peer had it, and one for the next */
 #define LIVES_MS	250	/* a peer that was heard within this has not died, but by chance */
 
 /* the page-out of a slot ends */
@@ -207,7 +208,7 @@ static unsigned int second_place(struct nswap_io *io, unsigned long half)
 		second_store(io, first, n, peer);
 		return n;
 	}
-	if ((n == -ENOSPC || second_waited(io, 1)) && second_ran(io, 1))
+	if ((n == -ENOSPC || second_waited(io, NO_GRANT_AFTER)) && second_ran(io, 1))
 		second_exposed(io, first, nr, avoid);
 	return nr;
 }

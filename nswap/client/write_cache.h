@@ -43,7 +43,7 @@ bool nswap_cached_flush(struct nswap_io *io);
 
 u32 nswap_cached_dirty(const struct nswap_write_cache *w);
 void nswap_cached_left(struct nswap_write_cache *w, const struct nswap_wc_entry *e);
-u8 nswap_cached_promised(struct nswap_device *dev, u32 slot);
+u8 nswap_cached_next_state(struct nswap_device *dev, u32 slot);
 void nswap_cached_kept_soon(struct nswap_write_cache *w);
 void nswap_cached_kept_work(struct work_struct *work);
 void nswap_cached_send_work(struct work_struct *work);

@@ -4,7 +4,7 @@
  * device's protection promises.
  *
  *   sent, but exposed: KEPT -> protected: CLEAN
- *                          \-> the copies that it had are gone: DIRTY, it is sent again
+ *                          \-> the copy that it had is gone: DIRTY, it is sent again
  *
  * A page-out may end exposed while peers are silent or too few; then the page is repaired
  * (tiering/mirror_fill.c, row_clean.c, home_fill.c), and until it is, one death takes it.
@@ -24,20 +24,14 @@
 #include "core/parity.h"
 #include "core/slot_update.h"
 #include "peers/peer.h"
-#include "pure/peer_state.h"
 #include "row.h"
 #include "write_cache.h"
 
 #define LOOK_AGAIN	(HZ / 4 ?: 1)	/* if nothing has changed */
 #define LOOK_PART	32	/* of those that are KEPT, at once */
 
-static bool kept_hopeless(struct nswap_device *dev, u16 peer)
-{
-	return !peer || nswap_peer_hopeless(nswap_peer_state(dev->node, peer));
-}
-
 /* a page in a cell: has its group lost anything? what is here is sooner sent than rebuilt */
-static u8 kept_in_cell(const struct nswap_parity *p, u32 cell)
+static u8 next_in_cell(const struct nswap_parity *p, u32 cell)
 {
 	struct nswap_slot s = nswap_slot_look(p->cells, cell);
 	u32 row = nswap_cell_row(p, cell);
@@ -54,19 +48,19 @@ static u8 kept_in_cell(const struct nswap_parity *p, u32 cell)
 	return nswap_row_bad(p, r, nswap_cell_lane(cell)) ? NSWAP_WC_KEPT : NSWAP_WC_CLEAN;
 }
 
-static u8 kept_with_mirror(struct nswap_device *dev, u32 slot, const struct nswap_slot *s)
+static u8 next_with_mirror(struct nswap_device *dev, u32 slot, const struct nswap_slot *s)
 {
-	bool first = kept_hopeless(dev, s->peer);
-	bool second = kept_hopeless(dev, nswap_mirror_of(dev, slot, s));
+	bool first = nswap_peer_gone(dev->node, s->peer);
+	bool second = nswap_peer_gone(dev->node, nswap_mirror_of(dev, slot, s));
 
 	if (first && second)
 		return NSWAP_WC_DIRTY;
 	return first || second ? NSWAP_WC_KEPT : NSWAP_WC_CLEAN;
 }
 
-static u8 kept_at_peer(struct nswap_device *dev, u32 slot, const struct nswap_slot *s)
+static u8 next_at_peer(struct nswap_device *dev, u32 slot, const struct nswap_slot *s)
 {
-	bool bad = kept_hopeless(dev, s->peer);
+	bool bad = nswap_peer_gone(dev->node, s->peer);
 
 	/* pairs with nswap_protect_set(): then there is what it takes */
 	switch (smp_load_acquire(&dev->protect)) {
@@ -76,7 +70,7 @@ static u8 kept_at_peer(struct nswap_device *dev, u32 slot, const struct nswap_sl
 			return NSWAP_WC_CLEAN;
 		return bad ? NSWAP_WC_DIRTY : NSWAP_WC_KEPT;
 	case NSWAP_PROTECT_MIRROR:
-		return kept_with_mirror(dev, slot, s);
+		return next_with_mirror(dev, slot, s);
 	case NSWAP_PROTECT_PARITY:
 		/* it found no cell */
 		return bad ? NSWAP_WC_DIRTY : NSWAP_WC_KEPT;
@@ -85,28 +79,28 @@ static u8 kept_at_peer(struct nswap_device *dev, u32 slot, const struct nswap_sl
 	}
 }
 
-static u8 kept_outside(struct nswap_device *dev, u32 slot)
+static u8 next_outside(struct nswap_device *dev, u32 slot)
 {
 	struct nswap_slot s = nswap_slot_look(dev, slot);
 
 	if (nswap_slot_at_peer(&s))
-		return kept_at_peer(dev, slot, &s);
+		return next_at_peer(dev, slot, &s);
 	if (s.state == NSWAP_SLOT_LOST)
 		return NSWAP_WC_DIRTY;
 	return s.state == NSWAP_SLOT_WRITING ? NSWAP_WC_KEPT : NSWAP_WC_CLEAN;
 }
 
 /**
- * nswap_cached_promised() - has a slot that was sent the copies that its device promises?
+ * nswap_cached_next_state() - what an entry is to be once its slot has been sent
  * @dev: device with a write cache
  * @slot: slot of its surface
  *
  * Context: any; does not sleep.
- * Return: what an entry of it is to be: CLEAN, it has; KEPT, it has fewer, or is just being
- * written elsewhere; DIRTY, it has none that can be read without the others of a group. A
- * snapshot.
+ * Return: CLEAN, the slot has the copies that its device promises; KEPT, it has fewer, or is
+ * just being written elsewhere; DIRTY, it has none that can be read without the others of a
+ * group. A snapshot.
  */
-u8 nswap_cached_promised(struct nswap_device *dev, u32 slot)
+u8 nswap_cached_next_state(struct nswap_device *dev, u32 slot)
 {
 	struct nswap_parity *p = nswap_parity_of(dev);
 	u32 cell = p ? READ_ONCE(p->cell_of[slot]) : 0;
@@ -114,7 +108,7 @@ u8 nswap_cached_promised(struct nswap_device *dev, u32 slot)
 
 	/* cell_of[] is read before the word, see row.c */
 	smp_rmb();
-	to = cell ? kept_in_cell(p, cell) : kept_outside(dev, slot);
+	to = cell ? next_in_cell(p, cell) : next_outside(dev, slot);
 	/* and again after it */
 	smp_rmb();
 	return p && READ_ONCE(p->cell_of[slot]) != cell ? NSWAP_WC_KEPT : to;
@@ -130,13 +124,12 @@ void nswap_cached_kept_soon(struct nswap_write_cache *w)
 /* one page that is KEPT; the lock is held. Returns its state now */
 static u8 kept_look(struct nswap_write_cache *w, struct nswap_wc_entry *e)
 {
-	u8 to = nswap_cached_promised(w->dev, e->slot);
+	u8 to = nswap_cached_next_state(w->dev, e->slot);
 
 	if (to == NSWAP_WC_CLEAN)
 		nswap_wc_move(&w->table, e, to);
 	else if (to == NSWAP_WC_KEPT)
-		/* others have their turn first */
-		list_move_tail(&e->link, &w->table.list[NSWAP_WC_KEPT]);
+		nswap_wc_last(&w->table, e);
 	if (to != NSWAP_WC_DIRTY)
 		return to;
 	nswap_wc_first(&w->table, e);
@@ -154,13 +147,15 @@ void nswap_cached_kept_work(struct work_struct *work)
 	u32 n, most = READ_ONCE(w->table.count[NSWAP_WC_KEPT]);
 	struct nswap_wc_entry *e;
 	unsigned int seen = 0;
+	bool over = false;
 
 	most = min(most, max(most / LOOK_PART, NSWAP_SLOT_CHUNK));
-	for (n = 0; n < most; n++) {
+	for (n = 0; n < most && !over; n++) {
 		spin_lock_irq(&w->lock);
 		e = list_first_entry_or_null(&w->table.list[NSWAP_WC_KEPT],
 					     struct nswap_wc_entry, link);
-		if (e && !w->ended)
+		over = !e || w->ended;
+		if (!over)
 			seen |= BIT(kept_look(w, e));
 		spin_unlock_irq(&w->lock);
 		if (!(n % NSWAP_SLOT_CHUNK))

@@ -2,7 +2,7 @@
 /*
  * Write cache of a device: dirty pages are sent, and flushes wait for them.
  *
- * They are sent once they are a quarter of the cache, have been there for cache_delay_ms, or
+ * They are sent once they are a quarter of what is not KEPT, have been there for cache_delay_ms, or
  * a flush waits: the one that became dirty first, with those beside it, in one page-out as if
  * the block layer had given it (@over of struct nswap_io). The page-outs are made with the
  * device, and take no tags: while flushes, or page-outs that wait for a slot's page that is
@@ -99,7 +99,7 @@ void nswap_cached_send_soon(struct nswap_write_cache *w)
 static void cached_sent_page(struct nswap_write_cache *w, struct nswap_wc_entry *e,
 			     bool failed)
 {
-	u8 to = failed ? NSWAP_WC_DIRTY : nswap_cached_promised(w->dev, e->slot);
+	u8 to = failed ? NSWAP_WC_DIRTY : nswap_cached_next_state(w->dev, e->slot);
 	struct nswap_wc_entry *now;
 	unsigned long flags;
 

@@ -15,6 +15,7 @@
 #include "core/node.h"
 #include "ctl.h"
 #include "peer.h"
+#include "pure/peer_state.h"
 
 static void peer_free(struct nswap_peer *peer)
 {
@@ -131,6 +132,12 @@ enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index)
 	state = READ_ONCE(peer->state);
 	nswap_peer_put(peer);
 	return state;
+}
+
+/* is there no such peer, or is it dead or LOST? 0: none; a snapshot; any context */
+bool nswap_peer_gone(struct nswap_node *node, u16 index)
+{
+	return !index || nswap_peer_hopeless(nswap_peer_state(node, index));
 }
 
 /**

@@ -192,6 +192,7 @@ struct nswap_peer *nswap_peer_get(struct nswap_node *node, u16 index);
 struct nswap_peer *nswap_peer_from(struct nswap_node *node, unsigned int *index);
 void nswap_peer_put(struct nswap_peer *peer);
 enum nswap_peer_state nswap_peer_state(struct nswap_node *node, u16 index);
+bool nswap_peer_gone(struct nswap_node *node, u16 index);
 void nswap_peer_slots(struct nswap_node *node, u16 index, int n);
 u64 nswap_peers_slots(struct nswap_node *node);
 

@@ -12,7 +12,7 @@
  *   SENDING -> DIRTY             nothing takes it now
  *   SENDING -> FREE              rewritten or freed meanwhile
  *   SENDING -> KEPT -> CLEAN     it had fewer copies than are promised, and has them now
- *   KEPT -> DIRTY                those that it had are gone
+ *   KEPT -> DIRTY                the one that it had is gone, or has to be rebuilt
  *   KEPT -> FILLING, DIRTY, FREE rewritten, freed
  *
  * Invariants:
@@ -200,6 +200,12 @@ void nswap_wc_touch(struct nswap_wc_table *t, struct nswap_wc_entry *e)
 {
 	if (e->state == NSWAP_WC_CLEAN)
 		list_move_tail(&e->link, &t->list[NSWAP_WC_CLEAN]);
+}
+
+/* it is KEPT, and the others have their turn before it; any context */
+void nswap_wc_last(struct nswap_wc_table *t, struct nswap_wc_entry *e)
+{
+	list_move_tail(&e->link, &t->list[NSWAP_WC_KEPT]);
 }
 
 /* SENDING, KEPT -> DIRTY: it is the first to be sent; any context */

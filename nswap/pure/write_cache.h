@@ -33,10 +33,10 @@ enum nswap_wc_state {
 
 /**
  * struct nswap_wc_entry - a page of the cache
- * @link: on the list of its state, the one that came there first at its head
+ * @link: on the list of its state, the one whose turn is next at its head
  * @hash: in the bucket of its slot, unless it is FREE
  * @page: its memory, for as long as the cache is there
- * @since: DIRTY, SENDING: jiffies when its slot became so
+ * @since: DIRTY, SENDING: jiffies when its slot became so; long ago if it was KEPT
  * @slot: of its device
  * @round: DIRTY, SENDING: a flush that began later waits for it
  * @state: enum nswap_wc_state
@@ -67,7 +67,7 @@ struct nswap_wc_entry {
  * @nr: how many
  * @bucket: of slots
  * @bits: of the number of buckets
- * @list: entries by state; CLEAN: the one used last at its tail
+ * @list: entries by state; CLEAN: the one used last at its tail, KEPT: the one looked at last
  * @count: how many are there
  * @passing: page-outs under way that have no entry, by slot modulo NSWAP_WC_PASSING
  */
@@ -97,6 +97,7 @@ struct nswap_wc_entry *nswap_wc_filling(const struct nswap_wc_table *t, u32 slot
 void nswap_wc_move(struct nswap_wc_table *t, struct nswap_wc_entry *e, u8 state);
 struct nswap_wc_entry *nswap_wc_take(struct nswap_wc_table *t, u32 slot, u8 state);
 void nswap_wc_touch(struct nswap_wc_table *t, struct nswap_wc_entry *e);
+void nswap_wc_last(struct nswap_wc_table *t, struct nswap_wc_entry *e);
 void nswap_wc_first(struct nswap_wc_table *t, struct nswap_wc_entry *e);
 void nswap_wc_again(struct nswap_wc_table *t, struct nswap_wc_entry *e);
 unsigned int nswap_wc_run(struct nswap_wc_table *t, struct nswap_wc_entry **run,

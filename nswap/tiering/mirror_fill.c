@@ -81,18 +81,13 @@ static struct nswap_mirror_fill *repair_of(struct nswap_op *op)
 	return container_of(op->io, struct nswap_mirror_fill, b.io);
 }
 
-static bool repair_bad(struct nswap_device *dev, u16 peer)
-{
-	return !peer || nswap_peer_hopeless(nswap_peer_state(dev->node, peer));
-}
-
 /* has the page of a slot fewer than two good places? @good: the one it has, 0 for none */
 static bool repair_exposed(struct nswap_device *dev, u64 slot,
 			   const struct nswap_slot *s, u16 *good)
 {
 	u16 second = nswap_mirror_of(dev, slot, s);
-	bool first_bad = repair_bad(dev, s->peer);
-	bool second_bad = repair_bad(dev, second);
+	bool first_bad = nswap_peer_gone(dev->node, s->peer);
+	bool second_bad = nswap_peer_gone(dev->node, second);
 
 	*good = !first_bad ? s->peer : !second_bad ? second : 0;
 	return first_bad || second_bad;
@@ -350,7 +345,7 @@ static unsigned int repair_strip(struct nswap_device *dev)
 		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
 		s = nswap_slot_look(dev, f->cursor);
 		second = nswap_mirror_of(dev, f->cursor, &s);
-		if (second && !repair_bad(dev, s.peer) &&
+		if (second && !nswap_peer_gone(dev->node, s.peer) &&
 		    s.state == NSWAP_SLOT_REMOTE &&
 		    nswap_mirror_replace(dev, f->cursor, s.gen, second, 0)) {
 			nswap_free_by_comparison(dev->node, second);

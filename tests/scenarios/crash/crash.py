@@ -18,6 +18,7 @@ import dataclasses
 import json
 import os
 import random
+import signal
 import time
 
 from nswaptest import rawwire
@@ -39,7 +40,6 @@ LENT_MB = 64
 DEVICE_MB = 24
 DEAD_AFTER = 1
 PATIENCE = 20           # dead_after where a death would be one too many
-SETTLE_S = 0.5
 TOGETHER_S = 0.5    # faults of several servers begin within this, or are called off
 REACH_S = 3         # for a named point; a round is as good without one
 
@@ -160,7 +160,7 @@ class Crash(Faults):
 
     def __init__(self, t, cluster, scheme):
         super().__init__(cluster)
-        self.t, self.scheme, self.dev = t, scheme, None
+        self.t, self.scheme, self.dev, self.work = t, scheme, None, None
         self.servers = cluster.nodes[1:]
         self.done = collections.Counter()
         self.point = "none"
@@ -291,13 +291,19 @@ class Crash(Faults):
         self.reach()
         self.briefly(victims)
 
+    def settle(self):
+        """Every page is protected, and no page-out is under way that began while the last
+        victim was silent: it might end exposed yet."""
+        self.work.kill(signal.SIGSTOP)
+        wait_for(lambda: self.client.read(f"/sys/block/{self.dev}/inflight").split() ==
+                 ["0", "0"], 30, "all requests end")
+        wait_for(self.protected, 60, "every page is protected")
+        self.work.kill(signal.SIGCONT)
+
     def round(self):
         """Servers are gone for a while, another one gives its RAM back, and a third
         one lends less."""
-        wait_for(self.protected, 60, "every page is protected")
-        # a page-out that began while the last victim was silent may end exposed just now
-        hold(SETTLE_S)
-        wait_for(self.protected, 60, "every page is protected")
+        self.settle()
         chosen = self.random.sample(self.servers, self.scheme.victims + 2)
         victims, (mover, resized) = chosen[:-2], chosen[-2:]
         what = sorted(FAULTS)[self.turn % len(FAULTS)]
@@ -346,6 +352,7 @@ class Crash(Faults):
 
     def rounds(self, work):
         """All of them; the sentence of one that fails has its seed."""
+        self.work = work
         for number in range(self.number):
             seed = SEED or f"{self.t.seed}.{number}"
             self.random = random.Random(seed)

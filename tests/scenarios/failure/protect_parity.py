@@ -28,6 +28,7 @@ TIMEOUT = 300
 
 PORT = 9611
 SLOTS = 2048        # written in most tests
+TIMEOUT_S = 3       # of stores, where that is set
 
 
 def die(cluster, victims):
@@ -282,18 +283,22 @@ def test_silent_while_writing(t):
     """A peer falls silent while tasks write more than there are buffers for rows: what waits
     for one is not written without a group before the rows have given the peer up."""
     cluster, client, dev = start(t, dead_after=30)
-    client.ctl("set", "store_timeout_ms", 1500)
+    client.ctl("set", "store_timeout_ms", 1000 * TIMEOUT_S)
     writers = client.popen(
         [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "1000",
          "--threads", "8", "--max-kb", "64", "--reads", "20", "--seed", str(t.seed)])
     wait_for(lambda: client.devices()[0]["slots_remote"] > SLOTS, 60, "pages at the peers")
     wait_for(lambda: client.stat()["client"]["pages_relogged"], 60, "groups are written again")
     mirror.protected(client)
-    begin, timeouts = time.monotonic(), client.stat()["client"]["timeouts"]
+    timeouts = client.stat()["client"]["timeouts"]
     cluster.isolate(cluster[1])
-    exposed = 0
-    while time.monotonic() < begin + 2.5:
-        exposed = max(exposed, client.devices()[0]["exposed_pages"])
+    begin, exposed = time.monotonic(), 0
+    while time.monotonic() < begin + 1.5 * TIMEOUT_S:
+        seen = client.devices()[0]["exposed_pages"]
+        # what is heard later than that may have waited for two time-outs
+        if time.monotonic() < begin + 1.5 * TIMEOUT_S:
+            exposed = max(exposed, seen)
+        time.sleep(0.1)
     at_least(client.stat()["client"]["timeouts"], timeouts + 1, "pages that timed out")
     cluster.heal()
     writers.kill(2)
