@@ -261,7 +261,7 @@ def _cost(rows):
                         for row in mine.values()), _number(ratio, 2),
                       f"{max(row['spread'] for row in mine.values() if row):.2%}"])
     _print(["kernel", "work", *names, "nswap/nvme-tcp", "spread"], lines)
-    print("instructions a page, of both nodes together; swap-*: an access")
+    print("instructions a page, of all nodes together; swap-*: an access")
 
 
 def _protect(rows):

@@ -286,7 +286,7 @@ def _cost(rows, path):
     kernels = list(dict.fromkeys(row["kernel"] for row in rows))
     # what members take is a time, and no cost beside others
     works = list(dict.fromkeys(r["work"] for r in rows
-                               if r["device"] not in ("tcp", "members")))
+                               if r["device"] not in ("tcp", "members", "lenders")))
     if not works:
         return
     figure, axes = pyplot.subplots(len(kernels), 1, squeeze=False,

@@ -19,7 +19,7 @@ import time
 
 from nswaptest.check import Failure, hold, wait_for
 
-from nswaptest.work import result_of
+from nswaptest.work import eater, result_of
 
 from lib import iperf
 from lib.measure import Progress, median, rounded
@@ -80,13 +80,14 @@ class Program:
 
     def __enter__(self):
         self.process = self.node.popen(
-            [self.node.prog("eater"), "--mb", str(PROGRAM_MB), "--seconds", "9999",
-             "--order", "rw"])
+            eater(self.node, PROGRAM_MB, seconds=9999, order="rw"))
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failed, *_):
         self.process.kill(15)
-        self.us = result_of(self.process.wait(30))["us_per_access"]
+        done = self.process.wait(30)
+        if not failed:
+            self.us = result_of(done)["us_per_access"]
 
     @classmethod
     def alone(cls, node):
@@ -165,6 +166,12 @@ def sent(link, name, source, sink):
     return speed, 100 * (program.us / alone - 1)
 
 
+def spread(longer):
+    """How far those of the rounds lie apart, nothing without a program."""
+    return {} if None in longer else {"program_longer_min": round(min(longer), 1),
+                                      "program_longer_max": round(max(longer), 1)}
+
+
 def rows_of(results, wrong, about):
     """The rows of moves.json from {(link, name): [(Mbit/s, longer, mark), …]}."""
     rows = []
@@ -175,6 +182,7 @@ def rows_of(results, wrong, about):
                "share_of_iperf3": None, "wrong_pages": wrong,
                "program_longer_pct": rounded(median([one[1] for one in runs]), 1),
                "lab": about["lab"],
+               **spread([one[1] for one in runs]),
                "mbit_s_min": round(min(speeds), 1),
                "mbit_s_max": round(max(speeds), 1), "runs": len(runs)}
         other = results.get((link, "iperf3"))

@@ -3,8 +3,8 @@
  * A work of cost.c: all pages that a lender holds move to the other one, since it lends
  * nothing any more. The nodes are those of cost.sh: 1 is in the namespace b, 2 in c.
  *
- * Invariant: the window begins when the lender's target is nothing and ends when it
- * holds nothing; a look at both is a hundredth of the instructions between two looks.
+ * Invariant: the window begins when the lender is seen to lend nothing and ends when it
+ * holds nothing; a look is a hundredth of the instructions between two looks.
  */
 #ifndef NSWAP_TEST_COST_MOVE_H
 #define NSWAP_TEST_COST_MOVE_H
@@ -48,13 +48,14 @@ static void move_wait(unsigned int node, const char *column)
 	}
 }
 
-static void move_lend(unsigned int node, const char *how)
+static void move_lend(unsigned int node, const char *pages, const char *end)
 {
 	char command[128];
 
 	snprintf(command, sizeof(command),
-		 "/iproute2/ip netns exec %c nswapctl lend %s > /dev/null",
-		 "bc"[node - 1], how);
+		 "/iproute2/ip netns exec %c nswapctl lend %s > /dev/null%s",
+		 "bc"[node - 1], pages, end);
+	/* of one that is not waited for, move_wait() sees whether it succeeded */
 	if (system(command))
 		refuse("failed: %s", command);
 }
@@ -67,9 +68,9 @@ static void move_repeat(const char *name, unsigned int rep, uint64_t mb)
 	char room[32];
 
 	snprintf(room, sizeof(room), "%lluM", (unsigned long long)mb + 16);
-	move_lend(3 - from, room);
+	move_lend(3 - from, room, "");
 	nap_s(MOVE_SETTLE);
-	move_lend(from, "0 &");
+	move_lend(from, "0", " &");
 	move_wait(from, "lent");
 	pages = move_figure(from, "held");
 	idle = idle_ns();

@@ -69,8 +69,8 @@ _running = set()
 
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
-    mine = {"tcp": [TCP], MEMBERS: TURNS, LENDERS: [MOVE], **dict.fromkeys(COMPRESSED, WORKS[:-2])}.get(
-        device, WORKS)
+    mine = {"tcp": [TCP], MEMBERS: TURNS, LENDERS: [MOVE],
+            **dict.fromkeys(COMPRESSED, WORKS[:-2])}.get(device, WORKS)
     return [work for work in mine if not works or work in works]
 
 
