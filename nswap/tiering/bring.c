@@ -48,6 +48,7 @@
 #define TRIES		4		/* with what failed, after others of its batch moved */
 #define ROOM_WAIT	(2 * HZ)	/* for the first grants */
 #define STEP		(HZ / 50)
+#define FAILED_STEP	(HZ / 4)
 #define PATIENCE	(2 * HZ)	/* with slots in transition, and that did not go, in all */
 
 /**
@@ -268,7 +269,7 @@ static bool bring_wait(struct nswap_bring *br, const struct nswap_bring_look *l)
 
 	if (!(l->busy || bring_untried(l, 0)) || !br->patience || signal_pending(current))
 		return false;
-	schedule_timeout_interruptible(STEP);
+	schedule_timeout_interruptible(l->busy ? STEP : FAILED_STEP);
 	br->patience -= min(br->patience, jiffies - began);
 	return true;
 }
