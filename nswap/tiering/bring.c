@@ -48,15 +48,14 @@
 #define TRIES		4		/* with what failed, after others of its batch moved */
 #define ROOM_WAIT	(2 * HZ)	/* for the first grants */
 #define STEP		(HZ / 50)
-#define FAILED_STEP	(HZ / 4)
-#define PATIENCE	(2 * HZ)	/* with slots in transition, and that did not go, in all */
+#define PATIENCE	(2 * HZ)	/* with slots in transition, in all */
 
 /**
  * struct nswap_bring - pages on their way to a tier
  * @dev: device
  * @c: carries them
  * @tier: where to
- * @patience: jiffies to wait for slots in transition, or that did not go
+ * @patience: jiffies to wait for slots in transition
  * @evictor: makes room on flash
  */
 struct nswap_bring {
@@ -259,17 +258,14 @@ static bool bring_untried(const struct nswap_bring_look *l, unsigned long tried)
 	return pages & ~tried;
 }
 
-/*
- * Nothing is to be tried: wait a step for what is in transition, or did not go just now, since
- * a peer was late? false: do not look again
- */
+/* nothing is to be tried: wait a step for what is in transition? false: do not look again */
 static bool bring_wait(struct nswap_bring *br, const struct nswap_bring_look *l)
 {
 	unsigned long began = jiffies;
 
-	if (!(l->busy || bring_untried(l, 0)) || !br->patience || signal_pending(current))
+	if (!l->busy || !br->patience || signal_pending(current))
 		return false;
-	schedule_timeout_interruptible(l->busy ? STEP : FAILED_STEP);
+	schedule_timeout_interruptible(STEP);
 	br->patience -= min(br->patience, jiffies - began);
 	return true;
 }
@@ -294,7 +290,6 @@ static void bring_batch(struct nswap_bring *br, u64 first, unsigned int nr,
 		again = bring_untried(&l, tried);
 		if (!again && bring_wait(br, &l)) {
 			bring_look(br, first, nr, &l);
-			tried = 0;
 			again = true;
 		}
 	} while (again);
