@@ -298,7 +298,7 @@ def test_silent_while_writing(t):
         # what is heard later than that may have waited for two time-outs
         if time.monotonic() < begin + 1.5 * TIMEOUT_S:
             exposed = max(exposed, seen)
-        time.sleep(0.1)
+        hold(0.1)
     at_least(client.stat()["client"]["timeouts"], timeouts + 1, "pages that timed out")
     cluster.heal()
     writers.kill(2)
