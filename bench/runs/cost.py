@@ -39,7 +39,8 @@ def asked(args):
 def guests(options):
     """Kernels and devices, those devices first that take longest."""
     slow = ["nbd", *reversed(counting.SEVERAL), counting.MEMBERS, counting.LENDERS,
-            "nvme-tcp", "sealed", "zstd", "lz4", "keys", "early", "cache", "nswap", "flash", "home", "disk", "brd", "tcp"]
+            "nvme-tcp", "sealed", "zstd", "lz4", "keys", "early", "cache", "nswap",
+            "flash", "home", "disk", "brd", "tcp"]
     return [(kernel, device) for kernel in options["kernels"]
             for device in sorted(options["devices"], key=slow.index)]
 

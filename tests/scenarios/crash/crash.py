@@ -18,14 +18,16 @@ import dataclasses
 import json
 import os
 import random
-import signal
 import time
 
 from nswaptest import rawwire
 from nswaptest.check import Failure, Unmet, at_least, at_most, equal, hold, slower, true, \
     wait_for
 from nswaptest.disk import disk
+from nswaptest.scenario import sibling
 from nswaptest.work import result_of
+
+paused = sibling("chaos_slots").paused
 
 DESCRIPTION = "one death after the other loses no page of a protected device"
 SUITES = ("crash",)
@@ -294,11 +296,10 @@ class Crash(Faults):
     def settle(self):
         """Every page is protected, and no page-out is under way that began while the last
         victim was silent: it might end exposed yet."""
-        self.work.kill(signal.SIGSTOP)
-        wait_for(lambda: self.client.read(f"/sys/block/{self.dev}/inflight").split() ==
-                 ["0", "0"], 30, "all requests end")
-        wait_for(self.protected, 60, "every page is protected")
-        self.work.kill(signal.SIGCONT)
+        with paused([self.work]):
+            wait_for(lambda: self.client.read(f"/sys/block/{self.dev}/inflight").split() ==
+                     ["0", "0"], 30, "all requests end")
+            wait_for(self.protected, 60, "every page is protected")
 
     def round(self):
         """Servers are gone for a while, another one gives its RAM back, and a third

@@ -16,6 +16,7 @@ from nswaptest.disk import disk
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots
 
+chaos_slots = sibling("chaos_slots")
 mirror = sibling("protect_mirror")
 fill = sibling("failures").fill
 readable = sibling("hedge").readable
@@ -284,9 +285,7 @@ def test_silent_while_writing(t):
     for one is not written without a group before the rows have given the peer up."""
     cluster, client, dev = start(t, dead_after=30)
     client.ctl("set", "store_timeout_ms", 1000 * TIMEOUT_S)
-    writers = client.popen(
-        [client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds", "1000",
-         "--threads", "8", "--max-kb", "64", "--reads", "20", "--seed", str(t.seed)])
+    writers = chaos_slots.workload(client, dev, t.seed, threads=8, max_kb=64, reads=20)
     wait_for(lambda: client.devices()[0]["slots_remote"] > SLOTS, 60, "pages at the peers")
     wait_for(lambda: client.stat()["client"]["pages_relogged"], 60, "groups are written again")
     mirror.protected(client)
@@ -301,8 +300,7 @@ def test_silent_while_writing(t):
         hold(0.1)
     at_least(client.stat()["client"]["timeouts"], timeouts + 1, "pages that timed out")
     cluster.heal()
-    writers.kill(2)
-    equal(writers.wait(60).code, 0, "exit code of the writers")
+    chaos_slots.stop(writers)
     equal(exposed, 0, "pages exposed meanwhile")
     client.device_del(dev)
 

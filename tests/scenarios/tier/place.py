@@ -420,8 +420,7 @@ def test_protected(t):
                              f"pages by tier, {kind}, are {all_at(to)}")
                     right(slots, f"right, wrong, unreadable, {kind}, to {to}")
                     if to == "home":
-                        # a copy that was given up goes with the next comparison
-                        wait_for(lambda: cluster.held_pages() == 0, 60,
+                        wait_for(lambda: cluster.held_pages() == 0, 10,
                                  "no peer holds a page, nor a copy")
             wait_for(lambda: not node.devices()[0]["exposed_pages"], 30,
                      "no page is exposed")
