@@ -73,6 +73,7 @@ struct nswap_reconcile {
  * @to: address of this attempt; the leader's
  * @attempt: attempts since it was last reached; the leader's
  * @heard: jiffies when anything last came over a connection
+ * @again: jiffies when it was announced again after a gap, 0 if never
  * @changed: jiffies when @state last changed
  * @pinged: jiffies of the last ping
  * @reason: enum nswap_peer_reason: why there is no session, or the last one broke
@@ -139,6 +140,7 @@ struct nswap_peer {
 	struct nswap_addr to;
 	unsigned int attempt;
 	unsigned long heard;
+	unsigned long again;
 	unsigned long changed;
 	unsigned long pinged;
 	u8 reason;

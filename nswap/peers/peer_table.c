@@ -128,6 +128,7 @@ void nswap_peer_heard(struct nswap_node *node,
 		return;
 	if (heard->elsewhere)
 		peer_elsewhere(peer, from);
+	nswap_suspicion_again(peer, heard->after_ms);
 	nswap_place_look(peer, NSWAP_PLACE_ANNOUNCED);
 	nswap_peer_put(peer);
 }

@@ -5,7 +5,9 @@
  * leave that it announced, or another epoch makes it worse than that.
  *
  * Each connection is judged by itself: a network may lose one flow and carry the others,
- * for instance where one link of a bond is broken. A new connection is another flow.
+ * for instance where one link of a bond is broken. A new connection is another flow. And
+ * after a cut TCP may be silent for as long again, since it doubles what it waits between
+ * two tries: a new connection does not wait.
  *
  * Invariant: a suspicion costs no more than a new session: page-ins wait, and what the
  * peer holds is not sent again.
@@ -21,6 +23,9 @@
 #define MOVED_MS	1000	/* it was announced from another address */
 #define FLOW_MS		6000	/* its other connections live: more patience */
 #define LIVES_MS	2000
+#define GAP_MS		2500u	/* it was not announced: the way there was cut */
+#define GAPS		3u	/* likewise in announcements, where they are rare */
+#define AGAIN_MS	500	/* for what was sent before that to be sent again by TCP */
 /*
  * A server short of memory drops what it is sent to store, and the network repeats that
  * (docs/locking.md), so its store connection may be slow. Page-outs go elsewhere long
@@ -45,6 +50,28 @@ static unsigned int patience_ms(struct nswap_peer *peer, const struct nswap_conn
 }
 
 /**
+ * nswap_suspicion_again() - a peer was announced
+ * @peer: peer
+ * @after_ms: how long after the announcement before
+ *
+ * Context: process; does not sleep.
+ */
+void nswap_suspicion_again(struct nswap_peer *peer, u64 after_ms)
+{
+	if (after_ms > max(GAP_MS, GAPS * nswap_knob(peer->node, announce_ms)))
+		WRITE_ONCE(peer->again, jiffies ?: 1);
+}
+
+/* does @c owe an answer since before a cut that is over? */
+static bool flow_left_behind(const struct nswap_peer *peer, const struct nswap_conn *c)
+{
+	unsigned long again = READ_ONCE(peer->again);
+
+	return again && ms_since(again) >= AGAIN_MS &&
+	       nswap_conn_unanswered(c) > ms_since(again);
+}
+
+/**
  * nswap_suspicion_of_flow() - is a connection of a peer's session dead?
  * @peer: an UP peer
  *
@@ -58,7 +85,8 @@ bool nswap_suspicion_of_flow(struct nswap_peer *peer)
 	for (i = 0; i < peer->nr_conns; i++) {
 		struct nswap_conn *c = &peer->conn[i];
 
-		if (nswap_conn_unanswered(c) <= patience_ms(peer, c))
+		if (nswap_conn_unanswered(c) <= patience_ms(peer, c) &&
+		    !flow_left_behind(peer, c))
 			continue;
 		WRITE_ONCE(peer->reason, NSWAP_REASON_NO_ANSWER);
 		return true;

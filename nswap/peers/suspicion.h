@@ -7,6 +7,7 @@
 
 #include "peer.h"
 
+void nswap_suspicion_again(struct nswap_peer *peer, u64 after_ms);
 bool nswap_suspicion_of_flow(struct nswap_peer *peer);
 u32 nswap_suspicion_longest_ms(const struct nswap_node *node);
 void nswap_suspicion_failed(struct nswap_peer *peer, int error);

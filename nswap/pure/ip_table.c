@@ -190,8 +190,10 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 	u16 live = nswap_ipt_find(t, id);
 
 	if (live && t->entry[live].epoch == epoch) {
-		t->entry[live].heard_ms = now_ms;
-		t->entry[live].version = 0;
+		e = &t->entry[live];
+		h.after_ms = now_ms > e->heard_ms ? now_ms - e->heard_ms : 0;
+		e->heard_ms = now_ms;
+		e->version = 0;
 		h.index = live;
 		return h;
 	}

@@ -82,12 +82,14 @@ enum nswap_ipt_news {
  * @index: the peer's entry, 0 if FULL
  * @was: REBOOTED: the entry of the epoch that is over, else 0
  * @elsewhere: it came from another address than the entry has
+ * @after_ms: SAME: for how long it had not been heard of
  */
 struct nswap_ipt_heard {
 	enum nswap_ipt_news news;
 	u16 index;
 	u16 was;
 	bool elsewhere;
+	u64 after_ms;
 };
 
 /* The helpers below: any context; the table's lock is held, or @e is a copy. */

@@ -190,6 +190,11 @@ class Crash(Faults):
         return all(peer["id"] in here or peer["state"] in ("dead", "lost") or
                    not peer["slots"] for peer in self.client.ctl("peers"))
 
+    def all_answer(self):
+        """No server owes an answer: after a cut its connections may for some time."""
+        return not any(peer["reason"] for peer in self.client.ctl("peers")
+                       if peer["state"] == "up")
+
     def arm(self, point, node):
         """The next task of the node that comes to a point of the code stops there."""
         self.point = point
@@ -325,6 +330,7 @@ class Crash(Faults):
         self.cluster.wait_connected()
         self.client.ctl("set", "dead_after_ms", 1000 * slower(self.dead_after))
         wait_for(self.no_ghost, 30, "a server that is another node now is dead as it was")
+        wait_for(self.all_answer, 30, "every server answers")
 
     def log_of(self, failed):
         """What the kernel's log says of those that failed."""

@@ -9,8 +9,8 @@ import os
 import threading
 import time
 
-from nswaptest.check import at_least, at_most, equal, true, wait_for
-from nswaptest.work import Slots
+from nswaptest.check import at_least, at_most, equal, hold, slower, true, wait_for
+from nswaptest.work import Slots, result_of
 
 DESCRIPTION = "peers that are suspected, with the reason, and come back"
 SUITES = ("lab",)
@@ -105,6 +105,29 @@ def suspected(t, lay, lift, words):
 def test_cut(t):
     """A cut: no answer."""
     suspected(t, lambda c: c.cut(c[0], c[1]), lambda c: c.heal(), "no answer for")
+
+
+def test_over(t):
+    """A cut is over: no connection waits until TCP tries again, which after 3.4 s may be as
+    long once more."""
+    cluster, dev, slots = start(t, dead_after=60)
+    slots.close()
+    client, peer = cluster
+    work = client.popen([client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
+                         "600", "--threads", "4", "--seed", str(t.seed)])
+    for _ in range(5):
+        hold(1.5)
+        cluster.isolate(peer)
+        hold(3.4)
+        cluster.heal(peer)
+        begin = time.monotonic()
+        wait_for(lambda: shown(client, peer) == ("up", ""), slower(2.5), "each of them answers")
+        t.log(f"after {time.monotonic() - begin:.2f} s")
+    work.kill(15)
+    result = result_of(work.wait(150))
+    equal((result["wrong_pages"], result["failed_writes"], result["failed_slots"]),
+          (0, 0, 0), "wrong pages, failed writes and reads")
+    client.device_del(dev)
 
 
 def test_refused(t):
