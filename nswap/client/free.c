@@ -73,9 +73,7 @@ void nswap_free_kick(struct nswap_node *node, unsigned int ms)
 /* a slot has become FREEING: tell its peer; any context, interrupts off too */
 void nswap_free_told(struct nswap_device *dev, u64 slot)
 {
-	if (test_and_set_bit(slot, dev->dirty))
-		return;
-	if (atomic64_inc_return(&dev->nr_dirty) == 1)
+	if (nswap_freed_add(&dev->freed, slot))
 		nswap_free_kick(dev->node, BATCH_MS);
 }
 
@@ -291,11 +289,11 @@ static bool tell_slot(struct nswap_device *dev, u64 slot)
 /* true: some have to wait */
 static bool tell_device(struct nswap_device *dev)
 {
-	u64 nr = dev->map.nr, left = atomic64_read(&dev->nr_dirty);
+	u64 nr = dev->map.nr, left = nswap_freed_count(&dev->freed);
 	u64 slot = dev->free_cursor, seen = 0, stuck = 0, told = 0, tidied = 0;
 
 	while (left && seen < nr && stuck < STUCK) {
-		u64 next = find_next_bit(dev->dirty, nr, slot);
+		u64 next = nswap_freed_next(&dev->freed, slot);
 
 		seen += min(next, nr) - slot + 1;
 		if (next >= nr) {
@@ -303,18 +301,15 @@ static bool tell_device(struct nswap_device *dev)
 			continue;
 		}
 		slot = next + 1 < nr ? next + 1 : 0;
-		/* ordered before the slot is read: a later free sets the bit again */
-		test_and_clear_bit(next, dev->dirty);
+		nswap_freed_take(&dev->freed, next);
 		if (told / NSWAP_SLOT_CHUNK != next / NSWAP_SLOT_CHUNK && tidied++ < TIDIED)
 			nswap_slot_tidy(dev, told);
 		told = next;
 		if (tell_slot(dev, next)) {
-			atomic64_dec(&dev->nr_dirty);
+			nswap_freed_done(&dev->freed);
 			left--;
 		} else {
-			/* freed again meanwhile: that free has counted it */
-			if (test_and_set_bit(next, dev->dirty))
-				atomic64_dec(&dev->nr_dirty);
+			nswap_freed_back(&dev->freed, next);
 			stuck++;
 		}
 	}

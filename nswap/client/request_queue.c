@@ -68,7 +68,7 @@ void nswap_request_submit(struct nswap_io *io)
 	struct nswap_device *dev = io->dev;
 
 	if (dev->prefetcher && !io->ahead && !io->resumed)
-		atomic64_add(io->nr, io->write ? &dev->written : &dev->read);
+		this_cpu_add(dev->flow->asked[io->write], io->nr);
 	io->waited = false;
 	io->one_by_one = false;
 	if (!io->resumed)

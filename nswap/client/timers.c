@@ -222,7 +222,7 @@ static bool frees_wait(struct nswap_client *cl)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &cl->node->devices, link)
-		wait = wait || atomic64_read(&dev->nr_dirty);
+		wait = wait || nswap_freed_count(&dev->freed);
 	rcu_read_unlock();
 	return wait;
 }

@@ -13,6 +13,7 @@
 #include "flow.h"
 #include "leaning.h"
 #include "prefetch/prefetch.h"
+#include "pure/freed_set.h"
 #include "pure/read_latency.h"
 #include "pure/side_table.h"
 #include "pure/slot_map.h"
@@ -54,8 +55,7 @@ struct nswap_slot_counts {
  * @map: shadow slot map
  * @counts: slots in each state, see nswap_slot_count()
  * @side: side tables, per-slot data beside @map
- * @dirty: one of them, one bit a slot: FREEING and its peer has to be told
- * @nr_dirty: bits set in @dirty
+ * @freed: with one of them, one bit a slot: FREEING and its peer has to be told
  * @free_cursor: where the free work continues; private to it
  * @header: page of slot 0, which stays here
  * @header_lock: serialises page-outs and page-ins of slot 0
@@ -100,10 +100,9 @@ struct nswap_slot_counts {
  * @prefetcher: brings pages to a faster tier before they are used; NULL without
  *	flash and home
  * @times: latency of page-ins, with flash only
- * @written: pages the kernel wrote, with a prefetcher only
- * @read: pages it read, likewise
- * @flow: pages in flight
- * @out: pages of block requests on their way out, see pageout_limit.c
+ * @flow: pages in flight, and pages that were asked for; one for each CPU
+ * @out: pages of block requests on their way out, see pageout_limit.c; not in a cache line
+ *	that other tasks only read
  * @out_wait: tasks that wait until they are fewer
  * @degree: samples of @flow; under degree_lock of the node's meter
  * @policy: what is set on the device itself of each kind, NULL where it follows
@@ -124,8 +123,7 @@ struct nswap_device {
 	struct nswap_slot_map map;
 	struct nswap_slot_counts __percpu *counts;
 	struct nswap_side_tables side;
-	unsigned long *dirty;
-	atomic64_t nr_dirty;
+	struct nswap_freed_set freed;
 	u64 free_cursor;
 	struct page *header;
 	spinlock_t header_lock;
@@ -162,10 +160,8 @@ struct nswap_device {
 	unsigned long used;
 	struct nswap_prefetcher *prefetcher;
 	struct nswap_read_latency times;
-	atomic64_t written;
-	atomic64_t read;
 	struct nswap_flow __percpu *flow;
-	atomic_t out;
+	atomic_t out ____cacheline_aligned_in_smp;
 	wait_queue_head_t out_wait;
 	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];

@@ -12,10 +12,12 @@
  *	device and CPU, always counted
  * @started: by tier and READ or WRITE
  * @ended: likewise; the difference is in flight
+ * @asked: pages that the kernel asked for, by READ or WRITE
  */
 struct nswap_flow {
 	u64 started[NSWAP_TIERS][NSWAP_OPS];
 	u64 ended[NSWAP_TIERS][NSWAP_OPS];
+	u64 asked[NSWAP_OPS];
 };
 
 /**

@@ -70,6 +70,7 @@ static void free_device(struct nswap_device *dev)
 	nswap_write_cache_exit(dev);
 	nswap_reserve_exit(dev);
 	nswap_return_exit(dev);
+	nswap_freed_exit(&dev->freed);
 	nswap_side_exit(&dev->side);
 	free_percpu(dev->flow);
 	free_percpu(dev->counts);
@@ -108,6 +109,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 {
 	u64 slots = b->bytes / PAGE_SIZE;
 	struct nswap_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	unsigned long *freed;
 
 	if (!dev)
 		return NULL;
@@ -118,12 +120,12 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	dev->number = ida_alloc_max(&numbers, NSWAP_MAX_DEVICES - 1, GFP_KERNEL);
 	dev->header = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	nswap_side_init(&dev->side, slots);
-	dev->dirty = add_bits(dev, "freed");
+	freed = add_bits(dev, "freed");
 	dev->flow = alloc_percpu(struct nswap_flow);
 	dev->counts = alloc_percpu(struct nswap_slot_counts);
 	dev->placed_last = alloc_percpu(u16);
-	if (dev->number < 0 || !dev->header || !dev->dirty || !dev->flow || !dev->counts ||
-	    !dev->placed_last ||
+	if (dev->number < 0 || !dev->header || !freed || !dev->flow || !dev->counts ||
+	    !dev->placed_last || nswap_freed_init(&dev->freed, freed, slots) ||
 	    nswap_slot_map_init(&dev->map, slots) ||
 	    ((b->seal || b->compress) && nswap_wrap_init(dev, b->seal, b->compress)) ||
 	    (b->cache && nswap_write_cache_init(dev, b->cache, b->early_ack)) ||

@@ -60,9 +60,9 @@ static int parity_make_cells(struct nswap_parity *p, u64 slots)
 	cells->placed_last = alloc_percpu(u16);
 	if (!t || !p->slot_of || !cells->flow || !cells->counts ||
 	    !cells->placed_last ||
+	    nswap_freed_init(&cells->freed, nswap_side_bitmap(t), slots) ||
 	    nswap_slot_map_init(&cells->map, slots))
 		return -ENOMEM;
-	cells->dirty = nswap_side_bitmap(t);
 	return 0;
 }
 
@@ -71,6 +71,7 @@ static void parity_free_cells(struct nswap_device *cells)
 	if (!cells)
 		return;
 	nswap_slot_map_exit(&cells->map);
+	nswap_freed_exit(&cells->freed);
 	nswap_side_exit(&cells->side);
 	free_percpu(cells->flow);
 	free_percpu(cells->counts);

@@ -178,6 +178,17 @@ static void prefetcher_times(struct nswap_device *dev, enum nswap_prefetch_way w
 	v->to_us = times.at[out ? NSWAP_READ_FLASH : NSWAP_READ_PEERS].us;
 }
 
+/* pages that the kernel has asked for so far, @op: READ or WRITE */
+static u64 prefetcher_asked(struct nswap_device *dev, int op)
+{
+	u64 n = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		n += READ_ONCE(per_cpu_ptr(dev->flow, cpu)->asked[op]);
+	return n;
+}
+
 static void prefetcher_look(struct nswap_prefetcher *p, enum nswap_prefetch_way way,
 			    struct nswap_prefetch_view *v)
 {
@@ -187,8 +198,8 @@ static void prefetcher_look(struct nswap_prefetcher *p, enum nswap_prefetch_way 
 		.used = nswap_slot_count(dev, NSWAP_SLOT_REMOTE) +
 			nswap_slot_count(dev, NSWAP_SLOT_HOME) +
 			nswap_slot_count(dev, NSWAP_SLOT_FLASH),
-		.swap_outs = prefetcher_delta(&p->written, atomic64_read(&dev->written)),
-		.swap_ins = prefetcher_delta(&p->read, atomic64_read(&dev->read)),
+		.swap_outs = prefetcher_delta(&p->written, prefetcher_asked(dev, WRITE)),
+		.swap_ins = prefetcher_delta(&p->read, prefetcher_asked(dev, READ)),
 		.pct = nswap_knob(dev->node, prefetch_pct),
 		.free_pct = prefetcher_free(dev, way),
 		.down = nswap_prefetch_down(way),
