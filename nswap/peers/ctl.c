@@ -80,12 +80,12 @@ int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr)
 	c->m.hdr.instance = instance;
 	c->m.hdr.slot = slot;
 	c->m.hdr.flags = flags;
-	c->vec[0].iov_base = &c->m.hdr;
-	c->vec[0].iov_len = sizeof(c->m.hdr);
-	c->vec[1].iov_base = c->run;
-	c->vec[1].iov_len = bytes;
+	bvec_set_page(&c->vec[0], virt_to_page(&c->m.hdr), sizeof(c->m.hdr),
+		      offset_in_page(&c->m.hdr));
+	if (bytes)
+		bvec_set_page(&c->vec[1], virt_to_page(c->run), bytes, offset_in_page(c->run));
 	c->m.plain = c->run;
-	iov_iter_kvec(&c->m.iter, ITER_SOURCE, c->vec, bytes ? 2 : 1,
+	iov_iter_bvec(&c->m.iter, ITER_SOURCE, c->vec, bytes ? 2 : 1,
 		      sizeof(c->m.hdr) + bytes);
 	ret = nswap_conn_send(&c->peer->conn[0], &c->m);
 	if (ret)

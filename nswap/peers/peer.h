@@ -29,7 +29,7 @@ struct nswap_ctl {
 	struct nswap_msg m;
 	struct nswap_peer *peer;
 	unsigned long busy;
-	struct kvec vec[2];
+	struct bio_vec vec[2];
 	struct nswap_wire_run *run;
 	u32 nr;
 };

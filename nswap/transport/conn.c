@@ -44,10 +44,10 @@
 #define TX_BUDGET	16	/* messages one task sends; it may be any task that reclaims */
 #define TX_BYTES	(64u << 10)	/* in one send, unless one message is larger */
 
-/* does it leave in a send of its own? what is not in bvecs, or is not copied */
+/* does it leave in a send of its own? what is not copied */
 static bool msg_alone(const struct nswap_msg *m)
 {
-	return !iov_iter_is_bvec(&m->iter) || m->pages;
+	return m->pages;
 }
 
 /* may it leave in one send with those of the batch, of @bytes and @vecs? with the lock */

@@ -42,7 +42,7 @@ enum nswap_msg_at {
  * @begun: part of it was sent; private to the sender
  * @hdr: its header
  * @plain: its payload but for pages; it does not change once it is given to the connection
- * @iter: what is left to send, header included
+ * @iter: what is left to send, header included; of bvecs
  * @pages: bytes at its end that are pages which need not be copied: what the peer is
  *	sent of them late, when they hold something else, it keeps for no one. 0: copy all
  * @since: jiffies when it was given to the connection

@@ -24,7 +24,7 @@ DEFINE_STATIC_KEY_FALSE(nswap_meter_key);
 struct feed {
 	struct nswap_conn c;
 	struct nswap_msg m[MESSAGES];
-	struct kvec vec[MESSAGES];
+	struct bio_vec vec[MESSAGES];
 	atomic_t given;
 	atomic_t sent;
 	unsigned int by_caller;
@@ -63,8 +63,9 @@ static void give(struct feed *f)
 	int i = atomic_inc_return(&f->given) - 1;
 	struct nswap_msg *m = &f->m[i];
 
-	f->vec[i] = (struct kvec){ .iov_base = &m->hdr, .iov_len = sizeof(m->hdr) };
-	iov_iter_kvec(&m->iter, ITER_SOURCE, &f->vec[i], 1, sizeof(m->hdr));
+	bvec_set_page(&f->vec[i], virt_to_page(&m->hdr), sizeof(m->hdr),
+		      offset_in_page(&m->hdr));
+	iov_iter_bvec(&m->iter, ITER_SOURCE, &f->vec[i], 1, sizeof(m->hdr));
 	nswap_conn_send(&f->c, m);
 }
 
