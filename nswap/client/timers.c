@@ -130,12 +130,6 @@ static void tick_grants(struct nswap_peer *peer)
 		nswap_ctl_release(&peer->back);
 }
 
-static void tick_compare(struct nswap_peer *peer)
-{
-	if (!time_before(jiffies, READ_ONCE(peer->reconcile.due)))
-		nswap_reconcile_start(peer);
-}
-
 static void declare_dead(struct nswap_peer *peer, u32 ms)
 {
 	if (!nswap_peer_expire(peer, ms))
@@ -212,7 +206,7 @@ static void tick_peer(struct nswap_peer *peer)
 	nswap_place_look(peer, NSWAP_PLACE_TICK);
 	nswap_attach_tick(peer);
 	tick_grants(peer);
-	tick_compare(peer);
+	nswap_reconcile_tick(peer);
 }
 
 static bool frees_wait(struct nswap_client *cl)

@@ -40,6 +40,7 @@ struct nswap_ctl {
  * @drop: FREE of what is not recorded here
  * @at: how far it has come
  * @last: nothing follows
+ * @lists: before it pauses
  * @spared: copies were left that may be recorded, and perhaps are not in the end
  * @due: jiffies of the next comparison
  */
@@ -48,6 +49,7 @@ struct nswap_reconcile {
 	struct nswap_ctl drop;
 	struct nswap_hold_at at;
 	bool last;
+	unsigned int lists;
 	bool spared;
 	unsigned long due;
 };

@@ -17,6 +17,10 @@
  *    flash while such are being stored at peers: both count as recorded. Of those on
  *    flash most are not in the end, so the next comparison is soon.
  *  - Only the peer's own two messages are used; one comparison at a time.
+ *  - After so many lists it pauses until the next tick, so that one of a hundred million
+ *    slots takes minutes and a few per cent of a processor. While it pauses its message is
+ *    claimed and on no connection; a session that begins meanwhile goes on with it, and
+ *    compares from the beginning afterwards.
  *  - A comparison ends, whatever the peer lists (pure/hold_list.c): what it holds has names
  *    that this node gave, each once.
  */
@@ -30,6 +34,10 @@
 #include "reconcile.h"
 
 #define SPARED_S	5	/* until copies that were left are compared again */
+#define LISTS		128	/* from one tick to the next */
+
+/* a bit of the asking's @busy; the first is nswap_ctl_claim()'s */
+#define PAUSED		1	/* the next tick goes on */
 
 static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev,
 			       u64 slot, u32 gen)
@@ -96,10 +104,17 @@ static void reconcile_finish(struct nswap_peer *peer)
 /* after a list, or after the freeing of what was wrong in it */
 static void go_on(struct nswap_peer *peer)
 {
-	if (peer->reconcile.last)
+	struct nswap_reconcile *rec = &peer->reconcile;
+
+	if (rec->last) {
 		reconcile_finish(peer);
-	else
+	} else if (--rec->lists) {
 		reconcile_ask(peer);
+	} else {
+		/* the tick reads what was written of @rec */
+		smp_mb__before_atomic();
+		set_bit(PAUSED, &rec->ask.busy);
+	}
 }
 
 static int list_answered(struct nswap_msg *m)
@@ -186,7 +201,7 @@ void nswap_reconcile_soon(struct nswap_peer *peer)
 }
 
 /* compare, unless a comparison is under way; then one that is due stays so */
-void nswap_reconcile_start(struct nswap_peer *peer)
+static void reconcile_start(struct nswap_peer *peer)
 {
 	u32 every = nswap_knob(peer->node, reconcile_s);
 	struct nswap_reconcile *rec = &peer->reconcile;
@@ -197,5 +212,19 @@ void nswap_reconcile_start(struct nswap_peer *peer)
 	WRITE_ONCE(rec->due, jiffies + every * HZ);
 	rec->at = (struct nswap_hold_at){};
 	rec->spared = false;
+	rec->lists = LISTS;
 	reconcile_ask(peer);
+}
+
+/* begin a comparison that is due, or go on with one; process, the tick; does not sleep */
+void nswap_reconcile_tick(struct nswap_peer *peer)
+{
+	struct nswap_reconcile *rec = &peer->reconcile;
+
+	if (test_and_clear_bit(PAUSED, &rec->ask.busy)) {
+		rec->lists = LISTS;
+		reconcile_ask(peer);
+	} else if (!time_before(jiffies, READ_ONCE(rec->due))) {
+		reconcile_start(peer);
+	}
 }

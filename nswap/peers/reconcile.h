@@ -8,7 +8,7 @@
 #include "peer.h"
 
 int nswap_reconcile_init(struct nswap_peer *peer);
-void nswap_reconcile_start(struct nswap_peer *peer);
+void nswap_reconcile_tick(struct nswap_peer *peer);
 void nswap_reconcile_soon(struct nswap_peer *peer);
 
 #endif

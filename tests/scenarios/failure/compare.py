@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Comparison of what a peer holds with what its owner records, where that is much.
+
+        node0 ------ node1        node0 has every second slot of a device there
+"""
+from nswaptest import rawwire
+from nswaptest.check import at_least, equal, wait_for
+from nswaptest.work import Slots, result_of
+
+DESCRIPTION = "a comparison that pauses finds what is not recorded, after a new session too"
+SUITES = ("long",)
+NEEDS = ("module", "inject", "progs")
+TIMEOUT = 240
+
+# 128 lists, of 128 runs each, go from one tick to the next: these take two
+PAGES = 17000
+
+
+def test_paused(t):
+    """The FREE of the last slot is lost, and with it the session: the comparison of the
+    next one pauses before it comes to that slot, and frees it."""
+    cluster = t.cluster(2, inject=True)
+    cluster.up(lend="80M", dead_after=60)
+    client, server = cluster
+    dev = client.device_add("140M")
+    with Slots(dev, t.seed) as slots:
+        for page in range(1, PAGES + 1):
+            slots.write(2 * page)
+    equal(server.stat()["server"]["held_pages"], PAGES, "pages held")
+    sessions = client.stat()["client"]["sessions"]
+    client.inject(type=rawwire.LOSABLE["FREE"], lose=1)
+    client.run(["blkdiscard", "--offset", 2 * PAGES * 4096, "--length", 4096, f"/dev/{dev}"])
+    wait_for(lambda: server.stat()["server"]["held_pages"] == PAGES - 1, 40,
+             "what is not recorded is dropped")
+    at_least(client.stat()["client"]["sessions"] - sessions, 1, "sessions after that")
+    equal(server.stat()["server"]["reconcile_dropped"], 1, "pages dropped by comparison")
+    client.device_del(dev)
+    wait_for(lambda: not cluster.held_pages(), 20, "no page is held")
+
+
+def test_session_ends(t):
+    """The session breaks again and again while its comparison pauses: the last one ends it."""
+    cluster = t.cluster(2, inject=True)
+    cluster.up(lend="160M", dead_after=60, reconcile=2)
+    client, server = cluster
+    dev = client.device_add("140M")
+    with Slots(dev, t.seed) as slots:
+        for page in range(1, PAGES + 1):
+            slots.write(2 * page)
+    sessions = client.stat()["client"]["sessions"]
+    client.inject(seed=t.seed, cut_ack=20)
+    work = client.popen([client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
+                         "600", "--threads", "2", "--reads", "25", "--seed", str(t.seed)])
+    wait_for(lambda: client.stat()["client"]["sessions"] - sessions >= 10, 120,
+             "10 sessions", every=0.2)
+    client.inject(cut_ack=0)
+    work.kill(15)
+    equal(result_of(work.wait(150))["wrong_pages"], 0, "wrong pages")
+    done = client.stat()["client"]["reconciles"]
+    wait_for(lambda: client.stat()["client"]["reconciles"] > done, 40, "a whole comparison")
+    wait_for(lambda: server.stat()["server"]["held_pages"] ==
+             next(d["slots_remote"] for d in client.devices() if d["device"] == dev), 40,
+             "the server holds what is recorded")
+    client.device_del(dev)
+    wait_for(lambda: not cluster.held_pages(), 20, "no page is held")
