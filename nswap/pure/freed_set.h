@@ -14,7 +14,7 @@
  * @bit: one a slot; a side table's
  * @some: one for each group of slots: some of them may be in the set
  * @nr: slots
- * @count: slots in the set; in a cache line of its own, for whoever frees writes it
+ * @count: slots in the set; in a cache line of its own, for any task that frees writes it
  */
 struct nswap_freed_set {
 	unsigned long *bit;
