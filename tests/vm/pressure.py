@@ -50,6 +50,8 @@ class Shape:
     seconds, passes     each program eats that much at least, of both
     advised             the small guests have the vm.min_free_kbytes that doctor asks for
     over_mb             each program is so much bigger than its guest's RAM
+    options             more of device add, and the kind of what the programs write
+    data
     keys                the guests have keys, so devices are sealed, and two small
                         ones are cut from each other for CUT_SECONDS meanwhile
     """
@@ -64,6 +66,8 @@ class Shape:
     passes: int = 2
     advised: bool = False
     over_mb: int = 64
+    options: tuple = ()
+    data: str = "random"
     keys: bool = False
 
     @property
@@ -78,6 +82,8 @@ MIRROR = Shape(large=2, lent_mb=350, protect=("mirror",), passes=1, advised=True
 PARITY = dataclasses.replace(MIRROR, protect=("parity:2+1",))
 SEALED = dataclasses.replace(MIRROR, protect=MIRROR.protect + PARITY.protect, keys=True,
                              over_mb=16)
+COMPRESSED = Shape(options=("--compress", "lz4"), data="mixed", advised=True)
+CACHED = Shape(options=("--cache", "8M", "--early-ack"), advised=True)
 THREE = Shape(small=3, large_mb=704, lent_mb=512, passes=1, over_mb=32, advised=True)
 THREE_MIRROR = Shape(small=3, large=2, large_mb=704, lent_mb=512,
                      protect=MIRROR.protect, passes=1, advised=True)
@@ -167,7 +173,7 @@ class Eating:
         self.eater = node.popen([
             node.prog("eater"), "--mb", str(mb), "--passes", str(shape.passes),
             "--seconds", str(shape.seconds), "--seed", str(7 + node.index),
-            "--out", "/eater.json", *["--hold"] * shape.protected])
+            "--out", "/eater.json", "--data", shape.data, *["--hold"] * shape.protected])
 
     def state(self):
         """What the program says of itself; "ended" once it has."""
@@ -232,7 +238,9 @@ def _start(t, series, shape):
     cluster.wait_connected()
     for node, protect in zip(small, itertools.cycle(shape.protect)):
         node.ctl("policy", "place", "round-robin")
-        device = node.device_add(f"{shape.device_mb}M")
+        device = node.ctl("device", "add", "--size", f"{shape.device_mb}M",
+                          *shape.options)["device"]
+        node.wait_sessions()
         if shape.protected:
             node.ctl("device", "protect", device, protect)
         if shape.advised:
@@ -327,6 +335,9 @@ def none_lost(t, series, shape):
         result = e.result(RUN_LIMIT)
         t.log(f"{e.node}: {json.dumps(result)}")
         check.equal(result["wrong_pages"], 0, f"{e.node}: wrong pages")
+        if shape.data != "random":
+            check.at_least(e.node.stat()["client"]["pages_compressed"], EACH_WAY,
+                           f"{e.node}: pages that left compressed")
         check.at_least(result["passes"], shape.passes, f"{e.node}: passes")
         check.at_least(result["fill_seconds"] + result["seconds"],
                        shape.seconds, f"{e.node}: seconds of eating")

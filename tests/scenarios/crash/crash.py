@@ -73,6 +73,7 @@ PARITY_TWO = Scheme("parity:4+2", servers=6, victims=2, held=(1, 3),
 
 # page-outs end before any peer has the page
 EARLY = ("--cache", "1M", "--early-ack")
+EARLY_HOME = dataclasses.replace(HOME, options=EARLY)
 EARLY_MIRROR = dataclasses.replace(MIRROR, options=EARLY)
 EARLY_PARITY = dataclasses.replace(PARITY, options=EARLY)
 
@@ -464,6 +465,12 @@ class EarlyCrash(Crash):
 def test_early(t):
     """Early page-outs of a mirrored device: what has ended is kept until both have it."""
     run_rounds(start(t, EARLY_MIRROR, kind=EarlyCrash))
+
+
+def test_early_home(t):
+    """Likewise until a peer has it and home."""
+    with disk(DEVICE_MB) as home:
+        run_rounds(start(t, EARLY_HOME, home, kind=EarlyCrash))
 
 
 def test_early_parity(t):
