@@ -257,7 +257,7 @@ void nswap_timers_tick(struct work_struct *work)
 	struct nswap_node *node = cl->node;
 	unsigned int i, ms = TICK_MS;
 	struct nswap_peer *peer;
-	bool pressed = false;
+	bool pressed = false, compares = false;
 	u64 slots = 0;
 
 	WRITE_ONCE(cl->ticked, jiffies);
@@ -265,12 +265,13 @@ void nswap_timers_tick(struct work_struct *work)
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
 		pressed = pressed || tick_presses(peer);
+		compares = compares || nswap_reconcile_pauses(peer);
 		slots += atomic64_read(&peer->slots);
 		nswap_peer_put(peer);
 	}
 	if (nswap_client_waits(cl) || pressed)
 		ms = WAIT_MS;
-	else if (!slots && tick_may_rest(cl))
+	else if (!slots && !compares && tick_may_rest(cl))
 		ms = min(REST_MS, nswap_knob(node, silent_ms) / 2);
 	nswap_client_kick_all(node);
 	nswap_client_unpark(node);

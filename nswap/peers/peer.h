@@ -41,6 +41,7 @@ struct nswap_ctl {
  * @at: how far it has come
  * @last: nothing follows
  * @lists: before it pauses
+ * @go_on: jiffies when it goes on then
  * @spared: copies were left that may be recorded, and perhaps are not in the end
  * @due: jiffies of the next comparison
  */
@@ -50,6 +51,7 @@ struct nswap_reconcile {
 	struct nswap_hold_at at;
 	bool last;
 	unsigned int lists;
+	unsigned long go_on;
 	bool spared;
 	unsigned long due;
 };
@@ -75,7 +77,8 @@ struct nswap_reconcile {
  * @to: address of this attempt; the leader's
  * @attempt: attempts since it was last reached; the leader's
  * @heard: jiffies when anything last came over a connection
- * @again: jiffies when it was announced again after a gap, 0 if never
+ * @again: jiffies when it was announced again after a gap, 0 if that is long ago
+ * @again_all: nothing had come over a connection in it either
  * @changed: jiffies when @state last changed
  * @pinged: jiffies of the last ping
  * @reason: enum nswap_peer_reason: why there is no session, or the last one broke
@@ -143,6 +146,7 @@ struct nswap_peer {
 	unsigned int attempt;
 	unsigned long heard;
 	unsigned long again;
+	bool again_all;
 	unsigned long changed;
 	unsigned long pinged;
 	u8 reason;

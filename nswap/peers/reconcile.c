@@ -17,8 +17,8 @@
  *    flash while such are being stored at peers: both count as recorded. Of those on
  *    flash most are not in the end, so the next comparison is soon.
  *  - Only the peer's own two messages are used; one comparison at a time.
- *  - After so many lists it pauses until the next tick, so that one of a hundred million
- *    slots takes minutes and a few per cent of a processor. While it pauses its message is
+ *  - After so many lists it pauses, so that one of a hundred million slots takes minutes and
+ *    a few per cent of a processor. While it pauses its message is
  *    claimed and on no connection; a session that begins meanwhile goes on with it, and
  *    compares from the beginning afterwards.
  *  - A comparison ends, whatever the peer lists (pure/hold_list.c): what it holds has names
@@ -34,10 +34,11 @@
 #include "reconcile.h"
 
 #define SPARED_S	5	/* until copies that were left are compared again */
-#define LISTS		128	/* from one tick to the next */
+#define LISTS		128	/* at once, */
+#define PAUSE		(HZ / 4)	/* then this */
 
 /* a bit of the asking's @busy; the first is nswap_ctl_claim()'s */
-#define PAUSED		1	/* the next tick goes on */
+#define PAUSED		1	/* a tick goes on */
 
 static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev,
 			       u64 slot, u32 gen)
@@ -82,13 +83,13 @@ static bool compare_run(struct nswap_peer *peer, const struct nswap_wire_run *r)
 	return true;
 }
 
-static void reconcile_ask(struct nswap_peer *peer)
+static int reconcile_ask(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
 
 	rec->ask.m.hdr.instance = cpu_to_le32(rec->at.instance);
 	rec->ask.m.hdr.slot = cpu_to_le64(rec->at.slot);
-	nswap_ctl_send(&rec->ask, NSWAP_HOLD_ASK, 0);
+	return nswap_ctl_send(&rec->ask, NSWAP_HOLD_ASK, 0);
 }
 
 static void reconcile_finish(struct nswap_peer *peer)
@@ -111,7 +112,8 @@ static void go_on(struct nswap_peer *peer)
 	} else if (--rec->lists) {
 		reconcile_ask(peer);
 	} else {
-		/* the tick reads what was written of @rec */
+		WRITE_ONCE(rec->go_on, jiffies + PAUSE);
+		/* pairs with nswap_reconcile_tick(), which reads what was written of @rec */
 		smp_mb__before_atomic();
 		set_bit(PAUSED, &rec->ask.busy);
 	}
@@ -213,7 +215,15 @@ static void reconcile_start(struct nswap_peer *peer)
 	rec->at = (struct nswap_hold_at){};
 	rec->spared = false;
 	rec->lists = LISTS;
-	reconcile_ask(peer);
+	/* UP, and its connections not yet: at the next tick */
+	if (reconcile_ask(peer))
+		nswap_reconcile_soon(peer);
+}
+
+/* does a comparison pause? any context; a snapshot */
+bool nswap_reconcile_pauses(const struct nswap_peer *peer)
+{
+	return test_bit(PAUSED, &peer->reconcile.ask.busy);
 }
 
 /* begin a comparison that is due, or go on with one; process, the tick; does not sleep */
@@ -221,7 +231,12 @@ void nswap_reconcile_tick(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
 
-	if (test_and_clear_bit(PAUSED, &rec->ask.busy)) {
+	if (nswap_reconcile_pauses(peer)) {
+		/* pairs with go_on() */
+		smp_rmb();
+		if (time_before(jiffies, READ_ONCE(rec->go_on)))
+			return;
+		clear_bit(PAUSED, &rec->ask.busy);
 		rec->lists = LISTS;
 		reconcile_ask(peer);
 	} else if (!time_before(jiffies, READ_ONCE(rec->due))) {

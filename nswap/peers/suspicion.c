@@ -24,7 +24,6 @@
 #define FLOW_MS		6000	/* its other connections live: more patience */
 #define LIVES_MS	2000
 #define GAP_MS		2500u	/* it was not announced: the way there was cut */
-#define GAPS		3u	/* likewise in announcements, where they are rare */
 #define AGAIN_MS	500	/* for what was sent before that to be sent again by TCP */
 /*
  * A server short of memory drops what it is sent to store, and the network repeats that
@@ -52,23 +51,36 @@ static unsigned int patience_ms(struct nswap_peer *peer, const struct nswap_conn
 /**
  * nswap_suspicion_again() - a peer was announced
  * @peer: peer
- * @after_ms: how long after the announcement before
+ * @after_ms: how long after the announcement before, if that was unusual
  *
  * Context: process; does not sleep.
  */
 void nswap_suspicion_again(struct nswap_peer *peer, u64 after_ms)
 {
-	if (after_ms > max(GAP_MS, GAPS * nswap_knob(peer->node, announce_ms)))
-		WRITE_ONCE(peer->again, jiffies ?: 1);
+	if (after_ms <= GAP_MS)
+		return;
+	WRITE_ONCE(peer->again_all, ms_since(READ_ONCE(peer->heard)) > GAP_MS);
+	/* pairs with flow_left_behind() */
+	smp_store_release(&peer->again, jiffies ?: 1);
 }
 
-/* does @c owe an answer since before a cut that is over? */
-static bool flow_left_behind(const struct nswap_peer *peer, const struct nswap_conn *c)
+/*
+ * Does @c owe an answer since before a cut that is over? Page-outs may wait for a peer that
+ * is short of memory and announces nothing either: theirs only if nothing came at all.
+ */
+static bool flow_left_behind(struct nswap_peer *peer, const struct nswap_conn *c)
 {
-	unsigned long again = READ_ONCE(peer->again);
+	/* pairs with nswap_suspicion_again() */
+	unsigned long again = smp_load_acquire(&peer->again), asked = READ_ONCE(c->asked);
 
-	return again && ms_since(again) >= AGAIN_MS &&
-	       nswap_conn_unanswered(c) > ms_since(again);
+	if (!again || time_before(jiffies, again + msecs_to_jiffies(AGAIN_MS)))
+		return false;
+	if (time_after(jiffies, again + msecs_to_jiffies(STORE_MS))) {
+		WRITE_ONCE(peer->again, 0);
+		return false;
+	}
+	return asked && time_before(asked, again) &&
+	       (c->class != NSWAP_CLASS_STORE || READ_ONCE(peer->again_all));
 }
 
 /**

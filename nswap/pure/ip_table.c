@@ -41,6 +41,8 @@
 #include "ip_counter.h"
 #include "ip_table.h"
 
+#define MUCH	3	/* times longer than before */
+
 /* part of every node's id, and so as fixed as the wire protocol */
 static const siphash_key_t id_key = {
 	.key = { 0x6e73776170206964ull, 0x7632303236313131ull },
@@ -188,10 +190,13 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 	struct nswap_ipt_heard h = { .news = NSWAP_IPT_SAME };
 	struct nswap_ipt_entry *e;
 	u16 live = nswap_ipt_find(t, id);
+	u64 after_ms;
 
 	if (live && t->entry[live].epoch == epoch) {
 		e = &t->entry[live];
-		h.after_ms = now_ms > e->heard_ms ? now_ms - e->heard_ms : 0;
+		after_ms = now_ms > e->heard_ms ? now_ms - e->heard_ms : 0;
+		h.after_ms = after_ms > MUCH * e->every_ms ? after_ms : 0;
+		e->every_ms = after_ms;
 		e->heard_ms = now_ms;
 		e->version = 0;
 		h.index = live;

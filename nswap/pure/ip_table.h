@@ -31,6 +31,7 @@
  * @other: of that from another address, @other_at, since any member may have sent it
  * @other_at: likewise; family 0 if there was none
  * @heard_ms: when it was last heard of, ms of a monotonic clock
+ * @every_ms: how long after the time before
  */
 struct nswap_ipt_entry {
 	bool listed;
@@ -50,6 +51,7 @@ struct nswap_ipt_entry {
 	u64 other;
 	struct nswap_addr other_at;
 	u64 heard_ms;
+	u64 every_ms;
 };
 
 /**
@@ -82,7 +84,7 @@ enum nswap_ipt_news {
  * @index: the peer's entry, 0 if FULL
  * @was: REBOOTED: the entry of the epoch that is over, else 0
  * @elsewhere: it came from another address than the entry has
- * @after_ms: SAME: for how long it had not been heard of
+ * @after_ms: SAME: how long it had not been heard of, if that was much longer than before
  */
 struct nswap_ipt_heard {
 	enum nswap_ipt_news news;
