@@ -83,7 +83,7 @@ PARITY = dataclasses.replace(MIRROR, protect=("parity:2+1",))
 SEALED = dataclasses.replace(MIRROR, protect=MIRROR.protect + PARITY.protect, keys=True,
                              over_mb=16)
 COMPRESSED = Shape(options=("--compress", "lz4"), data="mixed", advised=True)
-CACHED = Shape(options=("--cache", "8M", "--early-ack"), advised=True)
+CACHED = Shape(small_mb=160, options=("--cache", "4M", "--early-ack"), advised=True)
 THREE = Shape(small=3, large_mb=704, lent_mb=512, passes=1, over_mb=32, advised=True)
 THREE_MIRROR = Shape(small=3, large=2, large_mb=704, lent_mb=512,
                      protect=MIRROR.protect, passes=1, advised=True)
