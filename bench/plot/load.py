@@ -7,14 +7,15 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-from plot.tables import COLOURS, STYLE, number_in
+from plot import caption, colours
+from plot.tables import STYLE, number_in
 
 RANKS = {"p50": "median", "p99": "99th percentile", "p99.9": "99.9th percentile"}
 PREFIX = "load-"
 
 
 def _panel(panel, rows, rank):
-    for colour, clients in zip(COLOURS, dict.fromkeys(row["clients"] for row in rows)):
+    for colour, clients in zip(colours.PALETTE, dict.fromkeys(row["clients"] for row in rows)):
         mine = [row for row in rows if row["clients"] == clients]
         shares = [row["share"] for row in mine]
         panel.plot(shares, [row["ours"][rank] for row in mine], "-o", color=colour,
@@ -46,8 +47,7 @@ def draw(tables, path):
                           title_fontsize=7)
         about = list(tables.values())[0]["about"]
         commits = dict.fromkeys(t["about"]["commit"] for t in tables.values())
-        figure.text(0.01, 0.004, f"virtual time, 25 Gb Ethernet, {about['kernel']}, commit "
-                    f"{', '.join(commits)}", fontsize=6.5, color="#505050")
-        figure.tight_layout(rect=(0, 0.02, 1, 1))
+        caption.below(figure, f"virtual time, 25 Gb Ethernet, {about['kernel']}, commit "
+                      f"{', '.join(commits)}")
         figure.savefig(path)
         pyplot.close(figure)

@@ -10,33 +10,22 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-from plot import shares, slots
+from plot import caption, colours, shares, slots
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
-COLOURS = {"nswap": "#0b5fa5", "nvme-tcp": "#d97a1e", "nbd": "#7a7a7a",
-           "zram": "#8a5bb0", "brd": "#4b9b5e", "iperf3": "#303030",
-           "tmpfs": "#4b9b5e", "flash": "#b89b2e", "ssd": "#c0504d", "disk": "#7a4a2e",
-           "ram": "#b8b8b8",
-           "home": "#a08040", "pair": "#3a9fbf", "mirror": "#c0504d",
-           "keys": "#5f8fbf", "sealed": "#204060", "lz4": "#9fbf5f", "zstd": "#5f7f2f",
-           "cache": "#bf7fbf", "early": "#7f3f7f", "pair-home": "#c8b060",
-           "parity:4+1": "#e0907f", "parity:4+2": "#903020"}
-POLICY_COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
-                  "#3a9fbf", "#a08040")
 POLICY_TITLES = {"place": "placement: where page-outs go",
                  "read": "reading: which of two copies",
                  "prefetch": "prefetching: which pages go to flash"}
 
 
 def _order(rows, key="device"):
-    seen = {row[key] for row in rows}
-    return [name for name in COLOURS if name in seen]
+    return colours.ordered(row[key] for row in rows)
 
 
-def _bars(axes, groups, names, values, colours=None, text=None):
+def _bars(axes, groups, names, values, text=None):
     """Grouped bars; values[(group, name)] = (middle, low, high); text: how a value
     is written."""
-    colours, text = colours or COLOURS, text or _short
+    has, text = colours.of(names), text or _short
     width = 0.8 / len(names)
     for n, name in enumerate(names):
         for g, group in enumerate(groups):
@@ -44,7 +33,7 @@ def _bars(axes, groups, names, values, colours=None, text=None):
                 continue
             middle, low, high = values[group, name]
             x = g - 0.4 + width * (n + 0.5)
-            axes.bar(x, middle, width * 0.92, color=colours[name],
+            axes.bar(x, middle, width * 0.92, color=has[name],
                      label=name if g == 0 else None,
                      yerr=[[max(0, middle - low)], [max(0, high - middle)]],
                      error_kw={"elinewidth": 1, "ecolor": "#202020"})
@@ -55,6 +44,12 @@ def _bars(axes, groups, names, values, colours=None, text=None):
     axes.set_yscale("log")
 
 
+def _legend_above(panel, title, names):
+    """A panel's title, and beside it its legend, where no bar is."""
+    panel.set_title(title, loc="left")
+    panel.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(names), borderaxespad=0.2)
+
+
 def _short(value):
     if value >= 10000:
         return f"{value / 1000:.0f}k"
@@ -63,18 +58,18 @@ def _short(value):
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def _caption(figure, rows):
+def _caption(figure, rows, above=0):
     row = rows[0]
     runs = max(r["runs"] for r in rows)
     marked = sum(bool(r["marks"]) for r in rows)
-    text = (f"{row['lab']}, {row['kernel']}, commit {row['commit']}; "
-            f"median of {runs} runs, line: all runs")
+    text = f"{row['lab']}, {row['kernel']}, commit {row['commit']}; " + \
+        (f"median of {runs} runs, line: all runs" if runs > 1 else "one run")
     boots = {r.get("boot", 1) for r in rows}
     if len(boots) > 1:
         text += f"; in {len(boots)} boots, each group in one"
     if marked:
         text += f"; {marked} of {len(rows)} rows are marked as disturbed"
-    figure.text(0.01, 0.005, text, fontsize=6.5, color="#505050")
+    caption.below(figure, text, above)
 
 
 def _device(rows, path):
@@ -95,8 +90,9 @@ def _device(rows, path):
                   for r in mine}
         _bars(panel, groups, names, values)
         panel.set_title(title)
-    axes[-1].legend(loc="upper left", ncols=2)
-    _finish(figure, axes, rows, path)
+    figure.legend(*axes[-1].get_legend_handles_labels(), loc="upper left",
+                  ncols=len(names))
+    _finish(figure, axes, rows, path, caption.LEGEND)
 
 
 def _swap(rows, path):
@@ -140,7 +136,7 @@ def _idle(rows, path):
     mine = [row for row in rows if row["state"] != "down"]
     for panel, (title, key, limit) in zip(axes, panels):
         values = [max(0, row[key]) for row in mine]
-        panel.bar(range(len(mine)), values, 0.6, color=COLOURS["nswap"])
+        panel.bar(range(len(mine)), values, 0.6, color=colours.NSWAP)
         for x, value in enumerate(values):
             panel.annotate(f"{value:.3g}", (x, value), ha="center",
                            va="bottom", fontsize=7)
@@ -149,7 +145,6 @@ def _idle(rows, path):
         panel.set_title(f"{title}; line: {limit:g}")
         panel.set_ylim(0, max(values + [limit]) * 1.2)
     _caption(figure, rows)
-    figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path)
     pyplot.close(figure)
 
@@ -161,7 +156,7 @@ def _fairness(rows, path):
     values = {(row["what"], row["flood"]):
               (row["ratio_p99"], row["ratio_min"], row["ratio_max"]) for row in mine}
     _bars(axes, list(dict.fromkeys(row["what"] for row in mine)), names, values,
-          dict(zip(names, POLICY_COLOURS)), "{:.2f}".format)
+          "{:.2f}".format)
     axes.axhline(2, color="#202020", linewidth=1, linestyle="--")
     axes.set_title("seven members beside a flood: p99 of their pages, of that alone")
     axes.legend(loc="upper left", ncols=2)
@@ -175,7 +170,7 @@ def _size(rows, path):
     values = {(step, row["size"]): (row["seconds"][step],) * 3
               for step in steps for row in mine}
     figure, axes = pyplot.subplots(1, 1, figsize=(9, 4))
-    _bars(axes, steps, names, values, dict(zip(names, POLICY_COLOURS)), "{:.2g}".format)
+    _bars(axes, steps, names, values, "{:.2g}".format)
     axes.set_yscale("log")
     axes.set_title(f"a mirrored device with {mine[0]['used_mb']} MiB in use: seconds")
     axes.legend(loc="upper left", ncols=len(names))
@@ -210,7 +205,7 @@ def _tiers(rows, path):
     for x, row in enumerate(mine):
         bound = row["cpu_bound"]
         axes[0].bar(x, row["ratio"], 0.7,
-                    color="#bbbbbb" if bound else COLOURS["nswap"],
+                    color="#bbbbbb" if bound else colours.NSWAP,
                     yerr=[[max(0, row["ratio"] - row["ratio_min"])],
                           [max(0, row["ratio_max"] - row["ratio"])]],
                     error_kw={"elinewidth": 1, "ecolor": "#202020"})
@@ -226,8 +221,8 @@ def _tiers(rows, path):
     axes[0].set_title("IOPS of nswap on flash, of the raw flash's\n"
                       "(grey: the processor is the limit; line: 0.95)")
     for x, row in enumerate(costs):
-        for at, name, colour in ((-0.2, "raw", "#7a7a7a"),
-                                 (0.2, "nswap", COLOURS["nswap"])):
+        for at, name, colour in ((-0.2, "raw", colours.FLASH),
+                                 (0.2, "nswap", colours.NSWAP)):
             value = row[f"{name}_cpu_us"]
             axes[1].bar(x + at, value, 0.38, color=colour,
                         label=name if x == 0 else None)
@@ -235,23 +230,20 @@ def _tiers(rows, path):
                              va="bottom", fontsize=7)
     axes[1].set_xticks(range(len(costs)),
                        [f"{r['op']}\ndepth {r['qd']}" for r in costs], fontsize=6)
-    axes[1].set_title("flash of 0 us: processor time, us a page\n"
-                      "(of a user-mode kernel)")
-    axes[1].legend(loc="upper right")
+    _legend_above(axes[1], "flash of 0 us: processor time, us a page\n"
+                  "(of a user-mode kernel)", ("raw", "nswap"))
     _caption(figure, rows)
-    figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path)
     pyplot.close(figure)
 
 
-def _finish(figure, axes, rows, path):
+def _finish(figure, axes, rows, path, above=0):
     for panel in axes:
         tops = [bar.get_height() for bar in panel.patches]
         # Bars stand on a whole decade below the lowest of them.
         panel.set_ylim(10 ** math.floor(math.log10(min(tops)) - 0.3),
                        max(tops) * 3)
-    _caption(figure, rows)
-    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    _caption(figure, rows, above)
     figure.savefig(path)
     pyplot.close(figure)
 
@@ -269,7 +261,7 @@ def _policy(rows, path):
         values = {(label[r["case"], r["workload"]], r["policy"]):
                   (r["seconds"], r["seconds_min"], r["seconds_max"]) for r in mine}
         _bars(panel, list(label.values()), names, values,
-              dict(zip(names, POLICY_COLOURS)), "{:.3g}".format)
+              "{:.3g}".format)
         panel.set_yscale("linear")
         panel.tick_params(axis="x", labelsize=8)
         panel.set_ylim(0, max(r["seconds_max"] for r in mine) * 1.35)
@@ -277,7 +269,6 @@ def _policy(rows, path):
         panel.set_title(POLICY_TITLES.get(kind, kind))
         panel.legend(loc="upper left", ncols=len(names))
     _caption(figure, rows)
-    figure.tight_layout(rect=(0, 0.02, 1, 1))
     figure.savefig(path)
     pyplot.close(figure)
 
@@ -300,9 +291,8 @@ def _cost(rows, path):
         _bars(panel, list(label.values()), names, values)
         panel.tick_params(axis="x", labelsize=7)
         panel.set_ylabel("instructions a page")
-        panel.set_title(f"Debian's {kernel}, both nodes together")
-        panel.legend(loc="upper right", ncols=len(names))
-    figure.tight_layout()
+        _legend_above(panel, f"Debian's {kernel}, both nodes together", names)
+    caption.below(figure, f"commit {rows[0]['commit']}")
     figure.savefig(path)
     pyplot.close(figure)
 
@@ -313,21 +303,19 @@ def _protect(rows, path):
     figure, (cost, ram) = pyplot.subplots(1, 2, figsize=(11, 3.6),
                                           width_ratios=(2, 1))
     label = {work: work.replace("-", " ", 1) for work in works}
-    colours = dict(zip(once, POLICY_COLOURS))
     _bars(cost, list(label.values()), list(once),
-          {(label[r["work"]], r["protect"]): (r["instr_per_page"],) * 3 for r in rows},
-          colours)
+          {(label[r["work"]], r["protect"]): (r["instr_per_page"],) * 3 for r in rows})
     cost.tick_params(axis="x", labelsize=7)
     cost.set_ylabel("instructions a page")
     cost.set_title(f"Debian's {rows[0]['counted_on']}, all nodes together")
-    cost.legend(loc="upper right", ncols=len(once))
     kinds = {"at rest": "ram_ratio", "while WL2 rewrites": "ram_ratio_rewriting"}
     _bars(ram, list(kinds), list(once),
           {(kind, name): (row[key],) * 3 for kind, key in kinds.items()
-           for name, row in once.items()}, colours, lambda value: f"{value:.2f}")
+           for name, row in once.items()}, lambda value: f"{value:.2f}")
     ram.set_yscale("linear")
     ram.set_ylabel("pages held over live pages")
-    figure.tight_layout()
+    figure.legend(*cost.get_legend_handles_labels(), loc="upper left", ncols=len(once))
+    caption.below(figure, f"commit {rows[0]['commit']}", caption.LEGEND)
     figure.savefig(path)
     pyplot.close(figure)
 
@@ -349,7 +337,7 @@ def draw(bench, rows, path, folder=None):
             _trace(rows, path, folder)
             return
         if bench == "apps":
-            shares.draw(rows, path, COLOURS, _caption)
+            shares.draw(rows, path, _caption)
             return
         {"device": _device, "swap": _swap, "others": _swap, "moves": _moves,
          "idle": _idle, "fairness": _fairness, "tiers": _tiers, "policy": _policy,

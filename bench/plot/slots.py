@@ -15,9 +15,14 @@ import json
 import pathlib
 import sys
 
-STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
-PANELS = (("page-out", "writes (page-outs)", "#d97a1e"),
-          ("page-in", "reads (page-ins)", "#0b5fa5"))
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
+
+from plot import caption, colours  # noqa: E402 (needs the path above)
+
+STYLE = FOLDER / "style.mplstyle"
+PANELS = (("page-out", "writes (page-outs)", colours.PALETTE[1]),
+          ("page-in", "reads (page-ins)", colours.PALETTE[0]))
 
 
 def die(sentence):
@@ -84,11 +89,10 @@ def draw(traces, path):
                                 f"{len(points[op][0])} pages")
                 panel.set_ylabel("swap slot")
             column[-1].set_xlabel("seconds")
-        figure.text(0.01, 0.005, "\n".join(
+        caption.below(figure, "\n".join(
             ", ".join(f"{k} {v}" for k, v in {**({"program": name} if name else {}),
                                               **summary}.items())
-            for name, (_, summary) in traces.items()), fontsize=6.5, color="#505050")
-        figure.tight_layout(rect=(0, 0.01 + 0.02 * len(traces), 1, 1))
+            for name, (_, summary) in traces.items()))
         figure.savefig(path)
         pyplot.close(figure)
 

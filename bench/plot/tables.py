@@ -5,23 +5,23 @@ A table is a panel: bars grouped by row, or lines where the rows are numbers.  W
 scales differ, what is drawn is each column over the one that the table names.
 """
 import pathlib
+import re
 import textwrap
 
 import matplotlib
 matplotlib.use("Agg")
-from matplotlib import patches, pyplot
+from matplotlib import lines, patches, pyplot
 
+from plot import caption, colours
 from tables.markdown import columns_of, number
 from tables.rows import relative
 
 STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
-COLOURS = ("#0b5fa5", "#d97a1e", "#4b9b5e", "#7a7a7a", "#8a5bb0", "#c0504d",
-           "#3a9fbf", "#a08040")
 # Above this quotient of the largest and the smallest value the axis is logarithmic.
 LOGARITHMIC = 12
 # Bars in a panel above which their numbers are written upwards.
 NARROW = 22
-# Characters that the labels below a panel have room for.
+# Characters that the labels below a panel have room for, side by side.
 LABEL = 100
 
 
@@ -50,31 +50,55 @@ def number_in(name):
         return None
 
 
+def _has_paper(table):
+    return any(row["paper"] for row in table["rows"])
+
+
 def _lines(panel, table, columns):
-    for c, column in enumerate(columns):
+    has = colours.of(columns)
+    for column in columns:
         for side, style in (("ours", "-o"), ("paper", "--s")):
             at = [(number_in(r["name"]), r[side].get(column))
                   for r in table["rows"]]
             at = [(x, y) for x, y in at if y is not None]
             if at:
-                panel.plot(*zip(*at), style, color=COLOURS[c], markersize=3,
+                panel.plot(*zip(*at), style, color=has[column], markersize=3,
                            linewidth=1.2)
     panel.set_ylim(bottom=0)
 
 
+def _label(panel, names):
+    """Names below a panel, in lines between words, aslant if a word is wider than its room."""
+    names = [re.sub(r"(\d) ", "\\1\u00a0", name) for name in names]
+    room = LABEL // len(names)
+    parts = [textwrap.wrap(name, room, break_long_words=False) for name in names]
+    if max(len(line) for name in parts for line in name) <= room:
+        panel.set_xticks(range(len(names)), ["\n".join(name) for name in parts])
+    else:
+        panel.set_xticks(range(len(names)), names, rotation=30, ha="right",
+                         rotation_mode="anchor", fontsize=8)
+
+
+def _colour(row, column, has):
+    """Of a bar: its column's; where there is but one, that of the row's device, if any."""
+    device = colours.device_in(row["name"]) if len(has) == 1 else None
+    return colours.DEVICES[device] if device else has[column]
+
+
 def _bars(panel, table, columns):
-    over, rows = table.get("over"), table["rows"]
-    width = 0.84 / (2 * len(columns))
-    size = 7 if len(rows) * len(columns) * 2 <= NARROW else 5.5
+    over, rows, has = table.get("over"), table["rows"], colours.of(columns)
+    sides = ("ours", "paper") if _has_paper(table) else ("ours",)
+    width = 0.84 / (len(sides) * len(columns))
+    size = 7 if len(rows) * len(columns) * len(sides) <= NARROW else 5.5
     seen = []
     for g, row in enumerate(rows):
         for c, column in enumerate(columns):
-            for s, side in enumerate(("ours", "paper")):
+            for s, side in enumerate(sides):
                 value = _values(row, side, over).get(column)
                 if value is None:
                     continue
-                x = g - 0.42 + width * (2 * c + s + 0.5)
-                panel.bar(x, value, width * 0.9, color=COLOURS[c],
+                x = g - 0.42 + width * (len(sides) * c + s + 0.5)
+                panel.bar(x, value, width * 0.9, color=_colour(row, column, has),
                           alpha=0.45 if s else 1, hatch="////" if s else None,
                           edgecolor="white", linewidth=0)
                 between = _between(row, side, column, over)
@@ -85,8 +109,7 @@ def _bars(panel, table, columns):
                                textcoords="offset points",
                                rotation=0 if size == 7 else 90)
                 seen.append(value)
-    panel.set_xticks(range(len(rows)), [
-        textwrap.fill(row["name"], LABEL // len(rows)) for row in rows])
+    _label(panel, [row["name"] for row in rows])
     above = [v for v in seen if v > 0]
     if above and max(above) > LOGARITHMIC * min(above) and min(seen) > 0:
         panel.set_yscale("log")
@@ -96,23 +119,23 @@ def _bars(panel, table, columns):
 
 
 def _panel(panel, ident, table):
-    columns = columns_of(table)
+    columns, over = columns_of(table), table.get("over")
     if _is_line(table):
         _lines(panel, table, columns)
-        theirs = "dashed: the paper's"
+        over, theirs = None, lines.Line2D([], [], color="#606060", linestyle="--", marker="s",
+                                          markersize=3, label="dashed: the paper's")
     else:
         _bars(panel, table, columns)
-        theirs = "hatched: the paper's"
-    over = table.get("over")
-    unit = table["unit"] if not over or _is_line(table) else \
-        f"run time over that on {over}"
-    panel.set_title(f"{ident}: {unit}", loc="left")
-    handles = [patches.Patch(color=COLOURS[c], label=column)
-               for c, column in enumerate(columns)]
-    if any(row["paper"] for row in table["rows"]):
-        handles.append(patches.Patch(facecolor="#aaaaaa", hatch="////",
-                                     edgecolor="white", label=theirs))
-    panel.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        theirs = patches.Patch(facecolor="#aaaaaa", hatch="////", edgecolor="white",
+                               label="hatched: the paper's")
+    panel.set_title(f"{ident}: {table['unit']}" + (f", over {over}" if over else ""),
+                    loc="left")
+    handles = [patches.Patch(color=colour, label=column)
+               for column, colour in colours.of(columns).items()] if columns[1:] else []
+    if _has_paper(table):
+        handles.append(theirs)
+    if handles:
+        panel.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def drawn(table):
@@ -129,8 +152,7 @@ def draw(tables, path):
             _panel(panel, ident, table)
         about = list(tables.values())[0]["about"]
         commits = dict.fromkeys(t["about"]["commit"] for t in tables.values())
-        figure.text(0.01, 0.004, f"virtual time, {about['kernel']}, commit "
-                    f"{', '.join(commits)}", fontsize=6.5, color="#505050")
-        figure.tight_layout(rect=(0, 0.02, 1, 1))
+        caption.below(figure, f"virtual time, {about['kernel']}, commit "
+                      f"{', '.join(commits)}")
         figure.savefig(path)
         pyplot.close(figure)
