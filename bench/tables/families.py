@@ -31,9 +31,9 @@ TABLES = {ident: table for family in FAMILIES
           for ident, table in family.TABLES.items()}
 PAPERS = {ident: paper for family in FAMILIES
           for ident, paper in family.PAPERS.items()}
-# The figure that a table is a panel of, if there is one.
+# The figure that a table is a panel of, if there is one; N-F2 is one of its own.
 FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
-           if family is not fairness for ident in family.PAPERS}
+           if family is not fairness for ident in family.PAPERS if ident != "N-F2"}
 
 
 def nodes(options):

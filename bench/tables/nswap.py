@@ -10,6 +10,7 @@ import functools
 import json
 import pathlib
 
+from plot import slots as trace_of_slots
 from tables import lab, profiles
 from tables.workload import SEEDS, WORKLOADS, workload
 from tables.rows import Paper
@@ -37,7 +38,7 @@ PAPERS = {
                      ("share",), {name: (share,) for name, share in
                                   profiles.SHARES.items()}),
     # Figure 2 in words: nearly every slot is written once, and read more than once
-    "N-F2": Paper("swap slots"),
+    "N-F2": Paper("swap slots, pages, and how often a slot that is read is read"),
 }
 
 
@@ -237,8 +238,13 @@ def causes_table(names):
 
 
 def traced(got):
-    """N-F2's row: where the trace is."""
-    return {"ours": {}, "trace": got["slots"]["trace"]}
+    """N-F2's row: what the trace comes to, and where it is."""
+    trace = got["slots"]["trace"]
+    entries = trace_of_slots.entries_of(pathlib.Path(trace).read_text(encoding="utf-8"))
+    found = trace_of_slots.summary_of(entries, trace_of_slots.points_of(entries))
+    missed = found.pop("entries_missed")
+    return {"ours": found, "trace": trace,
+            "marks": [f"the trace misses {missed} entries"] if missed else []}
 
 
 def slots_figure(names):
