@@ -38,7 +38,7 @@ PAPERS = {
                      ("share",), {name: (share,) for name, share in
                                   profiles.SHARES.items()}),
     # Figure 2 in words: nearly every slot is written once, and read more than once
-    "N-F2": Paper("swap slots, pages, and how often a slot that is read is read"),
+    "N-F2": Paper("pages out and in, slots written, and reads of a slot that is read"),
 }
 
 
