@@ -15,7 +15,7 @@ all_right = sibling("compress").all_right
 
 DESCRIPTION = "pages written last are read from the cache, and never an older one"
 SUITES = ("lab",)
-LONG = ("figures", "swapped")
+LONG = ("figures", "swapped", "first_tier")
 NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 240
 
@@ -219,6 +219,31 @@ def test_figures(t):
         at_least(rate[kind, 1], 0.99, f"{kind}: hit rate of a cache that has all")
         at_least(rate[kind, 2], rate[kind, 8], f"{kind}: a larger cache is no worse")
     at_least(rate["skewed", 4], rate["random", 4], "hit rate where few are used often")
+
+
+def test_first_tier(t):
+    """Local RAM before peers, for a program that its memory group limits and the machine does
+    not: its group is not charged, and fewer of its page-ins take the network."""
+    cluster = started(t)
+    client = cluster[0]
+    took = {}
+    for size in (None, "8M"):
+        dev = client.ctl("device", "add", "--size", "48M",
+                         *(("--cache", size) if size else ()))["device"]
+        client.wait_sessions()
+        before = loaded(cluster)
+        client.swapon(dev)
+        try:
+            # in so much memory, of which none can be the cache's
+            result = eat(client, 24, "12M", order="random", passes=3)
+        finally:
+            client.swapoff(dev)
+        equal(result["wrong_pages"], 0, "wrong pages")
+        took[size] = loaded(cluster) - before
+        client.device_del(dev)
+    t.log(f"page-ins from the lender: {took[None]} without, {took['8M']} with 8 MiB")
+    # what is paged out again unchanged is not written, and not in the cache
+    at_most(took["8M"], 0.9 * took[None], "page-ins from the lender, of those without")
 
 
 def test_swapped(t):
