@@ -51,23 +51,6 @@ static void same_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->top, 1u);
 }
 
-/* a time without announcements counts if it is three times as long as the one before */
-static void unusual_gap(struct kunit *test)
-{
-	static const struct { u64 at, gap; } heard[] = {
-		{ 2100, 0 }, { 5600, 3500 }, { 9100, 0 }, { 10100, 0 }, { 13200, 3100 },
-	};
-	struct nswap_ipt *t = test->priv;
-	struct nswap_announcement a = from(1, 11);
-	int i;
-
-	hear(t, 1, 11, 100);
-	hear(t, 1, 11, 1100);
-	for (i = 0; i < ARRAY_SIZE(heard); i++)
-		KUNIT_EXPECT_EQ(test, nswap_ipt_hear(t, &a, heard[i].at).after_ms,
-				heard[i].gap);
-}
-
 /* no peer has more free than it lends, whatever it announces */
 static void free_is_bounded(struct kunit *test)
 {
@@ -496,7 +479,6 @@ static struct kunit_case ip_table_cases[] = {
 	KUNIT_CASE(starts_empty),
 	KUNIT_CASE(new_peers),
 	KUNIT_CASE(same_again),
-	KUNIT_CASE(unusual_gap),
 	KUNIT_CASE(free_is_bounded),
 	KUNIT_CASE(rebooted),
 	KUNIT_CASE(late_announcement),
