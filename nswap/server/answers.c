@@ -23,7 +23,7 @@
 
 #define MOST	16	/* answers */
 
-/* what is free, or was within this jiffy: for answers with which nothing becomes less */
+/* what is free, or was within this jiffy: where little or nothing becomes less with it */
 u64 nswap_answers_free(struct nswap_srv_conn *conn)
 {
 	unsigned long now = jiffies ?: 1;

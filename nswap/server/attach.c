@@ -90,6 +90,8 @@ u16 nswap_attach_set(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 ins
 			new = NULL;
 			a->instance = instance;
 			a->class = class;
+			/* what is held of it counts, before it has a count of its own */
+			nswap_cache_count(c, o, instance, 0, 0);
 			attach_adopt(c, o, a);
 			list_add_tail(&a->link, &o->attached);
 		}
@@ -191,6 +193,11 @@ u16 nswap_attach_take(struct nswap_cache *c, struct nswap_owner *o,
 	if (attach_take_reserve(c, o, page, nr, taken))
 		return NSWAP_ST_OK;
 	ret = nswap_cache_take_free(c, o, nr, critical, taken);
+	if (ret == -ENOSPC && critical) {
+		/* what is ready for stores is no promise that can be taken back */
+		nswap_owner_gather(c);
+		ret = nswap_cache_take_free(c, o, nr, true, taken);
+	}
 	if (ret == -ENOSPC && critical && !nswap_cache_surplus(c)) {
 		attach_drop(c, nr);
 		ret = nswap_cache_take_free(c, o, nr, true, taken);

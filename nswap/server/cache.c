@@ -6,6 +6,9 @@
  *        ^           ^                             |             |
  *        +-----------+---- more than wanted -------+---- freed --+
  *
+ * An owner that stores much has some of its granted pages ready (ready.h), which count as
+ * being filled.
+ *
  * What is freed while a socket refers to it waits for that first: cache_sent.c. Pages that
  * are short share one (pack.c): it is one that was filled, and it is freed with the last of
  * them; the pages that the others came in are set aside again.
@@ -44,6 +47,7 @@
 #include "cache.h"
 #include "pack.h"
 #include "pure/share.h"
+#include "ready.h"
 
 #define PENDING_MOST	1024u	/* pages of one owner moved here and not claimed */
 #define WINDOW_FIRST	128u	/* pages granted to a new session */
@@ -89,8 +93,25 @@ static void pool_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 }
 
 /*
- * Take granted pages, to fill them. Returns false if fewer than @n were granted; then
- * nothing is taken.
+ * Have pages ready for the next stores of an owner that has promises to spare, nothing being
+ * ready now. Both locks held.
+ */
+static void cache_ready(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_ready *r = &o->ready;
+
+	if (o->granted < 3 * NSWAP_READY || !nswap_ready_may(c, o))
+		return;
+	pool_take(c, o, NSWAP_READY, &r->list);
+	WRITE_ONCE(r->nr, NSWAP_READY);
+	WRITE_ONCE(r->promised, NSWAP_READY);
+	o->granted -= NSWAP_READY;
+	c->granted -= NSWAP_READY;
+}
+
+/*
+ * Take granted pages, to fill them. @o: its lock held. Returns false if fewer than @n were
+ * granted; then nothing is taken.
  */
 bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken)
@@ -98,6 +119,8 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	bool ok;
 
 	spin_lock(&c->lock);
+	nswap_cache_settle(c, o);
+	nswap_cache_unready(c, o);
 	if (o->granted < n && !nswap_cache_holding(c) &&
 	    nswap_cache_room(c) >= n - o->granted)
 		cache_renew(c, o, n - o->granted);
@@ -107,6 +130,7 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		o->granted -= n;
 		c->granted -= n;
 	}
+	cache_ready(c, o);
 	spin_unlock(&c->lock);
 	return ok;
 }
@@ -319,6 +343,7 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 	u32 add;
 
 	spin_lock(&c->lock);
+	nswap_cache_unready(c, o);
 	add = cache_grant(c, o, used, wanted);
 	lacks = nswap_cache_lacks(c);
 	spin_unlock(&c->lock);
@@ -327,13 +352,18 @@ u32 nswap_cache_grant(struct nswap_cache *c, struct nswap_owner *o, u32 used,
 	return add;
 }
 
-/* an owner returns grants; @surplus: what is to be freed, outside of every lock */
+/*
+ * An owner returns grants. @o: its lock held; @surplus: what is to be freed, outside of every
+ * lock
+ */
 void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 			   struct list_head *surplus)
 {
 	u32 revoked;
 
 	spin_lock(&c->lock);
+	nswap_cache_settle(c, o);
+	nswap_cache_unready(c, o);
 	revoked = min(n, o->revoked);
 	o->revoked -= revoked;
 	c->revoked -= revoked;
@@ -345,12 +375,14 @@ void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	spin_unlock(&c->lock);
 }
 
-/* an owner's session is over */
+/* an owner's session is over; its lock is not held */
 void nswap_cache_ungrant(struct nswap_cache *c, struct nswap_owner *o)
 {
 	LIST_HEAD(surplus);
 
+	spin_lock(&o->lock);
 	nswap_cache_take_back(c, o, U32_MAX, &surplus);
+	spin_unlock(&o->lock);
 	nswap_cache_free(&surplus);
 }
 
@@ -393,11 +425,11 @@ u64 nswap_cache_free_pages(struct nswap_cache *c, const struct nswap_owner *o)
 }
 
 /**
- * nswap_cache_stored() - a store is over: what was taken for it is held, or put back
+ * nswap_cache_stored() - stores are over: what was taken for them is held, or put back
  * @c: cache
- * @o: its owner, whose lock is held
+ * @o: their owner, whose lock is held; what it left to be counted is, and has what was taken
  * @fenced: it is promised nothing more
- * @so: @taken and @used, the rest is filled in
+ * @so: @used, the rest is filled in
  *
  * nswap_cache_filled(), nswap_cache_grant() and nswap_cache_free_pages() in one go.
  *
@@ -409,11 +441,14 @@ void nswap_cache_stored(struct nswap_cache *c, struct nswap_owner *o, bool fence
 	bool lacks;
 
 	spin_lock(&c->lock);
-	o->filling -= so->taken;
+	nswap_cache_settle(c, o);
+	nswap_cache_unready(c, o);
 	so->grants = fenced ? 0 : cache_grant(c, o, so->used, 0);
 	so->free = cache_free_pages(c, o);
 	so->above = nswap_cache_above(c);
 	lacks = nswap_cache_lacks(c);
+	if (!fenced)
+		cache_ready(c, o);
 	spin_unlock(&c->lock);
 	if (lacks)
 		nswap_cache_fill_kick(c);

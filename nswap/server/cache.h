@@ -74,12 +74,32 @@ struct nswap_entry {
 };
 
 /**
+ * struct nswap_ready - pages for an owner's next stores, ready.h; under the owner's lock
+ * @list: the pages
+ * @nr: how many
+ * @promised: of these, promised to the owner
+ * @over: pages no longer being filled that still count so, less those that are ready again
+ * @fresh: pages that are held and do not count yet
+ * @instance: their device
+ * @used: pages stored since the owner was last promised more
+ */
+struct nswap_ready {
+	struct list_head list;
+	u32 nr;
+	u32 promised;
+	s32 over;
+	u32 fresh;
+	u32 instance;
+	u32 used;
+};
+
+/**
  * struct nswap_owner - a node that stores pages here
  * @link: in the cache's list
  * @id: node id; write-once
  * @weight: what it gets beside others; written under the cache's lock
  * @lock: protects @epoch, @session, @tree, @lru, @pending,
- *	@pending_tree, @nr_pending, @attached, @seq; outside the
+ *	@pending_tree, @nr_pending, @attached, @seq, @ready; outside the
  *	cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
@@ -92,6 +112,7 @@ struct nswap_entry {
  * @attached: what it said of its devices, see attached.c
  * @reserves: number of those with a reserve, likewise
  * @seq: counts stores and claims
+ * @ready: pages for its next stores
  * @nr_pending: pages in @pending
  * @held: pages in @tree and @pending; under the cache's lock
  * @ram: pages of RAM that these take, shared ones included; likewise
@@ -132,6 +153,7 @@ struct nswap_owner {
 	struct list_head attached;
 	u32 reserves;
 	u64 seq;
+	struct nswap_ready ready;
 	u32 nr_pending;
 	u64 held;
 	u64 ram;
@@ -310,6 +332,8 @@ int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 /* cache_count.c */
 u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, u32 wanted);
+void nswap_cache_settle(struct nswap_cache *c, struct nswap_owner *o);
+void nswap_cache_unready(struct nswap_cache *c, struct nswap_owner *o);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
 		       s64 held, s64 ram);
 void nswap_cache_shared(struct nswap_cache *c, struct nswap_owner *o,
@@ -329,6 +353,7 @@ void nswap_cache_fill_work(struct work_struct *work);
 void nswap_cache_fill_kick(struct nswap_cache *c);
 
 /* cache_sent.c */
+bool nswap_cache_referred(const struct nswap_entry *e);
 bool nswap_cache_sent(struct nswap_cache *c, struct nswap_entry *e);
 void nswap_cache_sent_work(struct work_struct *work);
 u64 nswap_cache_sent_now(struct nswap_cache *c);

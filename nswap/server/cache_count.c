@@ -32,6 +32,44 @@ static void cache_lacks_now(struct nswap_cache *c, struct nswap_owner *o,
 	o->reserved += cache_lacking(a);
 }
 
+static void cache_counted(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
+			  s64 held, s64 ram)
+{
+	struct nswap_attached *a = nswap_attached_find(o, instance);
+
+	o->held += held;
+	c->held += held;
+	if (a)
+		a->held += held;
+	nswap_cache_shared(c, o, a, ram);
+}
+
+/* count what the stores of an owner left; its lock and the cache's held */
+void nswap_cache_settle(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_ready *r = &o->ready;
+
+	o->filling -= r->over;
+	WRITE_ONCE(r->over, 0);
+	if (r->fresh)
+		cache_counted(c, o, r->instance, r->fresh, r->fresh);
+	WRITE_ONCE(r->fresh, 0);
+}
+
+/* nothing is ready for the next stores of an owner any more; likewise */
+void nswap_cache_unready(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_ready *r = &o->ready;
+
+	list_splice_init(&r->list, &c->pool);
+	c->set_aside += r->nr;
+	o->filling -= r->nr;
+	o->granted += r->promised;
+	c->granted += r->promised;
+	WRITE_ONCE(r->promised, 0);
+	WRITE_ONCE(r->nr, 0);
+}
+
 /**
  * nswap_cache_reserve() - set pages aside for a device
  * @c: cache
@@ -49,6 +87,8 @@ u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 	u64 free;
 
 	spin_lock(&c->lock);
+	nswap_cache_settle(c, o);
+	nswap_cache_unready(c, o);
 	o->reserves -= !!a->reserve;
 	cache_lacked(c, o, a);
 	free = min(nswap_cache_promisable(c), nswap_cache_left(c, o));
@@ -71,14 +111,9 @@ u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
 		       s64 held, s64 ram)
 {
-	struct nswap_attached *a = nswap_attached_find(o, instance);
-
 	spin_lock(&c->lock);
-	o->held += held;
-	c->held += held;
-	if (a)
-		a->held += held;
-	nswap_cache_shared(c, o, a, ram);
+	nswap_cache_settle(c, o);
+	cache_counted(c, o, instance, held, ram);
 	spin_unlock(&c->lock);
 }
 
@@ -105,6 +140,7 @@ void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o)
 	struct nswap_attached *a;
 
 	spin_lock(&c->lock);
+	nswap_cache_settle(c, o);
 	c->held -= o->held;
 	o->held = 0;
 	/* shared pages are counted until they are empty */

@@ -92,6 +92,7 @@ static u8 cache_trend(const struct nswap_cache *c)
 void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 {
 	struct nswap_cache *c = node->cache;
+	const struct nswap_owner *o;
 
 	spin_lock(&c->lock);
 	*v = (struct nswap_cache_view){
@@ -102,6 +103,14 @@ void nswap_cache_get_view(struct nswap_node *node, struct nswap_cache_view *v)
 		.granted = c->granted, .held = c->held, .ram = c->ram,
 		.owners = c->nr_owners,
 	};
+	list_for_each_entry(o, &c->owners, link) {
+		u32 fresh = READ_ONCE(o->ready.fresh);
+
+		v->held += fresh;
+		v->ram += fresh;
+		v->set_aside += READ_ONCE(o->ready.nr);
+		v->granted += READ_ONCE(o->ready.promised);
+	}
 	spin_unlock(&c->lock);
 }
 
@@ -112,20 +121,28 @@ bool nswap_owner_next(struct nswap_node *node, unsigned int after,
 	struct nswap_cache *c = node->cache;
 	struct nswap_owner *o;
 	bool found = false;
+	u64 share;
 
 	mutex_lock(&c->hello);
 	list_for_each_entry(o, &c->owners, link) {
 		if (after--)
 			continue;
+		share = min(nswap_cache_share(c), READ_ONCE(c->target));
+		spin_lock(&o->lock);
+		spin_lock(&c->lock);
 		*v = (struct nswap_owner_view){
-			.id = o->id, .epoch = o->epoch, .held = o->held, .ram = o->ram,
-			.granted = o->granted,
+			.id = o->id, .epoch = o->epoch,
+			.held = o->held + o->ready.fresh,
+			.ram = o->ram + o->ready.fresh,
+			.granted = o->granted + o->ready.promised,
 			.connected = !list_empty(&o->conns),
 			.no_home = nswap_owner_homeless(o),
 			.reserved = o->reserved,
 			.weight = o->weight,
-			.share = min(nswap_cache_share(c), READ_ONCE(c->target)),
+			.share = share,
 		};
+		spin_unlock(&c->lock);
+		spin_unlock(&o->lock);
 		found = true;
 		break;
 	}

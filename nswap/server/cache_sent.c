@@ -32,8 +32,8 @@
 #define SENT_PART	16		/* of what is lent, above which answers are copied */
 #define SENT_STOP	50		/* looks at the end, 20 ms each */
 
-/* does a socket refer to the page? */
-static bool sent_referred(const struct nswap_entry *e)
+/* does a socket refer to the page of an entry? any context; a snapshot */
+bool nswap_cache_referred(const struct nswap_entry *e)
 {
 	return page_ref_count(e->page) > 1;
 }
@@ -50,7 +50,7 @@ bool nswap_cache_sent(struct nswap_cache *c, struct nswap_entry *e)
 {
 	bool seldom;
 
-	if (!sent_referred(e))
+	if (!nswap_cache_referred(e))
 		return false;
 	spin_lock(&c->lock);
 	list_add_tail(&e->link, &c->sent);
@@ -99,7 +99,7 @@ static unsigned long sent_give(struct nswap_cache *c)
 	list_for_each_entry_safe(e, next, &c->sent, link) {
 		if (looked++ == SENT_MOST)
 			break;
-		if (sent_referred(e)) {
+		if (nswap_cache_referred(e)) {
 			list_move_tail(&e->link, &later);
 			continue;
 		}
@@ -156,7 +156,7 @@ void nswap_cache_sent_stop(struct nswap_cache *c)
 	for (n = 0; n < SENT_STOP && sent_give(c) != MAX_SCHEDULE_TIMEOUT; n++)
 		msleep(20);
 	list_for_each_entry(e, &c->sent, link) {
-		if (!e->clear || !sent_referred(e))
+		if (!e->clear || !nswap_cache_referred(e))
 			continue;
 		e->clear = false;
 		left++;

@@ -31,6 +31,7 @@
 #include "cache.h"
 #include "core/node.h"
 #include "observe/trace.h"
+#include "owner.h"
 
 #define TRIM_CHUNK	1024	/* pages freed between two cond_resched() */
 #define POOL_PAGES	4096u	/* 16 MiB: unfilled pages of an adaptive node */
@@ -178,6 +179,9 @@ static void cache_follow_target(struct nswap_cache *c, u64 old, u64 new,
 	bool lacks;
 
 	nswap_cache_changed(c, old, new, why);
+	/* reclaim lowers the target itself */
+	if (new < old || READ_ONCE(c->allocated) > new)
+		nswap_owner_gather(c);
 	trim_all(c);
 	if (new < old)
 		nswap_hooks.announce_now(c->node);

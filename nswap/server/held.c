@@ -17,10 +17,12 @@
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
 #include "attached.h"
+#include "core/node.h"
 #include "held.h"
 #include "inject_entry.h"
 #include "pure/share.h"
 #include "pure/slot_map.h"
+#include "ready.h"
 #include "server.h"
 
 #define DROP_CHUNK	256	/* entries dropped under one lock */
@@ -158,7 +160,9 @@ bool nswap_held_take(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 n,
 	bool ok;
 
 	spin_lock(&o->lock);
-	ok = !nswap_held_fenced(conn) && nswap_cache_take(c, o, n, taken);
+	ok = !nswap_held_fenced(conn) &&
+	     (nswap_ready_take(o, n, nswap_knob(c->node, clear_freed), taken) ||
+	      nswap_cache_take(c, o, n, taken));
 	spin_unlock(&o->lock);
 	return ok;
 }
@@ -184,7 +188,7 @@ bool nswap_held_take_reserved(struct nswap_cache *c, struct nswap_srv_conn *conn
 		more += !e;
 		ram += !e || !nswap_entry_ram(e);
 	}
-	if (a && (a->held + more <= a->reserve || a->ram + ram <= a->reserve))
+	if (a && a->reserve && (a->held + more <= a->reserve || a->ram + ram <= a->reserve))
 		ok = nswap_cache_take_reserved(c, o, n, NSWAP_NO_SHARE, taken);
 	spin_unlock(&o->lock);
 	return ok;
@@ -204,14 +208,28 @@ u32 nswap_held_grant(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	return n;
 }
 
-/* nswap_cache_stored() for a connection, which is promised nothing if it is fenced */
+/*
+ * nswap_cache_stored() for a connection, which is promised nothing if it is fenced; or, for a
+ * store after which nothing has to be counted or promised yet, without it.
+ */
 void nswap_held_stored(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		       struct nswap_cache_stored *so)
 {
 	struct nswap_owner *o = conn->owner;
+	struct nswap_ready *r = &o->ready;
+	bool fenced;
 
 	spin_lock(&o->lock);
-	nswap_cache_stored(c, o, nswap_held_fenced(conn), so);
+	fenced = nswap_held_fenced(conn);
+	WRITE_ONCE(r->over, r->over + so->taken);
+	r->used += so->used;
+	if (!fenced && so->taken && r->used < NSWAP_READY && nswap_ready_may(c, o)) {
+		so->free = nswap_answers_free(conn);
+	} else {
+		so->used = r->used;
+		r->used = 0;
+		nswap_cache_stored(c, o, fenced, so);
+	}
 	spin_unlock(&o->lock);
 }
 
@@ -250,10 +268,11 @@ u32 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 	struct nswap_entry *drop[NSWAP_REQ_SLOTS];
 	s64 held = 0, ram = 0;
 	u32 i, inserted = 0;
-	bool fenced;
+	bool fenced, later;
 
 	spin_lock(&o->lock);
 	fenced = nswap_held_fenced(conn);
+	later = !fenced && nswap_ready_may(c, o);
 	for (i = 0; i < nr; i++) {
 		struct nswap_entry *e = entry[i], *old;
 
@@ -268,9 +287,11 @@ u32 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		inserted++;
 		held += !old;
 		ram += (s64)nswap_entry_ram(e) - (old ? nswap_entry_ram(old) : 0);
-		drop[i] = old && !nswap_inject_keep_entry(e, old) ? old : NULL;
+		drop[i] = old && !nswap_inject_keep_entry(e, old) &&
+			  !(later && nswap_ready_again(o, old)) ? old : NULL;
 	}
-	if (held || ram)
+	if ((held || ram) && !(later && held == ram &&
+			       nswap_ready_fresh(o, entry[0]->instance, held)))
 		nswap_cache_count(c, o, entry[0]->instance, held, ram);
 	spin_unlock(&o->lock);
 	nswap_cache_put_all(c, drop, nr);

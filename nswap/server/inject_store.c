@@ -102,9 +102,12 @@ int nswap_inject_answer(struct nswap_srv_conn *conn)
 	} else if (type != NSWAP_STORE_ACK || !nswap_inject_drop_ack()) {
 		return 0;
 	}
+	spin_lock(&conn->owner->lock);
 	spin_lock(&c->lock);
+	nswap_cache_unready(c, conn->owner);
 	inject_grant(conn, -(s64)le32_to_cpu(conn->tx.grants));
 	spin_unlock(&c->lock);
+	spin_unlock(&conn->owner->lock);
 	return ret;
 }
 

@@ -71,6 +71,7 @@ static struct nswap_owner *find_or_make(struct nswap_cache *c, u64 id)
 	o->pending_tree = RB_ROOT;
 	INIT_LIST_HEAD(&o->attached);
 	INIT_LIST_HEAD(&o->packs);
+	INIT_LIST_HEAD(&o->ready.list);
 	o->rest = jiffies;
 	o->full_until = jiffies;
 	o->unmet_until = jiffies;
@@ -353,7 +354,7 @@ u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	u64 n;
 
 	spin_lock(&c->lock);
-	n = conn->owner ? conn->owner->held : 0;
+	n = conn->owner ? conn->owner->held + READ_ONCE(conn->owner->ready.fresh) : 0;
 	spin_unlock(&c->lock);
 	return n;
 }

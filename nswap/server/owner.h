@@ -13,6 +13,7 @@ struct nswap_owner *nswap_owner_droppable(struct nswap_cache *c);
 bool nswap_owner_any_critical(struct nswap_cache *c);
 struct nswap_owner *nswap_owner_turn(struct nswap_cache *c);
 void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o);
+void nswap_owner_gather(struct nswap_cache *c);
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h);
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);

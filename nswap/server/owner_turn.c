@@ -57,7 +57,7 @@ struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 	spin_lock(&c->lock);
 	critical = nswap_owner_any_critical(c);
 	list_for_each_entry(o, &c->owners, link) {
-		bool may = o->held &&
+		bool may = (o->held || READ_ONCE(o->ready.fresh)) &&
 			   (!critical || nswap_owner_has(o, NSWAP_DEV_CRITICAL)) &&
 			   !time_before(jiffies, READ_ONCE(o->rest));
 
@@ -75,4 +75,45 @@ struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 	}
 	spin_unlock(&c->lock);
 	return o;
+}
+
+/* an owner whose stores have left something to be counted, kept; NULL for none */
+static struct nswap_owner *owner_uncounted(struct nswap_cache *c)
+{
+	struct nswap_owner *o, *found = NULL;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(o, &c->owners, link)
+		if (!found && (READ_ONCE(o->ready.nr) || READ_ONCE(o->ready.fresh) ||
+			       READ_ONCE(o->ready.over)))
+			found = o;
+	if (found)
+		found->users++;
+	spin_unlock(&c->lock);
+	return found;
+}
+
+/**
+ * nswap_owner_gather() - have all counts right, and nothing ready for any owner
+ * @c: cache whose target has become less
+ *
+ * A store that began before may leave something to be counted; one that begins now does not,
+ * as long as more is held than the target.
+ *
+ * Context: process, sleeps if an owner has to be freed.
+ */
+void nswap_owner_gather(struct nswap_cache *c)
+{
+	u32 left = READ_ONCE(c->nr_owners);
+	struct nswap_owner *o;
+
+	while (left-- && (o = owner_uncounted(c))) {
+		spin_lock(&o->lock);
+		spin_lock(&c->lock);
+		nswap_cache_settle(c, o);
+		nswap_cache_unready(c, o);
+		spin_unlock(&c->lock);
+		spin_unlock(&o->lock);
+		nswap_owner_leave(c, o);
+	}
 }

@@ -163,6 +163,12 @@ void nswap_cache_free(struct list_head *entries)
 	spin_unlock(&pool.lock);
 }
 
+/* may what is in an entry's page not be replaced by another page at once? */
+bool nswap_cache_referred(const struct nswap_entry *e)
+{
+	return e->clear;
+}
+
 /* an entry has lost its last user; false: no socket refers to its page */
 bool nswap_cache_sent(struct nswap_cache *c, struct nswap_entry *e)
 {

@@ -31,6 +31,8 @@ struct mutex { pthread_mutex_t m; };
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 /* likewise */
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+/* likewise */
+#define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
 
 #define atomic_read(a)		__atomic_load_n(&(a)->v, __ATOMIC_RELAXED)
 #define atomic_add(n, a)	((void)__atomic_add_fetch(&(a)->v, n, __ATOMIC_SEQ_CST))
