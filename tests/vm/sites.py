@@ -26,6 +26,7 @@ OURS = re.compile(r"(?:^|/)((?:nswap|policy|prefetch|proc)/[\w/]+\.[ch]):(\d+)")
 # what the locks and words of a file belong to, or those of a line with this in it
 WHOSE = {
     "nswap/transport/conn.c": "connection",
+    "nswap/transport/conn_take.c": "connection",
     "nswap/peers/session_send.c": "connection",
     "nswap/peers/peer.c": "peer",
     "nswap/peers/parked.c": "peer",
@@ -38,8 +39,12 @@ WHOSE = {
     "nswap/server/answers.c": "owner",
     "nswap/server/cache.c": "lender",
     "nswap/server/cache_count.c": "lender",
+    "nswap/server/ready.h": "owner",
     "nswap/client/pageout_limit.c": "device",
     "nswap/client/free.c": "device",
+    "nswap/pure/freed_set.c": "device",
+    "nswap/pure/freed_set.h": "device",
+    "->place_lock": "node",
     "&peer->": "peer",
     "&e->ref": "page",
     "smp_mb()": "barrier",
