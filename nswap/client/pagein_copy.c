@@ -140,8 +140,7 @@ u16 nswap_copy_place(struct nswap_io *io, unsigned int i,
 /* may a MOVING page be read from its old place? if not, wait for its claim */
 bool nswap_copy_usable(struct nswap_io *io, unsigned int i, const struct nswap_slot *s)
 {
-	return !nswap_peer_hopeless(nswap_peer_state(io->dev->node,
-						     nswap_copy_place(io, i, s)));
+	return !nswap_peer_gone(io->dev->node, nswap_copy_place(io, i, s));
 }
 
 /* does a page with these places, in this generation, have one at a peer, and rest there? */

@@ -36,7 +36,6 @@
 #include "free.h"
 #include "peers/peer.h"
 #include "pure/page_xor.h"
-#include "pure/peer_state.h"
 #include "row.h"
 
 #define FEW_PART	16	/* strips are few when less than this part is unused */
@@ -278,8 +277,7 @@ bool nswap_cell_bad(const struct nswap_parity *p, u32 cell)
 	struct nswap_slot s = nswap_slot_look(p->cells, cell);
 
 	return s.state == NSWAP_SLOT_LOST ||
-	       (nswap_slot_at_peer(&s) &&
-		nswap_peer_hopeless(nswap_peer_state(p->dev->node, s.peer)));
+	       (nswap_slot_at_peer(&s) && nswap_peer_gone(p->dev->node, s.peer));
 }
 
 /* how many cells of a group are bad? a snapshot; any context */
