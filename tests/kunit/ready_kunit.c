@@ -239,6 +239,8 @@ static void right(struct kunit *test, struct ready_test *r)
 	KUNIT_ASSERT_EQ(test, on_list(&ready->list), (u64)ready->nr);
 	KUNIT_ASSERT_LE(test, ready->promised, ready->nr);
 	KUNIT_ASSERT_EQ(test, r->o.held + ready->fresh, held);
+	/* never fewer than none either */
+	KUNIT_ASSERT_LE(test, r->o.held, (u64)PAGES);
 	KUNIT_ASSERT_EQ(test, r->o.ram, r->o.held);
 	KUNIT_ASSERT_EQ(test, r->c.held, r->o.held);
 	KUNIT_ASSERT_EQ(test, (s64)r->o.filling, (s64)ready->nr + ready->over);
