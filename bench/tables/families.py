@@ -8,7 +8,8 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import fairness, lab, library, load, nswap, others, prefetch, shorter, today
+from tables import (
+    fairness, lab, library, load, nswap, others, prefetch, reads, shorter, today)
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -17,6 +18,7 @@ NODES = 2
 FAMILIES = (
     nswap,
     prefetch,
+    reads,
     others,
     library,
     load,
@@ -31,9 +33,11 @@ TABLES = {ident: table for family in FAMILIES
           for ident, table in family.TABLES.items()}
 PAPERS = {ident: paper for family in FAMILIES
           for ident, paper in family.PAPERS.items()}
-# The figure that a table is a panel of, if there is one; N-F2 is one of its own.
+# The figure that a table is a panel of, if there is one; N-F2 is one of its own, and
+# N-T7-runs has a unit for each column.
 FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
-           if family is not fairness for ident in family.PAPERS if ident != "N-F2"}
+           if family is not fairness for ident in family.PAPERS
+           if ident not in ("N-F2", "N-T7-runs")}
 
 
 def nodes(options):

@@ -9,7 +9,7 @@ from nswaptest.scenario import ROOT
 
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/lab")]
 
-from tables import boots, compare, families, units  # noqa: E402 (needs the path above)
+from tables import boots, compare, families, reads, units  # noqa: E402 (needs the path above)
 from tables.workload import WORKLOADS  # noqa: E402
 
 DESCRIPTION = "the papers' tables are made of units as they should be"
@@ -49,6 +49,19 @@ def test_seeds(_):
     equal(made["ours"], {"rr": 1.5}, "median")
     equal(made["more"], {"off": None, "between": {"rr": [1.0, 2.0]}, "seeds": 2},
           "what else the row says")
+
+
+def test_reads(_):
+    """A run's page reads by the paper's columns: sums, shares, and one read of each."""
+    run = {"seconds": 2.0, "network": {"pages": 30, "seconds": 0.006, "us": 200.0},
+           "flash": {"pages": 10, "seconds": 0.002, "us": 200.0}}
+    equal(reads.run_row("WL1, rand", {"run": run})["ours"],
+          {"TT": 2.0, "NWRsp": 200.0, "FRCtm": 0.002, "NWRCtm": 0.006, "NFreads": 10,
+           "of reads": 0.25, "of time": 0.25}, "with flash")
+    equal(reads.reads_row("WL1, rand", {"run": run})["paper"],
+          {"network": 141.5, "flash": 843.6}, "the paper's reads")
+    equal(reads.papers_run("HPL, none"), {"TT": 628.4, "NWRsp": 153.1, "NWRCtm": 96.1},
+          "the paper without flash")
 
 
 def test_again(_):
