@@ -11,13 +11,15 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "prog.h"
+#include "vmstat.h"
 #include "work.h"
 
 #define TOLD_MOST	8
-#define COMMON_FLAGS	6
+#define COMMON_FLAGS	7
 #define FLAGS_MOST	16
 
 enum { FILL, MEASURE, CHECK, PHASES };
@@ -28,7 +30,7 @@ struct control {
 	atomic_uint_fast64_t wrong_pages, wrong_results;
 	struct phase {
 		double begin, end;
-		uint64_t in, out;
+		struct vmstat counted;
 	} phases[PHASES];
 	unsigned int phase;	/* the one that runs */
 };
@@ -36,7 +38,7 @@ struct control {
 uint64_t work_seed = 1, work_damage, work_processes = 1;
 
 static const struct work_about *program;
-static uint64_t compute_ns;
+static uint64_t compute_ns, fault_ns;
 /* Sleeps shorter than this are put off: a system call for each unit of work
  * would be measured as well.
  */
@@ -53,6 +55,8 @@ static const struct work_flag common[COMMON_FLAGS] = {
 	  .help = "N     sleep N nanoseconds a unit of work (default 0); a unit is" },
 	{ .name = "compute-step-us", .number = &compute_step_us, .max = 1000000,
 	  .help = "N   in sleeps of at least N microseconds (default 100)" },
+	{ .name = "fault-ns", .number = &fault_ns, .max = 1000000000,
+	  .help = "N       and N nanoseconds a fault that reads, when it computes next" },
 	{ .name = "damage", .number = &work_damage, .max = 1 << 10,
 	  .help = "N         spoil N places behind the verifier's back (default 0)" },
 	{ .name = "out", .text = &out_file,
@@ -126,32 +130,12 @@ static void stay_in_memory(void)
 		return;		/* not allowed, then the program is swapped too */
 }
 
-static void swapped(uint64_t *in, uint64_t *out)
-{
-	unsigned long long v;
-	char key[64];
-	FILE *f = fopen("/proc/vmstat", "r");
-
-	if (!f)
-		return;
-	while (fscanf(f, "%63s %llu", key, &v) == 2) {
-		if (!strcmp(key, "pswpin"))
-			*in = v;
-		else if (!strcmp(key, "pswpout"))
-			*out = v;
-	}
-	fclose(f);
-}
-
 static void end_phase(void)
 {
 	struct phase *p = &control->phases[control->phase];
-	uint64_t in = 0, out = 0;
 
-	swapped(&in, &out);
 	p->end = work_now();
-	p->in = in - p->in;
-	p->out = out - p->out;
+	p->counted = vmstat_between(p->counted, vmstat_now());
 }
 
 static void begin_phase(unsigned int next)
@@ -159,7 +143,7 @@ static void begin_phase(unsigned int next)
 	struct phase *p = &control->phases[next];
 
 	control->phase = next;
-	swapped(&p->in, &p->out);
+	p->counted = vmstat_now();
 	p->begin = work_now();
 }
 
@@ -277,12 +261,26 @@ void work_barrier(void)
 	pthread_barrier_wait(&control->barrier);
 }
 
+/* What the faults that read since the last time are to take. */
+static int64_t faults_ns(void)
+{
+	static long seen;
+	struct rusage own;
+	long before = seen;
+
+	if (!fault_ns)
+		return 0;
+	getrusage(RUSAGE_SELF, &own);
+	seen = own.ru_majflt;
+	return (int64_t)((uint64_t)(seen - before) * fault_ns);
+}
+
 void work_compute(uint64_t units)
 {
 	struct timespec ts, before, after;
 	int64_t took;
 
-	debt_ns += (int64_t)(units * compute_ns);
+	debt_ns += (int64_t)(units * compute_ns) + faults_ns();
 	if (debt_ns < (int64_t)(compute_step_us * 1000))
 		return;
 	ts.tv_sec = debt_ns / 1000000000;
@@ -362,6 +360,8 @@ static double seconds(unsigned int which)
 
 int work_end(void)
 {
+	const struct vmstat *fill = &control->phases[FILL].counted;
+	const struct vmstat *measure = &control->phases[MEASURE].counted;
 	uint64_t accesses = control->accesses;
 	double measured;
 	char text[2048];
@@ -375,7 +375,9 @@ int work_end(void)
 		 "\"us_per_access\": %.3f, \"verified\": %llu, "
 		 "\"wrong_pages\": %llu, \"wrong_results\": %llu, "
 		 "\"fill_pswpin\": %llu, \"fill_pswpout\": %llu, "
-		 "\"pswpin\": %llu, \"pswpout\": %llu}\n",
+		 "\"fill_faults\": %llu, \"fill_major\": %llu, "
+		 "\"pswpin\": %llu, \"pswpout\": %llu, "
+		 "\"faults\": %llu, \"major\": %llu}\n",
 		 program->name, members, (unsigned long long)work_seed,
 		 (unsigned long long)compute_ns, seconds(FILL), measured,
 		 seconds(CHECK), (double)control->slept_ns / 1e9,
@@ -384,10 +386,10 @@ int work_end(void)
 		 (unsigned long long)control->verified,
 		 (unsigned long long)control->wrong_pages,
 		 (unsigned long long)control->wrong_results,
-		 (unsigned long long)control->phases[FILL].in,
-		 (unsigned long long)control->phases[FILL].out,
-		 (unsigned long long)control->phases[MEASURE].in,
-		 (unsigned long long)control->phases[MEASURE].out);
+		 (unsigned long long)fill->in, (unsigned long long)fill->out,
+		 (unsigned long long)fill->faults, (unsigned long long)fill->major,
+		 (unsigned long long)measure->in, (unsigned long long)measure->out,
+		 (unsigned long long)measure->faults, (unsigned long long)measure->major);
 	result_file(out_file, text, strlen(text));
 	fputs(text, stdout);
 	return control->wrong_pages || control->wrong_results ? EXIT_WRONG : 0;
