@@ -10,6 +10,8 @@ import pathlib
 
 from tables import (
     fairness, lab, library, load, nswap, others, prefetch, reads, shorter, today)
+from tables import fairness, lab, library, load, nswap, others, prefetch, quicksorts, \
+    shorter, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -20,6 +22,7 @@ FAMILIES = (
     prefetch,
     reads,
     others,
+    quicksorts,
     library,
     load,
     fairness,
@@ -38,6 +41,7 @@ PAPERS = {ident: paper for family in FAMILIES
 FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
            if family is not fairness for ident in family.PAPERS
            if ident not in ("N-F2", "N-T7-runs")}
+           if ident not in getattr(family, "UNDRAWN", ())}
 
 
 def nodes(options):

@@ -22,7 +22,7 @@ from nswaptest.modelled import Modelled
 
 DEVICES = ("nswap2l", "network", "flash", "disk")
 FILES = "/run/paper-files"
-SECTORS = 2048
+SECTORS, PAGE_SECTORS = 2048, 8
 _number = itertools.count()
 
 
@@ -120,19 +120,35 @@ def device(cluster, name, mb, disk):
             yield stack.enter_context(nswap(cluster, mb, "--flash", flash.path))
 
 
+def folder_of(path):
+    """Where the kernel says what it knows of a block device."""
+    number = os.stat(path).st_rdev
+    return pathlib.Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+
+
 def queues_of(path):
     """Where the kernel keeps the requests of a block device."""
-    number = os.stat(path).st_rdev
-    folder = pathlib.Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    folder = folder_of(path)
     below = list(folder.glob("slaves/*"))
     return [where / "queue/nr_requests" for where in below or [folder]]
 
 
+def requests_of(path):
+    """What a block device was asked for until now: requests, and their pages; nothing
+    without a device."""
+    if not path:
+        return {}
+    reads, _, read, _, writes, _, written = \
+        map(int, (folder_of(path) / "stat").read_text().split()[:7])
+    return {"reads": reads, "read_pages": read // PAGE_SECTORS, "writes": writes,
+            "written_pages": written // PAGE_SECTORS}
+
+
 @contextlib.contextmanager
-def swapped(node, path):
-    """A device is swapped to, profiles.REQUESTS at a time."""
+def swapped(node, path, requests=profiles.REQUESTS):
+    """A device is swapped to, so many requests at a time."""
     for queue in queues_of(path):
-        queue.write_text(str(profiles.REQUESTS))
+        queue.write_text(str(requests))
     node.run(["mkswap", path])
     node.run(["swapon", "-p", "100", path])
     try:

@@ -2,7 +2,6 @@
 """Tables of the papers beside the Nswap2L paper, and one of 2026's hardware.
 
   A-F5.1 A-F5.2   Anemone thesis: what a block access takes, step by step
-  A-F5.3 A-F5.4   the same: so many quicksorts at once
   M-T1            Markatos and Dramitinos: what a page transfer takes
   D-F7 D-F8       Dodo: speed-up over the disk
   2026            WL1 and WL2 on hardware of that year
@@ -12,8 +11,8 @@ in its rows.  Those papers' programs ran for minutes on machines of another time
 compare disk with network RAM, not seconds.  Sizes are in MiB; a program has
 the share of its memory that it had there, and BASE_MB for itself.
 
-Programs compute in no time, except where a paper says how long they took: quicksort
-and what Dodo ran.  There is no processor time in any figure, on either side.
+Programs compute in no time, except where a paper says how long they took: what Dodo
+ran.  There is no processor time in any figure, on either side.
 """
 import contextlib
 import functools
@@ -36,13 +35,6 @@ PAGE = 4096
 
 # A-F5.1, A-F5.2, section 5.2: 25 trials of 100 random blocks out of 400 MB.
 TRIALS, BLOCKS, SPACE_MB = 25, 100, 400
-# A-F5.3, section 5.4: 400 MB of integers and 100 MB of RAM for them.  Here both are
-# a 25th.  Table 5.2: one quicksort of 409 MB takes 6.59 s with enough RAM, which
-# for n log n comparisons of n integers is 2.3 ns each, 2 360 for 1024.
-SORT_MB, SORT_RAM_MB, SORT_NS = 16, 4, 2360
-SORT_PROCESSES = (1, 2, 4, 8, 16)
-# and what a process has beside its array: stacks, page tables
-PROCESS_KB = 96
 # M-T1, all twice their RAM.  NBODY goes all over its tree for each body: only every
 # 64th is moved.
 MARKATOS = {"MVEC": ("mvec",), "QSORT": ("quicksort",), "FFT": ("fft",),
@@ -76,12 +68,6 @@ PAPERS = {
     "A-F5.2-steps": Paper("us of each step of a page-in, means",
                           ("network", "peer", "total"),
                           {"page-in": (343.24 + 341.8, 0.94, 700.2)}),
-    # one: Table 5.2; the others are only drawn there
-    "A-F5.3": Paper("seconds until the last of N quicksorts is done", DEVICES,
-                    {"1": (143.28, 96.08)}, over="network"),
-    # one: Table 5.2; section 5.4.3: "a factor 10 around run 8"
-    "A-F5.4": Paper("disk over network, by the number of quicksorts", ("speed_up",),
-                    {"1": (1.49,), "8": (10,)}),
     "M-T1": Paper("ms a page transfer (theirs of 8 KiB)", DEVICES,
                   {"MVEC": (11.36, 7.02), "QSORT": (17.89, 9.63),
                    "FFT": (18.77, 8.7), "GAUSS": (18.74, 8.42),
@@ -200,14 +186,6 @@ def of_program(got):
             "pages": got["moved"], "said": f"{got['total']:.3f} s"}
 
 
-def quicksorts(run, processes, dev):
-    """A-F5.3 and A-F5.4: so many at once."""
-    return of_program(on_device(
-        run, profiles.NSWAP2L, dev, 2 * SORT_MB, "quicksort", "--mb", SORT_MB,
-        "--processes", processes, "--compute-ns", SORT_NS,
-        ram_mb=SORT_RAM_MB + processes * PROCESS_KB / 1024))
-
-
 def transfers(run, name, dev):
     """M-T1: a program that does nothing but swap."""
     return of_program(on_device(
@@ -250,8 +228,8 @@ def of_now(run, name, dev):
     return {"total": total, "said": f"{total:.4f} s"}
 
 
-MEASURES = {"access": block_accesses, "quicksorts": quicksorts,
-            "transfers": transfers, "requests": requests, "lu": lu, "now": of_now}
+MEASURES = {"access": block_accesses, "transfers": transfers, "requests": requests,
+            "lu": lu, "now": of_now}
 
 
 # -- on the host ------------------------------------------------------------
@@ -308,15 +286,6 @@ def speed_up_row(profile, key, got):
             "runs": runs_of(got), "profile": profile.what}
 
 
-def quicksorts_table(_):
-    """A-F5.3 and A-F5.4."""
-    for ident, make in (
-            ("A-F5.3", functools.partial(seconds_row, profiles.NSWAP2L)),
-            ("A-F5.4", functools.partial(speed_up_row, profiles.NSWAP2L, "total"))):
-        for processes in SORT_PROCESSES:
-            yield Row(ident, str(processes), on_each("quicksorts", processes), make)
-
-
 def transfer_row(got):
     """M-T1: time over pages in and out."""
     return {"ours": {dev: round(found["total"] * 1e3 / found["pages"], 4)
@@ -348,5 +317,5 @@ def now_table(_):
                   functools.partial(seconds_row, profiles.NOW))
 
 
-TABLES = {"A-F5.1": accesses_table, "A-F5.3": quicksorts_table,
-          "M-T1": transfers_table, "D-F7": dodo_table, "2026": now_table}
+TABLES = {"A-F5.1": accesses_table, "M-T1": transfers_table,
+          "D-F7": dodo_table, "2026": now_table}
