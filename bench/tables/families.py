@@ -12,6 +12,8 @@ from tables import (
     fairness, lab, library, load, nswap, others, prefetch, reads, shorter, today)
 from tables import fairness, lab, library, load, nswap, others, prefetch, quicksorts, \
     shorter, today
+from tables import fairness, lab, library, load, markatos, nswap, others, prefetch, \
+    quicksorts, shorter, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -23,6 +25,7 @@ FAMILIES = (
     reads,
     others,
     quicksorts,
+    markatos,
     library,
     load,
     fairness,

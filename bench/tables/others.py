@@ -2,7 +2,6 @@
 """Tables of the papers beside the Nswap2L paper, and one of 2026's hardware.
 
   A-F5.1 A-F5.2   Anemone thesis: what a block access takes, step by step
-  M-T1            Markatos and Dramitinos: what a page transfer takes
   D-F7 D-F8       Dodo: speed-up over the disk
   2026            WL1 and WL2 on hardware of that year
 
@@ -35,17 +34,11 @@ PAGE = 4096
 
 # A-F5.1, A-F5.2, section 5.2: 25 trials of 100 random blocks out of 400 MB.
 TRIALS, BLOCKS, SPACE_MB = 25, 100, 400
-# M-T1, all twice their RAM.  NBODY goes all over its tree for each body: only every
-# 64th is moved.
-MARKATOS = {"MVEC": ("mvec",), "QSORT": ("quicksort",), "FFT": ("fft",),
-            "GAUSS": ("gauss",), "NBODY": ("nbody", "--every", 64)}
-TRANSFER_MB, TRANSFER_RAM_MB = 8, 4
-MARKATOS_MB = 32        # GAUSS there: 2000 x 2000 of 8 bytes
 # D-F8, section 5.1: 1 GB of data and 80 MB of it local; 10 ms between requests.
 DODO_MB, DODO_RAM, DODO_NS, DODO_DATA_MB = 16, 80 / 1024, 10_000_000, 1024
 PATTERNS, REQUESTS_KB = ("sequential", "hotcold", "random"), (8, 32)
 # D-F7: lu spends 9 % of its time reading; GAUSS stands for it.
-LU_IO, LU_UNIT = 0.09, 1024
+LU_IO, LU_UNIT, LU_MB, LU_RAM_MB = 0.09, 1024, 8, 4
 NOW_DEVICES, NOW_WORKLOADS = ("network", "flash", "disk"), ("WL1", "WL2")
 
 ACCESS = ("mean", "low", "high")
@@ -68,10 +61,6 @@ PAPERS = {
     "A-F5.2-steps": Paper("us of each step of a page-in, means",
                           ("network", "peer", "total"),
                           {"page-in": (343.24 + 341.8, 0.94, 700.2)}),
-    "M-T1": Paper("ms a page transfer (theirs of 8 KiB)", DEVICES,
-                  {"MVEC": (11.36, 7.02), "QSORT": (17.89, 9.63),
-                   "FFT": (18.77, 8.7), "GAUSS": (18.74, 8.42),
-                   "NBODY": (22.14, 8.21)}, over="network"),
     # section 5.3; over U-Net 1.2 and 3.2
     "D-F7": Paper("speed-up over disk; the paper: over UDP", ("speed_up",),
                   {"lu": (1.15,), "dmine": (2.6,)}),
@@ -186,14 +175,6 @@ def of_program(got):
             "pages": got["moved"], "said": f"{got['total']:.3f} s"}
 
 
-def transfers(run, name, dev):
-    """M-T1: a program that does nothing but swap."""
-    return of_program(on_device(
-        run, profiles.MARKATOS.scaled(TRANSFER_MB / MARKATOS_MB), dev,
-        2 * TRANSFER_MB, *MARKATOS[name], "--mb", TRANSFER_MB,
-        ram_mb=TRANSFER_RAM_MB))
-
-
 def dodo_profile(mb):
     """Dodo's hardware with a disk as much smaller as the data is."""
     return profiles.DODO.scaled(mb / DODO_DATA_MB)
@@ -209,11 +190,11 @@ def requests(run, pattern, kb, dev, compute_ns=DODO_NS):
 
 def lu(run, dev):
     """D-F7: a program that computes for all but 9 % of its time on the disk."""
-    profile, mb = dodo_profile(TRANSFER_MB), TRANSFER_MB
+    profile, mb = dodo_profile(LU_MB), LU_MB
 
     def gauss(dev, *flags):
         return on_device(run, profile, dev, 2 * mb, "gauss", "--mb", mb, *flags,
-                         ram_mb=TRANSFER_RAM_MB)
+                         ram_mb=LU_RAM_MB)
     lone = gauss("disk")
     units = lone["n"] ** 3 / 3 / LU_UNIT
     compute = lone["seconds"] * (1 / LU_IO - 1) / units
@@ -228,8 +209,8 @@ def of_now(run, name, dev):
     return {"total": total, "said": f"{total:.4f} s"}
 
 
-MEASURES = {"access": block_accesses, "transfers": transfers, "requests": requests,
-            "lu": lu, "now": of_now}
+MEASURES = {"access": block_accesses, "requests": requests, "lu": lu,
+            "now": of_now}
 
 
 # -- on the host ------------------------------------------------------------
@@ -286,19 +267,6 @@ def speed_up_row(profile, key, got):
             "runs": runs_of(got), "profile": profile.what}
 
 
-def transfer_row(got):
-    """M-T1: time over pages in and out."""
-    return {"ours": {dev: round(found["total"] * 1e3 / found["pages"], 4)
-                     for dev, found in got.items()},
-            "runs": runs_of(got), "profile": profiles.MARKATOS.what}
-
-
-def transfers_table(_):
-    """M-T1."""
-    for name in MARKATOS:
-        yield Row("M-T1", name, on_each("transfers", name), transfer_row)
-
-
 def dodo_table(_):
     """D-F7 and D-F8: the measured part's time."""
     make = functools.partial(speed_up_row, profiles.DODO, "seconds")
@@ -317,5 +285,4 @@ def now_table(_):
                   functools.partial(seconds_row, profiles.NOW))
 
 
-TABLES = {"A-F5.1": accesses_table, "M-T1": transfers_table,
-          "D-F7": dodo_table, "2026": now_table}
+TABLES = {"A-F5.1": accesses_table, "D-F7": dodo_table, "2026": now_table}
