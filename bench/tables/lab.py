@@ -87,14 +87,15 @@ def disk_of(mb, files=FILES, scheduler=None):
 
 
 @contextlib.contextmanager
-def nswap(cluster, mb, *args):
-    """nswap with a peer that lends enough for all of it; its path.  args: more of device
-    add."""
+def nswap(cluster, mb, *args, lend_mb=None):
+    """nswap with a peer that lends so much, by default enough for all of it; its path.
+    args: more of device add."""
     owner, peer = cluster
-    peer.up(lend=f"{mb + 16}M", peers=[owner], no_broadcast=True)
+    peer.up(lend=f"{round((lend_mb or mb + 16) * 1024)}K", peers=[owner],
+            no_broadcast=True)
     owner.up(lend="0", peers=[peer], no_broadcast=True)
     wait_for(lambda: owner.peers().get(peer.addr, {}).get(
-        "free_pages", 0) >= mb << 8, 30, "the peer offers its room")
+        "free_pages", 0) >= int((lend_mb or mb) * 256), 30, "the peer offers its room")
     dev = owner.ctl("device", "add", "--size", f"{mb}M", *args)["device"]
     owner.wait_sessions()
     try:

@@ -3,6 +3,7 @@
 
   D-lib-F7   dmine and lu: speed-up over the file alone
   D-lib-F8   sequential, hotcold, random: the same
+  D-lib-F8-2GB   the same of more data than the peers have room for
 
 What others.py has as programs that swap is here as in that paper: a file on the disk, of
 which the kernel keeps in memory what the program's group has room for, or regions of it in
@@ -18,8 +19,8 @@ from lib import apps
 from nswaptest.check import Failure
 from nswaptest.lab import sh
 from tables import lab, profiles
-from tables.others import DODO_DATA_MB, DODO_NS, DODO_RAM, DODO_SAYS, LU_IO, PATTERNS, \
-    REQUESTS_KB
+from tables.others import DODO_DATA_MB, DODO_LENT_MB, DODO_NS, DODO_RAM, DODO_SAYS, \
+    LU_IO, PATTERNS, REQUESTS_KB
 from tables.rows import Paper
 from tables.units import Row, Unit
 
@@ -46,19 +47,23 @@ PAPERS = {
         "speed-up over the file alone, likewise; the paper: \"virtually none\", and 2 to 3",
         COLUMNS, {f"{pattern} {kb} KiB": DODO_SAYS[pattern]
                   for pattern in PATTERNS for kb in REQUESTS_KB}),
+    "D-lib-F8-2GB": Paper(
+        "speed-up over the file alone, likewise, of twice the data, more than the peers "
+        "have room for", COLUMNS, {f"sequential {kb} KiB": (1,) for kb in REQUESTS_KB}),
 }
 
 
 # -- inside the lab's kernel ------------------------------------------------
 
 @contextlib.contextmanager
-def place(run, mb):
-    """The disk with an empty file system, and the device; the device's path."""
-    profile = profiles.DODO.scaled(mb / DODO_DATA_MB)
+def place(run, mb, span_mb=None, lend_mb=None):
+    """The disk with an empty file system, and the device; the device's path. span_mb: the
+    data that the disk is scaled by, lend_mb: what the peer lends, if not enough."""
+    profile = profiles.DODO.scaled((span_mb or mb) / DODO_DATA_MB)
     lab.ethernet(run.cluster, (profile.owner_kbit, profile.peer_kbit), profile.delay_us)
     FOLDER.mkdir(exist_ok=True)
     with lab.modelled("disk", 2 * mb, profile.disk) as disk, \
-            lab.nswap(run.cluster, 2 * mb) as path:
+            lab.nswap(run.cluster, 2 * mb, lend_mb=lend_mb) as path:
         sh("mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0", "-O", "^has_journal", disk)
         sh("mount", "-t", "ext4", disk, str(FOLDER))
         try:
@@ -67,14 +72,14 @@ def place(run, mb):
             sh("umount", str(FOLDER))
 
 
-def program(run, device, access, name, *flags):
+def program(run, device, access, name, *flags, regions_mb=REGIONS_MB):
     """Run one of lib/examples with nothing of its file in memory; its result."""
     path = run.node.prog(name)
     sh("sync")
     run.node.write("/proc/sys/vm/drop_caches", "3")
     with open(path, "rb") as file:
         file.read()         # the program itself is no part of what it may keep
-    limit = LOCAL_MB + BASE_MB + OWN_MB[name] + REGIONS_MB * (access != "file")
+    limit = LOCAL_MB + BASE_MB + OWN_MB[name] + regions_mb * (access != "file")
     limit = round(limit * 2 ** 20)
     command = ["env", f"NSWAP_DEVICE={device}", f"NSWAP_CACHE={round(LOCAL_MB * 1024)}K", path,
                "--access", access, *map(str, flags)]
@@ -92,14 +97,15 @@ def found(got):
             "said": f"{got['seconds']:.3f} s"}
 
 
-def scan(run, pattern, kb, access):
-    """D-lib-F8."""
-    file = ("--file", FOLDER / "file", "--mb", MB)
-    with place(run, MB) as device:
+def scan(run, pattern, kb, access, size=""):
+    """D-lib-F8; of 2 GB the peer has room for 1 200 MB."""
+    mb = 2 * MB if size else MB
+    file = ("--file", FOLDER / "file", "--mb", mb)
+    with place(run, mb, MB, MB * DODO_LENT_MB / DODO_DATA_MB if size else None) as device:
         run.node.run([run.node.prog("scan"), "--make", "1", *map(str, file)])
         return found(program(run, device, access, "scan", *file, "--pattern", pattern,
                              "--request-kb", kb, "--policy", "lru", "--iterations", PASSES,
-                             "--compute-ns", DODO_NS))
+                             "--compute-ns", DODO_NS, regions_mb=REGIONS_MB * mb / MB))
 
 
 def dmine(run, kb, access):
@@ -128,9 +134,9 @@ MEASURES = {"library_scan": scan, "library_dmine": dmine, "library_lu": lu}
 
 # -- on the host ------------------------------------------------------------
 
-def on_each(what, *args):
+def on_each(what, *args, more=()):
     """The units of a program in each way."""
-    return {access: Unit(what, (*args, access)) for access in ACCESS}
+    return {access: Unit(what, (*args, access, *more)) for access in ACCESS}
 
 
 def speed_ups(got, which=None):
@@ -164,4 +170,13 @@ def scans_table(_):
                       speed_ups)
 
 
-TABLES = {"D-lib-F7": programs_table, "D-lib-F8": scans_table}
+def large_table(_):
+    """D-lib-F8-2GB."""
+    for pattern in PATTERNS:
+        for kb in REQUESTS_KB:
+            yield Row("D-lib-F8-2GB", f"{pattern} {kb} KiB",
+                      on_each("library_scan", pattern, kb, more=("2 GB",)), speed_ups)
+
+
+TABLES = {"D-lib-F7": programs_table, "D-lib-F8": scans_table,
+          "D-lib-F8-2GB": large_table}

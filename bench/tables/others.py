@@ -3,6 +3,7 @@
 
   A-F5.1 A-F5.2   Anemone thesis: what a block access takes, step by step
   D-F7 D-F8       Dodo: speed-up over the disk
+  D-F8-2GB        the same of more data than the peers have room for
   2026            WL1 and WL2 on hardware of that year
 
 Each table has a profile of its paper's hardware (profiles.py), which it names
@@ -24,7 +25,7 @@ import time
 from lib import apps
 from tables import lab, profiles
 from nswaptest.check import Failure
-from tables.workload import tended, workload
+from tables.workload import counters, tended, workload
 from tables.rows import Paper
 from tables.units import Row, Unit
 
@@ -37,6 +38,8 @@ TRIALS, BLOCKS, SPACE_MB = 25, 100, 400
 # D-F8, section 5.1: 1 GB of data and 80 MB of it local; 10 ms between requests.
 DODO_MB, DODO_RAM, DODO_NS, DODO_DATA_MB = 16, 80 / 1024, 10_000_000, 1024
 PATTERNS, REQUESTS_KB = ("sequential", "hotcold", "random"), (8, 32)
+# D-F8-2GB, panels C and D: 2 GB, of which the peers have room for 1 200 MB.
+DODO_LENT_MB = 1200
 # D-F7: lu spends 9 % of its time reading; GAUSS stands for it.
 LU_IO, LU_UNIT, LU_MB, LU_RAM_MB = 0.09, 1024, 8, 4
 NOW_DEVICES, NOW_WORKLOADS = ("network", "flash", "disk"), ("WL1", "WL2")
@@ -67,6 +70,10 @@ PAPERS = {
     "D-F8": Paper("speed-up over disk; the paper: \"virtually none\", and 2 to 3",
                   ("speed_up",), {f"{pattern} {kb} KiB": DODO_SAYS[pattern]
                                   for pattern in PATTERNS for kb in REQUESTS_KB}),
+    # no figures there but "virtually none"; section 5.3.2 says that random falls
+    "D-F8-2GB": Paper("speed-up over disk of twice the data, more than the peers have room "
+                      "for", ("speed_up",), {f"sequential {kb} KiB": (1,)
+                                             for kb in REQUESTS_KB}),
     "2026": Paper("seconds", NOW_DEVICES, {}, over="network"),
 }
 
@@ -188,6 +195,30 @@ def requests(run, pattern, kb, dev, compute_ns=DODO_NS):
         ram_mb=DODO_MB * DODO_RAM))
 
 
+@contextlib.contextmanager
+def with_home(run, mb):
+    """nswap whose peer has no room for all of it, the rest on Dodo's disk; its path."""
+    profile = dodo_profile(DODO_MB)
+    lab.ethernet(run.cluster, (profile.owner_kbit, profile.peer_kbit), profile.delay_us)
+    with lab.modelled("disk", mb, profile.disk) as home, \
+            lab.nswap(run.cluster, mb, "--home", home,
+                      lend_mb=DODO_MB * DODO_LENT_MB / DODO_DATA_MB) as path:
+        yield path
+
+
+def large_requests(run, pattern, kb, dev):
+    """D-F8-2GB: twice the data, in as much RAM here and at the peers."""
+    mb = 2 * DODO_MB
+    made = with_home(run, 2 * mb) if dev == "network" else \
+        device(run, dodo_profile(DODO_MB), dev, 2 * mb)
+    with made as path, lab.swapped(run.node, path):
+        got = program(run, "dodo", "--pattern", pattern, "--mb", mb, "--request-kb", kb,
+                      "--compute-ns", DODO_NS, ram_mb=DODO_MB * DODO_RAM)
+        tiers = {key: n for key, n in counters(run.node).items()
+                 if key.startswith(("pages_", "home_"))} if dev == "network" else {}
+    return {**of_program(got), "counters": tiers}
+
+
 def lu(run, dev):
     """D-F7: a program that computes for all but 9 % of its time on the disk."""
     profile, mb = dodo_profile(LU_MB), LU_MB
@@ -209,8 +240,8 @@ def of_now(run, name, dev):
     return {"total": total, "said": f"{total:.4f} s"}
 
 
-MEASURES = {"access": block_accesses, "requests": requests, "lu": lu,
-            "now": of_now}
+MEASURES = {"access": block_accesses, "requests": requests,
+            "large_requests": large_requests, "lu": lu, "now": of_now}
 
 
 # -- on the host ------------------------------------------------------------
@@ -278,6 +309,14 @@ def dodo_table(_):
                       make)
 
 
+def large_dodo_table(_):
+    """D-F8-2GB."""
+    for pattern in PATTERNS:
+        for kb in REQUESTS_KB:
+            yield Row("D-F8-2GB", f"{pattern} {kb} KiB", on_each("large_requests", pattern, kb),
+                      functools.partial(speed_up_row, profiles.DODO, "seconds"))
+
+
 def now_table(_):
     """2026."""
     for name in NOW_WORKLOADS:
@@ -285,4 +324,5 @@ def now_table(_):
                   functools.partial(seconds_row, profiles.NOW))
 
 
-TABLES = {"A-F5.1": accesses_table, "D-F7": dodo_table, "2026": now_table}
+TABLES = {"A-F5.1": accesses_table, "D-F7": dodo_table, "D-F8-2GB": large_dodo_table,
+          "2026": now_table}
