@@ -91,17 +91,30 @@ def device(run, profile, name, mb):
         yield path
 
 
-def program(run, name, *flags, ram_mb):
-    """Run one of ours held at so much RAM; its result, which must be right.  "total"
-    are the seconds before it checks it, "moved" the pages swapped until then."""
+def held(run, path, flags, limit):
+    """A program that is slowed down at its limit, in bytes; what came of it."""
+    with tended():
+        return run.node.run(apps.held([path, *flags], limit), timeout=360_000,
+                            check=False, memory_max=2 * limit)
+
+
+def freed_early(run, path, flags, limit):
+    """The same with memory freed for it each millisecond before it is there."""
+    process = run.node.popen([path, *map(str, flags)], 2 * limit)
+    with tended(process, limit / 2 ** 20):
+        return process.wait(360_000)
+
+
+def program(run, name, *flags, ram_mb, early=False):
+    """Run one of ours held at so much RAM, or with memory freed early; its result, which
+    must be right.  "total" are the seconds before it checks it, "moved" the pages swapped
+    until then."""
     path = run.node.prog(name)
     limit = round((ram_mb + BASE_MB) * 2 ** 20)
     with open(path, "rb") as file:
         # read before, and held: the program itself is no part of what it may keep
         file.read()
-        with tended():
-            done = run.node.run(apps.held([path, *flags], limit), timeout=360_000,
-                                check=False, memory_max=2 * limit)
+        done = (freed_early if early else held)(run, path, flags, limit)
     got = apps.result_of(done)
     if apps.wrong(got):
         raise Failure(f"{done.cmd} was wrong: {done.err.strip()[:300]}")

@@ -58,16 +58,18 @@ CAUSES = {
     "each for itself": (BOTH, {"flags": ("--way", "apart")}),
     "one after the other": (BOTH, {"flags": ("--way", "turns")}),
 }
-CAUSES_AT = (1, 4, 16)
+CAUSES_AT = (1, 16)
 # what one process does anyhow
 OF_SEVERAL = ("filled one by one", "each for itself", "one after the other")
+# and where seeds differ most on the network, with as many seeds
+EARLY, EARLY_AT = "memory freed before the limit", (2, 8)
 # and what one takes with faults that take longer, on table A-T5.2
 SLOWER = {
     "disk, 10.7 ms more a fault": ("disk", LONGER),
     "network, 10.7 ms more a fault": ("network", LONGER),
     "network, 0.7 ms an access": ("network", {"delay_us": ANEMONE_DELAY_US}),
 }
-HOW = {**{name: how for name, (_, how) in CAUSES.items()},
+HOW = {EARLY: {"early": True}, **{name: how for name, (_, how) in CAUSES.items()},
        **{name: how for name, (_, how) in SLOWER.items()}}
 
 COUNTS = ("seconds", "major", "minor", "ms a fault")
@@ -124,13 +126,13 @@ def swap(run, dev, page_cluster=3, requests=profiles.REQUESTS,
 def quicksorts(run, processes, dev, cause=""):
     """So many at once, as they are or with something changed."""
     how = dict(HOW[cause]) if cause else {}
-    flags = how.pop("flags", ())
+    flags, early = how.pop("flags", ()), how.pop("early", False)
     ram_mb = SORT_RAM_MB if dev != "ram" else 2 * SORT_MB
     with swap(run, dev, **how) as path:
         before = lab.requests_of(path)
         got = program(run, "quicksort", "--mb", SORT_MB, "--processes", processes,
                       "--compute-ns", SORT_NS, *flags,
-                      ram_mb=ram_mb + processes * PROCESS_KB / 1024)
+                      ram_mb=ram_mb + processes * PROCESS_KB / 1024, early=early)
         after = lab.requests_of(path)
     faults = got["fill_faults"] + got["faults"]
     major = got["fill_major"] + got["major"]
@@ -247,6 +249,11 @@ def causes_table(_):
             more = (cause,) if how else ()
             yield Row("A-F5.3-causes", f"{processes}, {cause}",
                       on_each(processes, *more, devices=devices), whole_row)
+    for processes in EARLY_AT:
+        for cause in ("as in A-F5.3", EARLY):
+            more = (cause,) if cause == EARLY else ()
+            yield Row("A-F5.3-causes", f"{processes}, {cause}",
+                      on_each(processes, *more, devices=("network",)), whole_row, SEEDS)
 
 
 TABLES = {"A-F5.3": several_table, "A-F5.3-causes": causes_table}
