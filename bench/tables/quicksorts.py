@@ -148,7 +148,7 @@ def quicksorts(run, processes, dev, cause=""):
 
 MEASURES = {"quicksorts": quicksorts}
 # Columns of several units have no scale in common.
-UNDRAWN = ("A-F5.3-faults", "A-F5.3-pages")
+UNDRAWN = ("A-T5.2", "A-F5.3-faults", "A-F5.3-pages")
 
 
 # -- on the host ------------------------------------------------------------
