@@ -146,10 +146,10 @@ def requests_of(path):
 
 
 @contextlib.contextmanager
-def swapped(node, path, requests=profiles.REQUESTS):
-    """A device is swapped to, so many requests at a time."""
+def swapped(node, path):
+    """A device is swapped to, profiles.REQUESTS at a time."""
     for queue in queues_of(path):
-        queue.write_text(str(requests))
+        queue.write_text(str(profiles.REQUESTS))
     node.run(["mkswap", path])
     node.run(["swapon", "-p", "100", path])
     try:
