@@ -8,6 +8,7 @@
   A-F5.3-faults   page faults by the number
   A-F5.3-pages    pages swapped by the number, and how many go in a request
   A-F5.3-causes   the same times with one thing changed at a time
+  A-F5.3-apart    the same times of sorts that do not wait for each other
 
 The hardware is the paper profile. Sizes are a 25th: 400 MB of integers in 100 MB of RAM.
 Faults are counted by the kernel, and "ms a fault" is the thesis's: the time less that with
@@ -59,7 +60,8 @@ CAUSES = {
 }
 CAUSES_AT = (1, 16)
 # what one process does anyhow
-OF_SEVERAL = ("filled one by one", "each for itself", "one after the other")
+APART = "each for itself"
+OF_SEVERAL = ("filled one by one", APART, "one after the other")
 # and where seeds differ most on the network, with as many seeds
 EARLY, EARLY_AT = "memory freed before the limit", 8
 # and what one takes with faults that take longer, on table A-T5.2
@@ -88,6 +90,9 @@ PAPERS = {
     "A-F5.3-faults": Paper("page faults by the number of quicksorts"),
     "A-F5.3-pages": Paper("pages swapped by the number of quicksorts, and pages in a "
                           "request"),
+    "A-F5.3-apart": Paper("seconds until the last of N quicksorts is done and checked, "
+                          "each of which fills, sorts and ends for itself", DEVICES,
+                          {"1": (143.28, 96.08)}, over="network"),
     "A-F5.3-causes": Paper("seconds of the whole run, with the check of the arrays",
                            DEVICES),
 }
@@ -231,6 +236,13 @@ def several_table(_):
             yield Row(ident, str(processes), on_each(processes), make, seeds_of(processes))
 
 
+def apart_table(_):
+    """A-F5.3-apart."""
+    for processes in PROCESSES:
+        yield Row("A-F5.3-apart", str(processes), on_each(processes, APART),
+                  functools.partial(seconds_row, profiles.NSWAP2L), seeds_of(processes))
+
+
 def whole_row(got):
     """A-F5.3-causes: the check is part of it, as the arrays of some are checked on
     their way."""
@@ -252,4 +264,5 @@ def causes_table(_):
                   on_each(EARLY_AT, *more, devices=("network",)), whole_row, SEEDS)
 
 
-TABLES = {"A-F5.3": several_table, "A-F5.3-causes": causes_table}
+TABLES = {"A-F5.3": several_table, "A-F5.3-causes": causes_table,
+          "A-F5.3-apart": apart_table}
