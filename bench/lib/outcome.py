@@ -25,25 +25,30 @@ class Failed(Exception):
         self.code = code
 
 
-def swapped():
-    """Pages swapped in and out by all programs so far."""
+# What the kernel counts of all programs, and what the result calls it.
+COUNTED = {"pswpin": "pswpin", "pswpout": "pswpout", "faults": "pgfault",
+           "major": "pgmajfault"}
+
+
+def counted():
+    """Pages swapped in and out by all programs so far, their faults, and those of these
+    that read."""
     values = dict(line.split() for line in
                   pathlib.Path("/proc/vmstat").read_text().splitlines())
-    return int(values["pswpin"]), int(values["pswpout"])
+    return {name: int(values[key]) for name, key in COUNTED.items()}
 
 
 class Clock:
-    """Seconds, and the pages that were swapped meanwhile."""
+    """Seconds, and the pages that were swapped and the faults meanwhile."""
 
     def __init__(self):
-        self.begin, self.swap = time.monotonic(), swapped()
+        self.begin, self.before = time.monotonic(), counted()
 
     def end(self, prefix=""):
         """Members for the result."""
-        now = swapped()
+        now = counted()
         return {prefix + "seconds": round(time.monotonic() - self.begin, 6),
-                prefix + "pswpin": now[0] - self.swap[0],
-                prefix + "pswpout": now[1] - self.swap[1]}
+                **{prefix + name: now[name] - self.before[name] for name in COUNTED}}
 
 
 class Latencies:

@@ -14,6 +14,8 @@ from tables import fairness, lab, library, load, nswap, others, prefetch, quicks
     shorter, today
 from tables import fairness, lab, library, load, markatos, nswap, others, prefetch, \
     quicksorts, shorter, today
+from tables import fairness, lab, library, load, markatos, nswap, others, povray, \
+    prefetch, quicksorts, shorter, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -25,6 +27,7 @@ FAMILIES = (
     reads,
     others,
     quicksorts,
+    povray,
     markatos,
     library,
     load,

@@ -113,13 +113,12 @@ def disk_of(mb, rotational=1, scheduler=None, disk=()):
 
 
 @contextlib.contextmanager
-def swap(run, dev, page_cluster=3, delay_us=profiles.DELAY_US, **how):
+def swap(run, dev, mb=2 * SORT_MB, page_cluster=3, delay_us=profiles.DELAY_US, **how):
     """Swap on a device, or none of it with enough RAM; the device's path."""
     if dev == "ram":
         yield None
         return
     lab.ethernet(run.cluster, delay_us=delay_us)
-    mb = 2 * SORT_MB
     made = lab.nswap(run.cluster, mb) if dev == "network" else disk_of(mb, **how)
     PAGE_CLUSTER.write_text(str(page_cluster))
     with made as path, lab.swapped(run.node, path):
@@ -175,7 +174,7 @@ def statistics_row(dev, got):
     """A-T5.2: what one quicksort takes."""
     found = got[dev]
     ours = {"seconds": found["total"], "major": found["major"], "minor": found["minor"]}
-    if found["major"]:
+    if dev != "ram":
         ours["ms a fault"] = ms_a_fault(found, got["ram"]["total"])
     return {"ours": ours, "runs": runs_of(got), "profile": profiles.NSWAP2L.what}
 
