@@ -12,7 +12,7 @@ from lib import apps  # noqa: E402 (needs the path above)
 
 DESCRIPTION = "the workloads notice what they must, and swap without harm"
 SUITES = ("lab",)
-LONG = ("swapping",)
+LONG = ("swapping", "faults")
 NEEDS = ("module", "benchprogs")
 TIMEOUT = 120
 
@@ -54,6 +54,17 @@ def test_damage(t):
             equal(got["wrong_pages"], 3, f"{name}: wrong pages")
 
 
+def test_ways(t):
+    """Sorts look at every number, and find what was spoilt, whichever way they begin."""
+    node = t.cluster(1, module=False)[0]
+    for way in ("together", "filled", "apart", "turns"):
+        got = ran(node, "quicksort", 1, "--way", way)
+        equal((got["verified"], got["wrong_results"]), (1 << 18, 0),
+              f"{way}: verified, and wrong")
+        got = ran(node, "quicksort", 1, "--way", way, "--damage", 3, code=1)
+        equal(got["wrong_results"], 2, f"{way}: wrong arrays of two")
+
+
 def test_known_ranks(t):
     """IS comes to the ranks of the NAS report, with any number of processes."""
     node = t.cluster(1, module=False)[0]
@@ -91,6 +102,18 @@ def test_compute(t):
     at_least(got["seconds"], got["slept_seconds"], "seconds")
 
 
+def test_faults(t):
+    """Faults that read are counted by phase, and take what --fault-ns says."""
+    cluster = t.cluster(2)
+    cluster.up(lend="64M")
+    client = cluster[0]
+    with cluster.swap(client, "64M"):
+        got = ran(client, "quicksort", 12, "--fault-ns", 100000, limit="8M")
+    at_least(got["major"], 100, "faults that read")
+    at_least(got["fill_faults"], 12 << 8, "faults of the first use of each page")
+    at_least(got["slept_seconds"], 0.00005 * got["major"], "seconds slept")
+
+
 def test_refused(t):
     """Bad input is one sentence, and exit code 2."""
     node = t.cluster(1, module=False)[0]
@@ -98,7 +121,7 @@ def test_refused(t):
                  ["wl", "--workload", "WL3"], ["wl", "--mb"], ["wl", "more"],
                  ["is", "--class", "Z"], ["fft", "--mb", "3"],
                  ["radix", "--processes", "65"], ["dodo", "--request-kb", "6"],
-                 ["quicksort", "--nothing"]):
+                 ["quicksort", "--nothing"], ["quicksort", "--way", "none"]):
         done = node.run([node.prog(argv[0]), *argv[1:]], check=False)
         equal(done.code, 2, f"exit code of '{done.cmd}'")
         said = done.err.strip()
