@@ -149,8 +149,8 @@ def quicksorts(run, processes, dev, cause=""):
 
 
 MEASURES = {"quicksorts": quicksorts}
-# Columns of several units have no scale in common.
-UNDRAWN = ("A-T5.2", "A-F5.3-faults", "A-F5.3-pages")
+# Columns of several units have no scale in common, and so many names no room.
+UNDRAWN = ("A-T5.2", "A-F5.3-faults", "A-F5.3-pages", "A-F5.3-causes")
 
 
 # -- on the host ------------------------------------------------------------
