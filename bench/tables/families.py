@@ -8,14 +8,8 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import (
-    fairness, lab, library, load, nswap, others, prefetch, reads, shorter, today)
-from tables import fairness, lab, library, load, nswap, others, prefetch, quicksorts, \
-    shorter, today
-from tables import fairness, lab, library, load, markatos, nswap, others, prefetch, \
-    quicksorts, shorter, today
 from tables import fairness, lab, library, load, markatos, nswap, others, povray, \
-    prefetch, quicksorts, shorter, today
+    prefetch, quicksorts, reads, shorter, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -46,8 +40,7 @@ PAPERS = {ident: paper for family in FAMILIES
 # N-T7-runs has a unit for each column.
 FIGURES = {ident: "paper-" + family.__name__.rpartition(".")[2] for family in FAMILIES
            if family is not fairness for ident in family.PAPERS
-           if ident not in ("N-F2", "N-T7-runs")}
-           if ident not in getattr(family, "UNDRAWN", ())}
+           if ident not in ("N-F2", "N-T7-runs", *getattr(family, "UNDRAWN", ()))}
 
 
 def nodes(options):
