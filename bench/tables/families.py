@@ -10,6 +10,8 @@ import pathlib
 
 from tables import fairness, lab, library, load, markatos, nswap, others, povray, \
     prefetch, quicksorts, reads, shorter, today
+from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch, shorter,
+                    today)
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -19,6 +21,7 @@ FAMILIES = (
     nswap,
     prefetch,
     reads,
+    dmio,
     others,
     quicksorts,
     povray,
