@@ -12,6 +12,8 @@ from tables import fairness, lab, library, load, markatos, nswap, others, povray
     prefetch, quicksorts, reads, shorter, today
 from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch, shorter,
                     today)
+from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch, queue,
+                    shorter, today)
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -22,6 +24,7 @@ FAMILIES = (
     prefetch,
     reads,
     dmio,
+    queue,
     others,
     quicksorts,
     povray,

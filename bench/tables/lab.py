@@ -59,11 +59,11 @@ def flash_of(mb, **knobs):
 
 
 @contextlib.contextmanager
-def disk_of(mb, files=FILES, scheduler=None):
+def disk_of(mb, files=FILES, scheduler=None, depth=profiles.DISK["depth"]):
     """One modelled disk in two halves: (it, path to swap to, folder for files).
     scheduler: sorts what waits for the disk, which is then handed one request at a
-    time; without one it takes them as they come."""
-    knobs = {**profiles.DISK, **({"depth": 1} if scheduler else {})}
+    time; without one it takes them as they come, so many (depth) at once."""
+    knobs = {**profiles.DISK, "depth": 1 if scheduler else depth}
     made = Modelled(f"md{next(_number)}", "disk", mb=2 * mb, **knobs)
     if scheduler:
         pathlib.Path(f"/sys/block/{made.name}/queue/scheduler").write_text(scheduler)
@@ -146,10 +146,10 @@ def requests_of(path):
 
 
 @contextlib.contextmanager
-def swapped(node, path):
-    """A device is swapped to, profiles.REQUESTS at a time."""
+def swapped(node, path, requests=profiles.REQUESTS):
+    """A device is swapped to, so many requests at a time."""
     for queue in queues_of(path):
-        queue.write_text(str(profiles.REQUESTS))
+        queue.write_text(str(requests))
     node.run(["mkswap", path])
     node.run(["swapon", "-p", "100", path])
     try:
