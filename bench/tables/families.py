@@ -14,6 +14,8 @@ from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch,
                     today)
 from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch, queue,
                     shorter, today)
+from tables import (dmio, fairness, lab, latency, library, load, nswap, others, prefetch,
+                    queue, shorter, slides, today)
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -34,6 +36,8 @@ FAMILIES = (
     fairness,
     today,
     shorter,
+    slides,
+    latency,
 )
 
 MEASURES = {what: measure for family in FAMILIES

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Programs of the Anemone slides on network RAM with a client cache.
+
+  R-S20   one quicksort that grows: the disk's time over that of each device
+  R-S21   quicksorts at once, of the smallest size each
+  R-S22   how many of the pages read are in the cache, by its size, and what a hit saves
+
+Sizes are a 25th of the slides', as in A-F5.3 of the thesis, whose client they have: its
+256 MB left 100 to 110 for programs.  "cache" is a device added with --cache, "early" one
+with --early-ack, too.
+"""
+import contextlib
+
+from tables import lab, nswap, others, profiles
+from tables.rows import Paper
+from tables.units import Row, Unit
+
+PROFILE = profiles.NSWAP2L
+SCALE = 1 / 25
+RAM_MB = others.SORT_RAM_MB
+CACHE = "656K"                  # 16 MB there
+# S20: 100 MB more each time; S21: one of 100 MB more.  The slides name 1200 MB as a size.
+SIZES = (4, 8, 16, 32, 48)
+PROCESSES = (1, 2, 4, 8, 12)
+ONE_MB = SIZES[0]
+HITS_MB = 16
+CACHES_MB = (0.25, 0.5, 1, 2, 4, 8)
+DEVICES = ("network", "cache", "early")
+MOST = "the most"
+
+PAPERS = {
+    # "298 % performance increase over disk" and "710 %", of the best size and number
+    "R-S20": Paper("the disk's time over this one, by the MiB of one quicksort", DEVICES,
+                   {MOST: (None, None, 3.98)}),
+    "R-S21": Paper(f"the disk's time over this one, by the number of quicksorts of {ONE_MB} MiB",
+                   DEVICES, {MOST: (None, None, 8.1)}),
+    "R-S22": Paper("% of the pages read that are in the cache, by its MiB",
+                   ("with readahead", "without")),
+    # "hits save ~500 us"
+    "R-S22-saves": Paper("us that a hit saves, by the MiB of the cache", ("us",),
+                         {str(mb): (500,) for mb in CACHES_MB}),
+}
+
+
+# -- inside the lab's kernel ------------------------------------------------
+
+@contextlib.contextmanager
+def device(run, name, mb, cache, share=SCALE):
+    """One of the devices: its path.  Of the disk so much less (share) is used, with seeks
+    as long."""
+    if name == "disk":
+        with lab.modelled("disk", mb, PROFILE.scaled(share).disk) as path:
+            yield path
+        return
+    lab.ethernet(run.cluster, (PROFILE.owner_kbit, PROFILE.peer_kbit), PROFILE.delay_us)
+    args = () if name == "network" else ("--cache", cache)
+    if name == "early":
+        args += ("--early-ack",)
+    with lab.nswap(run.cluster, mb, *args) as path:
+        yield path
+
+
+def sorted_on(run, mb, processes, name, cache=CACHE, page_cluster=3):
+    """Quicksorts that have so much memory together; what the cache was good for."""
+    with nswap.changed(run, page_cluster=page_cluster), \
+            device(run, name, 2 * mb + 16, cache) as path, lab.swapped(run.node, path):
+        got = others.program(run, "quicksort", "--mb", mb, "--processes", processes,
+                             "--compute-ns", others.SORT_NS,
+                             ram_mb=RAM_MB + processes * others.PROCESS_KB / 1024)
+        kept = run.node.devices()[0] if name != "disk" else {}
+    found = others.of_program(got)
+    return {**found, "whole": round(got["total"] + got["check_seconds"], 4),
+            "hits": kept.get("cache_hits", 0), "misses": kept.get("cache_misses", 0)}
+
+
+MEASURES = {"client-cache": sorted_on}
+
+
+# -- on the host ------------------------------------------------------------
+
+def factors(got):
+    """The disk's time over that of each."""
+    return {"ours": {dev: round(got["disk"]["total"] / got[dev]["total"], 3)
+                     for dev in DEVICES},
+            "runs": others.runs_of(got), "profile": PROFILE.what}
+
+
+def units_of(mb, processes):
+    """On each device."""
+    return {dev: Unit("client-cache", (mb, processes, dev)) for dev in ("disk", *DEVICES)}
+
+
+def most(got):
+    """The largest factor of all."""
+    each = {}
+    for (number, dev), found in got.items():
+        each.setdefault(number, {})[dev] = found
+    rows = [factors(found)["ours"] for found in each.values()]
+    return {"ours": {dev: max(row[dev] for row in rows) for dev in DEVICES}}
+
+
+def factor_table(ident, each):
+    """R-S20 or R-S21: each has the units by size or number."""
+    for number, units in each.items():
+        yield Row(ident, str(number), units, factors)
+    yield Row(ident, MOST, {(number, dev): unit for number, units in each.items()
+                            for dev, unit in units.items()}, most)
+
+
+def growing(_):
+    """R-S20."""
+    return factor_table("R-S20", {mb: units_of(mb, 1) for mb in SIZES})
+
+
+def several(_):
+    """R-S21."""
+    return factor_table("R-S21", {n: units_of(n * ONE_MB, n) for n in PROCESSES})
+
+
+def rate(found):
+    """Per cent of the pages read."""
+    return round(100 * found["hits"] / (found["hits"] + found["misses"]), 2)
+
+
+def hits_row(got):
+    """R-S22."""
+    return {"ours": {"with readahead": rate(got["cache"]), "without": rate(got["alone"])},
+            "runs": others.runs_of(got), "profile": PROFILE.what}
+
+
+def saves_row(got):
+    """R-S22-saves: what the run takes less than without a cache, by hit."""
+    less = got["network"]["whole"] - got["cache"]["whole"]
+    return {"ours": {"us": round(less * 1e6 / got["cache"]["hits"], 1)},
+            "runs": others.runs_of(got), "profile": PROFILE.what}
+
+
+def hits_table(_):
+    """Both tables of the cache's hits."""
+    none = Unit("client-cache", (HITS_MB, 1, "network"))
+    for mb in CACHES_MB:
+        args = (HITS_MB, 1, "cache", f"{round(mb * 1024)}K")
+        with_it = Unit("client-cache", args)
+        yield Row("R-S22", str(mb), {"cache": with_it,
+                                     "alone": Unit("client-cache", (*args, 0))}, hits_row)
+        yield Row("R-S22-saves", str(mb), {"network": none, "cache": with_it}, saves_row)
+
+
+TABLES = {"R-S20": growing, "R-S21": several, "R-S22": hits_table}
