@@ -21,6 +21,8 @@ STYLE = pathlib.Path(__file__).resolve().parent / "style.mplstyle"
 LOGARITHMIC = 12
 # Bars in a panel above which their numbers are written upwards.
 NARROW = 22
+# Bars in a panel: a table of more has several.
+MOST = 90
 # Characters that the labels below a panel have room for, side by side.
 LABEL = 100
 
@@ -143,12 +145,23 @@ def drawn(table):
     return any(row["ours"] for row in table["rows"])
 
 
+def _parts(table):
+    """A table as some that fit a panel each."""
+    at_once = max(1, MOST // (2 * len(columns_of(table))))
+    rows = table["rows"]
+    if _is_line(table) or len(rows) <= at_once:
+        return [table]
+    return [dict(table, rows=rows[first:first + at_once])
+            for first in range(0, len(rows), at_once)]
+
+
 def draw(tables, path):
     """Draw some tables, {id: table}, into one figure."""
+    parts = [(ident, part) for ident, table in tables.items() for part in _parts(table)]
     with pyplot.style.context(str(STYLE)):
-        figure, axes = pyplot.subplots(len(tables), 1, squeeze=False,
-                                       figsize=(10, 2.9 * len(tables)))
-        for panel, (ident, table) in zip(axes[:, 0], tables.items()):
+        figure, axes = pyplot.subplots(len(parts), 1, squeeze=False,
+                                       figsize=(10, 2.9 * len(parts)))
+        for panel, (ident, table) in zip(axes[:, 0], parts):
             _panel(panel, ident, table)
         about = list(tables.values())[0]["about"]
         commits = dict.fromkeys(t["about"]["commit"] for t in tables.values())
