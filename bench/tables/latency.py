@@ -32,7 +32,7 @@ DEVICES = ("disk", *slides.DEVICES)
 OPS = {"R-S16": ("read", "in order"), "R-S17": ("write", "in order"),
        "R-S18": ("read", "at random"), "R-S19": ("write", "at random")}
 RANKS = {"p10": 0.1, "p50": 0.5, "p90": 0.9, "p99": 0.99}
-FIGURES = ("mean", *RANKS)
+FIGURES = ("mean", *RANKS, "max")
 # R-S13: order of the writes, us of rest after each
 WRITES = {"in order": ("in order", 0), "at random": ("at random", 0),
           f"at random, {REST_US} us between them": ("at random", REST_US)}
@@ -114,7 +114,7 @@ def requests(run, name, op, order, rest_us=0):
     ordered = sorted(took)
     figures = {"mean": round(sum(took) / len(took), 2),
                **{rank: round(load.percentile(ordered, share), 2)
-                  for rank, share in RANKS.items()}}
+                  for rank, share in RANKS.items()}, "max": round(ordered[-1], 2)}
     return {"figures": figures, "hits": kept.get("cache_hits", 0),
             "said": f"{figures['mean']:.1f} us, p99 {figures['p99']:.1f}"}
 

@@ -130,19 +130,23 @@ def alone(run, name):
     return result(workload(run, name, swaps=False))
 
 
+@contextlib.contextmanager
+def traced_on(run, path):
+    """A device is swapped to, and its slots traced: the file for bench/plot/slots.py."""
+    node, trace = run.node, run.folder / "slots.json"
+    node.run([node.prog("nswapctl"), "set", "trace", "1"])
+    with lab.swapped(node, path):
+        follow = node.popen(f"{node.prog('nswapctl')} --json trace --follow > {trace}")
+        yield str(trace)
+        follow.kill(2)
+        follow.wait(60)
+
+
 def slots(run, name):
-    """The trace of a workload on the network, left for bench/plot/slots.py."""
-    node = run.node
-    trace = run.folder / "slots.json"
-    with lab.nswap(run.cluster, run.scale.device) as path:
-        node.run([node.prog("nswapctl"), "set", "trace", "1"])
-        with lab.swapped(node, path):
-            follow = node.popen(f"{node.prog('nswapctl')} --json trace --follow"
-                                f" > {trace}")
-            got = workload(run, name)
-            follow.kill(2)
-            follow.wait(60)
-    return {**result(got), "trace": str(trace)}
+    """The trace of a workload on the network."""
+    with lab.nswap(run.cluster, run.scale.device) as path, traced_on(run, path) as trace:
+        got = workload(run, name)
+    return {**result(got), "trace": trace}
 
 
 MEASURES = {"raw": raw, "workload": on_device, "alone": alone, "slots": slots}

@@ -4,6 +4,7 @@
   R-S20   one quicksort that grows: the disk's time over that of each device
   R-S21   quicksorts at once, of the smallest size each
   R-S22   how many of the pages read are in the cache, by its size, and what a hit saves
+  R-S28   which swap slots a quicksort writes and reads
 
 Sizes are a 25th of the slides', as in A-F5.3 of the thesis, whose client they have: its
 256 MB left 100 to 110 for programs.  "cache" is a device added with --cache, "early" one
@@ -36,8 +37,10 @@ PAPERS = {
                    DEVICES, {MOST: (None, None, 8.1)}),
     "R-S22": Paper("% of the pages read that are in the cache, by its MiB",
                    ("with readahead", "without")),
+    "R-S28": Paper("swap slots"),
     # "hits save ~500 us"
-    "R-S22-saves": Paper("us that a hit saves, by the MiB of the cache", ("us",),
+    "R-S22-saves": Paper("us that a hit saves, by the MiB of the cache",
+                         ("with readahead", "without"),
                          {str(mb): (500,) for mb in CACHES_MB}),
 }
 
@@ -60,20 +63,33 @@ def device(run, name, mb, cache, share=SCALE):
         yield path
 
 
+def quicksorts(run, mb, processes):
+    """Some that have so much memory together."""
+    return others.program(run, "quicksort", "--mb", mb, "--processes", processes,
+                          "--compute-ns", others.SORT_NS,
+                          ram_mb=RAM_MB + processes * others.PROCESS_KB / 1024)
+
+
 def sorted_on(run, mb, processes, name, cache=CACHE, page_cluster=3):
-    """Quicksorts that have so much memory together; what the cache was good for."""
+    """Quicksorts on a device; what the cache was good for."""
     with nswap.changed(run, page_cluster=page_cluster), \
             device(run, name, 2 * mb + 16, cache) as path, lab.swapped(run.node, path):
-        got = others.program(run, "quicksort", "--mb", mb, "--processes", processes,
-                             "--compute-ns", others.SORT_NS,
-                             ram_mb=RAM_MB + processes * others.PROCESS_KB / 1024)
+        got = quicksorts(run, mb, processes)
         kept = run.node.devices()[0] if name != "disk" else {}
     found = others.of_program(got)
     return {**found, "whole": round(got["total"] + got["check_seconds"], 4),
             "hits": kept.get("cache_hits", 0), "misses": kept.get("cache_misses", 0)}
 
 
-MEASURES = {"client-cache": sorted_on}
+def slots(run, mb):
+    """The trace of one."""
+    with device(run, "network", 2 * mb + 16, CACHE) as path, \
+            nswap.traced_on(run, path) as trace:
+        got = quicksorts(run, mb, 1)
+    return {**others.of_program(got), "trace": trace}
+
+
+MEASURES = {"client-cache": sorted_on, "sort-slots": slots}
 
 
 # -- on the host ------------------------------------------------------------
@@ -128,22 +144,34 @@ def hits_row(got):
             "runs": others.runs_of(got), "profile": PROFILE.what}
 
 
+def saved(without, with_it):
+    """What the run takes less than without a cache, by hit."""
+    return round((without["whole"] - with_it["whole"]) * 1e6 / with_it["hits"], 1)
+
+
 def saves_row(got):
-    """R-S22-saves: what the run takes less than without a cache, by hit."""
-    less = got["network"]["whole"] - got["cache"]["whole"]
-    return {"ours": {"us": round(less * 1e6 / got["cache"]["hits"], 1)},
+    """R-S22-saves."""
+    return {"ours": {"with readahead": saved(got["network"], got["cache"]),
+                     "without": saved(got["network alone"], got["alone"])},
             "runs": others.runs_of(got), "profile": PROFILE.what}
 
 
 def hits_table(_):
-    """Both tables of the cache's hits."""
-    none = Unit("client-cache", (HITS_MB, 1, "network"))
+    """Both tables of the cache's hits: page_cluster is 3, or 0 for no readahead."""
+    def unit(*args):
+        return Unit("client-cache", (HITS_MB, 1, *args))
+
+    none = {"network": unit("network"), "network alone": unit("network", CACHE, 0)}
     for mb in CACHES_MB:
-        args = (HITS_MB, 1, "cache", f"{round(mb * 1024)}K")
-        with_it = Unit("client-cache", args)
-        yield Row("R-S22", str(mb), {"cache": with_it,
-                                     "alone": Unit("client-cache", (*args, 0))}, hits_row)
-        yield Row("R-S22-saves", str(mb), {"network": none, "cache": with_it}, saves_row)
+        size = f"{round(mb * 1024)}K"
+        units = {"cache": unit("cache", size), "alone": unit("cache", size, 0)}
+        yield Row("R-S22", str(mb), units, hits_row)
+        yield Row("R-S22-saves", str(mb), {**none, **units}, saves_row)
 
 
-TABLES = {"R-S20": growing, "R-S21": several, "R-S22": hits_table}
+def slots_figure(_):
+    """R-S28."""
+    yield Row("R-S28", "quicksort", {"slots": Unit("sort-slots", (HITS_MB,))}, nswap.traced)
+
+
+TABLES = {"R-S20": growing, "R-S21": several, "R-S22": hits_table, "R-S28": slots_figure}
