@@ -8,14 +8,8 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import fairness, lab, library, load, markatos, nswap, others, povray, \
-    prefetch, quicksorts, reads, shorter, today
-from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch, shorter,
-                    today)
-from tables import (dmio, fairness, lab, library, load, nswap, others, prefetch, queue,
-                    shorter, today)
-from tables import (dmio, fairness, lab, latency, library, load, nswap, others, prefetch,
-                    queue, shorter, slides, today)
+from tables import dmio, fairness, lab, latency, library, load, markatos, nswap, others, \
+    povray, prefetch, queue, quicksorts, reads, shorter, slides, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 

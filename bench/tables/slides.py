@@ -13,12 +13,13 @@ with --early-ack, too.
 import contextlib
 
 from tables import lab, nswap, others, profiles
+from tables.quicksorts import PROCESS_KB, SORT_NS, SORT_RAM_MB
 from tables.rows import Paper
 from tables.units import Row, Unit
 
 PROFILE = profiles.NSWAP2L
 SCALE = 1 / 25
-RAM_MB = others.SORT_RAM_MB
+RAM_MB = SORT_RAM_MB
 CACHE = "656K"                  # 16 MB there
 # S20: 100 MB more each time; S21: one of 100 MB more.  The slides name 1200 MB as a size.
 SIZES = (4, 8, 16, 32, 48)
@@ -66,8 +67,8 @@ def device(run, name, mb, cache, share=SCALE):
 def quicksorts(run, mb, processes):
     """Some that have so much memory together."""
     return others.program(run, "quicksort", "--mb", mb, "--processes", processes,
-                          "--compute-ns", others.SORT_NS,
-                          ram_mb=RAM_MB + processes * others.PROCESS_KB / 1024)
+                          "--compute-ns", SORT_NS,
+                          ram_mb=RAM_MB + processes * PROCESS_KB / 1024)
 
 
 def sorted_on(run, mb, processes, name, cache=CACHE, page_cluster=3):
