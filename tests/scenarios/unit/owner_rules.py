@@ -193,6 +193,20 @@ def programs(folder):
     owner.end()
 
 
+def headless(folder):
+    """A machine without keyboard, mouse and terminal, by the rules that packages install:
+    away once its programs are known to use little."""
+    cpu = Cpu(pathlib.Path(folder) / "stat")
+    owner = Owner(folder, (ROOT / "dist/owner/owner.conf").read_text(), "--cpu", cpu.path)
+    owner.says(False, "not known yet")
+    owner.says(True, "no rule")
+    owner.silent(2)
+    path = pathlib.Path(folder) / "dev/pts/0"       # an ssh session
+    path.write_text("")
+    owner.says(False, "typed in a terminal", within=10)
+    owner.end()
+
+
 def hours(folder):
     """Hours in which the owner is here, and others."""
     hour = time.localtime().tm_hour
@@ -207,6 +221,6 @@ def hours(folder):
 def run(_):
     """Each of them in a folder of its own."""
     subprocess.run(["make", "-s", "-C", ROOT, "nswapctl"], check=True)
-    for part in (refusals, keys, terminals, programs, hours):
+    for part in (refusals, keys, terminals, programs, headless, hours):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)
