@@ -91,11 +91,82 @@ with open({p.path!r}, "rb+") as file:
         equal((done.returncode, done.stderr.count("\n")), (1, 1), "without a device")
 
 
+def compiled(p, text):
+    """Run a program in C over libnswap, with the file as its argument; its exit code."""
+    source, program = p.folder / "program.c", p.folder / "program"
+    source.write_text(text, encoding="ascii")
+    subprocess.run(["gcc", "-Wall", "-Werror", "-I", ROOT / "lib/include", "-o", program,
+                    source, p.library], check=True)
+    return subprocess.run([program, p.path], check=False,
+                          env={"LD_LIBRARY_PATH": str(p.library.parent),
+                               "NSWAP_DEVICE": str(p.device),
+                               "NSWAP_DIRECTORY": str(p.directory)}).returncode
+
+
+def test_policy(t):
+    """A program's own policy is asked which region leaves, is told of reads and of what has
+    left, and a wrong one is refused: first in, first out, of which the library has none."""
+    with place(t) as p:
+        equal(compiled(p, r'''
+#include <errno.h>
+#include <fcntl.h>
+#include <nswap/nswap.h>
+
+static int seen, left[8], nr_left;
+
+static void on_read(struct nswap_cache_dir *dir, struct nswap_cached *region)
+{
+	(void)dir;
+	seen += region->reads > 0;
+}
+
+static struct nswap_cached *reclaim(struct nswap_cache_dir *dir)
+{
+	return dir->first;
+}
+
+static void gone(struct nswap_cached *region)
+{
+	left[nr_left++] = region->region;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct nswap_policy fifo = {
+		.name = "fifo", .on_read = on_read, .reclaim = reclaim, .gone = gone,
+	}, wrong = { .name = "wrong" };
+	static const int order[] = { 0, 1, 2, 3, 0, 4, 0 };
+	int fd = open(argv[argc - 1], O_RDWR), region[5], number, i;
+	struct nswap_counts counts;
+	char byte;
+
+	if (nswap_policy_add(&wrong) != -1 || errno != EINVAL)
+		return 1;
+	number = nswap_policy_add(&fifo);
+	if (number <= NSWAP_FIRST_IN || nswap_policy_add(&fifo) != number ||
+	    nswap_cset_policy(number) || nswap_cset_size(4 * 4096))
+		return 2;
+	for (i = 0; i < 5; i++) {
+		region[i] = nswap_copen(4096, fd, 4096 * i);
+		if (region[i] < 0)
+			return 3;
+	}
+	for (i = 0; i < 7; i++)
+		if (nswap_cread(region[order[i]], 0, &byte, 1) != 1)
+			return 4;
+	nswap_counts(&counts);
+	/* 4 put 0 out, though it had been read just before, and 0 then put 1 out */
+	if (nr_left != 2 || left[0] != region[0] || left[1] != region[1])
+		return 5;
+	return counts.local_hits == 1 && seen ? 0 : 6;
+}
+'''), 0, "the program's exit code")
+
+
 def test_dodo(t):
     """A program with the paper's names compiles, and its msync() is not the C library's."""
     with place(t) as p:
-        source = p.folder / "program.c"
-        source.write_text(r'''
+        equal(compiled(p, r'''
 #include <errno.h>
 #include <fcntl.h>
 #include <nswap/dodo.h>
@@ -119,12 +190,4 @@ int main(int argc, char **argv)
 		return 4;
 	return 0;
 }
-''', encoding="ascii")
-        program = p.folder / "program"
-        subprocess.run(["gcc", "-Wall", "-Werror", "-I", ROOT / "lib/include", "-o", program,
-                        source, p.library], check=True)
-        done = subprocess.run([program, p.path], check=False,
-                              env={"LD_LIBRARY_PATH": str(p.library.parent),
-                                   "NSWAP_DEVICE": str(p.device),
-                                   "NSWAP_DIRECTORY": str(p.directory)})
-        equal(done.returncode, 0, "the program's exit code")
+'''), 0, "the program's exit code")
