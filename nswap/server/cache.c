@@ -80,16 +80,9 @@ static u32 cache_renew(struct nswap_cache *c, struct nswap_owner *o, u32 n)
 static void pool_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 		      struct list_head *taken)
 {
-	bool clear = nswap_knob(c->node, clear_freed);
-	struct nswap_entry *e;
-
 	c->set_aside -= n;
 	o->filling += n;
-	while (n--) {
-		e = list_first_entry(&c->pool, struct nswap_entry, link);
-		e->clear |= clear;
-		list_move_tail(&e->link, taken);
-	}
+	nswap_entries_take(&c->pool, n, nswap_knob(c->node, clear_freed), taken);
 }
 
 /*
@@ -119,7 +112,6 @@ bool nswap_cache_take(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	bool ok;
 
 	spin_lock(&c->lock);
-	nswap_cache_settle(c, o);
 	nswap_cache_unready(c, o);
 	if (o->granted < n && !nswap_cache_holding(c) &&
 	    nswap_cache_room(c) >= n - o->granted)
@@ -362,7 +354,6 @@ void nswap_cache_take_back(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 	u32 revoked;
 
 	spin_lock(&c->lock);
-	nswap_cache_settle(c, o);
 	nswap_cache_unready(c, o);
 	revoked = min(n, o->revoked);
 	o->revoked -= revoked;
@@ -441,7 +432,6 @@ void nswap_cache_stored(struct nswap_cache *c, struct nswap_owner *o, bool fence
 	bool lacks;
 
 	spin_lock(&c->lock);
-	nswap_cache_settle(c, o);
 	nswap_cache_unready(c, o);
 	so->grants = fenced ? 0 : cache_grant(c, o, so->used, 0);
 	so->free = cache_free_pages(c, o);

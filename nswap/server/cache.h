@@ -289,6 +289,19 @@ static inline unsigned int nswap_entry_vecs(struct bio_vec *bv, const struct nsw
 	return 2;
 }
 
+/* take @n entries of a list, to fill them; @clear: before they go back to the system */
+static inline void nswap_entries_take(struct list_head *from, u32 n, bool clear,
+				      struct list_head *taken)
+{
+	struct nswap_entry *e;
+
+	while (n--) {
+		e = list_first_entry(from, struct nswap_entry, link);
+		e->clear |= clear;
+		list_move_tail(&e->link, taken);
+	}
+}
+
 /**
  * struct nswap_cache_stored - a store that is over
  * @taken: pages that were taken for it
@@ -332,7 +345,6 @@ int nswap_cache_take_free(struct nswap_cache *c, struct nswap_owner *o, u32 n,
 /* cache_count.c */
 u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 			struct nswap_attached *a, u32 wanted);
-void nswap_cache_settle(struct nswap_cache *c, struct nswap_owner *o);
 void nswap_cache_unready(struct nswap_cache *c, struct nswap_owner *o);
 void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instance,
 		       s64 held, s64 ram);

@@ -45,7 +45,7 @@ static void cache_counted(struct nswap_cache *c, struct nswap_owner *o, u32 inst
 }
 
 /* count what the stores of an owner left; its lock and the cache's held */
-void nswap_cache_settle(struct nswap_cache *c, struct nswap_owner *o)
+static void cache_settle(struct nswap_cache *c, struct nswap_owner *o)
 {
 	struct nswap_ready *r = &o->ready;
 
@@ -56,11 +56,12 @@ void nswap_cache_settle(struct nswap_cache *c, struct nswap_owner *o)
 	WRITE_ONCE(r->fresh, 0);
 }
 
-/* nothing is ready for the next stores of an owner any more; likewise */
+/* likewise, and nothing is ready for its next stores any more */
 void nswap_cache_unready(struct nswap_cache *c, struct nswap_owner *o)
 {
 	struct nswap_ready *r = &o->ready;
 
+	cache_settle(c, o);
 	list_splice_init(&r->list, &c->pool);
 	c->set_aside += r->nr;
 	o->filling -= r->nr;
@@ -87,7 +88,6 @@ u32 nswap_cache_reserve(struct nswap_cache *c, struct nswap_owner *o,
 	u64 free;
 
 	spin_lock(&c->lock);
-	nswap_cache_settle(c, o);
 	nswap_cache_unready(c, o);
 	o->reserves -= !!a->reserve;
 	cache_lacked(c, o, a);
@@ -112,7 +112,7 @@ void nswap_cache_count(struct nswap_cache *c, struct nswap_owner *o, u32 instanc
 		       s64 held, s64 ram)
 {
 	spin_lock(&c->lock);
-	nswap_cache_settle(c, o);
+	cache_settle(c, o);
 	cache_counted(c, o, instance, held, ram);
 	spin_unlock(&c->lock);
 }
@@ -140,7 +140,7 @@ void nswap_cache_forget(struct nswap_cache *c, struct nswap_owner *o)
 	struct nswap_attached *a;
 
 	spin_lock(&c->lock);
-	nswap_cache_settle(c, o);
+	cache_settle(c, o);
 	c->held -= o->held;
 	o->held = 0;
 	/* shared pages are counted until they are empty */

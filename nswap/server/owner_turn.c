@@ -26,22 +26,34 @@ bool nswap_owner_any_critical(struct nswap_cache *c)
 	return false;
 }
 
+/* the first owner that is wanted, kept until nswap_owner_leave(); NULL for none */
+static struct nswap_owner *owner_first(struct nswap_cache *c,
+				       bool (*wanted)(struct nswap_owner *o))
+{
+	struct nswap_owner *o, *found = NULL;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(o, &c->owners, link)
+		if (!found && wanted(o))
+			found = o;
+	if (found)
+		found->users++;
+	spin_unlock(&c->lock);
+	return found;
+}
+
+static bool owner_drops(struct nswap_owner *o)
+{
+	return nswap_owner_has(o, NSWAP_DEV_DROPPABLE);
+}
+
 /*
  * An owner with droppable pages, perhaps in backoff. Context: process, does not sleep; a
  * page-out path. Returns it, kept until nswap_owner_leave(), or NULL.
  */
 struct nswap_owner *nswap_owner_droppable(struct nswap_cache *c)
 {
-	struct nswap_owner *o, *found = NULL;
-
-	spin_lock(&c->lock);
-	list_for_each_entry(o, &c->owners, link)
-		if (!found && nswap_owner_has(o, NSWAP_DEV_DROPPABLE))
-			found = o;
-	if (found)
-		found->users++;
-	spin_unlock(&c->lock);
-	return found;
+	return owner_first(c, owner_drops);
 }
 
 /*
@@ -77,20 +89,10 @@ struct nswap_owner *nswap_owner_turn(struct nswap_cache *c)
 	return o;
 }
 
-/* an owner whose stores have left something to be counted, kept; NULL for none */
-static struct nswap_owner *owner_uncounted(struct nswap_cache *c)
+/* have its stores left something to be counted, or is something ready for them? a snapshot */
+static bool owner_uncounted(struct nswap_owner *o)
 {
-	struct nswap_owner *o, *found = NULL;
-
-	spin_lock(&c->lock);
-	list_for_each_entry(o, &c->owners, link)
-		if (!found && (READ_ONCE(o->ready.nr) || READ_ONCE(o->ready.fresh) ||
-			       READ_ONCE(o->ready.over)))
-			found = o;
-	if (found)
-		found->users++;
-	spin_unlock(&c->lock);
-	return found;
+	return READ_ONCE(o->ready.nr) || READ_ONCE(o->ready.fresh) || READ_ONCE(o->ready.over);
 }
 
 /**
@@ -107,10 +109,9 @@ void nswap_owner_gather(struct nswap_cache *c)
 	u32 left = READ_ONCE(c->nr_owners);
 	struct nswap_owner *o;
 
-	while (left-- && (o = owner_uncounted(c))) {
+	while (left-- && (o = owner_first(c, owner_uncounted))) {
 		spin_lock(&o->lock);
 		spin_lock(&c->lock);
-		nswap_cache_settle(c, o);
 		nswap_cache_unready(c, o);
 		spin_unlock(&c->lock);
 		spin_unlock(&o->lock);

@@ -18,7 +18,7 @@
  *    the target: nswap_owner_gather() sees to that.
  *  - At most NSWAP_READY pages, and those of a message, are left to be counted. What reads
  *    counts of an owner adds @fresh, or holds its lock and has counted them
- *    (nswap_cache_settle()).
+ *    (nswap_cache_unready()).
  */
 #ifndef NSWAP_READY_H
 #define NSWAP_READY_H
@@ -39,17 +39,12 @@ static inline bool nswap_ready_take(struct nswap_owner *o, u32 n, bool clear,
 				    struct list_head *taken)
 {
 	struct nswap_ready *r = &o->ready;
-	struct nswap_entry *e;
 
 	if (r->promised < n)
 		return false;
 	WRITE_ONCE(r->promised, r->promised - n);
 	WRITE_ONCE(r->nr, r->nr - n);
-	while (n--) {
-		e = list_first_entry(&r->list, struct nswap_entry, link);
-		e->clear |= clear;
-		list_move_tail(&e->link, taken);
-	}
+	nswap_entries_take(&r->list, n, clear, taken);
 	return true;
 }
 

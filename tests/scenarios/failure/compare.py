@@ -16,16 +16,22 @@ TIMEOUT = 240
 PAGES = 17000
 
 
-def test_paused(t):
-    """The FREE of the last slot is lost, and with it the session: the comparison of the
-    next one pauses before it comes to that slot, and frees it."""
+def filled(t, lend, **options):
+    """A cluster, its nodes, and the device, every second slot of which is written."""
     cluster = t.cluster(2, inject=True)
-    cluster.up(lend="80M", dead_after=60)
+    cluster.up(lend=lend, dead_after=60, **options)
     client, server = cluster
     dev = client.device_add("140M")
     with Slots(dev, t.seed) as slots:
         for page in range(1, PAGES + 1):
             slots.write(2 * page)
+    return cluster, client, server, dev
+
+
+def test_paused(t):
+    """The FREE of the last slot is lost, and with it the session: the comparison of the
+    next one pauses before it comes to that slot, and frees it."""
+    cluster, client, server, dev = filled(t, "80M")
     equal(server.stat()["server"]["held_pages"], PAGES, "pages held")
     sessions = client.stat()["client"]["sessions"]
     client.inject(type=rawwire.LOSABLE["FREE"], lose=1)
@@ -40,13 +46,7 @@ def test_paused(t):
 
 def test_session_ends(t):
     """The session breaks again and again while its comparison pauses: the last one ends it."""
-    cluster = t.cluster(2, inject=True)
-    cluster.up(lend="160M", dead_after=60, reconcile=2)
-    client, server = cluster
-    dev = client.device_add("140M")
-    with Slots(dev, t.seed) as slots:
-        for page in range(1, PAGES + 1):
-            slots.write(2 * page)
+    cluster, client, server, dev = filled(t, "160M", reconcile=2)
     sessions = client.stat()["client"]["sessions"]
     client.inject(seed=t.seed, cut_ack=20)
     work = client.popen([client.prog("blkverify"), "--device", f"/dev/{dev}", "--seconds",
