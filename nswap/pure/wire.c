@@ -146,6 +146,8 @@ static bool short_fits(const struct nswap_wire_hdr *h)
  */
 int nswap_wire_check(const struct nswap_wire_hdr *h)
 {
+	/* compared as two words; memchr_inv() goes by bytes */
+	static const u8 none[NSWAP_WIRE_AUTH];
 	u32 nr = le32_to_cpu(h->nr), bytes = le32_to_cpu(h->bytes);
 	const struct shape *s;
 
@@ -165,7 +167,7 @@ int nswap_wire_check(const struct nswap_wire_hdr *h)
 	    h->type == NSWAP_LOAD_REPLY ? !load_reply_fits(nr, bytes) :
 					  bytes != s->fixed + nr * s->each)
 		return -EPROTO;
-	if ((h->took && !s->timed) || memchr_inv(h->auth, 0, sizeof(h->auth)))
+	if ((h->took && !s->timed) || memcmp(h->auth, none, sizeof(none)))
 		return -EPROTO;
 	if (le16_to_cpu(h->page_bytes) != PAGE_SIZE)
 		return -EPROTO;
