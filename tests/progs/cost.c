@@ -150,7 +150,7 @@ static void repeat(struct disk *d, const struct work *w, unsigned int rep,
 	prepare(d, w, n, (uint64_t)(w - works) * (REPS + 1) + rep);
 	idle = idle_ns();
 	start = window_begin();
-	if (w->depth == 1)
+	if (w->depth == 1 && !w->submitted)
 		one_by_one(d, w, n);
 	else
 		several(d, w, n);

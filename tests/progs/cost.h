@@ -23,6 +23,7 @@ struct work {
 	unsigned int unit;	/* pages a request */
 	unsigned int depth;
 	uint64_t pages;		/* a repetition */
+	bool submitted;		/* by io_submit(), which does not wait, also one at a time */
 };
 
 static const struct work works[] = {
@@ -34,6 +35,7 @@ static const struct work works[] = {
 	{ "write-32k-d1", true, false, 8, 1, 4096 },
 	{ "read-128k-d8", false, true, 32, 8, 6144 },
 	{ "write-128k-d8", true, true, 32, 8, 6144 },
+	{ "write-4k-aio", true, false, 1, 1, 1536, .submitted = true },
 };
 
 #define PAGES_MAX	6144	/* the most that a work moves in a repetition */

@@ -21,7 +21,7 @@ from . import cluster, image
 
 WORKS = [f"{op}-{size}-{depth}" for size, depth in
          (("4k", "d1"), ("4k", "d32"), ("32k", "d1"), ("128k", "d8"))
-         for op in ("read", "write")] + ["swap-seq", "swap-random"]
+         for op in ("read", "write")] + ["write-4k-aio", "swap-seq", "swap-random"]
 TCP = "tcp-72-4168"
 # from one of two lenders to the other, all that it holds
 MOVE, LENDERS = "move", "lenders"
