@@ -16,6 +16,7 @@
 
 #define WAYS_MAX	16
 #define USUAL_MTU	1500
+#define PAGE_MTU	4300	/* a page with its header, sealed, over IPv6 */
 
 /* the interfaces by which this node and its live peers are reached, each once */
 static size_t ways_take(const struct patient *p, char names[WAYS_MAX][IF_NAMESIZE])
@@ -68,8 +69,14 @@ static void check_mtu(const struct patient *p)
 		doctor_find(DOCTOR_ADVICE, false, fix, "%s has an MTU of %u: a page takes more packets than it has to, if all machines and the network between them can do %u",
 			    names[i], mtu, USUAL_MTU);
 	}
-	if (nr && !doctor_found())
-		doctor_fine("%s has one of %u bytes", names[0], way_mtu(names[0]));
+	if (!nr || doctor_found())
+		return;
+	mtu = way_mtu(names[0]);
+	if (mtu >= PAGE_MTU)
+		doctor_fine("%s has one of %u bytes", names[0], mtu);
+	else
+		doctor_fine("%s has one of %u bytes; from %u on a page is one packet and costs less, if all machines and the network between them can",
+			    names[0], mtu, PAGE_MTU);
 }
 
 static void tell_way(const struct mtu_probe *m, const char *name)

@@ -150,6 +150,11 @@ BAD = (
     ("kernel options", "problem", "CONFIG_SWAP", "apt install",
      {"/boot/config-6.1.0": "CONFIG_MEMCG=y\n", "/proc/swaps": None}),
 )
+# what the line of a check says where it finds nothing
+FINE = (
+    ("mtu", "a page is one packet and costs less", {}),
+    ("mtu", "eth0 has one of 9001 bytes", {"/sys/class/net/eth0/mtu": "9001\n"}),
+)
 # nothing is found in these: a check that must not speak up
 GOOD = (
     {}, KEYS, rule("ip saddr != 10.0.0.0/24 tcp dport 9611 drop"),
@@ -218,6 +223,12 @@ def run(t):
         lines = doctor(root).stdout.splitlines()
         true(any(check in line and mine[0]["text"] in line for line in lines),
              f"{check} as text: {lines}")
+    for number, (check, text, changes) in enumerate(FINE):
+        root = t.dir / f"fine{number}"
+        lay_out(root, changes)
+        lines = doctor(root).stdout.splitlines()
+        true(any(line.startswith("ok") and f" {check}: " in line and text in line
+                 for line in lines), f"{check} of a good one: {lines}")
     for number, changes in enumerate(GOOD):
         root = t.dir / f"good{number}"
         lay_out(root, changes)
