@@ -67,7 +67,8 @@ check_shell()
 	local scripts
 	mapfile -t scripts < <(git ls-files -c -o --exclude-standard |
 		xargs -r grep -lE '^#!.*\b(ba)?sh\b' --)
-	shellcheck -x "${scripts[@]}" && shellcheck -s bash tests/setup/cache.sh
+	shellcheck -x "${scripts[@]}" && shellcheck -s bash tests/setup/cache.sh &&
+		shellcheck -x -a tests/vm/cost.sh
 }
 
 check_python()

@@ -18,6 +18,11 @@ POLICY_TITLES = {"place": "placement: where page-outs go",
                  "prefetch": "prefetching: which pages go to flash"}
 
 
+# Panels of cost: devices with pages of words, and nswap beside what keeps pages on the node.
+COST_WORDS = {"lz4", "zstd", "zram-text", "zswap-text"}
+COST_NEAR = {"nswap", "cache", "early", "zram", "zswap"}
+
+
 def _order(rows, key="device"):
     return colours.ordered(row[key] for row in rows)
 
@@ -26,7 +31,7 @@ def _bars(axes, groups, names, values, text=None):
     """Grouped bars; values[(group, name)] = (middle, low, high); text: how a value
     is written."""
     has, text = colours.of(names), text or _short
-    width = 0.8 / len(names)
+    width, told = 0.8 / len(names), set()
     for n, name in enumerate(names):
         for g, group in enumerate(groups):
             if (group, name) not in values:
@@ -34,9 +39,10 @@ def _bars(axes, groups, names, values, text=None):
             middle, low, high = values[group, name]
             x = g - 0.4 + width * (n + 0.5)
             axes.bar(x, middle, width * 0.92, color=has[name],
-                     label=name if g == 0 else None,
+                     label=None if name in told else name,
                      yerr=[[max(0, middle - low)], [max(0, high - middle)]],
                      error_kw={"elinewidth": 1, "ecolor": "#202020"})
+            told.add(name)
             axes.annotate(text(middle), (x, high), ha="center", va="bottom",
                           xytext=(0, 2), textcoords="offset points",
                           fontsize=7)
@@ -273,25 +279,35 @@ def _policy(rows, path):
     pyplot.close(figure)
 
 
+def _cost_panels(rows):
+    """(title, its rows) of each panel.  What members take is a time, and a page that lenders
+    move no page of a device: no cost beside others."""
+    groups = [("pages of words", COST_WORDS), ("beside RAM of the node", COST_NEAR)]
+    named = {name for _, names in groups for name in names} - {"nswap"}
+    groups.insert(0, ("both nodes together", {row["device"] for row in rows} - named -
+                      {"tcp", "members", "lenders"}))
+    for kernel in dict.fromkeys(row["kernel"] for row in rows):
+        for title, names in groups:
+            mine = [r for r in rows if r["kernel"] == kernel and r["device"] in names]
+            if {r["device"] for r in mine} - {"nswap"} or title == groups[0][0]:
+                yield f"Debian's {kernel}, {title}", mine
+
+
 def _cost(rows, path):
-    kernels = list(dict.fromkeys(row["kernel"] for row in rows))
-    # what members take is a time, and no cost beside others
-    works = list(dict.fromkeys(r["work"] for r in rows
-                               if r["device"] not in ("tcp", "members", "lenders")))
-    if not works:
+    panels = [(title, mine) for title, mine in _cost_panels(rows) if mine]
+    if not panels:
         return
-    figure, axes = pyplot.subplots(len(kernels), 1, squeeze=False,
-                                   figsize=(11, 3.4 * len(kernels)))
-    for panel, kernel in zip(axes[:, 0], kernels):
-        mine = [r for r in rows if r["kernel"] == kernel and r["work"] in works]
-        names = _order(mine)
-        label = {work: work.replace("-", " ", 1) for work in works}
+    figure, axes = pyplot.subplots(len(panels), 1, squeeze=False,
+                                   figsize=(11, 3.2 * len(panels)))
+    for panel, (title, mine) in zip(axes[:, 0], panels):
+        label = {work: work.replace("-", " ", 1)
+                 for work in dict.fromkeys(r["work"] for r in mine)}
         values = {(label[r["work"]], r["device"]): (r["instr_per_page"],) * 3
                   for r in mine}
-        _bars(panel, list(label.values()), names, values)
+        _bars(panel, list(label.values()), _order(mine), values)
         panel.tick_params(axis="x", labelsize=7)
         panel.set_ylabel("instructions a page")
-        _legend_above(panel, f"Debian's {kernel}, both nodes together", names)
+        _legend_above(panel, title, _order(mine))
     caption.below(figure, f"commit {rows[0]['commit']}")
     figure.savefig(path)
     pyplot.close(figure)

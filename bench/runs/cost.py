@@ -13,7 +13,7 @@ import threading
 from nswaptest.check import Failure
 from vm import counting, image
 
-KERNELS, DEVICES = counting.KERNELS, [*counting.DEVICES, *counting.OTHERS, counting.MEMBERS]
+KERNELS, DEVICES = counting.KERNELS, [*counting.DEVICES, *counting.OTHERS]
 WORKS = [*counting.WORKS, counting.TCP, counting.MOVE, *counting.TURNS]
 _telling = threading.Lock()
 
@@ -39,8 +39,8 @@ def asked(args):
 def guests(options):
     """Kernels and devices, those devices first that take longest."""
     slow = ["nbd", *reversed(counting.SEVERAL), counting.MEMBERS, counting.LENDERS,
-            "nvme-tcp", "sealed", "zstd", "lz4", "keys", "early", "cache", "nswap",
-            "flash", "home", "disk", "brd", "tcp"]
+            "nvme-tcp", "sealed", "zstd", "lz4", "zram-text", "keys", "early", "cache", "nswap",
+            "flash", "home", "zswap-text", "zram", "zswap", "disk", "brd", "tcp"]
     return [(kernel, device) for kernel in options["kernels"]
             for device in sorted(options["devices"], key=slow.index)]
 

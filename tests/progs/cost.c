@@ -249,7 +249,8 @@ static void forget_translations(void *region)
 		refuse("mprotect: %s", strerror(errno));
 }
 
-static int check_swapped(unsigned char *mem, uint64_t pages, uint32_t count)
+static int check_swapped(enum pat_data data, unsigned char *mem, uint64_t pages,
+			 uint32_t count)
 {
 	struct bad_pages bad = { .wrong = 0 };
 
@@ -259,13 +260,13 @@ static int check_swapped(unsigned char *mem, uint64_t pages, uint32_t count)
 
 		if (*word == pat_word(pat_key(SEED, page, count), 0))
 			*word = pat_word(pat_key(SEED, page, 1), 0);
-		if (!pat_same(p, SEED, page, 1))
+		if (!pat_data_same(data, p, SEED, page, 1))
 			bad_page(&bad, p, SEED, page, 1, pages);
 	}
 	return verdict(&bad, "after swapping");
 }
 
-static int swap(const char *name, uint64_t mb)
+static int swap(const char *name, uint64_t mb, enum pat_data data)
 {
 	uint64_t pages = mb << 8, bad = 0;
 	bool random = !strcmp(name, "swap-random");
@@ -284,7 +285,7 @@ static int swap(const char *name, uint64_t mb)
 	for (uint64_t page = 0; page < pages; page++) {
 		if (page % FORGET_EVERY == 0)
 			forget_translations(region);
-		pat_fill(mem + page * PAT_BYTES, SEED, page, 1);
+		pat_data_fill(data, mem + page * PAT_BYTES, SEED, page, 1);
 	}
 	for (uint32_t rep = 0; rep <= REPS; rep++) {
 		struct pat_order order = pat_order_new(pages, SEED + rep);
@@ -306,7 +307,7 @@ static int swap(const char *name, uint64_t mb)
 	}
 	if (bad)
 		refuse("a page was not as it was last written");
-	return check_swapped(mem, pages, REPS + 2);
+	return check_swapped(data, mem, pages, REPS + 2);
 }
 
 /* -- a bare exchange ------------------------------------------------------- */
@@ -382,8 +383,8 @@ static const char usage[] =
 	"usage: cost device PATH MB WORK...    read and write a device of MB MiB\n"
 	"       cost text PATH MB WORK...      with pages that can be compressed\n"
 	"       cost flushed PATH MB WORK...   and what is written is flushed as well\n"
-	"       cost swap swap-seq|swap-random MB    write MB MiB of memory again\n"
-	"                                      and again, where it has less\n"
+	"       cost swap swap-seq|swap-random MB [text]    write MB MiB of memory\n"
+	"                                      again and again, where it has less\n"
 	"       cost serve ADDRESS             the other end of\n"
 	"       cost tcp-72-4168 ADDRESS       a request of 72 bytes, an answer of 4168\n"
 	"One JSON line a repetition: work, rep, pages, ns, and of these idle_ns.\n"
@@ -395,8 +396,10 @@ int main(int argc, char **argv)
 			  !strcmp(argv[1], "flushed")))
 		return device(argv[1], argv[2],
 			      arg_number("MB", argv[3], PAGES_MAX >> 8, 4096), argv + 4);
-	if (argc == 4 && !strcmp(argv[1], "swap"))
-		return swap(argv[2], arg_number("MB", argv[3], 1, 4096));
+	if ((argc == 4 || (argc == 5 && !strcmp(argv[4], "text"))) &&
+	    !strcmp(argv[1], "swap"))
+		return swap(argv[2], arg_number("MB", argv[3], 1, 4096),
+			    argc == 5 ? PAT_TEXT : PAT_RANDOM);
 	if (argc == 3 && !strcmp(argv[1], "serve"))
 		return tcp_serve(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "tcp-72-4168"))

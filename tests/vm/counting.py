@@ -25,20 +25,23 @@ WORKS = [f"{op}-{size}-{depth}" for size, depth in
 TCP = "tcp-72-4168"
 # from one of two lenders to the other, all that it holds
 MOVE, LENDERS = "move", "lenders"
-# keys is nswap between nodes with keys, sealed the same with a sealed device
-DEVICES = ["brd", "nswap", "keys", "sealed", "nvme-tcp", "tcp"]
-# Measured when asked for. Connecting nbd takes as long as many works, and what it does
-# at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
-# without peers on such disks. Those of COMPRESSED have pages of words. cache has a write cache,
-# early one with early acknowledgement, and what is written is flushed in the same repetition.
-# Those of SEVERAL have two peers, and home too, and are protected as they are called, or as many
-# as a group has.
-SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
-COMPRESSED = ["lz4", "zstd"]
-OTHERS = ["nbd", "disk", "home", "flash", *COMPRESSED, "cache", "early", *SEVERAL, LENDERS]
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
+# What can only be swapped to. A page that shrinks stays on the node, any other one goes to nswap.
+ZSWAP = ["zswap", "zswap-text"]
+# keys is nswap between nodes with keys, sealed the same with a sealed device. lz4 and zstd
+# compress, and have pages of words, as those have that are called text: zram's and zswap's, which
+# compress by LZ4. cache has a write cache, early one with early acknowledgement, and what is
+# written is flushed in the same repetition.
+DEVICES = ["brd", "nswap", "keys", "sealed", "lz4", "zstd", "cache", "early", "nvme-tcp",
+           "zram", "zram-text", *ZSWAP, "tcp", LENDERS, MEMBERS]
+# Measured when asked for. Connecting nbd takes as long as many works, and what it does
+# at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
+# without peers on such disks. Those of SEVERAL have two peers, and home too, and are protected as
+# they are called, or as many as a group has.
+SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
+OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
 TURNS = [f"{job}-{flood}" for job in ("reads", "stores", "reads-beside-stores")
          for flood in ("none", "elsewhere", "same", "same-8")]
 KERNELS = ["6.1", "6.12"]
@@ -57,7 +60,7 @@ SAID = ("rows", "console.log")
 # Carried if they are installed: only one device needs them.
 PROGRAMS = ("nbd-server", "nbd-client")
 LOADED = ("veth", "brd", "nvmet-tcp", "nvme-tcp", "nbd", "sd_mod", "scsi_debug",
-          "raid6_pq", "curve25519-x86_64", "aesni-intel", "nswap")
+          "raid6_pq", "curve25519-x86_64", "aesni-intel", "lz4", "zsmalloc", "zram", "nswap")
 
 CMDLINE = ("console=ttyS0 loglevel=5 panic=-1 rootfstype=ramfs rdinit=/cost.sh "
            "clocksource=tsc tsc=reliable mitigations=off nokaslr norandmaps "
@@ -70,7 +73,7 @@ _running = set()
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
     mine = {"tcp": [TCP], MEMBERS: TURNS, LENDERS: [MOVE],
-            **dict.fromkeys(COMPRESSED, WORKS[:-2])}.get(device, WORKS)
+            **dict.fromkeys(ZSWAP, WORKS[-2:])}.get(device, WORKS)
     return [work for work in mine if not works or work in works]
 
 
@@ -104,7 +107,8 @@ def archive(series, out):
         libs.update(image.libraries(source))
     for target, source in libs.items():
         cpio.file(target.lstrip("/"), source)
-    cpio.file("cost.sh", image.HERE / "cost.sh")
+    for name in ("cost.sh", "cost_nodes.sh"):
+        cpio.file(name, image.HERE / name)
     seen = set()
     for name in LOADED:
         paths = _needed(series, name, module)
@@ -122,6 +126,7 @@ def archive(series, out):
 
 def command(series, device, works, folder, initrd, profiler=()):
     """QEMU's command line."""
+    more = " COST_PROFILE=1" * bool(profiler) + " cgroup.memory=nokmem" * (device in ZSWAP)
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-name", "cost",
             "-machine", MACHINE,
@@ -131,7 +136,7 @@ def command(series, device, works, folder, initrd, profiler=()):
             "-rtc", "base=2020-01-01,clock=vm", "-seed", "1",
             "-kernel", str(image.vmlinux(series)), "-initrd", str(initrd),
             "-append", f"{CMDLINE} COST_DEVICE={device} COST_MB={DEVICE_MB} "
-            f"COST_WORKS={','.join(works)}" + " COST_PROFILE=1" * bool(profiler),
+            f"COST_WORKS={','.join(works)}{more}",
             "-serial", f"file:{folder}/console.log",
             "-serial", f"file:{folder}/rows", *profiler]
 
