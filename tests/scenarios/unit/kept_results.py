@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Of which commit and module the files of bench/results are, and what documents say of it."""
+import json
+import pathlib
+import re
+import sys
+
+from nswaptest.check import equal, true
+from nswaptest.scenario import ROOT
+
+sys.path.append(str(ROOT / "bench"))
+
+from lib import results, source  # noqa: E402 (needs the path above)
+
+DESCRIPTION = "kept results say of which commit they are, and documents name the same"
+SUITES = ("unit",)
+NEEDS = ("git",)
+HERE = True
+TIMEOUT = 60
+
+COMMIT = re.compile(r"[0-9a-f]{7,12}\+?")
+NAMED = re.compile(r"([a-z-]+\.json)\)?,\s+commit\s+([0-9a-f]{7,12})")
+
+
+def test_files(t):
+    """Each file says it, in every row or table; those of which git knows the commit have a
+    module, and the table has a line for each."""
+    found = results.kept(ROOT / "bench/results")
+    for line in results.told(found, source.module()):
+        t.log(line)
+    equal({part.file for part in found},
+          {path.name for path in (ROOT / "bench/results").glob("*.json")}, "files")
+    for part in found:
+        true(COMMIT.fullmatch(part.commit), f"a commit of {part.file}, {part.commit}")
+
+
+def test_documents(_):
+    """A document that names a file with its commit names one that it is of."""
+    found, named = results.kept(ROOT / "bench/results"), 0
+    for page in [ROOT / "README.md", ROOT / "bench/README.md", *(ROOT / "docs").glob("*.md")]:
+        for file, commit in NAMED.findall(page.read_text(encoding="utf-8")):
+            named += 1
+            true(any(part.file == file and part.commit.startswith(commit) for part in found),
+                 f"{page.name}: {file} is not of {commit}")
+    true(named > 1, "documents name files with their commits")
+
+
+def test_told(t):
+    """Rows and tables by what they say; a module that is not said is that of the commit, and
+    none if git has no such commit."""
+    folder = pathlib.Path(t.dir)
+    here, older = source.module().rstrip("+"), source.module_of("HEAD")
+    equal((here, source.module_of("ffffffffffff")), (older, None), "modules of commits")
+    for name, data in {
+            "a.json": [{"commit": "1" * 12, "module": here}, {"commit": "1" * 12, "module": here},
+                       {"commit": older + "+"}],
+            "b.json": {"N-T1": {"about": {"commit": "f" * 12}}},
+            "c.json": {"commit": "2" * 12, "module": "3" * 12, "tables": ["N-T1", "N-T2"]},
+    }.items():
+        (folder / name).write_text(json.dumps(data), encoding="utf-8")
+    found = results.kept(folder)
+    equal([(part.file, part.count, part.unit, part.module) for part in found],
+          [("a.json", 2, "rows", here), ("a.json", 1, "rows", here + "+"),
+           ("b.json", 1, "tables", None), ("c.json", 2, "tables", "3" * 12)], "parts")
+    last = list(results.told(found, here))[-1]
+    equal(last, f"4 lines, 1 of them of the tree's module, {here}; 3 modules, and "
+          "1 of commits that git does not know", "what it comes to")
