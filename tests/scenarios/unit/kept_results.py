@@ -8,9 +8,10 @@ import sys
 from nswaptest.check import equal, true
 from nswaptest.scenario import ROOT
 
-sys.path.append(str(ROOT / "bench"))
+sys.path += [str(ROOT / "bench"), str(ROOT / "tests")]
 
-from lib import results, source  # noqa: E402 (needs the path above)
+from lib import cost_tables, results, source  # noqa: E402 (needs the path above)
+from tables import markdown  # noqa: E402
 
 DESCRIPTION = "kept results say of which commit they are, and documents name the same"
 SUITES = ("unit",)
@@ -45,6 +46,19 @@ def test_documents(_):
     true(named > 1, "documents name files with their commits")
 
 
+def test_tables(_):
+    """The documents' tables are those that the kept files make."""
+    def data(name):
+        return json.loads((ROOT / "bench/results" / name).read_text(encoding="utf-8"))
+    tables, rows = data("paper.json"), data("cost.json")
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        true(markdown.fill(text, tables)[0] == text,
+             f"{page.name} has other tables than bench/paper --markdown makes")
+        true(cost_tables.fill(text, rows) == text,
+             f"{page.name} has other tables than bench/run --markdown makes")
+
+
 def test_told(t):
     """Rows and tables by what they say; a module that is not said is that of the commit, and
     none if git has no such commit."""
@@ -65,3 +79,19 @@ def test_told(t):
     last = list(results.told(found, here))[-1]
     equal(last, f"4 lines, 1 of them of the tree's module, {here}; 3 modules, and "
           "1 of commits that git does not know", "what it comes to")
+
+
+def test_cost(_):
+    """Ratios, devices that a kernel has no row of, and members, of rows of cost."""
+    rows = [{"kernel": kernel, "device": device, "work": work, "instr_per_page": cost,
+             "commit": "f" * 12} for kernel, device, work, cost in [
+                 ("6.1", "nswap", "read-4k-d1", 12345.6), ("6.1", "nvme-tcp", "read-4k-d1", 20000),
+                 ("6.12", "brd", "swap-seq", 999.5), ("6.1", "members", "reads-none-p50", 1000),
+                 ("6.1", "members", "reads-none-p99", 2000)]]
+    lines = list(cost_tables.lines_of(["6.1", "nswap", "nswap/nvme-tcp", "6.12", "brd"], rows))
+    equal(lines[0::2], ["| work | 6.1: nswap | ratio | 6.12: RAM disk |",
+                        "| `read-4k-d1` | 12 346 | 0.62 |  |", ""], "title, row, end")
+    equal(lines[3:], ["| `swap-seq` |  |  | 1 000 |", "",
+                      f"*bench/results/cost.json, commit {'f' * 12}.*"], "row of the other kernel")
+    equal(list(cost_tables.lines_of(["6.1", "turns"], rows))[2],
+          "| reads | 1 000, 2 000 | ,  | ,  | ,  |", "members' reads")
