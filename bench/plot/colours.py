@@ -5,13 +5,13 @@ A device has the same one wherever it is drawn.  Policies and protections have t
 PALETTE, in which no device's stands, by their place among their kind; so has all else, in the
 order in which it is drawn.
 """
-NSWAP, FLASH, RAM = "#0b5fa5", "#b89b2e", "#4b9b5e"
+NSWAP, NVME, FLASH, RAM = "#0b5fa5", "#d97a1e", "#b89b2e", "#4b9b5e"
 ZRAM, ZSWAP = "#8a5bb0", "#b5179e"
 # In the order in which bars stand.  network: nswap on network RAM alone; raw: flash without
-# nswap; text: with pages that can be compressed.
-DEVICES = {"nswap2l": "#5fa8dc", "network": NSWAP, "nswap": NSWAP, "nvme-tcp": "#d97a1e",
-           "nbd": "#7a7a7a", "zram": ZRAM, "zram-text": ZRAM, "zswap": ZSWAP,
-           "zswap-text": ZSWAP, "brd": "#c0504d", "iperf3": "#303030",
+# nswap; text: with pages that can be compressed; jumbo: in packets of 9000 bytes.
+DEVICES = {"nswap2l": "#5fa8dc", "network": NSWAP, "nswap": NSWAP, "nswap-jumbo": NSWAP,
+           "nvme-tcp": NVME, "nvme-tcp-jumbo": NVME, "nbd": "#7a7a7a", "zram": ZRAM,
+           "zram-text": ZRAM, "zswap": ZSWAP, "zswap-text": ZSWAP, "brd": "#c0504d", "iperf3": "#303030",
            "tmpfs": RAM, "flash": FLASH, "ssd": FLASH, "raw": FLASH, "disk": "#7a4a2e",
            "ram": RAM}
 PALETTE = ("#1b7f79", "#d0578f", "#8fb339", "#5f5aa2", "#e8a0a8", "#66c2cf", "#8c3a5e",

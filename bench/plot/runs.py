@@ -18,8 +18,10 @@ POLICY_TITLES = {"place": "placement: where page-outs go",
                  "prefetch": "prefetching: which pages go to flash"}
 
 
-# Panels of cost: devices with pages of words, and nswap beside what keeps pages on the node.
+# Panels of cost: devices with pages of words, those in large packets, and nswap beside what keeps
+# pages on the node.
 COST_WORDS = {"lz4", "zstd", "zram-text", "zswap-text"}
+COST_JUMBO = {"nswap-jumbo", "nvme-tcp-jumbo"}
 COST_NEAR = {"nswap", "cache", "early", "zram", "zswap"}
 
 
@@ -282,10 +284,11 @@ def _policy(rows, path):
 def _cost_panels(rows):
     """(title, its rows) of each panel.  What members take is a time, and a page that lenders
     move no page of a device: no cost beside others."""
-    groups = [("pages of words", COST_WORDS), ("beside RAM of the node", COST_NEAR)]
+    groups = [("packets of 9000 bytes", COST_JUMBO), ("pages of words", COST_WORDS),
+              ("beside RAM of the node", COST_NEAR)]
     named = {name for _, names in groups for name in names} - {"nswap"}
     groups.insert(0, ("both nodes together", {row["device"] for row in rows} - named -
-                      {"tcp", "members", "lenders"}))
+                      {"tcp", "tcp-jumbo", "members", "lenders"}))
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
         for title, names in groups:
             mine = [r for r in rows if r["kernel"] == kernel and r["device"] in names]

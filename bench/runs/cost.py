@@ -39,8 +39,9 @@ def asked(args):
 def guests(options):
     """Kernels and devices, those devices first that take longest."""
     slow = ["nbd", *reversed(counting.SEVERAL), counting.MEMBERS, counting.LENDERS,
-            "nvme-tcp", "sealed", "zstd", "lz4", "zram-text", "keys", "early", "cache", "nswap",
-            "flash", "home", "zswap-text", "zram", "zswap", "disk", "brd", "tcp"]
+            "nvme-tcp", "nvme-tcp-jumbo", "sealed", "zstd", "lz4", "zram-text", "keys", "early",
+            "cache", "nswap", "nswap-jumbo", "flash", "home", "zswap-text", "zram", "zswap",
+            "disk", "brd", "tcp", "tcp-jumbo"]
     return [(kernel, device) for kernel in options["kernels"]
             for device in sorted(options["devices"], key=slow.index)]
 

@@ -65,10 +65,12 @@ set_up()
 	$ip netns add b
 	$ip link add a0 type veth peer name b0 netns b
 	$ip addr add $here/24 dev a0
-	$ip link set a0 up
 	in_b $ip link set lo up
 	in_b $ip addr add $there/24 dev b0
-	in_b $ip link set b0 up
+	mtu=1500
+	[ "$COST_DEVICE" = "${COST_DEVICE%-jumbo}" ] || mtu=9000
+	$ip link set a0 mtu $mtu up
+	in_b $ip link set b0 mtu $mtu up
 	wait_until 5 "the other namespace answers" ping -c 1 -W 1 $there
 }
 
@@ -320,7 +322,7 @@ works()
 	# shellcheck disable=SC2086  # lists of words
 	if [ "$COST_DEVICE" = members ]; then
 		turns $plain
-	elif [ "$COST_DEVICE" = tcp ]; then
+	elif [ "${COST_DEVICE%-jumbo}" = tcp ]; then
 		in_b cost serve $there &
 		cost tcp-72-4168 $there > $port || end "failed: $plain"
 	else
@@ -333,7 +335,8 @@ works()
 
 export PATH=/bin
 set_up
-case $COST_DEVICE in
+made=${COST_DEVICE%-jumbo}
+case $made in
 nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
 parity:*) parity ;;
@@ -342,7 +345,7 @@ zram* | zswap*)
 	[ "${COST_DEVICE#*-}" != text ] || content=text
 	"${COST_DEVICE%-text}"
 	;;
-brd | nswap | members | lenders | keys | sealed | cache | early | pair | mirror | nbd | disk | home | flash) "$COST_DEVICE" ;;
+brd | nswap | members | lenders | keys | sealed | cache | early | pair | mirror | nbd | disk | home | flash) "$made" ;;
 esac
 works
 end "done"

@@ -32,12 +32,14 @@ MOVE, LENDERS = "move", "lenders"
 MEMBERS = "members"
 # What can only be swapped to. A page that shrinks stays on the node, any other one goes to nswap.
 ZSWAP = ["zswap", "zswap-text"]
+# Those whose network has packets of 9000 bytes: a page is one.
+JUMBO = ["nswap-jumbo", "nvme-tcp-jumbo", "tcp-jumbo"]
 # keys is nswap between nodes with keys, sealed the same with a sealed device. lz4 and zstd
 # compress, and have pages of words, as those have that are called text: zram's and zswap's, which
 # compress by LZ4. cache has a write cache, early one with early acknowledgement, and what is
 # written is flushed in the same repetition.
 DEVICES = ["brd", "nswap", "keys", "sealed", "lz4", "zstd", "cache", "early", "nvme-tcp",
-           "zram", "zram-text", *ZSWAP, "tcp", LENDERS, MEMBERS]
+           "zram", "zram-text", *ZSWAP, "tcp", *JUMBO, LENDERS, MEMBERS]
 # Measured when asked for. Connecting nbd takes as long as many works, and what it does
 # at depth scatters. disk is a SCSI disk in memory; home and flash are nswap devices
 # without peers on such disks. Those of SEVERAL have two peers, and home too, and are protected as
@@ -75,7 +77,7 @@ _running = set()
 
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
-    mine = {"tcp": [TCP], MEMBERS: TURNS, LENDERS: [MOVE],
+    mine = {"tcp": [TCP], "tcp-jumbo": [TCP], MEMBERS: TURNS, LENDERS: [MOVE],
             **dict.fromkeys(ZSWAP, WORKS[-2:])}.get(device, WORKS)
     return [work for work in mine if not works or work in works]
 
