@@ -31,9 +31,10 @@ static const struct nswap_which_ops which_rand = {
 };
 
 /*
- * Least recently swapped, by the clock algorithm: a page that was not paged in since the
- * hand last passed. The hand clears reference bits as it passes, so a page has one round
- * to be paged in again.
+ * Least recently swapped, by the clock algorithm: a page that was swapped neither in nor out
+ * since the hand last passed; below peers, one that was not paged in since then or since it came
+ * there (pure/slot_map.c). The hand clears reference bits as it passes, so a page has one
+ * round to be swapped again.
  */
 static enum nswap_which_look lrs_look(bool referenced)
 {
@@ -41,15 +42,16 @@ static enum nswap_which_look lrs_look(bool referenced)
 }
 
 static const struct nswap_which_ops which_lrs = {
-	.is = { .name = "lrs", .help = "least recently swapped in (clock)" },
+	.is = { .name = "lrs", .help = "least recently swapped (clock)" },
 	.arm = 3,
 	.look = lrs_look,
 };
 
 /*
- * Most recently swapped: a page that has been paged in since it was written, or since
- * another policy's hand has passed. The bit is not cleared: the page is not looked at
- * again while flash has it, and a rewrite clears it.
+ * Most recently swapped: a page that was swapped in or out since another policy's hand passed;
+ * below peers, one that was paged in since it came there. What clears the bit is that the
+ * page comes to flash or home, so one that could not be brought is tried again. At peers
+ * that makes it rr, but for pages that lrs has passed and copies that were evicted.
  */
 static enum nswap_which_look mrs_look(bool referenced)
 {
@@ -57,7 +59,7 @@ static enum nswap_which_look mrs_look(bool referenced)
 }
 
 static const struct nswap_which_ops which_mrs = {
-	.is = { .name = "mrs", .help = "most recently swapped in (clock)" },
+	.is = { .name = "mrs", .help = "most recently swapped (clock)" },
 	.arm = 4,
 	.look = mrs_look,
 };

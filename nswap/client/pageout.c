@@ -76,9 +76,7 @@ static bool pageout_slot_ended(struct nswap_slot *s, u8 state, u16 peer, u32 fla
 						     NSWAP_SLOT_EMPTY;
 		flash = NSWAP_FLASH_NONE;
 	}
-	*s = (struct nswap_slot){
-		.state = state, .peer = peer, .gen = s->gen, .flash = flash,
-	};
+	*s = nswap_slot_out(s, state, peer, flash);
 	return true;
 }
 

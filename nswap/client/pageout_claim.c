@@ -57,6 +57,7 @@ static bool pageout_slot_claimed(struct nswap_slot *s, struct nswap_device *dev,
 		return false;
 	*s = (struct nswap_slot){
 		.state = NSWAP_SLOT_WRITING,
+		.referenced = !had || s->referenced,
 		.gen = nswap_gen_next(s->gen),
 	};
 	return true;

@@ -120,6 +120,8 @@ static bool moved_slot_gone(struct nswap_slot *s, u32 gen, u8 from, u16 from_pee
 {
 	if (!nswap_slot_is(s, from, from_peer, gen))
 		return false;
+	if (!to_peer)
+		s->referenced = nswap_slot_left_reference(s);
 	s->state = to;
 	s->peer = to_peer;
 	return true;
@@ -129,11 +131,13 @@ static bool moved_slot_gone(struct nswap_slot *s, u32 gen, u8 from, u16 from_pee
 static bool moved_slot_to_flash(struct nswap_slot *s, u32 gen, u8 from,
 				u16 from_peer, struct nswap_flash *f, u32 at)
 {
+	if (!at && (!s->flash || !nswap_flash_works(f, s->flash)))
+		return false;
+	if (!moved_slot_gone(s, gen, from, from_peer, NSWAP_SLOT_FLASH, 0))
+		return false;
 	if (at)
 		s->flash = at;
-	else if (!s->flash || !nswap_flash_works(f, s->flash))
-		return false;
-	return moved_slot_gone(s, gen, from, from_peer, NSWAP_SLOT_FLASH, 0);
+	return true;
 }
 
 /*

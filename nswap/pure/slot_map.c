@@ -39,6 +39,14 @@
  *    -> UNUSED; claiming: the word, then the chunk, if it is not USED, -> USED. Each step is
  *    a full barrier: either the claimer finds the chunk TIDIED or UNUSED, or its claim is
  *    found.
+ *  - The reference bit. A page that a peer holds has it if it was swapped, in or out, since
+ *    a clock hand cleared it, as in the Nswap2L paper: a page-out to a peer sets it, and a
+ *    page-in does. Below peers, at flash or home, it says that the page was paged in since it
+ *    came there, which is how those are found that had better be at a peer (promote.c): so a
+ *    page-out to flash or home clears it, and so does whatever brings a page from a peer
+ *    there or has flash copy it; a page-in sets it. A move from peer to peer, between flash
+ *    and home, and up to a peer leaves it as it was, and so do other keys (reseal.c) while a
+ *    peer holds the page. In a cell of a row (pageout_cell.c) it says nothing.
  *  - Nothing here sleeps or allocates after nswap_slot_map_init().
  */
 #include <linux/bits.h>

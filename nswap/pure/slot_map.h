@@ -52,7 +52,8 @@ enum nswap_slot_state {
 /**
  * struct nswap_slot - one unpacked entry of the map
  * @state: enum nswap_slot_state
- * @referenced: paged in since the bit was last cleared (clock algorithm)
+ * @referenced: reference bit of the clock algorithm (slot_map.c): at a peer swapped in or out
+ *	lately, at flash or home paged in since it came there
  * @freed: freed while WRITING; acted on when the page-out ends
  * @peer: index in the IPTable, 0 for none
  * @gen: generation of the newest page-out, modulo 2^20
@@ -155,6 +156,28 @@ static inline bool nswap_slot_at_home(const struct nswap_slot *s)
 }
 
 /*
+ * The entry of a page-out that has ended, whose claim has set the reference bit: a page
+ * that is at no peer has yet to be paged in.
+ */
+static inline struct nswap_slot nswap_slot_out(const struct nswap_slot *s, u8 state,
+					       u16 peer, u32 flash)
+{
+	return (struct nswap_slot){
+		.state = state, .peer = peer, .gen = s->gen, .flash = flash,
+		.referenced = s->referenced && state == NSWAP_SLOT_REMOTE,
+	};
+}
+
+/*
+ * The reference bit of a page that no peer holds any more: of a copy that flash has it says
+ * already whether it was paged in since it came there.
+ */
+static inline bool nswap_slot_left_reference(const struct nswap_slot *s)
+{
+	return s->flash && s->referenced;
+}
+
+/*
  * The entry without the copy its state names: HOME if home has another, as the caller
  * knows, FLASH if flash has one, else LOST.
  */
@@ -164,7 +187,7 @@ static inline struct nswap_slot nswap_slot_lost(const struct nswap_slot *s,
 	return (struct nswap_slot){
 		.state = home ? NSWAP_SLOT_HOME :
 			 s->flash ? NSWAP_SLOT_FLASH : NSWAP_SLOT_LOST,
-		.referenced = (home || s->flash) && s->referenced,
+		.referenced = nswap_slot_left_reference(s),
 		.gen = s->gen, .flash = s->flash,
 	};
 }

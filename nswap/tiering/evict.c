@@ -18,7 +18,8 @@
  *    names no flash slot any more or, if it has got one again meanwhile, the number
  *    of dropped copies has changed (nswap_flash_links()). So the page that used the
  *    flash slot in between is never taken for it.
- *  - A page that was paged in since the hand last passed is spared for one round.
+ *  - A page that was paged in since flash has its copy, or since the hand last passed, is
+ *    spared for one round.
  */
 #include <linux/sched.h>
 

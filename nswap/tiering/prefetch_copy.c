@@ -43,6 +43,7 @@ static bool prefetch_slot_copied(struct nswap_slot *s, const struct nswap_slot *
 	if (!nswap_slot_same(s, picked))
 		return false;
 	s->flash = flash;
+	s->referenced = false;
 	if (move) {
 		s->state = NSWAP_SLOT_FLASH;
 		s->peer = 0;

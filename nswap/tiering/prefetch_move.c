@@ -70,6 +70,7 @@ static bool carrier_slot_linked(struct nswap_slot *s, const struct nswap_slot *p
 		return false;
 	s->state = NSWAP_SLOT_FLASH;
 	s->flash = flash;
+	s->referenced &= !s->peer;
 	s->peer = 0;
 	return true;
 }
@@ -94,6 +95,7 @@ static bool carrier_slot_at_home(struct nswap_slot *s, const struct nswap_slot *
 	if (!nswap_slot_is(s, begun->state, begun->peer, begun->gen))
 		return false;
 	s->state = NSWAP_SLOT_HOME;
+	s->referenced &= !s->peer;
 	s->peer = 0;
 	s->flash = NSWAP_FLASH_NONE;
 	return true;

@@ -24,7 +24,7 @@
  *    device is under way, followed by a pause at least as long as the batch took.
  *  - Pages and messages are allocated with the device. The work sleeps for home and
  *    for peers, which have store_timeout_ms, on a system work queue.
- *  - Pages that were paged in since they went home are moved first: every other
+ *  - Pages that were paged in since they came home are moved first: every other
  *    round through the device takes only those.
  *  - While page-outs leave peers for another tier (lean.c), nothing goes to peers.
  *  - What a user has placed at home (bring.c) stays there until its slot is written again,

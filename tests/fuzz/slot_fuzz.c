@@ -44,6 +44,7 @@ static void pack(struct fuzz_cursor *in)
 	lost = nswap_slot_lost(&s, word & 1);
 	fuzz_check(!lost.peer && lost.gen == s.gen && !nswap_slot_at_peer(&lost));
 	fuzz_check((lost.state == NSWAP_SLOT_LOST) == (!(word & 1) && !s.flash));
+	fuzz_check(lost.referenced == (s.flash && s.referenced));
 }
 
 static void generations(struct fuzz_cursor *in)

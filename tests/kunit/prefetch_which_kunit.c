@@ -33,7 +33,7 @@ static void decision(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)r->ops->look(false), (int)r->other);
 }
 
-/* two rounds of the hand: a page paged in once is taken in the second */
+/* two rounds of the hand: a page swapped before the first is taken in the second */
 static void clock(struct kunit *test)
 {
 	bool referenced[] = { false, true, true, false };

@@ -291,10 +291,31 @@ static void lost_with_and_without_copies(struct kunit *test)
 		.state = NSWAP_SLOT_FLASH, .gen = 9, .referenced = true,
 		.flash = 77 });
 	s.flash = 0;
+	/* at home it has yet to be paged in */
 	expect_same(test, nswap_slot_lost(&s, true), (struct nswap_slot){
-		.state = NSWAP_SLOT_HOME, .gen = 9, .referenced = true });
+		.state = NSWAP_SLOT_HOME, .gen = 9 });
 	expect_same(test, nswap_slot_lost(&s, false), (struct nswap_slot){
 		.state = NSWAP_SLOT_LOST, .gen = 9 });
+}
+
+/* a page-out that has ended is referenced at a peer alone, a copy under other keys as before */
+static void referenced_by_page_out(struct kunit *test)
+{
+	struct nswap_slot s = {
+		.state = NSWAP_SLOT_WRITING, .gen = 9, .referenced = true,
+	};
+
+	expect_same(test, nswap_slot_out(&s, NSWAP_SLOT_REMOTE, 5, 0), (struct nswap_slot){
+		.state = NSWAP_SLOT_REMOTE, .peer = 5, .gen = 9, .referenced = true });
+	expect_same(test, nswap_slot_out(&s, NSWAP_SLOT_FLASH, 0, 77), (struct nswap_slot){
+		.state = NSWAP_SLOT_FLASH, .gen = 9, .flash = 77 });
+	expect_same(test, nswap_slot_out(&s, NSWAP_SLOT_HOME, 0, 0), (struct nswap_slot){
+		.state = NSWAP_SLOT_HOME, .gen = 9 });
+	expect_same(test, nswap_slot_out(&s, NSWAP_SLOT_FREEING, 5, 0), (struct nswap_slot){
+		.state = NSWAP_SLOT_FREEING, .peer = 5, .gen = 9 });
+	s.referenced = false;
+	expect_same(test, nswap_slot_out(&s, NSWAP_SLOT_REMOTE, 5, 0), (struct nswap_slot){
+		.state = NSWAP_SLOT_REMOTE, .peer = 5, .gen = 9 });
 }
 
 static void generation_wraps(struct kunit *test)
@@ -382,6 +403,7 @@ static struct kunit_case slot_map_cases[] = {
 	KUNIT_CASE(late_move_changes_nothing),
 	KUNIT_CASE(flags_change_in_place),
 	KUNIT_CASE(reference_follows_generation),
+	KUNIT_CASE(referenced_by_page_out),
 	KUNIT_CASE(lost_with_and_without_copies),
 	KUNIT_CASE(generation_wraps),
 	KUNIT_CASE_PARAM(generation_order, order_gen_params),

@@ -177,17 +177,23 @@ def test_switching(t):
 def test_policies(t):
     """What each "which" takes, and what each reading policy reads."""
     with device(t) as (_, node, dev, _), written(dev, t) as slots:
-        for slot in range(1, 101):
-            true(slots.right(slot), "a page is right")
-        setting(node, when="idle", count="percent-used", pct=100, which="mrs")
+        setting(node, when="idle", count="percent-used", pct=1, which="lrs")
         node.ctl("prefetch", "on")
-        wait_prefetched(node, 100, "as mrs says")
-        equal(counters(node)["pages_prefetched"], 100, "pages by mrs")
+        wait_prefetched(node, 1, "the hand has passed all that were written")
+        node.ctl("prefetch", "off")
+        passed = counters(node)["pages_prefetched"]
+        equal({slots.right(slot) for slot in range(301, 401)}, {True}, "pages are right")
+        slots.write(401, 32)
+        setting(node, pct=100, which="mrs")
+        node.ctl("prefetch", "on")
+        wait_prefetched(node, passed + 132, "as mrs says")
+        hold(WAKE_UPS)
+        equal(counters(node)["pages_prefetched"], passed + 132,
+              "pages by lrs, and those read or written since, by mrs")
         setting(node, which="lrs")
         wait_prefetched(node, ENOUGH, "as lrs says")
         node.ctl("prefetch", "off")
-        stat = counters(node)
-        equal(stat["pages_in"], 100, "pages in by page-ins alone")
+        equal(counters(node)["pages_in"], 100, "pages in by page-ins alone")
         equal(slots.compare(), (ENOUGH, 0, 0), "right, wrong, unreadable")
         equal(counters(node)["prefetch_hits"], ENOUGH, "read from flash")
         seen = node.devices()[0]
