@@ -26,16 +26,22 @@ bool nswap_owner_any_critical(struct nswap_cache *c)
 	return false;
 }
 
-/* the first owner that is wanted, kept until nswap_owner_leave(); NULL for none */
-static struct nswap_owner *owner_first(struct nswap_cache *c,
-				       bool (*wanted)(struct nswap_owner *o))
+/*
+ * The next owner that is wanted, kept until nswap_owner_leave(); NULL for none. @o: the one
+ * before, kept by the caller; NULL: from the first on
+ */
+static struct nswap_owner *owner_next(struct nswap_cache *c, struct nswap_owner *o,
+				      bool (*wanted)(struct nswap_owner *o))
 {
-	struct nswap_owner *o, *found = NULL;
+	struct nswap_owner *next, *found = NULL;
+	bool behind = !o;
 
 	spin_lock(&c->lock);
-	list_for_each_entry(o, &c->owners, link)
-		if (!found && wanted(o))
-			found = o;
+	list_for_each_entry(next, &c->owners, link) {
+		if (behind && !found && wanted(next))
+			found = next;
+		behind = behind || next == o;
+	}
 	if (found)
 		found->users++;
 	spin_unlock(&c->lock);
@@ -53,7 +59,7 @@ static bool owner_drops(struct nswap_owner *o)
  */
 struct nswap_owner *nswap_owner_droppable(struct nswap_cache *c)
 {
-	return owner_first(c, owner_drops);
+	return owner_next(c, NULL, owner_drops);
 }
 
 /*
@@ -99,22 +105,24 @@ static bool owner_uncounted(struct nswap_owner *o)
  * nswap_owner_gather() - have all counts right, and nothing ready for any owner
  * @c: cache whose target has become less
  *
- * A store that began before may leave something to be counted; one that begins now does not,
- * as long as more is held than the target.
+ * Each owner is met once, however busy those before it are. A store that began before may
+ * leave something to be counted; one that begins now does not, as long as more is held than
+ * the target.
  *
  * Context: process, sleeps if an owner has to be freed.
  */
 void nswap_owner_gather(struct nswap_cache *c)
 {
-	u32 left = READ_ONCE(c->nr_owners);
-	struct nswap_owner *o;
+	struct nswap_owner *o = owner_next(c, NULL, owner_uncounted), *next;
 
-	while (left-- && (o = owner_first(c, owner_uncounted))) {
+	while (o) {
 		spin_lock(&o->lock);
 		spin_lock(&c->lock);
 		nswap_cache_unready(c, o);
 		spin_unlock(&c->lock);
 		spin_unlock(&o->lock);
+		next = owner_next(c, o, owner_uncounted);
 		nswap_owner_leave(c, o);
+		o = next;
 	}
 }

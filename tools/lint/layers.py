@@ -73,6 +73,7 @@ SEES = {
                      "nswap/core/client_state.c",
                      "nswap/server/cache.c", "nswap/server/cache_count.c",
                      "nswap/server/cache_sent.c", "nswap/server/held.c",
+                     "nswap/server/owner_turn.c",
                      "nswap/server/pack.c", "nswap/server/pending.c",
                      "nswap/transport/conn.c", "nswap/transport/refer.c",
                      "nswap/transport/sockaddr.c",
