@@ -3,7 +3,7 @@
  * Tick: everything the client does because time has passed.
  *
  *   every TICK_MS, WAIT_MS while requests wait, REST_MS while no peer holds
- *   anything and nothing is queued, for each peer
+ *   anything, nothing is queued and nothing compared, for each peer
  *     UP      page-outs unanswered for store_timeout_ms: placed elsewhere
  *             page-ins unanswered for dead_after_ms: failed; for much longer
  *             than usual: all but the oldest of a connection are parked
@@ -265,7 +265,7 @@ void nswap_timers_tick(struct work_struct *work)
 	nswap_for_each_peer(node, i, peer) {
 		tick_peer(peer);
 		pressed = pressed || tick_presses(peer);
-		compares = compares || nswap_reconcile_pauses(peer);
+		compares = compares || nswap_reconcile_lasts(peer);
 		slots += atomic64_read(&peer->slots);
 		nswap_peer_put(peer);
 	}

@@ -51,6 +51,12 @@ bool nswap_ctl_claim(struct nswap_ctl *c)
 	return !test_and_set_bit_lock(0, &c->busy);
 }
 
+/* is the message in use? a snapshot */
+bool nswap_ctl_claimed(const struct nswap_ctl *c)
+{
+	return test_bit(0, &c->busy);
+}
+
 /* a claimed message may be used again */
 void nswap_ctl_release(struct nswap_ctl *c)
 {

@@ -11,6 +11,7 @@ int nswap_ctl_init(struct nswap_ctl *c, struct nswap_peer *peer, bool runs,
 		   int (*answer)(struct nswap_msg *m));
 void nswap_ctl_exit(struct nswap_ctl *c);
 bool nswap_ctl_claim(struct nswap_ctl *c);
+bool nswap_ctl_claimed(const struct nswap_ctl *c);
 void nswap_ctl_release(struct nswap_ctl *c);
 bool nswap_ctl_add_run(struct nswap_ctl *c, u32 instance, u64 slot, u32 gen);
 int nswap_ctl_send(struct nswap_ctl *c, u8 type, u32 nr);

@@ -35,7 +35,7 @@
 
 #define SPARED_S	5	/* until copies that were left are compared again */
 #define LISTS		128	/* at once, */
-#define PAUSE		(HZ / 4)	/* then this */
+#define PAUSE		(HZ / 5)	/* then this: until the next tick, or one more */
 
 /* a bit of the asking's @busy; the first is nswap_ctl_claim()'s */
 #define PAUSED		1	/* a tick goes on */
@@ -220,10 +220,11 @@ static void reconcile_start(struct nswap_peer *peer)
 		nswap_reconcile_soon(peer);
 }
 
-/* does a comparison pause? any context; a snapshot */
-bool nswap_reconcile_pauses(const struct nswap_peer *peer)
+/* is a comparison with an UP peer under way, or does it pause? any context; a snapshot */
+bool nswap_reconcile_lasts(const struct nswap_peer *peer)
 {
-	return test_bit(PAUSED, &peer->reconcile.ask.busy);
+	return READ_ONCE(peer->state) == NSWAP_PEER_UP &&
+	       nswap_ctl_claimed(&peer->reconcile.ask);
 }
 
 /* begin a comparison that is due, or go on with one; process, the tick; does not sleep */
@@ -231,7 +232,7 @@ void nswap_reconcile_tick(struct nswap_peer *peer)
 {
 	struct nswap_reconcile *rec = &peer->reconcile;
 
-	if (nswap_reconcile_pauses(peer)) {
+	if (test_bit(PAUSED, &rec->ask.busy)) {
 		/* pairs with go_on() */
 		smp_rmb();
 		if (time_before(jiffies, READ_ONCE(rec->go_on)))

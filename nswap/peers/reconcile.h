@@ -9,7 +9,7 @@
 
 int nswap_reconcile_init(struct nswap_peer *peer);
 void nswap_reconcile_tick(struct nswap_peer *peer);
-bool nswap_reconcile_pauses(const struct nswap_peer *peer);
+bool nswap_reconcile_lasts(const struct nswap_peer *peer);
 void nswap_reconcile_soon(struct nswap_peer *peer);
 
 #endif
