@@ -41,8 +41,6 @@
 #include "ip_counter.h"
 #include "ip_table.h"
 
-#define MUCH	3	/* times longer than before */
-
 /* part of every node's id, and so as fixed as the wire protocol */
 static const siphash_key_t id_key = {
 	.key = { 0x6e73776170206964ull, 0x7632303236313131ull },
@@ -195,8 +193,7 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 	if (live && t->entry[live].epoch == epoch) {
 		e = &t->entry[live];
 		after_ms = now_ms > e->heard_ms ? now_ms - e->heard_ms : 0;
-		h.after_ms = after_ms > MUCH * e->every_ms ? after_ms : 0;
-		e->every_ms = after_ms;
+		h.after_ms = nswap_habit_gap(&e->habit, after_ms);
 		e->heard_ms = now_ms;
 		e->version = 0;
 		h.index = live;

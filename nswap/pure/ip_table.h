@@ -8,6 +8,7 @@
 #ifndef NSWAP_IP_TABLE_H
 #define NSWAP_IP_TABLE_H
 
+#include "habit.h"
 #include "wire.h"
 
 /**
@@ -31,7 +32,7 @@
  * @other: of that from another address, @other_at, since any member may have sent it
  * @other_at: likewise; family 0 if there was none
  * @heard_ms: when it was last heard of, ms of a monotonic clock
- * @every_ms: how long after the time before
+ * @habit: how often it is
  */
 struct nswap_ipt_entry {
 	bool listed;
@@ -51,7 +52,7 @@ struct nswap_ipt_entry {
 	u64 other;
 	struct nswap_addr other_at;
 	u64 heard_ms;
-	u64 every_ms;
+	struct nswap_habit habit;
 };
 
 /**
@@ -84,7 +85,7 @@ enum nswap_ipt_news {
  * @index: the peer's entry, 0 if FULL
  * @was: REBOOTED: the entry of the epoch that is over, else 0
  * @elsewhere: it came from another address than the entry has
- * @after_ms: SAME: how long it had not been heard of, if that was much longer than before
+ * @after_ms: SAME: how long it had not been heard of, if that was much longer than usual
  */
 struct nswap_ipt_heard {
 	enum nswap_ipt_news news;

@@ -2,30 +2,69 @@
 /* IPTable: how long a peer was not heard of, if that is unusual. */
 #include "ip_table_kunit.h"
 
-/* when it was announced, and what is said of the time before */
-static const struct { u64 at, after; } announced[] = {
-	{ 2100, 0 }, { 5600, 3500 }, { 9100, 0 }, { 10100, 0 }, { 13200, 3100 },
+/* when something was announced, and what is said of the time before; 0 ends it */
+struct announced {
+	u64 at, after;
 };
+
+/* every second; a cut; another one soon after it */
+static const struct announced cuts[] = {
+	{ 1100, 0 }, { 2100, 0 }, { 5600, 3500 }, { 6600, 0 }, { 10200, 3600 }, { 11200, 0 }, {},
+};
+
+/* rarely, as by a node that does not list this one: it is usual at the second time */
+static const struct announced rare[] = {
+	{ 1100, 0 }, { 2100, 0 }, { 5600, 3500 }, { 9100, 0 }, { 12600, 0 }, { 24600, 12000 }, {},
+};
+
+/* the same, each twice */
+static const struct announced twice[] = {
+	{ 101, 0 }, { 1100, 0 }, { 1101, 0 }, { 2100, 0 }, { 2101, 0 }, { 5600, 3499 },
+	{ 5601, 0 }, { 9100, 0 }, { 9101, 0 }, { 12600, 0 }, { 12601, 0 }, {},
+};
+
+/* every five seconds, the first time twice, then with a round more, and some at once */
+static const struct announced more[] = {
+	{ 150, 0 }, { 5100, 0 }, { 10100, 0 }, { 11500, 0 }, { 16500, 0 }, { 18500, 0 },
+	{ 23500, 0 }, { 23600, 0 }, { 23700, 0 }, { 23800, 0 }, { 28800, 0 }, { 28801, 0 },
+	{ 33800, 0 }, { 54800, 21000 }, { 59800, 0 }, {},
+};
+
+/* every five seconds, then every second: that is the habit soon */
+static const struct announced sooner[] = {
+	{ 5100, 0 }, { 10100, 0 }, { 11100, 0 }, { 12100, 0 }, { 13100, 0 }, { 14100, 0 },
+	{ 15100, 0 }, { 16100, 0 }, { 17100, 0 }, { 18100, 0 }, { 22100, 4000 }, {},
+};
+
+static void said(struct kunit *test, const struct announced *row)
+{
+	struct nswap_ipt *t = test->priv;
+	u64 epoch = 1 + (t->top ? t->entry[t->top].epoch : 0);
+
+	/* another epoch each time: of that there is no habit */
+	hear(t, 1, epoch, 100);
+	for (; row->at; row++)
+		KUNIT_EXPECT_EQ_MSG(test, hear(t, 1, epoch, row->at).after_ms, row->after,
+				    "at %llu", row->at);
+}
 
 static void unusual(struct kunit *test)
 {
-	struct nswap_ipt *t = test->priv;
-	int i;
-
-	hear(t, 1, 11, 100);
-	hear(t, 1, 11, 1100);
-	for (i = 0; i < ARRAY_SIZE(announced); i++)
-		KUNIT_EXPECT_EQ(test, hear(t, 1, 11, announced[i].at).after_ms,
-				announced[i].after);
+	said(test, cuts);
+	said(test, rare);
+	said(test, twice);
+	said(test, more);
+	said(test, sooner);
 }
 
-/* a node that is new, or in another epoch, was not heard of before */
+/* a node that is new, or in another epoch, was not heard of before, and has no habit */
 static void none_before(struct kunit *test)
 {
 	struct nswap_ipt *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, hear(t, 1, 11, 100).after_ms, 0ull);
-	KUNIT_EXPECT_EQ(test, hear(t, 1, 12, 9100).after_ms, 0ull);
+	KUNIT_EXPECT_EQ(test, hear(t, 1, 11, 9100).after_ms, 0ull);
+	KUNIT_EXPECT_EQ(test, hear(t, 1, 12, 99100).after_ms, 0ull);
 }
 
 static struct kunit_case ip_table_gap_cases[] = {
