@@ -256,6 +256,16 @@ static void take_in(struct nswap_announcer *a, int len,
 	}
 }
 
+/* what comes late because this thread did is no peer's fault */
+static void announce_looks(struct nswap_node *node)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&node->ipt_lock, flags);
+	nswap_ipt_looks(&node->ipt, nswap_now_ms());
+	spin_unlock_irqrestore(&node->ipt_lock, flags);
+}
+
 /* receive pending datagrams; true if there may be more */
 static bool announce_receive(struct nswap_announcer *a)
 {
@@ -272,6 +282,7 @@ static bool announce_receive(struct nswap_announcer *a)
 			.msg_controllen = sizeof(control),
 		};
 
+		announce_looks(a->node);
 		len = kernel_recvmsg(a->sock, &msg, &vec, 1, sizeof(a->in),
 				     MSG_DONTWAIT | MSG_TRUNC);
 		if (len < 0)

@@ -193,7 +193,9 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 	if (live && t->entry[live].epoch == epoch) {
 		e = &t->entry[live];
 		after_ms = now_ms > e->heard_ms ? now_ms - e->heard_ms : 0;
-		h.after_ms = nswap_habit_gap(&e->habit, after_ms);
+		/* else this node may have heard it late, or lost it */
+		if (after_ms <= now_ms - t->late_ms)
+			h.after_ms = nswap_habit_gap(&e->habit, after_ms);
 		e->heard_ms = now_ms;
 		e->version = 0;
 		h.index = live;

@@ -11,6 +11,8 @@
 #include "habit.h"
 #include "wire.h"
 
+#define NSWAP_IPT_LATE_MS	1500	/* a node looks every second at least, see @late_ms */
+
 /**
  * struct nswap_ipt_entry - one peer; all zeros: not used
  * @listed: named by the user; survives the peer's reboots
@@ -59,10 +61,14 @@ struct nswap_ipt_entry {
  * struct nswap_ipt - the table; entry 0 is never used
  * @entry: NSWAP_MAX_PEERS + 1 entries, allocated by nswap_ipt_init()
  * @top: no used entry has an index above it
+ * @looked_ms: when this node looked last whether it was told of peers
+ * @late_ms: when it did so late
  */
 struct nswap_ipt {
 	struct nswap_ipt_entry *entry;
 	unsigned int top;
+	u64 looked_ms;
+	u64 late_ms;
 };
 
 /**
@@ -85,7 +91,8 @@ enum nswap_ipt_news {
  * @index: the peer's entry, 0 if FULL
  * @was: REBOOTED: the entry of the epoch that is over, else 0
  * @elsewhere: it came from another address than the entry has
- * @after_ms: SAME: how long it had not been heard of, if that was much longer than usual
+ * @after_ms: SAME: how long it had not been heard of, if that was much longer than usual, and
+ *	this node looked all the time
  */
 struct nswap_ipt_heard {
 	enum nswap_ipt_news news;
@@ -122,6 +129,14 @@ static inline bool nswap_ipt_alive(const struct nswap_ipt_entry *e)
 static inline bool nswap_ipt_stays(const struct nswap_ipt_entry *e)
 {
 	return nswap_ipt_alive(e) && !e->leaving;
+}
+
+/* This node looks whether it is told of peers; the table's lock is held */
+static inline void nswap_ipt_looks(struct nswap_ipt *t, u64 now_ms)
+{
+	if (now_ms > t->looked_ms + NSWAP_IPT_LATE_MS)
+		t->late_ms = now_ms;
+	t->looked_ms = now_ms;
 }
 
 int nswap_ipt_init(struct nswap_ipt *t);

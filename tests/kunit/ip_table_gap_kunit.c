@@ -67,9 +67,33 @@ static void none_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hear(t, 1, 12, 99100).after_ms, 0ull);
 }
 
+/* of what this node did not look for nothing is said: of all peers, and only of that time */
+static void not_looked(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	u64 now;
+	u16 n;
+
+	for (now = 100; now < 5000; now += 1000) {
+		nswap_ipt_looks(t, now);
+		for (n = 1; n < 4; n++)
+			hear(t, n, 11, now);
+	}
+	/* held up for four seconds, the second time while it looks */
+	for (now = 8100; now < 13000; now += 4000)
+		for (n = 1; n < 4; n++) {
+			nswap_ipt_looks(t, now + n);
+			KUNIT_EXPECT_EQ(test, hear(t, n, 11, now + n).after_ms, 0ull);
+		}
+	for (now = 13100; now < 20100; now += 1000)
+		nswap_ipt_looks(t, now);
+	KUNIT_EXPECT_EQ(test, hear(t, 1, 11, 20100).after_ms, 7999ull);
+}
+
 static struct kunit_case ip_table_gap_cases[] = {
 	KUNIT_CASE(unusual),
 	KUNIT_CASE(none_before),
+	KUNIT_CASE(not_looked),
 	{}
 };
 
