@@ -110,6 +110,9 @@ static bool mover_work(struct mover_thread *w)
 	u32 n, room, gone = 1;
 	bool any = false;
 
+	/* reclaim lowers the target without that: what is ready would count as held */
+	if (nswap_cache_surplus(c))
+		nswap_cache_gather(c);
 	if (mover_drops(w))
 		return true;
 	o = nswap_owner_turn(c);

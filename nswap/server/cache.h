@@ -387,6 +387,7 @@ u64 nswap_cache_idle(const struct nswap_cache *c);
 bool nswap_cache_lacks(const struct nswap_cache *c);
 void nswap_cache_revoke(struct nswap_cache *c, u64 n);
 bool nswap_cache_trim(struct nswap_cache *c, struct list_head *out);
+void nswap_cache_gather(struct nswap_cache *c);
 void nswap_cache_changed(struct nswap_cache *c, u64 old, u64 new,
 			 enum nswap_resize_why why);
 void nswap_cache_lend(struct nswap_cache *c, u64 pages);

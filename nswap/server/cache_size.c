@@ -157,6 +157,16 @@ static void trim_all(struct nswap_cache *c)
 }
 
 /*
+ * Have back what is ready for owners' stores, and free what is above the target: what is then
+ * still a surplus is held. Context: process, sleeps; does not allocate.
+ */
+void nswap_cache_gather(struct nswap_cache *c)
+{
+	nswap_owner_gather(c);
+	trim_all(c);
+}
+
+/*
  * Count and trace a change of the target. @why: what changed it. Context: process, on
  * the reclaim path; does not sleep.
  */
@@ -181,8 +191,9 @@ static void cache_follow_target(struct nswap_cache *c, u64 old, u64 new,
 	nswap_cache_changed(c, old, new, why);
 	/* reclaim lowers the target itself */
 	if (new < old || READ_ONCE(c->allocated) > new)
-		nswap_owner_gather(c);
-	trim_all(c);
+		nswap_cache_gather(c);
+	else
+		trim_all(c);
 	if (new < old)
 		nswap_hooks.announce_now(c->node);
 	if (nswap_cache_surplus(c))

@@ -316,3 +316,29 @@ def test_shrinker(t):
     finally:
         node.run(["umount", "/run/ballast"])
     node.run(["swapoff", "/dev/ubda"])
+
+
+def test_ready(t):
+    """Reclaim takes back all but what is held: what was ready for the owner's next stores is
+    given back, and no page that may stay is dropped for it."""
+    cluster = t.cluster(2)
+    a, b = cluster
+    a.up(lend="0")
+    adaptive(b, "16M", grow_pct=100, hold_off_ms=600000, lend_min_mib=4)
+    wait_target(b, 16 * MIB)
+    cluster.wait_connected()
+    dev = a.ctl("device", "add", "--size", "8M", "--class", "droppable")["device"]
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, 4 * MIB - 64, 32):
+            slots.write(first, 32)
+        for slot in range(4 * MIB - 63, 4 * MIB + 1):
+            slots.write(slot)
+        # before its owner returns what it is promised
+        b.write("/proc/sys/vm/drop_caches", "2")
+        wait_target(b, 4 * MIB, 2)
+        wait_for(lambda: size(b)["set_aside_pages"] == 0 or
+                 b.stat()["server"]["pages_dropped"], 5, "nothing is set aside")
+        equal(b.stat()["server"]["pages_dropped"], 0, "pages dropped")
+        equal(size(b)["held_pages"], 4 * MIB, "pages held")
+        equal(slots.compare(), (4 * MIB, 0, 0), "right, wrong, unreadable slots")
+    a.device_del(dev)
