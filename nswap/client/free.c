@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  - nswap_free_slot() is called by the swap core under a spinlock, perhaps
- *    with interrupts off: it changes one word, sets one bit, queues work.
+ *    with interrupts off: it changes one word, sets two bits, counts, queues
+ *    work.
  *  - A slot leaves FREEING when its run is put into a message, not when that is
  *    answered: if the message is lost, so is the session, and the comparison
  *    that opens the next session finds what was not freed. The same goes for a

@@ -237,7 +237,7 @@ void nswap_cache_put(struct nswap_cache *c, struct nswap_entry *e)
  */
 static bool cache_unclaimed(const struct nswap_owner *o, u32 n)
 {
-	/* a count that is off by a message bounds as well */
+	/* what is ready for stores, or left to be counted (ready.h), is in it: it bounds as well */
 	return READ_ONCE(o->nr_pending) + o->filling + n > PENDING_MOST;
 }
 

@@ -3,12 +3,14 @@
  * Nswap Cache: giving memory back when the machine needs it.
  *
  * The shrinker counts what can be freed at once and without the network:
- * pages that were set aside and not filled, promised or not. It frees them,
+ * pages that were set aside and not filled, promised or not, but for those that
+ * are ready for owners' next stores (ready.h): to have these back takes the owners'
+ * locks, and the mover and the next decision on the size do it. It frees them,
  * lowers what the node lends for hold_off_ms and starts migration of pages that
  * are then held above it. Granted pages go before reserved ones. Held pages are
  * the mover's.
  *
- * The OOM notifier runs when reclaim has given up. It frees every unfilled page
+ * The OOM notifier runs when reclaim has given up. It frees what the shrinker may
  * and lowers what is lent to the minimum; while surplus pages are moved away it reports
  * progress, so that the allocation waits instead of killing a program; it stops
  * doing so after oom_wait_ms without a page given back.

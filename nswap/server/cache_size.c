@@ -6,7 +6,9 @@
  *   target   what to lend now: lent itself under a size policy that is not
  *            adaptive, else what the policy decides, lowered at once when
  *            reclaim wants pages back
- *   surplus  RAM of held pages above target: they are moved away; only droppable ones are dropped
+ *   surplus  RAM of held pages above target: they are moved away; only droppable ones are
+ *            dropped. What is ready for owners' stores (ready.h) is part of it until
+ *            nswap_cache_gather()
  *
  * Shrinking, in this order: pages promised to no owner are freed; promises are
  * taken back and their pages freed, a store against one is refused; then unfilled
@@ -19,7 +21,8 @@
  *
  * Invariants, under cache->lock:
  *  - target <= lent.
- *  - While allocated exceeds the target nothing is promised.
+ *  - While allocated exceeds the target nothing more is promised; what is ready for an owner
+ *    stays so until nswap_cache_gather().
  *  - Under an adaptive policy the pool holds what is promised and a little
  *    more, not everything that could be lent.
  *

@@ -16,9 +16,9 @@
  *  - Nothing is ready, and nothing left to be counted, for an owner with a reserve, without
  *    connections, or whose session was just replaced; nor for long while more is held than
  *    the target: nswap_owner_gather() sees to that.
- *  - At most NSWAP_READY pages, and those of a message, are left to be counted. What reads
- *    counts of an owner adds @fresh, or holds its lock and has counted them
- *    (nswap_cache_unready()).
+ *  - At most NSWAP_READY pages, and those of a message of each connection that stores, are
+ *    left to be counted. What reads counts of an owner adds @fresh, or holds its lock and
+ *    has counted them (nswap_cache_unready()).
  */
 #ifndef NSWAP_READY_H
 #define NSWAP_READY_H
