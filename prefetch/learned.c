@@ -69,6 +69,15 @@ void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
 	}
 }
 
+/* a wake-up that wanted pages has found @put of them; any context; serialised likewise */
+void nswap_prefetch_tried(struct nswap_prefetch_learned *l, u8 arm, u64 put)
+{
+	if (put)
+		l->barren &= ~(1u << arm);
+	else
+		l->barren |= 1u << arm;
+}
+
 /**
  * nswap_prefetch_pays() - is prefetching worthwhile?
  * @view: snapshot

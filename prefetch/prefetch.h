@@ -63,13 +63,17 @@ static inline bool nswap_prefetch_at_disk(enum nswap_prefetch_way way)
  * @hits: reads of them where they were brought to
  * @ins: pages that came in meanwhile, from any tier
  * @wakeups: how often the prefetcher has run
+ * @barren: a bit for each @arm that found no page at its last wake-up that wanted some
  */
 struct nswap_prefetch_learned {
 	u64 put[NSWAP_PREFETCH_ARMS];
 	u64 hits[NSWAP_PREFETCH_ARMS];
 	u64 ins;
 	u32 wakeups;
+	u32 barren;
 };
+
+static_assert(NSWAP_PREFETCH_ARMS <= 32);
 
 /**
  * struct nswap_prefetch_view - snapshot for one wake-up of one device
@@ -155,6 +159,7 @@ int nswap_prefetch_way(const struct nswap_policy *from,
 /* learned.c */
 void nswap_prefetch_note(struct nswap_prefetch_learned *l, u8 arm, u64 put,
 			 u64 ins, const u64 hits[NSWAP_PREFETCH_ARMS]);
+void nswap_prefetch_tried(struct nswap_prefetch_learned *l, u8 arm, u64 put);
 bool nswap_prefetch_known(const struct nswap_prefetch_view *view, u64 *put,
 			  u64 *hits);
 bool nswap_prefetch_pays(const struct nswap_prefetch_view *view);

@@ -50,7 +50,7 @@ static const struct nswap_which_ops which_lrs = {
 /*
  * Most recently swapped: a page that was swapped in or out since another policy's hand passed;
  * below peers, one that was paged in since it came there. What clears the bit is that the
- * page comes to flash or home, so one that could not be brought is tried again. At peers
+ * page comes to flash or home from a peer, so one that could not be brought is tried again. At peers
  * that makes it rr, but for pages that lrs has passed and copies that were evicted.
  */
 static enum nswap_which_look mrs_look(bool referenced)
@@ -88,24 +88,34 @@ static bool adaptive_better(const struct nswap_prefetch_view *view, u8 a, u8 b)
 	       (l->hits[b] + 1) * (l->put[a] + 1);
 }
 
+/* the best, but for those of some arms; NULL if that is none */
+static const struct nswap_which_ops *
+adaptive_best(const struct nswap_prefetch_view *view, u32 but)
+{
+	const struct nswap_which_ops *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (!(but & 1u << others[i]->arm) &&
+		    (!best || adaptive_better(view, others[i]->arm, best->arm)))
+			best = others[i];
+	return best;
+}
+
 /*
  * The one of the others whose pages were read most often per page where they were brought
- * to, or least often where they make room; one wake-up in EXPLORE goes to each in turn,
- * so that none is judged by old results only.
+ * to, or least often where they make room, but not one that found none when it was asked
+ * last, as lrs does while its hand clears what has just been swapped; one wake-up in EXPLORE
+ * goes to each in turn, so that none is judged by old results only.
  */
 static const struct nswap_which_ops *
 adaptive_choose(const struct nswap_prefetch_view *view)
 {
 	const struct nswap_prefetch_learned *l = &view->learned;
-	const struct nswap_which_ops *best = others[0];
-	unsigned int i;
 
 	if (l->wakeups % EXPLORE == 0)
 		return others[l->wakeups / EXPLORE % ARRAY_SIZE(others)];
-	for (i = 1; i < ARRAY_SIZE(others); i++)
-		if (adaptive_better(view, others[i]->arm, best->arm))
-			best = others[i];
-	return best;
+	return adaptive_best(view, l->barren) ?: adaptive_best(view, 0);
 }
 
 static const struct nswap_which_ops which_adaptive = {

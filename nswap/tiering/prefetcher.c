@@ -337,8 +337,10 @@ static void prefetcher_awake(struct nswap_prefetcher *p)
 	if (when->due(&v))
 		want = min_t(u64, count->pages(&v), MOST);
 	nswap_evict(p->dev, &p->evictor, way_to_flash(way) ? min(want, v.swap_outs) : 0);
-	if (want)
+	if (want) {
 		done = prefetcher_bring(p, way, which, want);
+		nswap_prefetch_tried(&p->learned[way], which->arm, done);
+	}
 	take_hits(p, way, hits);
 	nswap_prefetch_note(&p->learned[way], which->arm, done,
 			    v.swap_ins, hits);

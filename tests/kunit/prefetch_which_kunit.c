@@ -104,12 +104,37 @@ static void each_is_tried(struct kunit *test)
 		KUNIT_EXPECT_GE(test, tried[others[i]->arm], 2u);
 }
 
+/* an arm that finds nothing is passed over, but for its turns, until it finds something */
+static void barren_is_passed(struct kunit *test)
+{
+	struct nswap_prefetch_view v = { .down = true };
+	unsigned int i, barren = 0;
+	u8 arm = others[0]->arm;
+	u64 none[NSWAP_PREFETCH_ARMS] = {};
+
+	for (i = 0; i < 320; i++) {
+		const struct nswap_which_ops *ops = which_adaptive.choose(&v);
+		u64 put = ops->arm == arm ? 0 : 20;
+
+		barren += ops->arm == arm;
+		nswap_prefetch_tried(&v.learned, ops->arm, put);
+		nswap_prefetch_note(&v.learned, ops->arm, put, 20, none);
+	}
+	KUNIT_EXPECT_EQ(test, barren, 10u);
+	nswap_prefetch_tried(&v.learned, arm, 20);
+	KUNIT_EXPECT_EQ(test, v.learned.barren, 0u);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		nswap_prefetch_tried(&v.learned, others[i]->arm, 0);
+	KUNIT_EXPECT_NOT_NULL(test, which_adaptive.choose(&v));
+}
+
 static struct kunit_case which_cases[] = {
 	KUNIT_CASE_PARAM(decision, row_gen_params),
 	KUNIT_CASE(clock),
 	KUNIT_CASE(best_is_found),
 	KUNIT_CASE(best_makes_room),
 	KUNIT_CASE(each_is_tried),
+	KUNIT_CASE(barren_is_passed),
 	{}
 };
 
