@@ -7,7 +7,9 @@
  *  - What comes in between, however often, lowers the habit by half of the time that has
  *    passed at most.
  *  - What was not heard for long once does not change the habit; twice in a row it is one.
- *  - Before there is a habit nothing is unusual.
+ *  - Before there is a habit nothing is unusual. What comes more often than twice a second from
+ *    the beginning has none: the first longer time is taken for it.
+ *  - A habit is a minute at most: what was first heard of before a long time is soon known.
  */
 #ifndef NSWAP_HABIT_H
 #define NSWAP_HABIT_H
@@ -17,6 +19,7 @@
 
 #define NSWAP_HABIT_MUCH	3	/* times longer than usual */
 #define NSWAP_HABIT_FIRST_MS	500	/* two that come sooner, first of all, are no habit */
+#define NSWAP_HABIT_MOST_MS	60000ull
 
 /**
  * struct nswap_habit - of what is heard; all zeros: of nothing yet
@@ -43,7 +46,7 @@ static inline u64 nswap_habit_gap(struct nswap_habit *h, u64 after_ms)
 		h->long_ms = 0;
 	if (after_ms < h->every_ms)
 		after_ms = max(after_ms, h->every_ms - after_ms / 2);
-	h->every_ms = after_ms;
+	h->every_ms = min(after_ms, NSWAP_HABIT_MOST_MS);
 	return 0;
 }
 

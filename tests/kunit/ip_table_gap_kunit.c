@@ -36,6 +36,11 @@ static const struct announced sooner[] = {
 	{ 15100, 0 }, { 16100, 0 }, { 17100, 0 }, { 18100, 0 }, { 22100, 4000 }, {},
 };
 
+/* for the second time after an hour: three minutes are unusual nevertheless */
+static const struct announced late[] = {
+	{ 3600100, 0 }, { 3661000, 0 }, { 3662000, 0 }, { 3842100, 180100 }, { 3843100, 0 }, {},
+};
+
 static void said(struct kunit *test, const struct announced *row)
 {
 	struct nswap_ipt *t = test->priv;
@@ -55,6 +60,7 @@ static void unusual(struct kunit *test)
 	said(test, twice);
 	said(test, more);
 	said(test, sooner);
+	said(test, late);
 }
 
 /* a node that is new, or in another epoch, was not heard of before, and has no habit */
