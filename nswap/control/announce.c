@@ -226,6 +226,7 @@ static void take_in(struct nswap_announcer *a, int len,
 	struct nswap_ipt_heard news;
 	struct nswap_addr from;
 	unsigned long flags;
+	u64 now;
 
 	if (nswap_from_sockaddr(ss, &from)) {
 		nswap_stat_inc(node, announce_rejected);
@@ -244,7 +245,10 @@ static void take_in(struct nswap_announcer *a, int len,
 	    nswap_peer_doubt(node, &heard))
 		return;
 	spin_lock_irqsave(&node->ipt_lock, flags);
-	news = nswap_ipt_hear(&node->ipt, &heard, nswap_now_ms());
+	now = nswap_now_ms();
+	/* what comes late because this thread did is no peer's fault */
+	nswap_ipt_looks(&node->ipt, now);
+	news = nswap_ipt_hear(&node->ipt, &heard, now);
 	spin_unlock_irqrestore(&node->ipt_lock, flags);
 	nswap_stat_inc(node, heard);
 	if (news.index || news.news == NSWAP_IPT_FULL)
@@ -256,7 +260,7 @@ static void take_in(struct nswap_announcer *a, int len,
 	}
 }
 
-/* what comes late because this thread did is no peer's fault */
+/* this thread looks what there is, perhaps nothing */
 static void announce_looks(struct nswap_node *node)
 {
 	unsigned long flags;
@@ -273,6 +277,7 @@ static bool announce_receive(struct nswap_announcer *a)
 	struct sockaddr_storage ss;
 	int i, len;
 
+	announce_looks(a->node);
 	for (i = 0; i < BATCH; i++) {
 		union announce_control control = {};
 		struct msghdr msg = {
@@ -282,7 +287,6 @@ static bool announce_receive(struct nswap_announcer *a)
 			.msg_controllen = sizeof(control),
 		};
 
-		announce_looks(a->node);
 		len = kernel_recvmsg(a->sock, &msg, &vec, 1, sizeof(a->in),
 				     MSG_DONTWAIT | MSG_TRUNC);
 		if (len < 0)
