@@ -34,13 +34,14 @@ static struct nswap_owner *owner_next(struct nswap_cache *c, struct nswap_owner 
 				      bool (*wanted)(struct nswap_owner *o))
 {
 	struct nswap_owner *next, *found = NULL;
-	bool behind = !o;
+	struct list_head *at;
 
 	spin_lock(&c->lock);
-	list_for_each_entry(next, &c->owners, link) {
-		if (behind && !found && wanted(next))
+	at = o ? o->link.next : c->owners.next;
+	for (; !found && at != &c->owners; at = at->next) {
+		next = list_entry(at, struct nswap_owner, link);
+		if (wanted(next))
 			found = next;
-		behind = behind || next == o;
 	}
 	if (found)
 		found->users++;
