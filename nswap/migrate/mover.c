@@ -85,6 +85,10 @@ static bool mover_drops(struct mover_thread *w)
 
 	if (!nswap_cache_surplus(c))
 		return false;
+	/* reclaim lowers the target without that: what is ready would count as held */
+	nswap_cache_gather(c);
+	if (!nswap_cache_surplus(c))
+		return false;
 	o = nswap_owner_droppable(c);
 	if (!o)
 		return false;
@@ -110,9 +114,6 @@ static bool mover_work(struct mover_thread *w)
 	u32 n, room, gone = 1;
 	bool any = false;
 
-	/* reclaim lowers the target without that: what is ready would count as held */
-	if (nswap_cache_surplus(c))
-		nswap_cache_gather(c);
 	if (mover_drops(w))
 		return true;
 	o = nswap_owner_turn(c);
