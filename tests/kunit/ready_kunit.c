@@ -8,6 +8,7 @@
 
 #include "ready_names.h"
 
+#include "../../nswap/server/attached.c"
 #include "../../nswap/server/cache.c"
 #include "../../nswap/server/cache_count.c"
 #include "../../nswap/server/held.c"
@@ -16,6 +17,7 @@
 #define SLOTS	300u
 #define OPS	30000u
 #define DEVICES	2u
+#define CONNS	2u
 
 static unsigned int locked;	/* how often a store had to count */
 
@@ -43,16 +45,6 @@ struct nswap_entry *nswap_pack_drop(struct nswap_cache *c, struct nswap_entry *e
 }
 
 u64 nswap_pack_leave(struct nswap_owner *o)
-{
-	return 0;
-}
-
-struct nswap_attached *nswap_attached_find(const struct nswap_owner *o, u32 instance)
-{
-	return NULL;
-}
-
-u8 nswap_attached_class(const struct nswap_owner *o, u32 instance)
 {
 	return 0;
 }
@@ -87,7 +79,9 @@ u64 nswap_cache_above(const struct nswap_cache *c)
 
 u64 nswap_cache_room(const struct nswap_cache *c)
 {
-	return c->set_aside > c->granted ? c->set_aside - c->granted : 0;
+	u64 kept = c->granted + c->reserved;
+
+	return c->set_aside > kept ? c->set_aside - kept : 0;
 }
 
 bool nswap_cache_shrinks(const struct nswap_cache *c)
@@ -101,11 +95,28 @@ u64 nswap_answers_free(struct nswap_srv_conn *conn)
 }
 
 /**
+ * struct store - a STORE under way on one of the owner's connections
+ * @conn: the connection
+ * @instance: device, from 0
+ * @slot: first slot
+ * @nr: pages, 0: none is under way
+ * @taken: what was taken for them
+ */
+struct store {
+	struct nswap_srv_conn conn;
+	u32 instance;
+	u32 slot;
+	u32 nr;
+	struct list_head taken;
+};
+
+/**
  * struct ready_test - a cache, one owner, and what that knows
  * @node: node
  * @c: its cache
  * @o: the owner
- * @conn: its connection
+ * @a: its devices
+ * @store: its connections
  * @e: entries
  * @gen: of each slot of each device, 0: freed
  * @next: the next generation
@@ -116,7 +127,8 @@ struct ready_test {
 	struct nswap_node node;
 	struct nswap_cache c;
 	struct nswap_owner o;
-	struct nswap_srv_conn conn;
+	struct nswap_attached a[DEVICES];
+	struct store store[CONNS];
 	struct nswap_entry e[PAGES];
 	u32 gen[DEVICES][SLOTS];
 	u32 next;
@@ -154,7 +166,14 @@ static int ready_init(struct kunit *test)
 	INIT_LIST_HEAD(&r->o.packs);
 	INIT_LIST_HEAD(&r->o.attached);
 	INIT_LIST_HEAD(&r->o.ready.list);
-	r->conn.owner = &r->o;
+	for (i = 0; i < DEVICES; i++) {
+		r->a[i].instance = 1 + i;
+		list_add(&r->a[i].link, &r->o.attached);
+	}
+	for (i = 0; i < CONNS; i++) {
+		r->store[i].conn.owner = &r->o;
+		INIT_LIST_HEAD(&r->store[i].taken);
+	}
 	r->next = 1;
 	prandom_seed_state(&r->rand, 7);
 	return 0;
@@ -173,34 +192,67 @@ static u32 draw(struct ready_test *r, u32 most)
 	return prandom_u32_state(&r->rand) % most;
 }
 
-/* a STORE, as serve_pages.c: of new pages, of ones that replace others, or of older ones */
-static void do_store(struct kunit *test, struct ready_test *r, bool rewrite)
+/* pages are taken, as by serve_pages.c: of a reserve, if there is one, or promised ones */
+static void begin(struct kunit *test, struct ready_test *r, struct store *s, bool rewrite)
 {
-	u32 instance = draw(r, DEVICES), nr = draw(r, 8) ? 1 : 1 + draw(r, 32), i = 0, slot;
+	u32 nr = draw(r, 8) ? 1 : 1 + draw(r, 32);
+	bool reserved;
+
+	s->instance = draw(r, DEVICES);
+	s->slot = draw(r, rewrite ? 40 : SLOTS - nr);
+	reserved = r->a[s->instance].reserve && draw(r, 2);
+	if (reserved) {
+		if (nswap_held_take_reserved(&r->c, &s->conn, 1 + s->instance, s->slot, nr,
+					     &s->taken))
+			s->nr = nr;
+	} else if (r->grants >= nr) {
+		r->grants -= nr;
+		KUNIT_ASSERT_TRUE(test, nswap_held_take(&r->c, &s->conn, nr, &s->taken));
+		s->nr = nr;
+	}
+}
+
+/* they are here: new ones, ones that replace others, or older ones */
+static void end(struct ready_test *r, struct store *s)
+{
 	struct nswap_entry *e, *next, *entry[NSWAP_REQ_SLOTS];
-	struct nswap_cache_stored so = { .taken = nr };
+	struct nswap_cache_stored so = { .taken = s->nr };
 	u16 status[NSWAP_REQ_SLOTS];
 	bool old = !draw(r, 20);
-	LIST_HEAD(taken);
+	u32 i = 0;
 
-	slot = draw(r, rewrite ? 40 : SLOTS - nr);
-	if (r->grants < nr)
-		return;
-	r->grants -= nr;
-	KUNIT_ASSERT_TRUE(test, nswap_held_take(&r->c, &r->conn, nr, &taken));
-	list_for_each_entry_safe(e, next, &taken, link) {
+	list_for_each_entry_safe(e, next, &s->taken, link) {
+		u32 *gen = &r->gen[s->instance][s->slot + i];
+
 		list_del_init(&e->link);
-		e->instance = 1 + instance;
-		e->slot = slot + i;
+		e->instance = 1 + s->instance;
+		e->slot = s->slot + i;
 		e->gen = old ? 1 : ++r->next;
 		e->len = PAGE_SIZE;
-		if (!old || !r->gen[instance][slot + i])
-			r->gen[instance][slot + i] = e->gen;
+		if (!old || !*gen)
+			*gen = e->gen;
 		entry[i++] = e;
 	}
-	so.used = nswap_held_insert(&r->c, &r->conn, entry, nr, status);
-	nswap_held_stored(&r->c, &r->conn, &so);
+	so.used = nswap_held_insert(&r->c, &s->conn, entry, s->nr, status);
+	nswap_held_stored(&r->c, &s->conn, &so);
 	r->grants += so.grants;
+	s->nr = 0;
+}
+
+/* a STORE of which nothing else happens meanwhile */
+static void do_store(struct kunit *test, struct ready_test *r, bool rewrite)
+{
+	begin(test, r, &r->store[0], rewrite);
+	if (r->store[0].nr)
+		end(r, &r->store[0]);
+}
+
+/* another reserve of a device, often none */
+static void do_reserve(struct ready_test *r, u32 wanted)
+{
+	spin_lock(&r->o.lock);
+	nswap_cache_reserve(&r->c, &r->o, &r->a[draw(r, DEVICES)], wanted);
+	spin_unlock(&r->o.lock);
 }
 
 static void do_free(struct ready_test *r)
@@ -211,7 +263,7 @@ static void do_free(struct ready_test *r)
 		.slot = cpu_to_le64(slot), .count = cpu_to_le32(n),
 	};
 
-	nswap_held_drop(&r->c, &r->conn, &run, U64_MAX);
+	nswap_held_drop(&r->c, &r->store[0].conn, &run, U64_MAX);
 	for (i = slot; i < min(slot + n, SLOTS); i++)
 		r->gen[instance][i] = 0;
 }
@@ -226,25 +278,58 @@ static u64 on_list(const struct list_head *list)
 	return n;
 }
 
+/* the counts of devices say what there is of each, and what reserves lack */
+static void devices_right(struct kunit *test, struct ready_test *r)
+{
+	const struct nswap_ready *ready = &r->o.ready;
+	u64 held[DEVICES + 1] = {}, lacking = 0;
+	const struct nswap_entry *e;
+	u32 i, reserves = 0;
+
+	list_for_each_entry(e, &r->o.lru[0], link)
+		held[e->instance]++;
+	if (ready->fresh)
+		held[ready->instance] -= ready->fresh;
+	for (i = 0; i < DEVICES; i++) {
+		const struct nswap_attached *a = &r->a[i];
+
+		KUNIT_ASSERT_EQ(test, a->held, held[a->instance]);
+		KUNIT_ASSERT_EQ(test, a->ram, a->held);
+		lacking += a->reserve > a->ram ? a->reserve - a->ram : 0;
+		reserves += !!a->reserve;
+	}
+	KUNIT_ASSERT_EQ(test, r->o.reserves, reserves);
+	KUNIT_ASSERT_EQ(test, r->o.reserved, lacking);
+	KUNIT_ASSERT_EQ(test, r->c.reserved, lacking);
+	if (reserves)
+		KUNIT_ASSERT_EQ(test, ready->nr + ready->fresh, 0u);
+}
+
 /* the counts say what there is */
 static void right(struct kunit *test, struct ready_test *r)
 {
 	struct nswap_ready *ready = &r->o.ready;
-	u64 held = on_list(&r->o.lru[0]), pool = on_list(&r->c.pool);
+	u64 held = on_list(&r->o.lru[0]), pool = on_list(&r->c.pool), taken = 0;
+	u32 i;
 
+	for (i = 0; i < CONNS; i++)
+		taken += r->store[i].nr;
 	KUNIT_ASSERT_EQ(test, r->o.granted + ready->promised, r->grants);
 	KUNIT_ASSERT_EQ(test, r->c.granted, (u64)r->o.granted);
 	KUNIT_ASSERT_LE(test, r->c.granted, r->c.set_aside);
 	KUNIT_ASSERT_EQ(test, r->c.set_aside, pool);
 	KUNIT_ASSERT_EQ(test, on_list(&ready->list), (u64)ready->nr);
 	KUNIT_ASSERT_LE(test, ready->promised, ready->nr);
+	KUNIT_ASSERT_LE(test, ready->nr, 2 * NSWAP_READY);
+	KUNIT_ASSERT_LE(test, ready->fresh, NSWAP_READY + CONNS * NSWAP_REQ_SLOTS);
 	KUNIT_ASSERT_EQ(test, r->o.held + ready->fresh, held);
 	/* never fewer than none either */
 	KUNIT_ASSERT_LE(test, r->o.held, (u64)PAGES);
 	KUNIT_ASSERT_EQ(test, r->o.ram, r->o.held);
 	KUNIT_ASSERT_EQ(test, r->c.held, r->o.held);
-	KUNIT_ASSERT_EQ(test, (s64)r->o.filling, (s64)ready->nr + ready->over);
-	KUNIT_ASSERT_EQ(test, pool + ready->nr + held, (u64)PAGES);
+	KUNIT_ASSERT_EQ(test, (s64)r->o.filling, (s64)(ready->nr + taken) + ready->over);
+	KUNIT_ASSERT_EQ(test, pool + ready->nr + held + taken, (u64)PAGES);
+	devices_right(test, r);
 }
 
 /* the pages that are held are those that the owner stored last */
@@ -260,35 +345,56 @@ static void holds(struct kunit *test, struct ready_test *r)
 		}
 }
 
-/* all that an owner does, in any order, with more and with fewer pages lent */
+/* one of all that an owner does, or what it may store changes */
+static void step(struct kunit *test, struct ready_test *r)
+{
+	struct store *s = &r->store[draw(r, CONNS)];
+	u32 n;
+
+	switch (draw(r, 32)) {
+	case 0:
+		do_free(r);
+		break;
+	case 1:
+		r->grants += nswap_held_grant(&r->c, &s->conn, 0, 1 + draw(r, 200));
+		break;
+	case 2:
+		n = min(r->grants, draw(r, 50));
+		nswap_held_ungrant(&r->c, &s->conn, n);
+		r->grants -= n;
+		break;
+	case 3:
+		r->c.target = draw(r, 3) ? PAGES : PAGES / 2;
+		break;
+	case 4:
+		do_reserve(r, draw(r, 4) ? 0 : draw(r, 80));
+		break;
+	default:
+		if (s->nr)
+			end(r, s);
+		else
+			begin(test, r, s, draw(r, 2));
+	}
+}
+
+/* all of it in any order, stores on two connections, with more and with fewer pages lent */
 static void any_order(struct kunit *test)
 {
 	struct ready_test *r = test->priv;
-	LIST_HEAD(surplus);
-	u32 i, n;
+	u32 i, reserved = 0, ready = 0;
 
-	r->grants = nswap_held_grant(&r->c, &r->conn, 0, 256);
+	r->grants = nswap_held_grant(&r->c, &r->store[0].conn, 0, 256);
 	for (i = 0; i < OPS; i++) {
-		switch (draw(r, 24)) {
-		case 0:
-			do_free(r);
-			break;
-		case 1:
-			r->grants += nswap_held_grant(&r->c, &r->conn, 0, 1 + draw(r, 200));
-			break;
-		case 2:
-			n = min(r->grants, draw(r, 50));
-			nswap_held_ungrant(&r->c, &r->conn, n);
-			r->grants -= n;
-			break;
-		case 3:
-			r->c.target = draw(r, 3) ? PAGES : PAGES / 2;
-			break;
-		default:
-			do_store(test, r, draw(r, 2));
-		}
+		step(test, r);
 		right(test, r);
+		reserved += !!r->o.reserves;
+		ready += !!r->o.ready.nr;
 	}
+	KUNIT_EXPECT_GE(test, reserved, OPS / 10);
+	KUNIT_EXPECT_GE(test, ready, OPS / 10);
+	for (i = 0; i < CONNS; i++)
+		if (r->store[i].nr)
+			end(r, &r->store[i]);
 	holds(test, r);
 	nswap_cache_ungrant(&r->c, &r->o);
 	r->grants = 0;
@@ -303,7 +409,7 @@ static void seldom_locked(struct kunit *test)
 	struct ready_test *r = test->priv;
 	unsigned int i;
 
-	r->grants = nswap_held_grant(&r->c, &r->conn, 0, 256);
+	r->grants = nswap_held_grant(&r->c, &r->store[0].conn, 0, 256);
 	locked = 0;
 	for (i = 0; i < 1024; i++) {
 		do_store(test, r, i % 2);

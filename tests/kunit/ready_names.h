@@ -9,6 +9,7 @@
 #define nswap_answers_free	ready_answers_free
 #define nswap_attached_class	ready_attached_class
 #define nswap_attached_find	ready_attached_find
+#define nswap_attached_free	ready_attached_free
 #define nswap_cache_count	ready_cache_count
 #define nswap_cache_free	ready_cache_free
 #define nswap_cache_give	ready_cache_give

@@ -71,6 +71,7 @@ SEES = {
     "tests/kunit/": ("tests/kunit/*.h", "nswap/base/*", "nswap/pure/*",
                      "nswap/keys/*",
                      "nswap/core/client_state.c",
+                     "nswap/server/attached.c",
                      "nswap/server/cache.c", "nswap/server/cache_count.c",
                      "nswap/server/cache_sent.c", "nswap/server/held.c",
                      "nswap/server/owner_turn.c",
