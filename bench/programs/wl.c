@@ -22,9 +22,6 @@
 #define CHUNK_BYTES	(CHUNK_PAGES * PAT_BYTES)
 
 static const char *const names[] = { "WL1", "WL2", "WL3", "WL4", NULL };
-static const char *const data_names[] = {
-	[PAT_RANDOM] = "random", [PAT_TEXT] = "text", [PAT_MIXED] = "mixed", NULL
-};
 
 static uint64_t mb = 64, iterations = 1, workload, file_mb = 64, rest_us = 1000;
 static uint64_t mixed, data;
@@ -129,7 +126,7 @@ static const struct work_flag flags[] = {
 	  .help = "N             memory (default 64)" },
 	{ .name = "iterations", .number = &iterations, .min = 1, .max = 1 << 20,
 	  .help = "N     of writing everything and reading everything (default 1)" },
-	{ .name = "data", .number = &data, .words = data_names,
+	{ .name = "data", .number = &data, .words = pat_data_names,
 	  .help = "NAME        of pages: random (default), text, or mixed: of half of them" },
 	{ .name = "mixed", .number = &mixed, .max = 1,
 	  .help = "1          first write at random, so that the swap is in no order" },
@@ -176,7 +173,7 @@ int main(int argc, char **argv)
 	end_file(pid);
 	work_member("\"workload\": \"%s\"", names[workload]);
 	work_member("\"mb\": %llu", (unsigned long long)mb);
-	work_member("\"data\": \"%s\"", data_names[data]);
+	work_member("\"data\": \"%s\"", pat_data_names[data]);
 	work_member("\"file_pages\": %llu", (unsigned long long)shared->file_pages);
 	return work_end();
 }

@@ -176,7 +176,7 @@ class Node(abc.ABC):
         return self.ctl("down")
 
     def device_add(self, size=None, wait=True, home=None, force=False,
-                   flash=(), tiers=()):
+                   flash=(), tiers=(), compress="off"):
         """nswapctl device add; returns the device's name, "nswap0".  Then
         wait for the sessions with peers: they come up with the first
         device."""
@@ -187,6 +187,7 @@ class Node(abc.ABC):
         for path, rank in tiers:
             args += ["--tier", f"{path},rank={rank}"]
         args += ["--force"] if force else []
+        args += ["--compress", compress] if compress != "off" else []
         done = self.run([self.prog("nswapctl"), "device", "add",
                          *args]).check()
         for word in done.out.replace(",", " ").split():

@@ -52,6 +52,7 @@ static struct {
 	uint64_t slots, seed, max_slots, ops;
 	uint64_t pause_ms;
 	unsigned int threads, read_share, discard_share;
+	enum pat_data data;
 	double seconds;
 	bool fresh, tolerate_writes, tolerate_reads, no_sweep;
 	int fd;
@@ -96,7 +97,7 @@ static void judge(struct worker *w, const void *buf, uint64_t slot)
 			w->t.zeros_verified++;
 			return;
 		}
-	} else if (pat_same(buf, g.seed, slot, c)) {
+	} else if (pat_data_same(g.data, buf, g.seed, slot, c)) {
 		w->t.verified++;
 		return;
 	}
@@ -129,7 +130,7 @@ static void write_slots(struct worker *w, uint64_t slot, uint64_t n)
 		uint32_t c = (COUNT(g.count[slot + i]) + 1) & PAT_COUNT_MAX;
 
 		g.count[slot + i] = c;
-		pat_fill(w->buf + i * PAT_BYTES, g.seed, slot + i, c);
+		pat_data_fill(g.data, w->buf + i * PAT_BYTES, g.seed, slot + i, c);
 	}
 	w->t.writes++;
 	if (transfer(w, true, w->buf, slot, n)) {
@@ -230,7 +231,8 @@ static void spoil(uint64_t n, bool stale)
 		write_slots(w, slot, 1);
 		write_slots(w, slot, 1);
 		if (stale)
-			pat_fill(w->buf, g.seed, slot, COUNT(g.count[slot]) - 1);
+			pat_data_fill(g.data, w->buf, g.seed, slot,
+				      COUNT(g.count[slot]) - 1);
 		else
 			w->buf[slot % PAT_BYTES] ^= 1;
 		if (!transfer(w, true, w->buf, slot, 1))
@@ -364,6 +366,7 @@ static const char usage[] =
 	"  --max-kb N        largest request, 4 to 1024 (default 1024)\n"
 	"  --reads PERCENT   share of reads (default 50)\n"
 	"  --discards PERCENT  share of discards (default 0)\n"
+	"  --data KIND       random (default), text, mixed: what can be compressed\n"
 	"  --fresh           DEV is new: unwritten and discarded slots are zeros\n"
 	"  --no-sweep        do not read everything at the end\n"
 	"  --tolerate-write-errors   failed writes and discards are only counted\n"
@@ -382,6 +385,7 @@ int main(int argc, char **argv)
 		{ "seed", 1, NULL, 'S' }, { "threads", 1, NULL, 'T' },
 		{ "max-kb", 1, NULL, 'k' }, { "reads", 1, NULL, 'r' },
 		{ "discards", 1, NULL, 'D' }, { "fresh", 0, NULL, 'f' },
+		{ "data", 1, NULL, 'C' },
 		{ "no-sweep", 0, NULL, 'N' },
 		{ "tolerate-write-errors", 0, NULL, 'w' },
 		{ "tolerate-read-errors", 0, NULL, 'R' },
@@ -425,6 +429,9 @@ int main(int argc, char **argv)
 		case 'D':
 			g.discard_share = (unsigned int)arg_number("--discards", optarg,
 								   0, 100);
+			break;
+		case 'C':
+			g.data = arg_data("--data", optarg);
 			break;
 		case 'f':
 			g.fresh = true;

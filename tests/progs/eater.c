@@ -371,14 +371,7 @@ int main(int argc, char **argv)
 			e.rate = arg_number("--rate", optarg, 1, 1 << 30);
 			break;
 		case 'd':
-			if (!strcmp(optarg, "random"))
-				e.data = PAT_RANDOM;
-			else if (!strcmp(optarg, "text"))
-				e.data = PAT_TEXT;
-			else if (!strcmp(optarg, "mixed"))
-				e.data = PAT_MIXED;
-			else
-				refuse("--data is random, text or mixed, not '%s'", optarg);
+			e.data = arg_data("--data", optarg);
 			break;
 		case 'H':
 			e.hold = true;

@@ -20,6 +20,10 @@ enum pat_data {
 	PAT_MIXED,	/* every other page or so is text */
 };
 
+static const char *const pat_data_names[] = {
+	[PAT_RANDOM] = "random", [PAT_TEXT] = "text", [PAT_MIXED] = "mixed", NULL
+};
+
 /* Is this page text? */
 static inline bool pat_is_text(enum pat_data data, uint64_t key)
 {

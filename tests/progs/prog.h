@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pattern.h"
+#include "pattern_text.h"
 
 #define EXIT_WRONG	1	/* a page was wrong */
 #define EXIT_USAGE	2	/* bad arguments, or the machine refused */
@@ -71,6 +71,15 @@ static inline uint64_t arg_number(const char *name, const char *text,
 }
 
 /* Put @text into @path at once; without a path, nothing. */
+/* What pages are to be made of. */
+static inline enum pat_data arg_data(const char *name, const char *text)
+{
+	for (int i = 0; pat_data_names[i]; i++)
+		if (!strcmp(text, pat_data_names[i]))
+			return i;
+	refuse("%s is random, text or mixed, not '%s'", name, text);
+}
+
 static inline void result_file(const char *path, const char *text, size_t len)
 {
 	char tmp[4096];

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Chaos of everything at once: protection, classes, flash, a prefetcher, and deaths.
 
-        node0 ------ node1 … node5     node0 writes, reads and discards on four
-        |   |                          devices: mirror and critical; parity; home
-    flash  home                        with flash; droppable
+        node0 ------ node1 … node5     node0 writes, reads and discards on five
+        |   |                          devices: mirror and critical; parity; parity,
+    flash  home                        compressed; home with flash, compressed; droppable
 
 Servers shrink, drain, fall silent for a moment, die, and come back empty, and what
 prefetches is switched all the time. One server at a time, and the next only when every
@@ -43,7 +43,7 @@ FLASH_AT = 512          # MiB, on the scratch disk
 DEAD_AFTER = 2
 LEAK_KB = 16384         # in single pages; the kernel's own caches grow by a third of it
 SAMPLES = 10            # half a second apart: what is under way is in the fewest of them
-OPEN_ROWS = 2 * 32 * 4  # pages of the rows that a device with parity has open
+OPEN_ROWS = 2 * 2 * 32 * 4  # pages of the rows that the two devices with parity have open
 
 
 class AllChaos(chaos.Chaos):
@@ -112,8 +112,9 @@ def start_devices(client, home, flash):
     devs = {
         add(client, *size, "--class", "critical", "--protect", "mirror"): False,
         add(client, *size, "--protect", "parity:3+1"): False,
+        add(client, *size, "--protect", "parity:2+1", "--compress", "lz4"): False,
         add(client, "--home", home.path, "--flash", flash.path,
-            "--protect", "home"): False,
+            "--protect", "home", "--compress", "zstd"): False,
         add(client, *size, "--class", "droppable"): True,
     }
     prefetch.setting(client, period_ms=20, pct=50)
@@ -153,7 +154,7 @@ def memory(cluster, devs):
 def drive(t, client, devs, beside, seconds):
     """The workloads and what goes on beside them; their results."""
     works = {dev: slots.workload(client, dev, t.seed, threads=2, max_kb=64, reads=50,
-                                 discards=10, tolerate_read_errors=True)
+                                 discards=10, tolerate_read_errors=True, data="mixed")
              for dev in devs}
     until = time.monotonic() + seconds
     while time.monotonic() < until or len(beside.done) < len(set(beside.actions)):
@@ -168,7 +169,7 @@ def drive(t, client, devs, beside, seconds):
 
 
 def test_all(t):
-    """Four devices under random workloads while everything happens around them."""
+    """Five devices under random workloads while everything happens around them."""
     cluster = t.cluster(1 + SERVERS)
     client = cluster[0]
     for node in cluster:

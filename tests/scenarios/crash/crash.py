@@ -55,6 +55,7 @@ class Scheme:
     held        pages at the servers over pages at the owner's peers, at rest: from, to
     moments     where in the code a round may begin
     options     of nswapctl device add
+    data        what the workload writes, of blkverify
     """
     protect: str
     servers: int = 4
@@ -62,6 +63,7 @@ class Scheme:
     held: tuple = (1, 1)
     moments: tuple = ("any", "any", "any", "stored", "claimed", "switch")
     options: tuple = ()
+    data: str = "random"
 
 
 HOME = Scheme("home")
@@ -73,9 +75,8 @@ PARITY_TWO = Scheme("parity:4+2", servers=6, victims=2, held=(1, 3),
 
 # page-outs end before any peer has the page
 EARLY = ("--cache", "1M", "--early-ack")
-EARLY_HOME = dataclasses.replace(HOME, options=EARLY)
-EARLY_MIRROR = dataclasses.replace(MIRROR, options=EARLY)
-EARLY_PARITY = dataclasses.replace(PARITY, options=EARLY)
+EARLY_HOME, EARLY_MIRROR, EARLY_PARITY = (
+    dataclasses.replace(scheme, options=EARLY) for scheme in (HOME, MIRROR, PARITY))
 
 # what happens to a server: how it begins, how it ends, and how long it lasts
 FAULTS = {
@@ -393,10 +394,10 @@ def workload(crash, *options):
     """A program that writes, reads and discards at random, and compares. It rests for a
     moment after each request: two processors that are busy make a round take twice as long."""
     client = crash.client
-    return client.popen(
-        [client.prog("blkverify"), "--device", f"/dev/{crash.dev}", "--seconds", "100000",
-         "--threads", "4", "--max-kb", "64", "--reads", "50", "--discards", "10",
-         "--pause-ms", "10", "--seed", str(crash.t.seed), *options])
+    return client.popen([
+        client.prog("blkverify"), "--device", f"/dev/{crash.dev}", "--seconds", "100000",
+        "--threads", "4", "--max-kb", "64", "--reads", "50", "--discards", "10", "--pause-ms",
+        "10", "--seed", str(crash.t.seed), "--data", crash.scheme.data, *options])
 
 
 def settled(crash):
@@ -405,8 +406,7 @@ def settled(crash):
     least, most = crash.scheme.held
 
     def as_protected():
-        # an open node that has rebooted at another address than its first is another node;
-        # the one that it was stays dead, and home has its pages
+        # an open node that rebooted at another address than its first is another node
         dead = sum(p["slots"] for p in crash.client.ctl("peers") if p["state"] == "dead")
         remote, held = crash.device()["slots_remote"] - dead, crash.cluster.held_pages()
         print(f"{remote} pages at peers, who hold {held}", flush=True)
@@ -456,7 +456,7 @@ def test_parity_two(t):
     run_rounds(start(t, PARITY_TWO))
 
 
-class EarlyCrash(Crash):
+class FewRounds(Crash):
     """Its rounds are as those of the others, so a few are enough unless told otherwise."""
 
     number = ROUNDS if "NSWAP_CRASH_ROUNDS" in os.environ else 12
@@ -464,18 +464,18 @@ class EarlyCrash(Crash):
 
 def test_early(t):
     """Early page-outs of a mirrored device: what has ended is kept until both have it."""
-    run_rounds(start(t, EARLY_MIRROR, kind=EarlyCrash))
+    run_rounds(start(t, EARLY_MIRROR, kind=FewRounds))
 
 
 def test_early_home(t):
     """Likewise until a peer has it and home."""
     with disk(DEVICE_MB) as home:
-        run_rounds(start(t, EARLY_HOME, home, kind=EarlyCrash))
+        run_rounds(start(t, EARLY_HOME, home, kind=FewRounds))
 
 
 def test_early_parity(t):
     """Likewise until its group has its check."""
-    run_rounds(start(t, EARLY_PARITY, kind=EarlyCrash))
+    run_rounds(start(t, EARLY_PARITY, kind=FewRounds))
 
 
 def test_noticed(t):

@@ -146,7 +146,8 @@ def test_device(t):
     cluster, node = begin(t, 1 + SERVERS)
     sweep = Sweep(t, node)
     with disk(16) as home, disk(8, 16) as flash:
-        for more in ("", "--protect mirror", "--protect parity:2+1",
+        for more in ("", "--protect mirror", "--protect parity:2+1", "--compress lz4",
+                     "--compress zstd --seal",
                      f"--home {home.path} --flash {flash.path} --protect home --force"):
             size = "" if "--home" in more else f"--size {DEVICE_MB}M "
             sweep.ctl("device add " + size + more, removed(node), lambda: shown(node))
@@ -213,16 +214,16 @@ def afterwards(t, cluster, node, dev, protect):
     finish(cluster)
 
 
-def data(t, protect):
+def data(t, protect, compress="off"):
     """Pages are written, compared and moved, and a peer dies, with allocations that
     fail meanwhile."""
     cluster, node = begin(t, 1 + SERVERS)
-    dev = node.device_add(f"{DEVICE_MB}M")
+    dev = node.device_add(f"{DEVICE_MB}M", compress=compress)
     node.ctl("policy", "place", "round-robin")
     if protect != "none":
         node.ctl("device", "protect", dev, protect)
     program = work(t, node, dev, SECONDS * (2 * len(EVERY) + 1),
-                   "--tolerate-write-errors")
+                   "--tolerate-write-errors", "--data", "mixed")
     for n, server in zip(EVERY, cluster.nodes[1:]):
         with faults.every(n):
             hold(SECONDS)
@@ -235,6 +236,8 @@ def data(t, protect):
     for what in faults.MEMORY:
         at_least(faults.failed[what], UNPROTECTED if protect == "none" else FEWEST, f"calls that failed, {what}")
     equal(node.stat()["client"]["read_errors"], 0, "failed reads")
+    at_least(node.stat()["client"]["pages_compressed"], FEWEST * (compress != "off"),
+             "pages that were made shorter")
     if protect != "none":
         mirror.protected(node, 60)
         with Slots(dev, t.seed) as slots:
@@ -264,6 +267,16 @@ def test_data_mirror(t):
 def test_data_parity(t):
     """With parity."""
     data(t, "parity:2+1")
+
+
+def test_data_short(t):
+    """With a mirror of a device that compresses by LZ4."""
+    data(t, "mirror", "lz4")
+
+
+def test_data_short_parity(t):
+    """With parity, and zstd."""
+    data(t, "parity:2+1", "zstd")
 
 
 def test_requests(t):
