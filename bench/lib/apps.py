@@ -67,6 +67,7 @@ KINDS = {
     "HPL": Kind("hpl", over=2.0, outside=True, needs="hpcc"),
     "quicksort": Kind("quicksort", processes=True),
     "POV-Ray": Kind("povray", over=1.5, outside=True, needs="povray"),
+    "ns-2": Kind("ns2", over=1.5, outside=True, needs="ns2"),
     "GAUSS": Kind("gauss"),
     "FFT": Kind("fft", size=power_of_two),
     "MVEC": Kind("mvec"),

@@ -12,7 +12,7 @@ import shutil
 PACKAGES = {"fio": "fio", "nbd-server": "nbd-server", "nbd-client": "nbd-client",
             "blkdiscard": "util-linux", "mkswap": "util-linux", "ip": "iproute2",
             "tc": "iproute2", "dmsetup": "dmsetup", "iperf3": "iperf3", "g++": "g++",
-            "mkfs.ext4": "e2fsprogs", "hpcc": "hpcc", "povray": "povray",
+            "mkfs.ext4": "e2fsprogs", "hpcc": "hpcc", "povray": "povray", "ns": "ns2",
             "redis-check-rdb": "redis-tools", "memcached": "memcached",
             "sqlite3": "sqlite3", "gcc": "gcc",
             "qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"}

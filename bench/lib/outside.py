@@ -9,6 +9,8 @@ hpl        High Performance Linpack of Debian's hpcc, in one process; its own
            residual check must pass
 povray     a field of spheres, as in the Anemone thesis; the checksum of its
            picture is the same with enough RAM
+ns2        the network simulator: wireless nodes and seven connections, as in the
+           Anemone thesis; the checksum of its trace is the same with enough RAM
 redis      redis-server filled with values and then read at random; every value
            must be the one that was put there
 memcached  filled likewise, then asked as by YCSB's workload B, 95 of 100 requests
@@ -45,11 +47,16 @@ import stores
 from outcome import Clock, Failed, Latencies, enter, run
 
 # What a program takes before it has anything to do, in MiB.
-HPL_BASE, POV_BASE, SQL_BASE = 20, 18, 20
-# and for each sphere in bytes.
-POV_SPHERE = 1000
+HPL_BASE, POV_BASE, NS_BASE, SQL_BASE = 20, 18, 18, 20
+# and for each sphere or simulated node in bytes.
+POV_SPHERE, NS_NODE = 1000, 185_000
 POV_WIDTH, POV_HEIGHT = 320, 240
 HPL_BLOCK = 64
+# What is simulated, and how long. It sleeps for its computing every so many milliseconds
+# of these.
+NS_SCENE = pathlib.Path(__file__).resolve().with_name("wireless.tcl")
+NS_SECONDS, NS_STEP_MS = 100, 100
+NS_LEAST = 14           # nodes: two for each connection
 # One row of a table, and all those of one customer, of so many are asked for.
 SQL_ROWS, SQL_CUSTOMERS = 8, 16
 
@@ -165,6 +172,25 @@ def povray(args, folder):
     return result
 
 
+# -- ns-2 -------------------------------------------------------------------
+
+def ns2(args, folder):
+    """A simulation of so many wireless nodes as take this much memory."""
+    nodes = max(NS_LEAST, (args.mb - NS_BASE) * 2 ** 20 // NS_NODE)
+    trace = folder / "trace"
+    clock = Clock()
+    run(["ns", NS_SCENE, str(nodes), str(NS_SECONDS), str(args.seed + args.damage),
+         str(round(args.compute_ns * NS_STEP_MS / 1e6)), trace], folder)
+    result = clock.end()
+    text = trace.read_bytes()
+    # "r 1.234 _23_ AGT …": what a program got
+    result.update(nodes=nodes, wrong_results=0, verified=text.count(b"\nr "),
+                  checksum=hashlib.sha256(text).hexdigest()[:16])
+    if not result["verified"]:
+        raise Failed("in ns no packet arrived")
+    return result
+
+
 # -- SQLite -----------------------------------------------------------------
 
 def sqlite(args, _):
@@ -207,7 +233,7 @@ def sqlite(args, _):
             "checksum": total.hexdigest()[:16]}
 
 
-PROGRAMS = {"hpl": hpl, "povray": povray, "redis": stores.redis,
+PROGRAMS = {"hpl": hpl, "povray": povray, "ns2": ns2, "redis": stores.redis,
             "memcached": stores.memcached, "sqlite": sqlite, "graph": computing.graph,
             "compiler": computing.compiler, "numpy": computing.arrays}
 
@@ -230,12 +256,12 @@ def main():
                         help="seed of everything random (default 1)")
     parser.add_argument("--compute-ns", type=int, default=0,
                         help="sleep N nanoseconds a unit of work (default 0): "
-                        "1000 floating point operations (hpl), one key asked for "
-                        "(redis, memcached, sqlite)")
+                        "1000 floating point operations (hpl), a simulated millisecond "
+                        "(ns2), one key asked for (redis, memcached, sqlite)")
     parser.add_argument("--library", help="hpl: path of libhplsleep.so")
     parser.add_argument("--damage", type=int, default=0,
-                        help="spoil something: the Nth product (hpl), the scene, "
-                        "N values (redis, memcached), rows (sqlite), edges (graph), "
+                        help="spoil something: the Nth product (hpl), the scene (povray, "
+                        "ns2), N values (redis, memcached), rows (sqlite), edges (graph), "
                         "functions (compiler) or keys (numpy)")
     parser.add_argument("--group", help="a folder of /sys/fs/cgroup that the program "
                         "goes into, without what asks it and compares")

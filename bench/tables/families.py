@@ -9,7 +9,7 @@ unit of them is measured, inside the lab's kernel.
 import pathlib
 
 from tables import dmio, fairness, lab, latency, library, load, markatos, nswap, others, \
-    povray, prefetch, queue, quicksorts, reads, shorter, slides, today
+    outside, prefetch, queue, quicksorts, reads, shorter, slides, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -23,7 +23,7 @@ FAMILIES = (
     queue,
     others,
     quicksorts,
-    povray,
+    outside,
     markatos,
     library,
     load,

@@ -12,9 +12,9 @@ from runs import apps as today  # noqa: E402
 
 DESCRIPTION = "programs of others run, and notice what they must"
 SUITES = ("lab",)
-LONG = ("povray", "compiler", "swapping", "all_swapping")
+LONG = ("povray", "ns2", "compiler", "swapping", "all_swapping")
 ONLY_FULL = {"all_swapping": "each of today's programs in half of its memory"}
-NEEDS = ("module", "benchprogs", "hpcc", "povray", "redis-check-rdb", "memcached", "gcc")
+NEEDS = ("module", "benchprogs", "hpcc", "povray", "ns", "redis-check-rdb", "memcached", "gcc")
 TIMEOUT = 120
 
 
@@ -45,6 +45,18 @@ def test_povray(t):
            ran(node, "POV-Ray", 19, "--damage", 1)]
     equal(apps.wrong(got[1], got[0]), 0, "wrong pictures")
     equal(apps.wrong(got[2], got[0]), 1, "wrong pictures of another scene")
+
+
+def test_ns2(t):
+    """The same trace twice, another one if nodes are elsewhere; it sleeps while it
+    computes."""
+    node = t.cluster(1, module=False)[0]
+    got = [ran(node, "ns-2", 19), ran(node, "ns-2", 19, "--compute-ns", 20_000),
+           ran(node, "ns-2", 19, "--damage", 1)]
+    at_least(got[0]["verified"], 1000, "packets that arrived")
+    equal(apps.wrong(got[1], got[0]), 0, "wrong traces")
+    at_least(got[1]["seconds"], 2, "seconds, of which it sleeps 2")
+    equal(apps.wrong(got[2], got[0]), 1, "wrong traces of another scene")
 
 
 def test_redis(t):
