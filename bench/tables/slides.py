@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs of the Anemone slides on network RAM with a client cache.
 
-  R-S20   one quicksort that grows: the disk's time over that of each device
-  R-S21   quicksorts at once, of the smallest size each
-  R-S22   how many of the pages read are in the cache, by its size, and what a hit saves
-  R-S28   which swap slots a quicksort writes and reads
+  R-S20          one quicksort that grows: the disk's time over that of each device
+  R-S20-povray   the same of POV-Ray
+  R-S21          quicksorts at once, of the smallest size each
+  R-S22          how many of the pages read are in the cache, by its size, and what a hit
+                 saves
+  R-S28 R-S29    which swap slots a quicksort and POV-Ray write and read
 
-Sizes are a 25th of the slides', as in A-F5.3 of the thesis, whose client they have: its
+POV-Ray is that of outside.py. Sizes are a 25th of the slides', as in A-F5.3 of the thesis, whose client they have: its
 256 MB left 100 to 110 for programs.  "cache" is a device added with --cache, "early" one
 with --early-ack, too.
 """
 import contextlib
+import dataclasses
+import functools
 
-from tables import lab, nswap, others, profiles
+from tables import lab, nswap, others, outside, profiles
 from tables.quicksorts import PROCESS_KB, SORT_NS, SORT_RAM_MB
 from tables.rows import Paper
 from tables.units import Row, Unit
@@ -23,22 +27,28 @@ RAM_MB = SORT_RAM_MB
 CACHE = "656K"                  # 16 MB there
 # S20: 100 MB more each time; S21: one of 100 MB more.  The slides name 1200 MB as a size.
 SIZES = (4, 8, 16, 32, 48)
+PICTURES = SIZES[1:]
 PROCESSES = (1, 2, 4, 8, 12)
 ONE_MB = SIZES[0]
 HITS_MB = 16
 CACHES_MB = (0.25, 0.5, 1, 2, 4, 8)
 DEVICES = ("network", "cache", "early")
 MOST = "the most"
+PICTURE_MB = 40                 # swap that a picture's program may use beside its spheres
 
 PAPERS = {
     # "298 % performance increase over disk" and "710 %", of the best size and number
     "R-S20": Paper("the disk's time over this one, by the MiB of one quicksort", DEVICES,
                    {MOST: (None, None, 3.98)}),
+    # "370 %"
+    "R-S20-povray": Paper("the disk's time over this one, by the MiB of POV-Ray's spheres",
+                          DEVICES, {MOST: (None, None, 4.7)}),
     "R-S21": Paper(f"the disk's time over this one, by the number of quicksorts of {ONE_MB} MiB",
                    DEVICES, {MOST: (None, None, 8.1)}),
     "R-S22": Paper("% of the pages read that are in the cache, by its MiB",
                    ("with readahead", "without")),
     "R-S28": Paper("swap slots"),
+    "R-S29": Paper("swap slots"),
     # "hits save ~500 us"
     "R-S22-saves": Paper("us that a hit saves, by the MiB of the cache",
                          ("with readahead", "without"),
@@ -90,7 +100,32 @@ def slots(run, mb):
     return {**others.of_program(got), "trace": trace}
 
 
-MEASURES = {"client-cache": sorted_on, "sort-slots": slots}
+def picture(run, mb):
+    """POV-Ray draws spheres of so much in the RAM that a quicksort has."""
+    base_mb = outside.PROGRAMS["povray"].base_mb
+    got = outside.ran(run, "povray", base_mb + mb, base_mb + RAM_MB)
+    return {"total": round(got["seconds"], 4), "pages": got["pswpin"] + got["pswpout"],
+            "checksum": got["checksum"], "said": f"{got['seconds']:.3f} s"}
+
+
+def drawn_on(run, mb, name):
+    """A picture on a device."""
+    outside.prepared(run, "povray")
+    with device(run, name, 2 * mb + PICTURE_MB, CACHE) as path, lab.swapped(run.node, path):
+        return picture(run, mb)
+
+
+def picture_slots(run, mb):
+    """The trace of one."""
+    outside.prepared(run, "povray")
+    with device(run, "network", 2 * mb + PICTURE_MB, CACHE) as path, \
+            nswap.traced_on(run, path) as trace:
+        got = picture(run, mb)
+    return {**got, "trace": trace}
+
+
+MEASURES = {"client-cache": sorted_on, "sort-slots": slots, "picture-cache": drawn_on,
+            "picture-slots": picture_slots}
 
 
 # -- on the host ------------------------------------------------------------
@@ -127,6 +162,16 @@ def factor_table(ident, each):
 def growing(_):
     """R-S20."""
     return factor_table("R-S20", {mb: units_of(mb, 1) for mb in SIZES})
+
+
+def pictures(_):
+    """R-S20-povray."""
+    each = {mb: {dev: Unit("picture-cache", (mb, dev)) for dev in ("disk", *DEVICES)}
+            for mb in PICTURES}
+    for row in factor_table("R-S20-povray", each):
+        # the most is of pictures of each size
+        yield row if row.name == MOST else \
+            dataclasses.replace(row, make=functools.partial(outside.alike, row.make))
 
 
 def several(_):
@@ -170,9 +215,11 @@ def hits_table(_):
         yield Row("R-S22-saves", str(mb), {**none, **units}, saves_row)
 
 
-def slots_figure(_):
-    """R-S28."""
-    yield Row("R-S28", "quicksort", {"slots": Unit("sort-slots", (HITS_MB,))}, nswap.traced)
+def slots_figure(ident, name, what, _):
+    """R-S28 or R-S29."""
+    yield Row(ident, name, {"slots": Unit(what, (HITS_MB,))}, nswap.traced)
 
 
-TABLES = {"R-S20": growing, "R-S21": several, "R-S22": hits_table, "R-S28": slots_figure}
+TABLES = {"R-S20": growing, "R-S20-povray": pictures, "R-S21": several, "R-S22": hits_table,
+          "R-S28": functools.partial(slots_figure, "R-S28", "quicksort", "sort-slots"),
+          "R-S29": functools.partial(slots_figure, "R-S29", "POV-Ray", "picture-slots")}
