@@ -9,7 +9,7 @@ unit of them is measured, inside the lab's kernel.
 import pathlib
 
 from tables import dmio, fairness, lab, latency, library, load, markatos, nswap, others, \
-    outside, prefetch, queue, quicksorts, reads, shorter, slides, today
+    outside, prefetch, queue, quicksorts, quietest, reads, shorter, slides, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -28,6 +28,7 @@ FAMILIES = (
     library,
     load,
     fairness,
+    quietest,
     today,
     shorter,
     slides,
