@@ -165,10 +165,8 @@ class Crash(Faults):
     def __init__(self, t, cluster, scheme):
         super().__init__(cluster)
         self.t, self.scheme, self.dev, self.work = t, scheme, None, None
-        self.servers = cluster.nodes[1:]
-        self.done = collections.Counter()
-        self.point = "none"
-        self.turn = 0
+        self.servers, self.done = cluster.nodes[1:], collections.Counter()
+        self.point, self.turn = "none", 0
 
     def device(self):
         """The client's device as it is listed."""
@@ -275,7 +273,9 @@ class Crash(Faults):
         hold(self.random.uniform(0.1, 0.5))
         for victim in victims:
             self.heal(victim)
-        hold(time.monotonic() - begin + 0.5)
+        lasted = time.monotonic() - begin
+        at_most(lasted, slower(PATIENCE) / 2, "seconds that a short silence lasted")
+        hold(lasted + 0.5)
 
     def at_repair(self, _, victims, mover):
         """A peer is dead and a repair has marked its pages: it comes back, or another
