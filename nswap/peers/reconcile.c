@@ -14,8 +14,8 @@
  *    flight (WRITING) or arrived. A page stored after the list was made is
  *    newer than what the list says, and a FREE never drops a newer generation.
  *    A slot that is MOVING may be recorded here at any moment, and so may one on
- *    flash while such are being stored at peers: both count as recorded. Of those on
- *    flash most are not in the end, so the next comparison is soon.
+ *    flash while such are being stored at peers: both count as recorded. What is not in the
+ *    end the next comparison finds, so that is soon.
  *  - Only the peer's own two messages are used; one comparison at a time.
  *  - After so many lists it pauses, so that one of a hundred million slots takes minutes and
  *    a few per cent of a processor. While it pauses its message is
@@ -45,7 +45,7 @@ static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev
 {
 	struct nswap_mirror m;
 	struct nswap_slot s;
-	bool stores;
+	bool stores, here;
 
 	if (!dev || slot >= dev->map.nr)
 		return false;
@@ -53,13 +53,16 @@ static bool reconcile_recorded(struct nswap_peer *peer, struct nswap_device *dev
 	s = nswap_mirror_both(dev, slot, &m);
 	if (s.gen != gen)
 		return false;
-	if (s.state == NSWAP_SLOT_MOVING)
+	here = nswap_mirror_counts(&m, &s, peer->index);
+	if (s.state == NSWAP_SLOT_MOVING) {
+		peer->reconcile.spared |= !here;
 		return true;
+	}
 	if (s.state == NSWAP_SLOT_FLASH) {
 		peer->reconcile.spared |= stores;
 		return stores;
 	}
-	return nswap_mirror_counts(&m, &s, peer->index) &&
+	return here &&
 	       (s.state == NSWAP_SLOT_WRITING ||
 		s.state == NSWAP_SLOT_REMOTE || s.state == NSWAP_SLOT_FREEING);
 }

@@ -3,6 +3,7 @@
 
         node0 ------ node1        node0 writes, rewrites and discards
              `------ node2        node2 may be a peer by hand, slow to answer
+             `------ node3        in one test, which has peers by hand only
 """
 import contextlib
 import fcntl
@@ -218,3 +219,34 @@ def test_asked_meanwhile(t):
                  "the pages of both devices are dropped")
         equal(of_device(peer, 3), 2 * RUNS, "pages of the third")
         client.device_del(devs[2])
+
+
+def test_listed_moving(t):
+    """Pages are being copied to a second peer while a third one lists them, by hand each: they
+    are left to it, and it is told to drop them soon after, not with the next comparison."""
+    cluster, nr = t.cluster(4), 32
+    client, *others = cluster.nodes
+    client.up(lend="0", dead_after=60)
+    with by_hand(others[0], [client]) as first, by_hand(others[1], []) as second, \
+            by_hand(others[2], []) as third:
+        client.ctl("set", "store_timeout_ms", "30000")
+        dev = client.device_add("4M")
+        second.slow, third.full = threading.Event(), True
+        with Slots(dev, t.seed) as slots:
+            slots.write(1, nr)
+            third.pages = dict(first.pages)
+            second.others = [client.addr]
+            wait_for(lambda: client.peers().get(second.addr, {}).get("state") == "up", 20,
+                     "the second peer is up")
+            client.ctl("device", "protect", dev, "mirror", "--no-wait")
+            wait_for(lambda: client.peers()[second.addr]["inflight"], 20,
+                     "copies are under way")
+            third.others = [client.addr]
+            wait_for(lambda: third.asked.get((HOLD_ASK, 0), 0) > 1, 20, "it lists them twice")
+            # the repair may have begun with the second page
+            at_least(len(third.pages), nr - 1, "pages that are left there")
+            second.slow.set()
+            wait_for(lambda: not third.pages, 20, "they are dropped")
+            wait_for(lambda: len(second.pages) == nr, 20, "the copies have arrived")
+            equal(slots.compare(), (nr, 0, 0), "right, wrong, unreadable")
+        client.device_del(dev)
