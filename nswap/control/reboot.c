@@ -7,6 +7,9 @@
  *  - Nothing here waits for a peer.
  *  - Between the check and the sleep nothing is taken in: the nodes lend nothing from
  *    then on, which also frees the pages set aside, and are checked again after that.
+ *  - Known gap: all programs run until they are frozen, after that. So pages may go out yet,
+ *    of a device that had none out; "nswapctl lend" is obeyed; and pages that were being
+ *    received when the nodes were checked are taken in.
  */
 #include <linux/notifier.h>
 #include <linux/reboot.h>
