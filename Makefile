@@ -83,11 +83,11 @@ lib:
 bench-programs:
 	+@$(MAKE) -C bench/programs OUT=$(CURDIR)/build/bench-programs
 
-nswapctl: build/nswapctl
-
-# the same without shared libraries: what tests of the lab start thousands of times
-# where finding them is half of what a command costs
-nswapctl-static: build/nswapctl-static
+# nswapctl-static is the same without shared libraries: what tests of the lab start thousands
+# of times where finding them is half of what a command costs
+nswapctl nswapctl-static:
+	@mkdir -p build
+	+@flock build/.$@.lock $(MAKE) build/$@
 
 CTL_LIBRARIES := libnl-genl-3.0 blkid libsodium
 CTL_SOURCES := $(wildcard tools/nswapctl/*.c)
@@ -211,6 +211,6 @@ help:
 	@echo "                      the tool, the lender, libnswap, the test programs, the"
 	@echo "                      workloads of bench"
 
-.PHONY: all kernel farm module kunit model-dev progs bench-programs lib nswapctl nswap-lend \
-	all-kernels test check demo bench paper shell install install-tools install-lib deb \
-	release clean help
+.PHONY: all kernel farm module kunit model-dev progs bench-programs lib nswapctl nswapctl-static \
+	nswap-lend all-kernels test check demo bench paper shell install install-tools install-lib \
+	deb release clean help
