@@ -6,8 +6,9 @@ What stands between two lines like these is generated (bench/run cost --markdown
     <!-- cost 6.1 brd nswap nvme-tcp nswap/nvme-tcp 6.12 nswap -->
     <!-- end -->
 
-The words are kernels, each with the devices behind it and ratios of two, and instead of a
-device turns: medians and 99th percentiles of the members, a row a job and a column a flood.
+The words are kernels, each with the devices behind it and ratios of two; members alone is a table
+of their medians and 99th percentiles, a row a job and a column a flood. A table stays as it is
+if it has a device of which the file has no row.
 """
 import re
 
@@ -30,6 +31,11 @@ class Costs:
     def __init__(self, rows):
         self.of = {(row["kernel"], row["device"], row["work"]): row["instr_per_page"]
                    for row in rows}
+
+    def has(self, kernel, device):
+        """Whether there is any row of a device, or of two."""
+        return all(any(key[:2] == (kernel, name) for key in self.of)
+                   for name in device.split("/"))
 
     def cell(self, kernel, device, work):
         """A device's, or a ratio of two."""
@@ -65,7 +71,7 @@ class Costs:
 
 
 def lines_of(words, rows):
-    """A table as lines of markdown."""
+    """A table as lines of markdown, none if it is not all there."""
     columns, kernel = [], counting.KERNELS[0]
     for word in words:
         if word in counting.KERNELS:
@@ -73,8 +79,10 @@ def lines_of(words, rows):
         else:
             columns.append((kernel, word))
     costs = Costs(rows)
-    turns = [kernel for kernel, device in columns if device == "turns"]
-    yield from costs.turns(turns[0]) if turns else costs.works(columns)
+    if not all(costs.has(*column) for column in columns):
+        return
+    yield from (costs.turns(kernel) if (kernel, counting.MEMBERS) in columns else
+                costs.works(columns))
     commits = dict.fromkeys(row["commit"] for row in rows)
     yield ""
     yield f"*bench/results/cost.json, commit {', '.join(commits)}.*"
@@ -82,5 +90,8 @@ def lines_of(words, rows):
 
 def fill(text, rows):
     """The document with its tables generated again."""
-    return MARK.sub(lambda found: "\n".join(
-        [f"<!-- cost {found[1]} -->", *lines_of(found[1].split(), rows), "<!-- end -->"]), text)
+    def one(found):
+        lines = list(lines_of(found[1].split(), rows))
+        return "\n".join([f"<!-- cost {found[1]} -->", *lines, "<!-- end -->"]) if lines \
+            else found[0]
+    return MARK.sub(one, text)

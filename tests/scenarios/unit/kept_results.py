@@ -82,7 +82,7 @@ def test_told(t):
 
 
 def test_cost(_):
-    """Ratios, devices that a kernel has no row of, and members, of rows of cost."""
+    """Ratios, works and devices that have no row, and members, of rows of cost."""
     rows = [{"kernel": kernel, "device": device, "work": work, "instr_per_page": cost,
              "commit": "f" * 12} for kernel, device, work, cost in [
                  ("6.1", "nswap", "read-4k-d1", 12345.6), ("6.1", "nvme-tcp", "read-4k-d1", 20000),
@@ -93,5 +93,7 @@ def test_cost(_):
                         "| `read-4k-d1` | 12 346 | 0.62 |  |", ""], "title, row, end")
     equal(lines[3:], ["| `swap-seq` |  |  | 1 000 |", "",
                       f"*bench/results/cost.json, commit {'f' * 12}.*"], "row of the other kernel")
-    equal(list(cost_tables.lines_of(["6.1", "turns"], rows))[2],
+    equal(list(cost_tables.lines_of(["6.1", "members"], rows))[2],
           "| reads | 1 000, 2 000 | ,  | ,  | ,  |", "members' reads")
+    text = "<!-- cost 6.12 nswap brd -->\nby hand\n<!-- end -->\n"
+    equal(cost_tables.fill(text, rows), text, "a table of which a device was not measured")
