@@ -11,7 +11,7 @@
 # against, of the folder of its own modules, its release, or Debian's. What is built for a
 # kernel of Debian 13 is built in its own root: build_root.sh.
 # Downloads once; set NSWAP_KERNEL_UPDATE=1 to look for a newer kernel.
-# NSWAP_KERNEL_FLAVOUR (default amd64) may name cloud-amd64.
+# NSWAP_KERNEL_FLAVOUR (default amd64) may name cloud-amd64 or rt-amd64.
 #
 # What is in the cache is complete: an unpacked kernel is moved to its place
 # in one step, after everything in it was checked.
@@ -69,7 +69,7 @@ packages_of()
 	echo "linux-image-$1"
 	depends_of "linux-image-$1" '^linux-(binary|modules)-'
 	echo "linux-headers-$1"
-	depends_of "linux-headers-$1" '^linux-headers-.*-common$|^linux-kbuild-'
+	depends_of "linux-headers-$1" '^linux-headers-.*-common(-rt)?$|^linux-kbuild-'
 }
 
 # unpack RELEASE FOLDER
