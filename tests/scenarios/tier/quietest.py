@@ -4,9 +4,11 @@
         node0 ====== node1      a link of RATE_MBIT; node0 has a device with a
         |    100 Mb/s           home, a mapping of the scratch disk, and sends
        home                     something else to node1 now and then
+
+What that gains is table quietest of bench/paper: a real clock says little of it where
+the machine has other things to do.
 """
 import contextlib
-import statistics
 import time
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
@@ -18,7 +20,7 @@ prefetch = sibling("prefetch")
 
 DESCRIPTION = "placement leaves a busy network for a quiet disk, and comes back"
 SUITES = ("lab",)
-LONG = ("gain", "worse")
+LONG = ("worse",)
 NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 400
 
@@ -27,8 +29,6 @@ HOME_MB = 16
 SLOTS = 2048
 RUN = 32
 SLOW_MS = 400
-GAIN_SLOTS = 512
-ROUNDS = 3
 # another program: 64 KiB every 4 ms, 1.3 times what the link carries
 SENDER = """
 import socket, sys, time
@@ -79,13 +79,6 @@ class Writer:
         self.slots.write(1 + self.at, RUN)
         self.at = (self.at + RUN) % SLOTS
         return True
-
-    def seconds(self, count):
-        """How long so many take."""
-        began = time.monotonic()
-        for _ in range(count // RUN):
-            self.write()
-        return time.monotonic() - began
 
 
 def leans(node):
@@ -155,30 +148,3 @@ def test_worse(t):
             wait_for(lambda: writer.write() and leans(node) > before, 60,
                      "page-outs go back to the network")
         equal(slots.compare(), (len(slots.count), 0, 0), "right, wrong, unreadable")
-
-
-def test_gain(t):
-    """What page-outs take beside a busy network, by quietest and by most-free: the
-    median of each, in one run."""
-    took = {"quietest": [], "most-free": []}
-    with leaning(t) as (cluster, node, slots, _):
-        writer = Writer(slots)
-        quiet_for(writer, 1)
-        alone = writer.seconds(GAIN_SLOTS)
-        for _ in range(ROUNDS):
-            # what the policy had learned is forgotten when it is changed: beside the other
-            # program, one pause of that would be taken for what a quiet network is like
-            node.ctl("policy", "place", "quietest")
-            quiet_for(writer, 3)
-            with busy_network(cluster):
-                leave(node, writer)
-                took["quietest"].append(writer.seconds(GAIN_SLOTS))
-                node.ctl("policy", "place", "most-free")
-                took["most-free"].append(writer.seconds(GAIN_SLOTS))
-        equal(slots.compare(), (len(slots.count), 0, 0), "right, wrong, unreadable")
-    middle = {policy: statistics.median(seconds) for policy, seconds in took.items()}
-    t.log(f"{GAIN_SLOTS} pages: {alone:.2f} s alone; beside another program "
-          f"{middle['most-free']:.2f} s by most-free, {middle['quietest']:.2f} s by "
-          f"quietest; {took}")
-    at_most(middle["quietest"], middle["most-free"] / 2,
-            "seconds by quietest, against half of those by most-free")
