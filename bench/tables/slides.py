@@ -54,6 +54,8 @@ PAPERS = {
                          ("with readahead", "without"),
                          {str(mb): (500,) for mb in CACHES_MB}),
 }
+# Figures of their own.
+UNDRAWN = ("R-S28", "R-S29")
 
 
 # -- inside the lab's kernel ------------------------------------------------
