@@ -18,7 +18,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[1]
 WORKLOADS = ("WL1", "WL2", "WL3", "WL4", "Radix", "IS", "HPL")
 # How many seeds a workload is measured with: those of several processes go another
 # way with each.
-SEEDS = {**dict.fromkeys(WORKLOADS, 1), "Radix": 3, "IS": 3, "HPL": 5}
+SEEDS = {**dict.fromkeys(WORKLOADS, 1), **dict.fromkeys(("Radix", "IS", "HPL"), 5)}
 # What the kernel counts of memory groups.
 STATISTICS = "/sys/fs/cgroup/memory.stat"
 
