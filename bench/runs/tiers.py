@@ -75,7 +75,7 @@ def switches():
 def one_run(node, path, op, qd, options, load):
     """One fio run: its rate, and what this kernel cost meanwhile."""
     begin, idle, switched = time.time(), idle_s(), switches()
-    got = fio(node, path, op, "4k", qd, options.seconds)
+    got = fio(node, path, (op, "4k", qd, 1), options.seconds)
     end, idle, switched = (time.time(), idle_s() - idle,
                            switches() - switched)
     own = load.own(begin, end)
