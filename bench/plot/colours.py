@@ -11,8 +11,8 @@ ZRAM, ZSWAP = "#8a5bb0", "#b5179e"
 # nswap; text: with pages that can be compressed; jumbo: in packets of 9000 bytes.
 DEVICES = {"nswap2l": "#5fa8dc", "network": NSWAP, "nswap": NSWAP, "nswap-jumbo": NSWAP,
            "nvme-tcp": NVME, "nvme-tcp-jumbo": NVME, "nbd": "#7a7a7a", "zram": ZRAM,
-           "zram-text": ZRAM, "zswap": ZSWAP, "zswap-text": ZSWAP, "brd": "#c0504d", "iperf3": "#303030",
-           "tmpfs": RAM, "flash": FLASH, "ssd": FLASH, "raw": FLASH, "disk": "#7a4a2e",
+           "zram-text": ZRAM, "zswap": ZSWAP, "zswap-text": ZSWAP, "brd": "#c0504d",
+           "iperf3": "#303030", "tmpfs": RAM, "flash": FLASH, "ssd": FLASH, "raw": FLASH, "disk": "#7a4a2e",
            "ram": RAM}
 PALETTE = ("#1b7f79", "#d0578f", "#8fb339", "#5f5aa2", "#e8a0a8", "#66c2cf", "#8c3a5e",
            "#c8b48a", "#2f4858", "#b9d7a0", "#c9a0dc", "#f2d05c", "#94a3b0")

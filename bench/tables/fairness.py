@@ -63,11 +63,7 @@ def ethernet(cluster, queue):
     if queue == "one queue":
         sh(*port, "rate", rate)
         return
-    lender.run(["tc", "qdisc", "del", "dev", lender.iface, "root"])
-    lender.run(["tc", "qdisc", "add", "dev", lender.iface, "root", "handle", "1:", "tbf",
-                "rate", rate, "burst", "1600", "limit", "100000000"])
-    lender.run(["tc", "qdisc", "add", "dev", lender.iface, "parent", "1:1", "fq_codel",
-                "limit", "100000"])
+    lab.in_turn(lender, rate, 100000)
     sh(*port, "rate", rate)
     for node in list(cluster)[1:]:
         sh("tc", "qdisc", "replace", "dev", node.port, "root", "netem", "limit", "100000",

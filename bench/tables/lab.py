@@ -37,6 +37,16 @@ def ethernet(cluster, kbits=(profiles.OWNER_KBIT, profiles.PEER_KBIT),
                   "rate", f"{kbit}kbit", *(("loss", f"{loss}%") if loss else ())])
 
 
+def in_turn(node, rate, packets):
+    """Instead of what ethernet() gave it: flows take turns where a node sends, at this rate,
+    in a queue of so many packets."""
+    node.run(["tc", "qdisc", "del", "dev", node.iface, "root"])
+    node.run(["tc", "qdisc", "add", "dev", node.iface, "root", "handle", "1:", "tbf",
+              "rate", rate, "burst", "1600", "limit", "100000000"])
+    node.run(["tc", "qdisc", "add", "dev", node.iface, "parent", "1:1", "fq_codel",
+              "limit", str(packets)])
+
+
 @contextlib.contextmanager
 def modelled(kind, mb, knobs):
     """One modelled flash or disk, all of it swapped to: its path."""

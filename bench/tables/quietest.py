@@ -58,18 +58,16 @@ UNDRAWN = tuple(PAPERS)
 def ethernet(run, queue):
     """The profile's rates and delay, and this kind of queue where the owner sends."""
     owner, peer = run.cluster
-    rate, limit = f"{PROFILE.owner_kbit}kbit", ("limit", str(PACKETS))
+    rate = f"{PROFILE.owner_kbit}kbit"
     delay = ("delay", f"{PROFILE.delay_us}us")
     lab.ethernet(run.cluster, (PROFILE.owner_kbit, PROFILE.peer_kbit), PROFILE.delay_us)
     sh("tc", "qdisc", "replace", "dev", peer.port, "root", "netem", "limit", "100000", *delay)
-    owner.run(["tc", "qdisc", "del", "dev", owner.iface, "root"])
-    if queue == "one queue":
-        owner.run(["tc", "qdisc", "add", "dev", owner.iface, "root", "netem", *limit,
-                   "rate", rate])
+    if queue == "fq_codel":
+        lab.in_turn(owner, rate, PACKETS)
         return
-    owner.run(["tc", "qdisc", "add", "dev", owner.iface, "root", "handle", "1:", "tbf",
-               "rate", rate, "burst", "1600", "limit", "100000000"])
-    owner.run(["tc", "qdisc", "add", "dev", owner.iface, "parent", "1:1", "fq_codel", *limit])
+    owner.run(["tc", "qdisc", "del", "dev", owner.iface, "root"])
+    owner.run(["tc", "qdisc", "add", "dev", owner.iface, "root", "netem", "limit",
+               str(PACKETS), "rate", rate])
 
 
 def looped(work):

@@ -8,9 +8,9 @@
                  saves
   R-S28 R-S29    which swap slots a quicksort and POV-Ray write and read
 
-POV-Ray is that of outside.py. Sizes are a 25th of the slides', as in A-F5.3 of the thesis, whose client they have: its
-256 MB left 100 to 110 for programs.  "cache" is a device added with --cache, "early" one
-with --early-ack, too.
+POV-Ray is that of outside.py.  Sizes are a 25th of the slides', as in A-F5.3 of the thesis,
+whose client they have: its 256 MB left 100 to 110 for programs.  "cache" is a device added
+with --cache, "early" one with --early-ack, too.
 """
 import contextlib
 import dataclasses

@@ -70,7 +70,6 @@ static inline uint64_t arg_number(const char *name, const char *text,
 	return v;
 }
 
-/* Put @text into @path at once; without a path, nothing. */
 /* What pages are to be made of. */
 static inline enum pat_data arg_data(const char *name, const char *text)
 {
@@ -80,6 +79,7 @@ static inline enum pat_data arg_data(const char *name, const char *text)
 	refuse("%s is random, text or mixed, not '%s'", name, text);
 }
 
+/* Put @text into @path at once; without a path, nothing. */
 static inline void result_file(const char *path, const char *text, size_t len)
 {
 	char tmp[4096];

@@ -68,7 +68,7 @@ set_up()
 	in_b $ip link set lo up
 	in_b $ip addr add $there/24 dev b0
 	mtu=1500
-	[ "$COST_DEVICE" = "${COST_DEVICE%-jumbo}" ] || mtu=9000
+	[ "$COST_DEVICE" = "$made" ] || mtu=9000
 	$ip link set a0 mtu $mtu up
 	in_b $ip link set b0 mtu $mtu up
 	wait_until 5 "the other namespace answers" ping -c 1 -W 1 $there
@@ -322,7 +322,7 @@ works()
 	# shellcheck disable=SC2086  # lists of words
 	if [ "$COST_DEVICE" = members ]; then
 		turns $plain
-	elif [ "${COST_DEVICE%-jumbo}" = tcp ]; then
+	elif [ "$made" = tcp ]; then
 		in_b cost serve $there &
 		cost tcp-72-4168 $there > $port || end "failed: $plain"
 	else
@@ -334,8 +334,8 @@ works()
 }
 
 export PATH=/bin
-set_up
 made=${COST_DEVICE%-jumbo}
+set_up
 case $made in
 nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
