@@ -27,6 +27,11 @@ static int late_store(struct nswap_conn *c)
 			   le64_to_cpu(c->rx.free));
 	rcu_read_lock();
 	dev = nswap_device_find(node, le32_to_cpu(c->rx.instance));
+	/* no message waits for it that would say which slots it may name */
+	if (dev && (slot >= dev->map.nr || nr > dev->map.nr - slot)) {
+		rcu_read_unlock();
+		return -EPROTO;
+	}
 	if (!dev)
 		nswap_reconcile_soon(c->peer);
 	for (i = 0; dev && i < nr; i++) {

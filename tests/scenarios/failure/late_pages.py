@@ -12,7 +12,7 @@ import threading
 
 from nswaptest.check import at_least, equal, true, wait_for
 from nswaptest.rawwire import (FREE, FREE_ACK, GRANT_ASK, LOAD, LOADS, OK, PAGE, STORE,
-                               STORES, Link, Message, Peer)
+                               STORE_ACK, STORES, Link, Message, Peer)
 
 DESCRIPTION = "what comes late of a page-out or of an answer is still the page"
 SUITES = ("lab",)
@@ -78,6 +78,41 @@ def sent(t, *options):
     finally:
         good.close()
         slow.close()
+
+
+class Stray(Peer):
+    """While it strays, what it answers to page-outs is an answer to no message, of slots that
+    no device has."""
+    strays = False
+
+    def _answer(self, sock, answer):
+        if self.strays and answer.kind == STORE_ACK:
+            answer.ident, answer.slot = 1 << 40, self.strays
+        super()._answer(sock, answer)
+
+
+def test_no_slot(t):
+    """A late answer to a page-out that names slots which the device does not have ends the
+    connection, and nothing else: those past its last slot, and those far beyond."""
+    cluster = t.cluster(2)
+    client = cluster[0]
+    client.up(lend="0")
+    peer = Stray(cluster[1], [client])
+    try:
+        wait_for(client.peers, 10, "the lender is heard")
+        dev = client.ctl("device", "add", "--size", "8M")["device"]
+        client.wait_sessions()
+        for turn, slot in enumerate((8 << 8, 1 << 50, (1 << 64) - 1)):
+            before, peer.strays = len(peer.hellos), slot
+            thread = threading.Thread(target=write, args=(dev, turn, turn))
+            thread.start()
+            wait_for(lambda before=before: len(peer.hellos) > before, 20,
+                     "the connection is made again")
+            peer.strays = False
+            thread.join()
+        client.device_del(dev)
+    finally:
+        peer.close()
 
 
 def contents(pages):
