@@ -34,6 +34,7 @@ int nswap_client_start(struct nswap_node *node)
 	cl->awake = jiffies;
 	spin_lock_init(&cl->wait_lock);
 	spin_lock_init(&cl->orphan_lock);
+	spin_lock_init(&cl->loss_lock);
 	INIT_LIST_HEAD(&cl->waiting);
 	INIT_LIST_HEAD(&cl->for_room);
 	bio_list_init(&cl->ready);

@@ -80,6 +80,8 @@ struct nswap_hedge {
  * @nr_orphans: how many
  * @frees: work that tells peers of freed slots and obsolete copies
  * @free_turn: counts its passes: which device, or the obsolete copies, comes first
+ * @loss_lock: held for a chunk of slots by each of the two that mark them, so that neither meets
+ *	a slot which the other one holds, and passes it over
  * @losses: work that marks the slots of peers whose epoch is over
  * @hedge: slow peers' page-ins
  * @unpushed: connections with messages that are queued but not pushed
@@ -113,6 +115,7 @@ struct nswap_client {
 	unsigned int nr_orphans;
 	struct delayed_work frees;
 	unsigned int free_turn;
+	spinlock_t loss_lock;
 	struct work_struct losses;
 	struct nswap_hedge hedge;
 	struct llist_head unpushed;

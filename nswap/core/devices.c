@@ -18,6 +18,17 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 	return NULL;
 }
 
+/* the one with the least instance number from @instance on; likewise */
+struct nswap_device *nswap_device_from(struct nswap_node *node, u32 instance)
+{
+	struct nswap_device *dev, *found = NULL;
+
+	list_for_each_entry_rcu(dev, &node->devices, link)
+		if (dev->instance >= instance && (!found || dev->instance < found->instance))
+			found = dev;
+	return found;
+}
+
 /* the next instance number, before any task or peer finds it; the node's control lock is held */
 void nswap_device_name(struct nswap_device *dev)
 {

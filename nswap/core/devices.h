@@ -8,6 +8,7 @@
 #include "device.h"
 
 struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance);
+struct nswap_device *nswap_device_from(struct nswap_node *node, u32 instance);
 void nswap_device_name(struct nswap_device *dev);
 struct nswap_device *nswap_device_named(struct nswap_node *node,
 					const char *name);

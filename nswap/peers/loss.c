@@ -9,14 +9,19 @@
  * peer first. This corrects the count of lost pages and allows the peer's index
  * to be released once its slots are freed or written again.
  *
- * Invariant: never on the page-out path. The node's control lock keeps the
- * devices; each slot is changed by nswap_slot_update() as everywhere else.
+ * Invariants:
+ *  - Never on the page-out path, but before the session of a peer that has forgotten this
+ *    node's pages is up, which page-outs to it wait for: so that one allocates nothing and
+ *    takes no lock that a task holds which allocates. It finds devices under RCU, a chunk of
+ *    slots at a time; the work for LOST peers, under the node's control lock.
+ *  - Each slot is changed by nswap_slot_update() as everywhere else.
  */
 #include <linux/sched.h>
 
 #include "base/hooks.h"
 #include "base/log.h"
 #include "core/client_state.h"
+#include "core/devices.h"
 #include "core/home_copy.h"
 #include "core/mirror.h"
 #include "core/node.h"
@@ -104,24 +109,32 @@ static bool loss_of_pair(struct nswap_device *dev, u64 slot, u16 index)
 	return false;
 }
 
-/* @index: the peer that has no pages any more, 0 for all that are LOST */
-static u64 lose_slots(struct nswap_device *dev, u16 index)
+/* @index: as below; returns whether a page is lost that cannot be rebuilt */
+static bool lose_slot(struct nswap_device *dev, u64 slot, u16 index)
 {
 	struct nswap_slot was;
-	u64 slot, n = 0;
 
-	nswap_for_each_slot(&dev->map, slot, 0) {
-		if (!(slot % NSWAP_SLOT_CHUNK))
-			cond_resched();
-		if (loss_of_pair(dev, slot, index) ||
-		    !nswap_slot_update(dev, slot, &was, loss_slot_lost, dev,
-				       slot, index))
-			continue;
-		nswap_peer_slots(dev->node, was.peer, -1);
-		/* pages of cells can be rebuilt */
-		n += !dev->outer &&
-		     nswap_slot_look(dev, slot).state == NSWAP_SLOT_LOST;
-	}
+	if (loss_of_pair(dev, slot, index) ||
+	    !nswap_slot_update(dev, slot, &was, loss_slot_lost, dev, slot, index))
+		return false;
+	nswap_peer_slots(dev->node, was.peer, -1);
+	/* pages of cells can be */
+	return !dev->outer && nswap_slot_look(dev, slot).state == NSWAP_SLOT_LOST;
+}
+
+/*
+ * The slots of the next chunk that is used. @index: the peer that has no pages any more, 0 for
+ * all that are LOST; @from: where to begin, moved on. Does not sleep.
+ */
+static u64 lose_chunk(struct nswap_device *dev, u16 index, u64 *from)
+{
+	u64 slot = nswap_slot_map_next(&dev->map, *from), n = 0;
+
+	*from = nswap_slot_chunk_end(&dev->map, slot);
+	spin_lock(&dev->node->client->loss_lock);
+	for (; slot < *from; slot++)
+		n += lose_slot(dev, slot, index);
+	spin_unlock(&dev->node->client->loss_lock);
 	return n;
 }
 
@@ -154,33 +167,57 @@ void nswap_loss_work(struct work_struct *work)
 {
 	struct nswap_client *cl = container_of(work, struct nswap_client, losses);
 	struct nswap_device *dev;
+	u64 slot;
 
 	mutex_lock(&cl->node->control);
 	if (any_lost(cl->node))
 		list_for_each_entry(dev, &cl->node->devices, link)
-			lose_slots(dev, 0);
+			for (slot = 0; slot < dev->map.nr; cond_resched())
+				lose_chunk(dev, 0, &slot);
 	mutex_unlock(&cl->node->control);
+}
+
+/*
+ * A chunk of the next device from *@instance on, in which *@slot is next; both are moved on.
+ * @n: grows by the pages that are lost. Returns false if there is none.
+ */
+static bool forget_chunk(struct nswap_peer *peer, u32 *instance, u64 *slot, u64 *n)
+{
+	struct nswap_device *dev;
+
+	rcu_read_lock();
+	dev = nswap_device_from(peer->node, *instance);
+	if (dev) {
+		if (dev->instance != *instance)
+			*slot = 0;
+		*instance = dev->instance;
+		*n += lose_chunk(dev, peer->index, slot);
+		if (*slot == dev->map.nr) {
+			++*instance;
+			*slot = 0;
+		}
+	}
+	rcu_read_unlock();
+	return dev;
 }
 
 /*
  * A peer no longer holds any page of this node. @peer: its session is about to come
  * up; no page-out can reach it yet. Its lease for this node has run out: pages whose
  * slots name it are lost, and page-ins of them fail, which is not the same as zeros.
- * Context: process, the session's leader; sleeps.
+ * Context: process, the session's leader; may be rescheduled, waits for nothing. A device that
+ * is added meanwhile has no page there, and one that is taken out sees to its own.
  */
 void nswap_loss_forgotten(struct nswap_peer *peer)
 {
-	struct nswap_node *node = peer->node;
-	struct nswap_device *dev;
-	u64 n = 0;
+	u32 instance = 0;
+	u64 slot = 0, n = 0;
 
 	if (!atomic64_read(&peer->slots))
 		return;
-	mutex_lock(&node->control);
-	list_for_each_entry(dev, &node->devices, link)
-		n += lose_slots(dev, peer->index);
-	mutex_unlock(&node->control);
+	while (forget_chunk(peer, &instance, &slot, &n))
+		cond_resched();
 	if (n)
-		nswap_warn(node, "peer %s no longer holds anything of this node: %llu pages are lost; restart programs that fail, and see nswapctl device protect",
+		nswap_warn(peer->node, "peer %s no longer holds anything of this node: %llu pages are lost; restart programs that fail, and see nswapctl device protect",
 			   peer->name, n);
 }

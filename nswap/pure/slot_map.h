@@ -128,6 +128,12 @@ static inline bool nswap_slot_map_used(const struct nswap_slot_map *map, u64 slo
 	for ((slot) = nswap_slot_map_next(map, first); (slot) < (map)->nr; \
 	     (slot) = nswap_slot_map_next(map, (slot) + 1))
 
+/* the slot after the last one of the chunk that @slot is in; @slot may be the map's end */
+static inline u64 nswap_slot_chunk_end(const struct nswap_slot_map *map, u64 slot)
+{
+	return min_t(u64, (slot / NSWAP_SLOT_CHUNK + 1) * NSWAP_SLOT_CHUNK, map->nr);
+}
+
 /* a snapshot of one entry */
 static inline u64 nswap_slot_read(const struct nswap_slot_map *map, u64 slot)
 {
