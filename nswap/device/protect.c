@@ -144,17 +144,30 @@ void nswap_protect_exit(struct nswap_device *dev)
 	nswap_parity_exit(dev);
 }
 
-/* pages outside of cells that the death of a peer would take; any context, from counters */
-u64 nswap_protect_exposed(struct nswap_device *dev)
+/*
+ * Pages outside of cells that the death of a peer would take: of a mirrored device those of a
+ * chunk of slots from *@from on, which is moved on; of others all at once, from counters. Any
+ * context; the device is kept. *@from is the device's size after the last ones.
+ */
+u64 nswap_protect_exposed(struct nswap_device *dev, u64 *from)
 {
-	switch (READ_ONCE(dev->protect)) {
-	case NSWAP_PROTECT_HOME:
-		return nswap_home_copy_exposed(dev);
-	case NSWAP_PROTECT_MIRROR:
-		return nswap_mirror_exposed(dev);
-	default:
-		return nswap_slot_count(dev, NSWAP_SLOT_REMOTE);
-	}
+	enum nswap_protect mode = READ_ONCE(dev->protect);
+
+	if (mode == NSWAP_PROTECT_MIRROR)
+		return nswap_mirror_exposed(dev, from);
+	*from = dev->map.nr;
+	return mode == NSWAP_PROTECT_HOME ? nswap_home_copy_exposed(dev) :
+					    nswap_slot_count(dev, NSWAP_SLOT_REMOTE);
+}
+
+/* all of them; process, sleeps; under the node's control lock */
+static u64 protect_exposed(struct nswap_device *dev)
+{
+	u64 from, n = 0;
+
+	for (from = 0; from < dev->map.nr; cond_resched())
+		n += nswap_protect_exposed(dev, &from);
+	return n;
 }
 
 /* fill in what a device is protected by, and what is not */
@@ -164,7 +177,7 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 
 	v->protect = mode == NSWAP_PROTECT_PARITY ? dev->parity->name :
 						    protect_names[mode];
-	v->exposed = nswap_protect_exposed(dev);
+	v->exposed = protect_exposed(dev);
 	v->lag = nswap_follow_lag(dev);
 	nswap_parity_look(dev, v);
 }

@@ -19,7 +19,7 @@ void nswap_protect_start(struct nswap_device *dev);
 void nswap_protect_stop(struct nswap_device *dev);
 void nswap_protect_exit(struct nswap_device *dev);
 bool nswap_protect_changing(struct nswap_device *dev);
-u64 nswap_protect_exposed(struct nswap_device *dev);
+u64 nswap_protect_exposed(struct nswap_device *dev, u64 *from);
 void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v);
 
 #endif

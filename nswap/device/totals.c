@@ -2,14 +2,17 @@
 /*
  * Totals of a node: adding them up.
  *
- * Invariant: nothing here allocates, or waits for what does: devices are found under RCU,
- * not under the node's control lock, which is held while a device is added.
+ * Invariants:
+ *  - Nothing here allocates, or waits for what does: devices are found under RCU, not under
+ *    the node's control lock, which is held while a device is added.
+ *  - No section of RCU is longer than a part: a chunk of slots, or some rows.
  */
 #include <linux/sched.h>
 
 #include "base/views.h"
 #include "client/tier.h"
 #include "core/device.h"
+#include "core/devices.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
@@ -17,7 +20,7 @@
 #include "pure/totals.h"
 #include "totals.h"
 
-/* all of a device but what is in rows; inside rcu_read_lock() */
+/* all of a device that counters say; inside rcu_read_lock() */
 static void totals_device(struct nswap_device *dev, u64 *value)
 {
 	static const u8 where[NSWAP_TIERS] = {
@@ -30,7 +33,6 @@ static void totals_device(struct nswap_device *dev, u64 *value)
 
 	value[NSWAP_TOTAL_DEVICES]++;
 	value[NSWAP_TOTAL_SIZE] += dev->map.nr;
-	value[NSWAP_TOTAL_EXPOSED] += nswap_protect_exposed(dev);
 	value[NSWAP_TOTAL_LOST] += nswap_slot_count(dev, NSWAP_SLOT_LOST);
 	for (tier = 0; tier < NSWAP_TIERS; tier++) {
 		nswap_tier_look(dev, tier, &v);
@@ -38,45 +40,91 @@ static void totals_device(struct nswap_device *dev, u64 *value)
 	}
 }
 
-/*
- * Some rows of the first device that has any, from @instance on, which is moved on; false
- * if there is none. Inside rcu_read_lock().
- */
-static bool totals_rows(struct nswap_node *node, u32 *instance, u32 *row, u64 *value)
-{
-	struct nswap_parity *p = NULL;
-	struct nswap_device *dev;
+/* where one part of the devices ends and the next one begins: slots, or rows */
+struct totals_part {
+	u32 instance;
+	u64 at;
+};
 
-	list_for_each_entry_rcu(dev, &node->devices, link) {
-		if (nswap_is_cells(dev) || dev->instance < *instance)
-			continue;
-		p = nswap_parity_of(dev);
-		if (p)
-			break;
-	}
-	if (!p)
+/* the device that the next part is of, which is none of cells; inside rcu_read_lock() */
+static struct nswap_device *totals_next(struct nswap_node *node, struct totals_part *part)
+{
+	struct nswap_device *dev = nswap_device_from(node, part->instance);
+
+	if (!dev)
+		return NULL;
+	if (dev->instance != part->instance)
+		part->at = 0;
+	part->instance = dev->instance;
+	return dev;
+}
+
+/* @end: of its device's parts */
+static void totals_went_on(struct totals_part *part, u64 end)
+{
+	if (part->at < end)
+		return;
+	part->instance++;
+	part->at = 0;
+}
+
+/* exposed pages that are not in rows, a part; false after the last; inside rcu_read_lock() */
+static bool totals_exposed(struct nswap_node *node, struct totals_part *part, u64 *value)
+{
+	struct nswap_device *dev = totals_next(node, part);
+
+	if (!dev)
 		return false;
-	if (dev->instance != *instance)
-		*row = 0;
-	*instance = dev->instance;
-	*row = nswap_parity_rows(p, *row, NSWAP_ROWS_AT_ONCE,
-				 &value[NSWAP_TOTAL_EXPOSED], &value[NSWAP_TOTAL_LOST]);
-	if (*row == p->nr_rows)
-		++*instance;
+	if (nswap_is_cells(dev))
+		part->at = dev->map.nr;
+	else
+		value[NSWAP_TOTAL_EXPOSED] += nswap_protect_exposed(dev, &part->at);
+	totals_went_on(part, dev->map.nr);
 	return true;
 }
 
+/* what is in rows, likewise */
+static bool totals_rows(struct nswap_node *node, struct totals_part *part, u64 *value)
+{
+	struct nswap_device *dev = totals_next(node, part);
+	struct nswap_parity *p;
+
+	if (!dev)
+		return false;
+	p = nswap_is_cells(dev) ? NULL : nswap_parity_of(dev);
+	if (p)
+		part->at = nswap_parity_rows(p, part->at, NSWAP_ROWS_AT_ONCE,
+					     &value[NSWAP_TOTAL_EXPOSED],
+					     &value[NSWAP_TOTAL_LOST]);
+	totals_went_on(part, p ? p->nr_rows : 0);
+	return true;
+}
+
+/* add up part after part, until the node goes down */
+static void totals_in_parts(struct nswap_node *node, u64 *value,
+			    bool (*add)(struct nswap_node *node, struct totals_part *part,
+					u64 *value))
+{
+	struct totals_part part = {};
+	bool more;
+
+	do {
+		rcu_read_lock();
+		more = add(node, &part, value);
+		rcu_read_unlock();
+		cond_resched();
+	} while (more && !READ_ONCE(node->going));
+}
+
 /*
- * Fill in what a node lends, holds and swaps. Context: process, see above; 10 ms for each
- * GiB of devices with parity.
+ * Fill in what a node lends, holds and swaps. Context: process, see above; sleeps; 10 ms for each
+ * GiB of devices with parity, 5 with a mirror.
  */
 void nswap_totals_look(struct nswap_node *node, struct nswap_totals *t)
 {
 	struct nswap_cache_view c = {};
 	struct nswap_device *dev;
-	u32 instance = 0, row = 0;
 	struct nswap_stats sum;
-	bool more;
 
 	memset(t, 0, sizeof(*t));
 	strscpy(t->software, NSWAP_VERSION, sizeof(t->software));
@@ -94,10 +142,6 @@ void nswap_totals_look(struct nswap_node *node, struct nswap_totals *t)
 		if (!nswap_is_cells(dev))
 			totals_device(dev, t->value);
 	rcu_read_unlock();
-	do {
-		rcu_read_lock();
-		more = totals_rows(node, &instance, &row, t->value);
-		rcu_read_unlock();
-		cond_resched();
-	} while (more && !READ_ONCE(node->going));
+	totals_in_parts(node, t->value, totals_exposed);
+	totals_in_parts(node, t->value, totals_rows);
 }

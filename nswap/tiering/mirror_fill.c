@@ -94,25 +94,23 @@ static bool repair_exposed(struct nswap_device *dev, u64 slot,
 }
 
 /**
- * nswap_mirror_exposed() - count the pages that would not survive one more death
+ * nswap_mirror_exposed() - count the pages that would not survive one more death, in part
  * @dev: device with a mirror
+ * @from: slot to begin at; moved on to the end of the next chunk that is used, or of the map
  *
- * Context: process, sleeps; under the node's control lock. Takes about 5 ms for each
- * GiB that is in use.
- * Return: how many pages at peers have fewer than two good places.
+ * Context: any; the device is kept. All of it takes about 5 ms for each GiB that is in use.
+ * Return: how many pages of that chunk at peers have fewer than two good places.
  */
-u64 nswap_mirror_exposed(struct nswap_device *dev)
+u64 nswap_mirror_exposed(struct nswap_device *dev, u64 *from)
 {
+	u64 slot = nswap_slot_map_next(&dev->map, *from), n = 0;
 	struct nswap_slot s;
-	u64 slot, n = 0;
 	u16 good;
 
-	nswap_for_each_slot(&dev->map, slot, 1) {
-		if (!(slot % NSWAP_SLOT_CHUNK))
-			cond_resched();
+	*from = nswap_slot_chunk_end(&dev->map, slot);
+	for (; slot < *from; slot++) {
 		s = nswap_slot_look(dev, slot);
-		n += nswap_slot_at_peer(&s) &&
-		     repair_exposed(dev, slot, &s, &good);
+		n += nswap_slot_at_peer(&s) && repair_exposed(dev, slot, &s, &good);
 	}
 	return n;
 }

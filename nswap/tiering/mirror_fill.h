@@ -11,6 +11,6 @@ int nswap_mirror_fill_init(struct nswap_device *dev);
 void nswap_mirror_fill_exit(struct nswap_device *dev);
 void nswap_mirror_fill_start(struct nswap_device *dev);
 void nswap_mirror_fill_stop(struct nswap_device *dev);
-u64 nswap_mirror_exposed(struct nswap_device *dev);
+u64 nswap_mirror_exposed(struct nswap_device *dev, u64 *from);
 
 #endif
