@@ -272,7 +272,7 @@ struct nswap_device_view {
 	struct nswap_side_view side[NSWAP_SIDE_TABLES];
 	unsigned int nr_side;
 	u64 lost;
-	const char *protect;
+	char protect[16];
 	u64 exposed;
 	u32 lag;
 	const char *class;

@@ -175,8 +175,8 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	enum nswap_protect mode = READ_ONCE(dev->protect);
 
-	v->protect = mode == NSWAP_PROTECT_PARITY ? dev->parity->name :
-						    protect_names[mode];
+	strscpy(v->protect, mode == NSWAP_PROTECT_PARITY ? dev->parity->name : protect_names[mode],
+		sizeof(v->protect));
 	v->exposed = protect_exposed(dev);
 	v->lag = nswap_follow_lag(dev);
 	nswap_parity_look(dev, v);
