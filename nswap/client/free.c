@@ -12,7 +12,8 @@
  *    peer without a session. A batch names generations, so it can never free a
  *    page written since.
  *  - One FREE per peer is under way; if more waited, its answer triggers the next
- *    at once, whatever timer is armed: there is no limit to frees a second.
+ *    at once, whatever timer is armed. What needs no message, or one for all of them, is
+ *    looked at PASS slots of a device at a time, each BATCH_MS.
  *  - Devices' freed slots and obsolete copies take turns at filling the batches
  *    first, so neither starves while there is much of the other.
  *  - A peer may get a page of the same generation again, if the slot still has it: by a
@@ -33,6 +34,7 @@
 
 #define BATCH_MS	20	/* frees are batched for this long */
 #define TIDIED		1024u	/* chunks of slots in one pass, the others stay in use */
+#define PASS		(1u << 16)	/* freed slots of a device looked at in one pass */
 #define STUCK		(2 * NSWAP_WIRE_RUNS)	/* frees met in one pass that have to wait */
 
 /* bits of a FREE's @busy; the first is nswap_ctl_claim()'s */
@@ -291,9 +293,9 @@ static bool tell_slot(struct nswap_device *dev, u64 slot)
 static bool tell_device(struct nswap_device *dev)
 {
 	u64 nr = dev->map.nr, left = nswap_freed_count(&dev->freed);
-	u64 slot = dev->free_cursor, seen = 0, stuck = 0, told = 0, tidied = 0;
+	u64 slot = dev->free_cursor, seen = 0, stuck = 0, told = 0, tidied = 0, looked = 0;
 
-	while (left && seen < nr && stuck < STUCK) {
+	while (left && seen < nr && stuck < STUCK && looked < PASS) {
 		u64 next = nswap_freed_next(&dev->freed, slot);
 
 		seen += min(next, nr) - slot + 1;
@@ -303,6 +305,7 @@ static bool tell_device(struct nswap_device *dev)
 		}
 		slot = next + 1 < nr ? next + 1 : 0;
 		nswap_freed_take(&dev->freed, next);
+		looked++;
 		if (told / NSWAP_SLOT_CHUNK != next / NSWAP_SLOT_CHUNK && tidied++ < TIDIED)
 			nswap_slot_tidy(dev, told);
 		told = next;
@@ -317,7 +320,7 @@ static bool tell_device(struct nswap_device *dev)
 	dev->free_cursor = slot;
 	if (told)
 		nswap_slot_tidy(dev, told);
-	return stuck;
+	return stuck || looked == PASS;
 }
 
 /* sources @first to before @end: the devices, then the obsolete copies */
