@@ -5,7 +5,7 @@
  * brackets; writing a name chooses it.
  *
  * Invariants: no state is kept here. A write goes through the same function as a
- * netlink request, needs the same capability, and is refused for the same reasons;
+ * netlink request, needs the same capabilities, and is refused for the same reasons;
  * the reason goes to the kernel log, since write() cannot return a message.
  * Context: process context; a reference to the node is held while it is used.
  */
@@ -56,13 +56,13 @@ static int show_period(struct seq_file *m, void *unused)
 
 /*
  * The node of a file's namespace. Returns the node, which nswap_proc_written() puts;
- * ERR_PTR(-EPERM) for a writer without the capability, ERR_PTR(-ENODEV) without a node.
+ * ERR_PTR(-EPERM) for a writer without the capabilities, ERR_PTR(-ENODEV) without a node.
  */
 struct nswap_node *nswap_proc_node_to_change(struct file *file)
 {
 	struct nswap_node *node;
 
-	if (!capable(CAP_NET_ADMIN))
+	if (!capable(CAP_NET_ADMIN) || !capable(CAP_SYS_ADMIN))
 		return ERR_PTR(-EPERM);
 	node = node_of(file->private_data);
 	return node ?: ERR_PTR(-ENODEV);

@@ -247,6 +247,9 @@ def test_rights(t):
         done = node.run([*drop, ctl, *args], check=False)
         equal((done.code, "CAP_SYS_ADMIN" in done.err), (1, True),
               f"{' '.join(args)} without it: {done.err}")
+    for path, text in (("policies", "- size watermark"), ("prefetch/enable", "on")):
+        done = node.run([*drop, "sh", "-c", f"echo {text} | tee /proc/nswap/{path}"], check=False)
+        true(done.code and "not permitted" in done.err, f"{path} without it: {done.err}")
     equal(node.run([*drop, ctl, "peers"], check=False).code, 0, "looking")
     node.run([ctl, "down"])
     done = node.run([*drop, ctl, "up", "--open", "--lend", "1M"], check=False)
