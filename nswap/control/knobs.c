@@ -21,18 +21,13 @@ const struct nswap_knob nswap_knobs[] = { NSWAP_KNOBS(KNOB) };
 
 const unsigned int nswap_nr_knobs = ARRAY_SIZE(nswap_knobs);
 
-/* initial values of a node's knobs; 0 in @asked means the default */
-void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked)
+/* the values that knobs have until they are changed */
+void nswap_knobs_default(struct nswap_knobs *knobs)
 {
 	unsigned int i;
 
-	node->knobs = *asked;
-	for (i = 0; i < nswap_nr_knobs; i++) {
-		u32 *v = nswap_knob_at(&node->knobs, &nswap_knobs[i]);
-
-		if (!*v)
-			*v = nswap_knobs[i].def;
-	}
+	for (i = 0; i < nswap_nr_knobs; i++)
+		*nswap_knob_at(knobs, &nswap_knobs[i]) = nswap_knobs[i].def;
 }
 
 /* the knob of this name, which may have this value; ERR_PTR(-ENOENT), (-ERANGE) */

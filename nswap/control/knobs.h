@@ -36,7 +36,7 @@ static inline u32 *nswap_knob_at(struct nswap_knobs *knobs,
 	return (u32 *)((char *)knobs + k->offset);
 }
 
-void nswap_knobs_set(struct nswap_node *node, const struct nswap_knobs *asked);
+void nswap_knobs_default(struct nswap_knobs *knobs);
 const struct nswap_knob *nswap_knob_find(const char *name, u32 value,
 					 struct netlink_ext_ack *ext);
 int nswap_node_set_knob(struct nswap_node *node, const char *name, u32 value,

@@ -29,7 +29,6 @@
 #include "core/nodes.h"
 #include "core/subnet.h"
 #include "keys/identity.h"
-#include "knobs.h"
 #include "lifecycle.h"
 #include "migrate/mover.h"
 #include "migrate/rebalance.h"
@@ -103,7 +102,7 @@ static struct nswap_node *alloc_node(struct net *net,
 	if (cfg->size)
 		node->policy[NSWAP_SIZE] = nswap_policy_find(NSWAP_SIZE,
 							     cfg->size);
-	nswap_knobs_set(node, &cfg->knobs);
+	node->knobs = cfg->knobs;
 	mutex_init(&node->control);
 	mutex_init(&node->peers_lock);
 	mutex_init(&node->survey_lock);

@@ -20,7 +20,7 @@ struct netlink_ext_ack;
  * @nr_peers: number of listed peers
  * @size: name of the size policy, NULL for the default
  * @keys: its keys, NULL if it is open to everybody
- * @knobs: initial values, 0 for the default
+ * @knobs: initial values; nswap_knobs_default() has those that are not asked for
  */
 struct nswap_node_config {
 	struct nswap_addr addr;

@@ -226,6 +226,7 @@ static int node_up(struct sk_buff *skb, struct genl_info *info)
 
 	if (err)
 		return err;
+	nswap_knobs_default(&cfg.knobs);
 	if (!tb[NSWAP_A_ADDR]) {
 		NL_SET_ERR_MSG(info->extack, "a node needs an address");
 		return -EINVAL;

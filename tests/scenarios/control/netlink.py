@@ -156,6 +156,21 @@ def refused_each(t, raw, requests, state):
         equal(state(), before, f"the state after {what}")
 
 
+def test_zero(t):
+    """A knob that is asked to be 0 as a node goes up is 0; the others have their defaults."""
+    node = t.cluster(1)[0]
+    node.up(lend="0")
+    before = {one["knob"]: one["value"] for one in node.ctl("set")}
+    node.down()
+    asked = {"clear_freed": 0, "hedge_pct": 0, "announce_ms": 900}
+    answer = Raw(node).ask(
+        k("CMD_NODE_UP"), address(k("A_ADDR"), node.addr) + attr(k("A_NO_BROADCAST")) +
+        attr(k("A_OPEN")) + b"".join(knob(*one) for one in asked.items()))
+    equal(answer.errno, 0, "it is up")
+    equal({one["knob"]: one["value"] for one in node.ctl("set")}, {**before, **asked},
+          "its knobs")
+
+
 def test_sentences(t):
     """Whatever the handlers refuse is refused with a sentence."""
     cluster = t.cluster(1)
