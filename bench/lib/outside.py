@@ -52,6 +52,17 @@ HPL_BASE, POV_BASE, NS_BASE, SQL_BASE = 20, 18, 18, 20
 POV_SPHERE, NS_NODE = 1000, 185_000
 POV_WIDTH, POV_HEIGHT = 320, 240
 HPL_BLOCK = 64
+# How its matrix lies on so many ranks: rows and columns of them.
+HPL_GRIDS = {1: (1, 1), 4: (2, 2)}
+# How Open MPI starts them, and what it is told of one process and of several.  Over its
+# shared memory a rank that swaps was seen to turn for ever under virtual time, without a
+# system call: perhaps at a queue whose writer waited for a page.
+HPL_START = ("mpirun", "--oversubscribe", "--bind-to", "none", "-np")
+HPL_ALONE = {"OMPI_MCA_btl": "self", "OMPI_MCA_ess_singleton_isolated": "1"}
+HPL_TOGETHER = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_mpi_yield_when_idle": "1",
+                "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo",
+                "PMIX_MCA_gds": "hash", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # What is simulated, and how long. It sleeps for its computing every so many milliseconds
 # of these.
 NS_SCENE = pathlib.Path(__file__).resolve().with_name("wireless.tcl")
@@ -70,8 +81,8 @@ HPL.out output file name (if any)
 {block} NBs
 0 PMAP process mapping
 1 # of process grids (P x Q)
-1 Ps
-1 Qs
+{rows} Ps
+{columns} Qs
 16.0 threshold
 1 # of panel fact
 1 PFACTs (Crout)
@@ -115,22 +126,31 @@ sphere {{ <(I - N / 2) * 0.5, 0, (J - N / 2) * 0.5>, 0.25
 
 # -- HPL --------------------------------------------------------------------
 
+def hpl_report(folder):
+    """What the library says of the operations of all ranks, and of the longest sleep."""
+    said = [json.loads(path.read_text()) for path in folder.glob("report*")]
+    return {"flops": sum(one["flops"] for one in said),
+            "slept_seconds": max(one["slept_seconds"] for one in said)}
+
+
 def hpl(args, folder):
     """HPL with a matrix of this size."""
     if not args.library:
         raise Failed("hpl wants --library, see --help", 2)
     n = int((max(1, args.mb - HPL_BASE) * 2 ** 20 / 8) ** 0.5)
     n = max(HPL_BLOCK, n - n % HPL_BLOCK)
-    (folder / "hpccinf.txt").write_text(HPL_INPUT.format(n=n, block=HPL_BLOCK))
-    report = folder / "report"
+    rows, columns = HPL_GRIDS[args.ranks]
+    (folder / "hpccinf.txt").write_text(HPL_INPUT.format(
+        n=n, block=HPL_BLOCK, rows=rows, columns=columns))
     clock = Clock()
     # by default Open MPI looks for fast networks too, and waits until it knows how
     # fast the processor's own counter runs: in real time, under virtual time as well
-    run(["hpcc"], folder, LD_PRELOAD=str(pathlib.Path(args.library).resolve()),
+    run(["hpcc"] if args.ranks == 1 else [*HPL_START, str(args.ranks), "hpcc"], folder,
+        LD_PRELOAD=str(pathlib.Path(args.library).resolve()),
         HPL_ONLY="1", HPL_NS_PER_KFLOP=str(args.compute_ns),
-        HPL_REPORT=str(report), HPL_DAMAGE=str(args.damage),
-        OPENBLAS_NUM_THREADS="1", TMPDIR=str(folder), OMPI_MCA_btl="self",
-        OMPI_MCA_pml="ob1", OMPI_MCA_ess_singleton_isolated="1")
+        HPL_REPORT=str(folder / "report"), HPL_DAMAGE=str(args.damage),
+        OPENBLAS_NUM_THREADS="1", TMPDIR=str(folder), OMPI_MCA_pml="ob1",
+        **(HPL_ALONE if args.ranks == 1 else HPL_TOGETHER))
     result = clock.end("run_")
     text = (folder / "hpccoutf.txt").read_text(errors="replace")
     # to six digits, where the row of results has hundredths of a second
@@ -146,7 +166,7 @@ def hpl(args, folder):
         n=n, seconds=float(took[1]), residual=float(check[1]),
         verified=n if right else 0, wrong_results=int(not right),
         checksum=check[1], pswpin=result.pop("run_pswpin"),
-        pswpout=result.pop("run_pswpout"), **json.loads(report.read_text()))
+        pswpout=result.pop("run_pswpout"), **hpl_report(folder))
     return result
 
 
@@ -259,6 +279,8 @@ def main():
                         "1000 floating point operations (hpl), a simulated millisecond "
                         "(ns2), one key asked for (redis, memcached, sqlite)")
     parser.add_argument("--library", help="hpl: path of libhplsleep.so")
+    parser.add_argument("--ranks", type=int, choices=HPL_GRIDS, default=1,
+                        help="hpl: processes that share the matrix (default 1)")
     parser.add_argument("--damage", type=int, default=0,
                         help="spoil something: the Nth product (hpl), the scene (povray, "
                         "ns2), N values (redis, memcached), rows (sqlite), edges (graph), "
