@@ -10,7 +10,7 @@ from nswaptest.scenario import ROOT
 
 sys.path += [str(ROOT / "bench"), str(ROOT / "tests")]
 
-from lib import cost_tables, results, source  # noqa: E402 (needs the path above)
+from lib import cost_tables, results, row_tables, source  # noqa: E402 (needs the path above)
 from tables import markdown  # noqa: E402
 
 DESCRIPTION = "kept results say of which commit they are, and documents name the same"
@@ -57,6 +57,8 @@ def test_tables(_):
              f"{page.name} has other tables than bench/paper --markdown makes")
         true(cost_tables.fill(text, rows) == text,
              f"{page.name} has other tables than bench/run --markdown makes")
+        true(row_tables.fill(text, ROOT / "bench/results") == text,
+             f"{page.name} has other rows than bench/run --markdown makes")
 
 
 def test_told(t):
@@ -97,3 +99,17 @@ def test_cost(_):
           "| reads | 1 000, 2 000 | ,  | ,  | ,  |", "members' reads")
     text = "<!-- cost 6.12 nswap brd -->\nby hand\n<!-- end -->\n"
     equal(cost_tables.fill(text, rows), text, "a table of which a device was not measured")
+
+
+def test_rows(t):
+    """A line of each share with a column a device; enough RAM in each, a mark, a gap."""
+    rows = [{"device": device, "workload": "redis", "share": share, "ops_per_s": rate,
+             "marks": marks, "commit": "f" * 12} for device, share, rate, marks in [
+                 ("ram", None, 2000.4, []), ("nswap", 100, 1234.5, []), ("nswap", 50, 9.876, []),
+                 ("ssd", 50, 12, ["disturbed"])]]
+    pathlib.Path(t.dir, "some.json").write_text(json.dumps(rows), encoding="utf-8")
+    text = "<!-- rows some workload share ops_per_s -->\n<!-- end -->"
+    equal(row_tables.fill(text, pathlib.Path(t.dir)).splitlines()[1:-3],
+          ["| | enough RAM | nswap | modelled SSD |", "|---|---|---|---|",
+           "| redis, 100 % | 2 000 | 1 234 |  |", "| redis, 50 % | 2 000 | 9.88 | 12 (!) |"],
+          "the table")
