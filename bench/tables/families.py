@@ -9,7 +9,8 @@ unit of them is measured, inside the lab's kernel.
 import pathlib
 
 from tables import dmio, fairness, lab, latency, library, load, markatos, nswap, others, \
-    outside, prefetch, queue, quicksorts, quietest, reads, shorter, slides, today
+    outside, prefetch, queue, quicksorts, quietest, ranks, reads, shorter, \
+    slides, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -17,6 +18,7 @@ NODES = 2
 
 FAMILIES = (
     nswap,
+    ranks,
     prefetch,
     reads,
     dmio,

@@ -64,25 +64,26 @@ def integer_sort(run, _):
             "--compute-step-us", profiles.STEP_US]
 
 
-def hpl(run, _):
-    """HPL of Debian's hpcc over a BLAS that sleeps."""
+def hpl(run, name):
+    """HPL of Debian's hpcc over a BLAS that sleeps, one process or four."""
     return [sys.executable, BENCH / "lib/outside.py", "hpl", "--mb",
-            profiles.HPL_MB, "--library", run.node.prog("libhplsleep.so")]
+            profiles.HPL_MB, "--library", run.node.prog("libhplsleep.so"),
+            "--ranks", 4 if name == "HPL4" else 1]
 
 
 # Memory is freed for these before they are at their limit, as a machine does for all
 # its programs.  A group's own limit does not: who meets it has to free some at once,
 # and where everything was used just now it is killed, for under virtual time no time
 # passes between the tries.
-TENDED = ("Radix", "IS", "HPL")
-COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl}
+TENDED = ("Radix", "IS", "HPL", "HPL4")
+COMMANDS = {"Radix": radix, "IS": integer_sort, "HPL": hpl, "HPL4": hpl}
 
 
 def limit_mb(run, name):
     """What a workload may keep of its memory, in MiB."""
     if name == "IS":
         return 33 if run.scale.mb >= 66 else 5
-    return profiles.HPL_LIMIT_MB if name == "HPL" else run.scale.limit
+    return profiles.HPL_LIMITS_MB.get(name, run.scale.limit)
 
 
 def warm(run, name):
@@ -90,7 +91,8 @@ def warm(run, name):
     of several runs is charged for them and has less room for its data."""
     if name not in run.warmed:
         small = {"Radix": ("--mb", 1), "IS": ("--class", "S"),
-                 "HPL": ("--mb", 1, "--compute-ns", 1000)}.get(name, ("--mb", 1, "--iterations", 1))
+                 **dict.fromkeys(("HPL", "HPL4"), ("--mb", 1, "--compute-ns", 1000))}.get(
+                     name, ("--mb", 1, "--iterations", 1))
         run.node.run([*COMMANDS.get(name, wl)(run, name), *small], timeout=3600)
         run.warmed.add(name)
 
