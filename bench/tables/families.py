@@ -8,9 +8,8 @@ unit of them is measured, inside the lab's kernel.
 """
 import pathlib
 
-from tables import dmio, fairness, lab, latency, library, load, markatos, nswap, others, \
-    outside, prefetch, queue, quicksorts, quietest, ranks, reads, shorter, \
-    slides, today
+from tables import between, dmio, fairness, lab, latency, library, load, markatos, nswap, \
+    others, outside, prefetch, queue, quicksorts, quietest, ranks, reads, shorter, slides, today
 from nswaptest.modelled import loaded
 from tables.workload import Run
 
@@ -31,6 +30,7 @@ FAMILIES = (
     load,
     fairness,
     quietest,
+    between,
     today,
     shorter,
     slides,

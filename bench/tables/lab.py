@@ -101,11 +101,11 @@ def nswap(cluster, mb, *args, lend_mb=None):
     """nswap with a peer that lends so much, by default enough for all of it; its path.
     args: more of device add; the size is that of a home, if it has one."""
     owner, peer = cluster
-    peer.up(lend=f"{round((lend_mb or mb + 16) * 1024)}K", peers=[owner],
-            no_broadcast=True)
+    lent = mb + 16 if lend_mb is None else lend_mb
+    peer.up(lend=f"{round(lent * 1024)}K", peers=[owner], no_broadcast=True)
     owner.up(lend="0", peers=[peer], no_broadcast=True)
     wait_for(lambda: owner.peers().get(peer.addr, {}).get(
-        "free_pages", 0) >= int((lend_mb or mb) * 256), 30, "the peer offers its room")
+        "free_pages", 0) >= int(min(lent, mb) * 256), 30, "the peer offers its room")
     size = () if "--home" in args else ("--size", f"{mb}M")
     dev = owner.ctl("device", "add", *size, *args)["device"]
     owner.wait_sessions()

@@ -21,11 +21,11 @@ import socket
 import threading
 import time
 
-from nswaptest.check import Failure
 from nswaptest.lab import sh
 from nswaptest.netns import inside
 from nswaptest.work import Slots
 from tables import lab, profiles
+from tables.pager import Pager, mean
 from tables.rows import Paper
 from tables.units import Row, Unit
 from tables.workload import counters
@@ -129,41 +129,12 @@ def device(run, tier):
         yield made.removeprefix("/dev/"), path
 
 
-class Pager:
-    """Pages out and in, each request after the one before."""
-
-    def __init__(self, slots):
-        self.slots, self.at = slots, 0
-
-    def out(self):
-        """Write the next run; its microseconds a page."""
-        begin = time.monotonic_ns()
-        self.slots.write(1 + self.at, RUN)
-        took = time.monotonic_ns() - begin
-        self.at = (self.at + RUN) % SLOTS
-        return took / 1e3 / RUN
-
-    def back(self, slot):
-        """Read one page and compare it; its microseconds."""
-        begin = time.monotonic_ns()
-        page = self.slots.read(slot)
-        took = time.monotonic_ns() - begin
-        if page != self.slots.page(slot):
-            raise Failure(f"slot {slot} is not what was written last")
-        return took / 1e3
-
-    def go_on(self, seconds):
-        """Write now and then for so long."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            self.out()
-            time.sleep(REST_S)
-
-
-def mean(taken):
-    """Of some times."""
-    taken = list(taken)
-    return round(sum(taken) / len(taken), 1)
+def go_on(pager, seconds):
+    """Write now and then for so long."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pager.out()
+        time.sleep(REST_S)
 
 
 def measured(run, pager):
@@ -182,13 +153,12 @@ def paged(run, policy, tier, reads, queue, beside=True):
         ethernet(run, queue)
         run.node.ctl("policy", "place", policy)
         with Slots(dev, 1) as slots, read_by_others(run, path, reads):
-            pager = Pager(slots)
-            pager.go_on(BEFORE_S)
+            pager = Pager(slots, SLOTS, RUN)
+            go_on(pager, BEFORE_S)
             with streams(run) if beside else contextlib.nullcontext():
-                pager.go_on(BESIDE_S)
+                go_on(pager, BESIDE_S)
                 found = measured(run, pager)
-            if slots.compare() != (len(slots.count), 0, 0):
-                raise Failure("pages are not what was written last")
+            pager.check()
         found["leans"] = counters(run.node)["leans"]
     return {**found, "said": f"out {found['out']} us, in {found['in']}, leant "
                              f"{found['leans']} times"}
