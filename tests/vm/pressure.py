@@ -98,7 +98,7 @@ def watch_for_hangs(node):
 
 
 def follow_advice(t, node):
-    """Set vm.min_free_kbytes as doctor says, and as the packages do. With the default of
+    """Set vm.min_free_kbytes as doctor says. With the default of
     so small a machine, 1 MiB, a virtual network card may have no memory for what comes
     in, while what would free some waits for that. And no more than that, as usage.md says
     of such machines: where memory is in pieces the kernel adds 150 %, and kills programs
