@@ -19,7 +19,7 @@ const struct ctl_command ctl_commands[] = {
 	  "  --peers A,B,…     peers to announce to and connect to; the port is this node's\n"
 	  "                    if none is named\n"
 	  "  --no-broadcast    announce to listed peers only, not to the subnet\n"
-	  "  --conns N         connections to each peer\n"
+	  "  --conns N         connections to each peer, 2 to 8 (default 3)\n"
 	  "  --dead-after SEC  a page-in waits this long for a silent peer (default 30)\n"
 	  "  --announce-ms N   time between announcements (default 1000)\n"
 	  "  --reconcile SEC   time between comparisons of what a peer holds (default 600)\n"
