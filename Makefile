@@ -199,8 +199,8 @@ help:
 	@echo "  make demo           three kernels, one program bigger than its node's RAM"
 	@echo "  make test           all tests; SUITE=unit|model|fuzz|lab|long|chaos|crash|vm|kernels|install|pressure|debug|kcsan|faults|cover for a part"
 	@echo "  make check          lints; CHECK=name for one of them, CHECK=quick for the quick ones"
-	@echo "  make bench          measurements; BENCH=cost|device|swap|others|apps|moves|idle|tiers|policy|trace for one"
-	@echo "  make paper          the Nswap2L paper's tables; PAPER="N-T3 N-T4" for some"
+	@echo "  make bench          measurements; BENCH=cost|device|swap|others|apps|moves|idle|fairness|tiers|policy|trace|protect|size|tmpfs for one"
+	@echo "  make paper          the papers' tables; PAPER='N-T3 N-T4' for some"
 	@echo "  make shell          a prompt inside a 3-node lab cluster with swap on"
 	@echo
 	@echo "  make kunit          build nswap_kunit.ko"
