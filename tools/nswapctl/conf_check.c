@@ -343,6 +343,9 @@ static void conf_check_device(struct conf *c, const struct conf_section *s)
 	if (!conf_on(s, "swap", true) && conf_value(s, "priority"))
 		conf_complain(c, line_of(s, "priority"), "swap = yes",
 			      "a device without swap has no priority");
+	if (conf_on(s, "early-ack", false) && !conf_value(s, "cache"))
+		conf_complain(c, line_of(s, "early-ack"), "cache = SIZE with it",
+			      "early acknowledgement needs a cache");
 	for (i = 0; i < s->nr; i++)
 		if (!strcmp(s->entry[i].key, "flash") || !strcmp(s->entry[i].key, "tier"))
 			if (++flash == 5)

@@ -89,6 +89,7 @@ WRONG = (
     (D + "class = droppable\n", 4, "not for swap", "swap = no"),
     (D + "class = droppable\nswap = no\nprotect = mirror\n", 6, "cannot be protected",
      "none"),
+    (D + "early-ack = yes\n", 4, "needs a cache", "cache = SIZE"),
     (D + "reserve = 1\n", 4, "'1' is no value of reserve", "4 KiB"),
     (D + "seal = on\n", 4, "'on' is no value", "yes, no"),
     (D + "priority = 32768\n", 4, "is no value of priority", "32767"),
