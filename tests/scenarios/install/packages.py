@@ -107,6 +107,10 @@ def test_contents(t):
     names = {pathlib.Path(p).name for p in found["nswap-doc"]}
     missing = {p.name for p in (ROOT / "docs").glob("*.md")} - names
     equal(missing, set(), "documents that nswap-doc lacks")
+    linked = {name for page in (ROOT / "docs").glob("*.md") for name in
+              re.findall(r"\]\(\.\./dist/([a-z-]+)", page.read_text(encoding="utf-8"))}
+    there = {p.split("/dist/")[1].split("/")[0] for p in found["nswap-doc"] if "/dist/" in p}
+    equal((linked - there, bool(linked)), (set(), True), "what documents link to in dist, not there")
     changes = next(folder.glob("*.changes"))
     said = subprocess.run(["lintian", "--profile", "debian", "--allow-root", "--no-cfg",
                            changes], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
