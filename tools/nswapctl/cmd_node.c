@@ -294,6 +294,16 @@ static void drain_first(void)
 				" and lends nothing" : "");
 }
 
+/* it does not go down with any: what it holds for others stays where it is, then */
+static bool node_has_devices(void)
+{
+	struct view_device *devices;
+	size_t nr = view_devices(&devices);
+
+	free(devices);
+	return nr;
+}
+
 int cmd_down(int argc, char **argv)
 {
 	struct view_node node;
@@ -318,7 +328,7 @@ int cmd_down(int argc, char **argv)
 	/* a store or a move that was on its way may bring pages after the drain */
 	do {
 		view_get_node(&node);
-		if (node.held && may_drain)
+		if (node.held && may_drain && !node_has_devices())
 			drain_first();
 		why = go_down(now, reboot);
 	} while (why && may_drain && ++drains < DRAINS);

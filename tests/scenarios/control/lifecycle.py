@@ -116,6 +116,26 @@ def test_down_holding(t):
     server.down()
 
 
+def test_down_with_device(t):
+    """A node that has a device does not go down: what it holds for others stays there, and it
+    lends on."""
+    cluster = t.cluster(3)
+    cluster.up(lend="32M")
+    client, server, _ = cluster
+    dev = client.device_add("16M")
+    client.run(["dd", "if=/dev/urandom", f"of=/dev/{dev}", "bs=1M", "count=8",
+                "oflag=direct"])
+    own = server.device_add("8M")
+    held = server.stat()["server"]["held_pages"]
+    true(held, "the server holds no page")
+    true("has devices" in server.refused("down"), "the refusal does not say why")
+    stat = server.stat()
+    equal((stat["server"]["held_pages"], stat["node"]["lent_pages"]), (held, 8192),
+          "pages held, and lent, after the refusal")
+    server.device_del(own)
+    client.device_del(dev)
+
+
 def test_netns_del(t):
     """ip netns del while the node is up and swapping: the node holds its
     namespace, goes on, and is stopped from the initial one."""
