@@ -91,6 +91,7 @@ static struct apply {
 	size_t nr_taken;
 	char **done;
 	size_t nr_done;
+	size_t before;		/* steps that the plan had when the last of these was begun */
 	char *now;		/* the step that is under way, the first of the plan */
 	size_t left;		/* where in the plan what was not begun is */
 } apply;
@@ -213,8 +214,11 @@ static bool apply_next(const char *file)
 {
 	apply.now = step_text(&apply.plan.step[0]);
 	apply.left = 1;
-	if (apply.nr_done && !strcmp(apply.now, apply.done[apply.nr_done - 1]))
+	/* two devices that are alike take the same command, and one of them is there then */
+	if (apply.nr_done && apply.plan.nr >= apply.before &&
+	    !strcmp(apply.now, apply.done[apply.nr_done - 1]))
 		ctl_refuse("'%s' was done and has not changed anything", apply.now);
+	apply.before = apply.plan.nr;
 	apply_step(&apply.plan.step[0], apply.now);
 	if (!ctl_json)
 		puts(apply.now);

@@ -90,6 +90,17 @@ def test_whole(t):
     equal(apply(node), [], "steps when its peers are listed")
 
 
+def test_alike(t):
+    """Two devices that take the same command are two."""
+    node = t.cluster(1)[0]
+    conf(node, more="".join(f"[device {name}]\nsize = 8M\nswap = no\n" for name in "ab"))
+    equal([s for s in apply(node) if " device add " in s],
+          ["nswapctl device add --size 16M", *["nswapctl device add --size 8M"] * 2],
+          "devices added")
+    equal(sorted(d["size_bytes"] >> 20 for d in node.devices()), [8, 8, 16], "devices")
+    equal(apply(node), [], "steps when there is nothing to do")
+
+
 def test_weights(t):
     """Weights are set as the file says, and only those that are not so yet; its own one, in a
     file that nodes share, is no step of a node that is up."""
