@@ -3,7 +3,8 @@
  * check: is the configuration file right? apply: do what is missing.
  *
  * apply does the first step of its plan and plans again, so it ends alike wherever it
- * was interrupted before. A step is a command that can be typed.
+ * was interrupted before. A step is a command that can be typed. Two at once would each add
+ * a device that is missing, so one waits for the other.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +17,10 @@
 #include "conf_plan.h"
 #include "ctl.h"
 #include "json.h"
+#include "lock.h"
 #include "run.h"
+
+#define LOCK_FILE	"/run/nswap-apply.lock"
 
 static const struct option check_options[] = {
 	{ "file", required_argument, NULL, 'f' },
@@ -230,6 +234,17 @@ static bool apply_next(const char *file)
 	return apply_plan(file);
 }
 
+/* until no other one is half way; a file that is wrong is told at once */
+static void apply_wait(const char *file)
+{
+	struct conf c;
+
+	conf_read(&c, file);
+	conf_check(&c);
+	if (!c.nr_wrong)
+		lock_until_end(LOCK_FILE);
+}
+
 int cmd_apply(int argc, char **argv)
 {
 	const char *file = CONF_FILE;
@@ -247,6 +262,8 @@ int cmd_apply(int argc, char **argv)
 		ctl_usage("the file is of the node of this network namespace, not of a number");
 	if (ctl_json)
 		ctl_before_refusal = apply_tell_json;
+	if (!dry)
+		apply_wait(file);
 	if (!apply_plan(file))
 		return 1;
 	apply_begin(dry);

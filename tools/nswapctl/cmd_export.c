@@ -4,11 +4,9 @@
  * the module, which swaps to it by NVMe/TCP or NBD.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include "export.h"
 #include "json.h"
 #include "keyfile.h"
+#include "lock.h"
 #include "view.h"
 
 #define NVME_PORT	4420
@@ -83,10 +82,7 @@ static void export_parse(int argc, char **argv, struct export_args *a)
  */
 static void export_lock(void)
 {
-	int file = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	if (file < 0 || flock(file, LOCK_EX))
-		ctl_refuse(LOCK_FILE ": %s", strerror(errno));
+	lock_until_end(LOCK_FILE);
 }
 
 /* where clients connect to: an address of this machine, the node's by default */

@@ -101,6 +101,17 @@ def test_alike(t):
     equal(apply(node), [], "steps when there is nothing to do")
 
 
+def test_at_once(t):
+    """Of two at once one waits, and what is missing is done once."""
+    node = t.cluster(1)[0]
+    conf(node)
+    both = [node.popen([node.prog("nswapctl"), "apply", "--file", CONF]) for _ in range(2)]
+    equal([one.wait(60).code for one in both], [0, 0], "exit codes")
+    want = (1, [["/dev/nswap0", "7"]], (1024, 16 << 20, {"read": "fastest"}, [500]))
+    equal(state(node), want, "the state after both")
+    equal(len(node.devices()), 1, "devices")
+
+
 def test_weights(t):
     """Weights are set as the file says, and only those that are not so yet; its own one, in a
     file that nodes share, is no step of a node that is up."""
