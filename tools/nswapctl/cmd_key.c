@@ -83,6 +83,7 @@ int cmd_key_trust(int argc, char **argv)
 	if (argc < 4)
 		ctl_usage("name the file, the member and its public key");
 	arg_no_more(argc, argv, 4);
+	keyfile_lock(argv[1]);
 	fresh = access(argv[1], F_OK) && errno == ENOENT;
 	if (!fresh) {
 		keyfile_read(argv[1], &f);
@@ -113,6 +114,7 @@ int cmd_key_revoke(int argc, char **argv)
 	if (argc < 3)
 		ctl_usage("name the file and the member");
 	arg_no_more(argc, argv, 3);
+	keyfile_lock(argv[1]);
 	keyfile_read(argv[1], &f);
 	m = keyfile_find(&f, argv[2]);
 	if (!m)

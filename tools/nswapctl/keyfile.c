@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -157,6 +158,25 @@ void keyfile_read(const char *path, struct keyfile *f)
 		keyfile_free(f);
 		ctl_refuse("%s:%u: %s", path, number, wrong);
 	}
+}
+
+void keyfile_lock(const char *path)
+{
+	struct stat mine, there;
+	bool same;
+	int file;
+
+	do {
+		file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (file < 0)
+			return;
+		/* a file system without locks does without */
+		flock(file, LOCK_EX);
+		same = fstat(file, &mine) || stat(path, &there) ||
+		       (mine.st_dev == there.st_dev && mine.st_ino == there.st_ino);
+		if (!same)
+			close(file);
+	} while (!same);
 }
 
 void keyfile_write(const char *path, const struct keyfile *f, bool fresh)

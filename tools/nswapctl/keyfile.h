@@ -34,6 +34,11 @@ struct keyfile {
 struct stat;
 /* why a file is not taken for one with keys, by its owner and mode; NULL if it may be */
 const char *keyfile_wrong(const struct stat *st);
+/*
+ * Until this program ends no other one that asks for this changes the file, if it is there:
+ * what is read from it is what will be replaced.
+ */
+void keyfile_lock(const char *path);
 void keyfile_read(const char *path, struct keyfile *f);
 void keyfile_write(const char *path, const struct keyfile *f, bool fresh);
 void keyfile_free(struct keyfile *f);
