@@ -150,6 +150,9 @@ void keyfile_read(const char *path, struct keyfile *f)
 		wrong = strlen(line) < sizeof(line) - 1 ? keyfile_line(f, line, key) :
 			"this line is too long";
 	}
+	/* of a list that was read in part others would be no members */
+	if (!wrong && ferror(file))
+		wrong = strerror(errno);
 	sodium_memzero(line, sizeof(line));
 	sodium_memzero(key, sizeof(key));
 	fclose(file);
