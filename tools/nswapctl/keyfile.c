@@ -184,13 +184,15 @@ void keyfile_lock(const char *path)
 
 void keyfile_write(const char *path, const struct keyfile *f, bool fresh)
 {
-	char text[KEY_TEXT], temp[4096];
+	char text[KEY_TEXT], temp[4096], *real = fresh ? NULL : realpath(path, NULL);
 	FILE *file;
 	size_t i;
 	int fd;
 
 	if (fresh && !access(path, F_OK))
 		ctl_refuse("%s is there already, and is not written over", path);
+	/* what a link leads to is what was read */
+	path = real ? real : path;
 	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
 		ctl_refuse("%s is too long", path);
 	fd = mkostemp(temp, O_CLOEXEC);	/* 0600 */
@@ -218,6 +220,7 @@ void keyfile_write(const char *path, const struct keyfile *f, bool fresh)
 		ctl_refuse("%s: %s", path, strerror(error));
 	}
 	fclose(file);
+	free(real);
 }
 
 void keyfile_free(struct keyfile *f)

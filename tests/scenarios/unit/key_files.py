@@ -53,3 +53,16 @@ def test_at_once(t):
     for one in running:
         equal((one.communicate(timeout=60)[1], one.returncode), ("", 0), "errors, exit code")
     equal(names(path), ["first"], "members that are left")
+
+
+def test_link(t):
+    """A link to a list stays one, and the list has what was changed by that name."""
+    build()
+    path, link = t.dir / "list", t.dir / "link"
+    publics = [key("generate", t.dir / f"of{n}")["public"] for n in range(2)]
+    key("trust", path, "one", publics[0])
+    link.symlink_to(path.name)
+    key("trust", link, "two", publics[1])
+    equal((link.is_symlink(), names(path)), (True, ["one", "two"]), "a link, the members")
+    key("revoke", link, "one")
+    equal((link.is_symlink(), names(path)), (True, ["two"]), "a link, the members left")
