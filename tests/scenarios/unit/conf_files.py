@@ -114,6 +114,18 @@ def listing(folder):
     return {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
+def other_bytes(path):
+    """What is no UTF-8 is told in JSON that is."""
+    for value, shown in ((b"\xfc\xe9", "\ufffd\ufffd"), ("€\u00fc".encode(), "€\u00fc"),
+                         (b"\xc0\xafx\xed\xa0\x80", "\ufffd\ufffdx\ufffd\ufffd\ufffd"),
+                         ("\U0001f600".encode()[:3], "\ufffd" * 3)):
+        path.write_bytes(O.encode() + b"lend = " + value + b"\n")
+        done = subprocess.run([ROOT / "build/nswapctl", "--json", "check", "--file", path],
+                              stdout=subprocess.PIPE, check=False)
+        equal([x["wrong"] for x in json.loads(done.stdout.decode())],
+              [f"'{shown}' is no value of lend"], f"{value} as JSON")
+
+
 def run(t):
     """Each wrong file is refused by line, each right one is not; none is changed."""
     subprocess.run(["make", "-s", "-C", ROOT, "nswapctl"], check=True)
@@ -139,6 +151,7 @@ def run(t):
         done = check(path)
         equal((done.returncode, done.stderr), (0, ""), f"exit code, errors of {text!r}")
         equal(json.loads(check(path, "--json").stdout), [], f"{text!r} as JSON")
+    other_bytes(path)
     example = (ROOT / "dist/nswap.conf").read_text()
     path.write_text(re.sub(r"^# (?=\w[\w-]* = |\[)", "", example, flags=re.M))
     said = {line.split("; ")[0].split(": ", 1)[1]
