@@ -20,6 +20,7 @@
 
 #define LONGEST_LINE	2048
 #define LARGEST		1e15	/* of any value in it */
+#define RECORD_HEAD	"{\"node\": \""	/* what a line begins with */
 
 static const char *const names[RECORD_FIELDS] = {
 	[RECORD_TIME] = "time",
@@ -121,7 +122,7 @@ static void write_record(FILE *f, const struct record *r)
 {
 	unsigned int i;
 
-	fprintf(f, "{\"node\": \"%s\"", r->node);
+	fprintf(f, RECORD_HEAD "%s\"", r->node);
 	for (i = 0; i < RECORD_FIELDS; i++)
 		fprintf(f, ", \"%s\": %.*f", names[i], i == RECORD_TIME ? 3 : 0,
 			r->v[i]);
@@ -146,7 +147,7 @@ static bool read_record(const char *line, struct record *r)
 		if (!(r->v[i] >= 0 && r->v[i] <= LARGEST))
 			return false;
 	}
-	sscanf(line, "{\"node\": \"%79[^\"]", r->node);
+	sscanf(line, RECORD_HEAD "%79[^\"]", r->node);
 	return r->v[RECORD_TIME] < UINT32_MAX && r->v[RECORD_EVERY] >= 1;
 }
 
@@ -218,6 +219,17 @@ static FILE *open_record(const char *path)
 	return f;
 }
 
+/* Is it a record, or nothing yet? What a power failure left may be cut off, or zeros. */
+static bool is_record(FILE *f)
+{
+	char head[sizeof(RECORD_HEAD) - 1];
+	size_t len;
+
+	rewind(f);
+	len = fread(head, 1, sizeof(head), f);
+	return !len || !*head || !memcmp(head, RECORD_HEAD, len);
+}
+
 /* writes the last @keep records beside it, and has these from then on */
 static FILE *shorten_record(const char *path, FILE *f, size_t *lines, size_t keep)
 {
@@ -253,6 +265,8 @@ void record_keep(const char *path, unsigned int every)
 	size_t lines = SIZE_MAX;
 	struct record r;
 
+	if (!is_record(f))
+		ctl_refuse("%s is no record, and is not written over", path);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	while (!ended) {

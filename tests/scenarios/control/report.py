@@ -141,6 +141,10 @@ def test_report_files(t):
                              for n in (900, 950, 5, 5, 6)))
     equal(node.ctl("report", FILE)["records"], 3, "records since the clock was set")
     page_of(node)
+    for other in ("# not a record\n", '{"time": 5}\n'):
+        node.write(FILE, other)
+        true("is not written over" in node.refused("report", "--record", FILE), "its sentence")
+        equal(node.read(FILE), other, "a file that is no record, afterwards")
     node.refused("report", "/nowhere")
     node.refused("report", "--record", "/nowhere/x")
     for args in ((), ("a", "b"), ("--every", "1", FILE),
