@@ -9,13 +9,14 @@
  *  - With a reserve it is the file system that is full first: its programs get ENOSPC, as
  *    on any other. Without one a write may fail when peers are full, and with EIO. For
  *    second copies there is no reserve: when peers are full a page is exposed.
- *  - What a step of create has done is undone if a later one fails.
+ *  - What a step of create has done is undone if a later one fails, or if it is interrupted.
  *  - Blocks of deleted files are discarded at once, so peers get their RAM back.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,33 @@ struct mounted {
 	uint64_t used;
 };
 
+static volatile sig_atomic_t interrupted;
+
+static void tmpfs_interrupt(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+/*
+ * SIG_BLOCK: what is run now, and this program, are interrupted later; adding a device, mounting
+ * and undoing take a moment, and are not done by half. SIG_UNBLOCK: what is run ends, and this
+ * program only takes note of it.
+ */
+static void tmpfs_interrupts(int how)
+{
+	static const int taken[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+		sigaddset(&set, taken[i]);
+		signal(taken[i], tmpfs_interrupt);
+	}
+	sigprocmask(how, &set, NULL);
+}
+
 /* runs it, with what it prints to @out and what it complains about to @err; did it do it? */
 static bool tmpfs_run(const char *const *word, int out, int err)
 {
@@ -74,11 +102,13 @@ static bool tmpfs_run(const char *const *word, int out, int err)
 static void tmpfs_undo(const struct tmpfs *t, const char *what)
 {
 	const char *const del[] = { "nswapctl", "device", "del", t->device, NULL };
+	const char *how = interrupted ? "was interrupted" : "failed";
 
+	tmpfs_interrupts(SIG_BLOCK);
 	if (!tmpfs_run(del, STDERR_FILENO, STDERR_FILENO))
-		ctl_refuse("%s failed, and %s is still there: nswapctl device del %s", what,
+		ctl_refuse("%s %s, and %s is still there: nswapctl device del %s", what, how,
 			   t->device, t->device);
-	ctl_refuse("%s failed, and nothing was changed", what);
+	ctl_refuse("%s %s, and nothing was changed", what, how);
 }
 
 /* mounting hides what is in a folder, so there must be nothing */
@@ -206,10 +236,13 @@ int cmd_tmpfs_create(int argc, char **argv)
 	if (ctl_node)
 		ctl_refuse("it is made on the node of this network namespace, without --node");
 	tmpfs_check_dir(t.dir);
+	tmpfs_interrupts(SIG_BLOCK);
 	tmpfs_add_device(&t);
 	tmpfs_stable(&t);
-	if (!tmpfs_run(mkfs, STDERR_FILENO, STDERR_FILENO))
+	tmpfs_interrupts(SIG_UNBLOCK);
+	if (interrupted || !tmpfs_run(mkfs, STDERR_FILENO, STDERR_FILENO) || interrupted)
 		tmpfs_undo(&t, "mkfs.ext4 (of the package e2fsprogs)");
+	tmpfs_interrupts(SIG_BLOCK);
 	if (!tmpfs_mount(&t))
 		tmpfs_undo(&t, "mount");
 	if (chmod(t.dir, 01777))

@@ -8,6 +8,7 @@ import errno
 import os
 import pathlib
 import random
+import signal
 
 from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.lab import attempt
@@ -181,6 +182,21 @@ def test_keys(t):
         create(client, "8M", "--no-seal")
         true(not client.devices()[0]["sealed"], "the device is not sealed")
         remove(cluster)
+
+
+def test_interrupted(t):
+    """A signal at any moment: the file system is there, or nothing is."""
+    with start(t) as (cluster, client):
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+            process = client.popen([client.prog("nswapctl"), "tmpfs", "create", "8M", DIR])
+            wait_for(client.devices, 20, "the device is there")
+            process.kill(sig)
+            done = process.wait(30)
+            if done.code == 0:
+                remove(cluster)
+            else:
+                true("interrupted, and nothing was changed" in done.err, f"it says {done.err}")
+            equal((done.code in (0, 1), client.devices()), (True, []), "exit code, devices")
 
 
 def test_refused(t):
