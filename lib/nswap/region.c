@@ -12,6 +12,8 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib.h"
@@ -29,7 +31,23 @@ int region_args(size_t len, int fd, off_t offset, struct stat *st)
 	return -1;
 }
 
-/* Can the buffer be used? Kernels that cannot say so are believed. */
+/*
+ * May each page of a buffer be written, which is about to be? The system call writes a byte, and
+ * says if it cannot: that of the C library might do that itself, and be no system call.
+ */
+static bool buffer_takes(char *buf, size_t len)
+{
+	size_t at, next;
+
+	for (at = 0; at < len; at = next) {
+		next = at + PAGE - (uintptr_t)(buf + at) % PAGE;
+		if (syscall(SYS_getrandom, buf + at, 1, GRND_NONBLOCK) < 0 && errno == EFAULT)
+			return false;
+	}
+	return true;
+}
+
+/* Can the buffer be used? Memory that the kernel cannot say that of, as a device's, is tried. */
 static bool buffer_ok(const void *buf, size_t len, bool into)
 {
 	uintptr_t first = (uintptr_t)buf & ~(uintptr_t)(PAGE - 1);
@@ -41,6 +59,8 @@ static bool buffer_ok(const void *buf, size_t len, bool into)
 	done = madvise((void *)first, end - first, into ? MADV_POPULATE_WRITE :
 							 MADV_POPULATE_READ);
 	if (done && (errno == ENOMEM || errno == EFAULT))
+		return false;
+	if (done && into && !buffer_takes((char *)buf, len))
 		return false;
 	errno = error;
 	return true;

@@ -103,6 +103,49 @@ def compiled(p, text):
                                "NSWAP_DIRECTORY": str(p.directory)}).returncode
 
 
+def test_buffers(t):
+    """A buffer that cannot be used is EINVAL: with a page that is not there, or of which one
+    may not be written."""
+    with place(t) as p:
+        equal(compiled(p, r'''
+#include <errno.h>
+#include <fcntl.h>
+#include <nswap/nswap.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static char fixed[4096] = "old";
+
+int main(int argc, char **argv)
+{
+	int region = nswap_mopen(65536, open(argv[argc - 1], O_RDWR), 0);
+	int cached = nswap_copen(65536, open(argv[argc - 1], O_RDWR), 65536);
+	char *map = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+
+	if (region < 0 || cached < 0 || map == MAP_FAILED)
+		return 1;
+	/* a page that may not be written between two that may, and then no page at all */
+	mprotect(map + 4096, 4096, PROT_READ);
+	if (nswap_mread(region, 0, map + 100, 9000) != -1 || errno != EINVAL)
+		return 2;
+	if (nswap_mread(region, 0, (char *)"literal", 7) != -1 || errno != EINVAL)
+		return 3;
+	if (nswap_cread(cached, 0, map + 4096, 1) != -1 || errno != EINVAL)
+		return 4;
+	munmap(map + 8192, 4096);
+	if (nswap_mread(region, 0, map + 4096, 4097) != -1 || errno != EINVAL)
+		return 5;
+	/* what is written to the region is only read */
+	if (nswap_mwrite(region, 0, map + 4096, 4096) != 4096)
+		return 6;
+	if (nswap_mread(region, 0, map, 4096) != 4096 || memcmp(map, map + 4096, 4096))
+		return 7;
+	return nswap_mread(region, 4096, fixed, 4096) == 4096 ? 0 : 8;
+}
+'''), 0, "what the program found")
+
+
 def test_policy(t):
     """A program's own policy is asked which region leaves, is told of reads and of what has
     left, and a wrong one is refused: first in, first out, of which the library has none."""
