@@ -68,7 +68,12 @@ for _name, _result, _types in (
 
 def _call(name, *args):
     """Call a function of the library; OSError if it returns -1."""
-    done = getattr(_lib, "nswap_" + name)(*args)
+    function = getattr(_lib, "nswap_" + name)
+    for value, kind in zip(args, function.argtypes):
+        # ctypes would cut it off, and the call be about another place
+        if isinstance(value, int) and kind(value).value != value:
+            raise OSError(errno.EINVAL, f"nswap_{name}: {value} is out of range")
+    done = function(*args)
     if done < 0:
         number = ctypes.get_errno()
         lost = number == errno.ENOMEM and name in ("mread", "mwrite", "place")
@@ -250,6 +255,8 @@ def _main():
     if args.json:
         print(json.dumps(found))
         return
+    # names of files are bytes, and one that was cut off may end within a character
+    sys.stdout.reconfigure(errors="surrogateescape")
     for r in found:
         print(f"{r['len']:>12} bytes at {r['offset']:<12} {r['valid_bytes']:>12} in peers' RAM  "
               f"{r['path'] or 'process ' + str(r['pid'])}")

@@ -91,6 +91,42 @@ with open({p.path!r}, "rb+") as file:
         equal((done.returncode, done.stderr.count("\n")), (1, 1), "without a device")
 
 
+def test_python_odd(t):
+    """A number that no call takes is EINVAL, not another number; a name that is no text is
+    listed as it is."""
+    with place(t) as p:
+        odd = os.fsencode(p.folder) + b"/\xff"
+        os.rename(p.path, odd)
+        script = f"""
+import errno, nswap
+nswap.attach({str(p.device)!r}, {str(p.directory)!r})
+with open({odd!r}, "rb+") as file:
+    region, cached = nswap.Region(file, 0, {PAGE}), nswap.Cached(file, {PAGE}, {PAGE})
+    for call in (lambda: nswap.Region(file, 1 << 64, {PAGE}),
+                 lambda: nswap.Region(file, 0, (1 << 64) + {PAGE}),
+                 lambda: region.read(1 << 64, 1), lambda: cached.read(1 << 64, 1),
+                 lambda: region.write(-(1 << 64), b"x"), lambda: nswap.set_size(-1)):
+        try:
+            call()
+        except OSError as why:
+            assert why.errno == errno.EINVAL, why
+        else:
+            raise AssertionError("it was done")
+    cached.close()
+    region.leave()
+"""
+        names = {"NSWAP_LIBRARY": str(p.library), "PYTHONPATH": str(ROOT / "lib/python"),
+                 "NSWAP_DIRECTORY": str(p.directory), "NSWAP_DEVICE": str(p.device),
+                 "PYTHONIOENCODING": "utf-8"}
+        for args, said in ((("-c", script), b""),
+                           (("-m", "nswap", "list"), b"  " + odd + b"\n1 regions\n"),
+                           (("-m", "nswap", "free", odd), b"  " + odd + b"\n1 regions freed\n")):
+            done = subprocess.run(["python3", *args], capture_output=True, check=False,
+                                  env={**os.environ, **names})
+            equal((done.returncode, done.stderr, done.stdout.endswith(said)), (0, b"", True),
+                  f"{args} said {done.stdout}")
+
+
 def compiled(p, text):
     """Run a program in C over libnswap, with the file as its argument; its exit code."""
     source, program = p.folder / "program.c", p.folder / "program"
