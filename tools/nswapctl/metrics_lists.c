@@ -36,7 +36,7 @@ static const struct metrics_field peer_fields[] = {
 static const struct metrics_field owner_fields[] = {
 	OWNER("connected", NULL, connected, METRICS_FLAG, "1 while it has a session here"),
 	OWNER("held_bytes", BYTES, ram, METRICS_PAGES, "RAM held for it"),
-	OWNER("held_pages", NULL, held, METRICS_NUMBER, "pages held for it"),
+	OWNER("held_pages", NULL, held, METRICS_WIDE, "pages held for it"),
 	OWNER("granted_bytes", BYTES, granted, METRICS_PAGES, "RAM promised to it"),
 	OWNER("reserved_bytes", BYTES, reserved, METRICS_PAGES,
 	      "RAM set aside for its devices' reserves and not filled"),

@@ -18,7 +18,7 @@ static const struct metrics_field node_fields[] = {
 	NODE("lent_bytes", BYTES, target, METRICS_PAGES, "RAM lent to other nodes now"),
 	NODE("held_bytes", BYTES, ram, METRICS_PAGES,
 	     "RAM full of pages of other nodes"),
-	NODE("held_pages", NULL, held, METRICS_NUMBER,
+	NODE("held_pages", NULL, held, METRICS_WIDE,
 	     "pages of other nodes held: short ones share a page of RAM"),
 	NODE("set_aside_bytes", BYTES, set_aside, METRICS_PAGES,
 	     "RAM set aside for other nodes and not filled"),
