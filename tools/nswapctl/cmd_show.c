@@ -209,7 +209,7 @@ static void print_swapped(const struct view_swapped *swap)
 	       text_size(swap->size, size, sizeof(size)));
 	line("backed", swap->backed, "on peers");
 	line("unbacked", swap->unbacked,
-	     "not sent: zeros, or still in RAM for want of room");
+	     "at no peer: zeros, on flash or at home, or still in RAM for want of room");
 	line("lost", swap->lost, "on peers that are gone, reads of them fail");
 	line("exposed", swap->exposed,
 	     "with fewer copies or checks than promised, or with none");

@@ -40,7 +40,7 @@ static const struct metrics_field swapped_fields[] = {
 	SWAPPED("used_bytes", BYTES, used, METRICS_PAGES,
 		"swap in use on all devices, by /proc/swaps"),
 	SWAPPED("unbacked_bytes", BYTES, unbacked, METRICS_PAGES,
-		"swap in use that no peer holds: zeros, or at home, or still in RAM"),
+		"swap in use that no peer holds: zeros, on flash or at home, or still in RAM"),
 };
 
 #define FIELDS(table)	(sizeof(table) / sizeof(*(table)))
