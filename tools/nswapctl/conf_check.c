@@ -73,12 +73,12 @@ static bool is_addr(const char *v)
 /* one of some words, which is how they are shown: "yes, no" */
 static bool is_one_of(const char *v, const char *words)
 {
-	const char *at = strstr(words, v);
 	size_t len = strlen(v);
+	const char *at = len ? strstr(words, v) : NULL;
 
 	while (at && ((at > words && at[-1] != ' ') || (at[len] && at[len] != ',')))
 		at = strstr(at + 1, v);
-	return at && len && !strpbrk(v, ", ");
+	return at && !strpbrk(v, ", ");
 }
 
 static bool is_bool(const char *v)

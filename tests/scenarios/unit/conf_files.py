@@ -56,6 +56,7 @@ WRONG = (
     (N + "broadcast = no\n", 2, "has to list its peers", "peers = "),
     (N, 1, "without keys anyone", "secret"),
     (N + "open = no\n", 2, "without keys anyone", "open = yes"),
+    (N + "open =\n", 2, "'' is no value of open", "yes, no"),
     (N + "open = y\n", 2, "'y' is no value", "yes, no"),
     (N + "connections = 1\n", 2, "'1' is no value", "2 to 8"),
     (N + "connections = 9\n", 2, "'9' is no value", "2 to 8"),
