@@ -90,7 +90,8 @@ static const char *table_field(const char *header, const char *line, const char 
 	size_t len = strlen(name);
 
 	*field = '\0';
-	while (*header && *line) {
+	/* both end in a newline, which is passed by none */
+	while (*header && *header != '\n' && *line && *line != '\n') {
 		if (!strncmp(header, name, len) && strchr("\n ", header[len])) {
 			snprintf(field, sizeof(field), "%.*s", (int)strcspn(line, "\n "), line);
 			return field;

@@ -166,6 +166,7 @@ GOOD = (
     {"/sys/class/net/eth0/mtu": "9001\n"},
     {GROUP + "max": "8388608\n", GROUP + "swap.max": "0\n"},
     {"/proc/nswap/devices": DEVICES + DEVICE.replace("262144", "9999999").replace("-\n", "sdb2\n")},
+    {"/proc/nswap/devices": "device slots\nnswap0 1\n"},   # of a module without the others
     {EFI: "\6\0\0\0\1", MODULE: "ELF~Module signature appended~\n"},
     {"/commands/timedatectl": "NTPSynchronized=no\n"},     # without keys that is no matter
     {"/proc/swaps": SWAPS.format(used=0, ours=10, other=9)},
