@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #define NSWAP_POLICY_NAME	20	/* longest name, with its NUL */
-#define NSWAP_POLICY_LIST	144	/* all names of one kind, with two brackets */
+#define NSWAP_POLICY_LIST	72	/* all names of one kind, with two brackets */
 #define NSWAP_POLICY_FOLLOW	"default" /* for a device: use the node's */
 #define NSWAP_POLICY_PREFETCH	"prefetch-" /* prefix of the kinds of prefetch */
 
