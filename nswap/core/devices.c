@@ -18,15 +18,25 @@ struct nswap_device *nswap_device_find(struct nswap_node *node, u32 instance)
 	return NULL;
 }
 
-/* the one with the least instance number from @instance on; likewise */
-struct nswap_device *nswap_device_from(struct nswap_node *node, u32 instance)
+/* the device that the next part is of, visible or of cells; NULL after the last; likewise */
+struct nswap_device *nswap_device_part(struct nswap_node *node, struct nswap_device_part *part)
 {
 	struct nswap_device *dev, *found = NULL;
 
 	list_for_each_entry_rcu(dev, &node->devices, link)
-		if (dev->instance >= instance && (!found || dev->instance < found->instance))
+		if (dev->instance >= part->instance &&
+		    (!found || dev->instance < found->instance))
 			found = dev;
+	if (found && found->instance != part->instance)
+		*part = (struct nswap_device_part){ .instance = found->instance };
 	return found;
+}
+
+/* @part has been moved on; was it the last of its device, whose parts end at @end? */
+void nswap_device_part_over(struct nswap_device_part *part, u64 end)
+{
+	if (part->at >= end)
+		*part = (struct nswap_device_part){ .instance = part->instance + 1 };
 }
 
 /* the next instance number, before any task or peer finds it; the node's control lock is held */

@@ -40,38 +40,11 @@ static void totals_device(struct nswap_device *dev, u64 *value)
 	}
 }
 
-/* where one part of the devices ends and the next one begins: slots, or rows */
-struct totals_part {
-	u32 instance;
-	u64 at;
-};
-
-/* the device that the next part is of, which is none of cells; inside rcu_read_lock() */
-static struct nswap_device *totals_next(struct nswap_node *node, struct totals_part *part)
-{
-	struct nswap_device *dev = nswap_device_from(node, part->instance);
-
-	if (!dev)
-		return NULL;
-	if (dev->instance != part->instance)
-		part->at = 0;
-	part->instance = dev->instance;
-	return dev;
-}
-
-/* @end: of its device's parts */
-static void totals_went_on(struct totals_part *part, u64 end)
-{
-	if (part->at < end)
-		return;
-	part->instance++;
-	part->at = 0;
-}
-
 /* exposed pages that are not in rows, a part; false after the last; inside rcu_read_lock() */
-static bool totals_exposed(struct nswap_node *node, struct totals_part *part, u64 *value)
+static bool totals_exposed(struct nswap_node *node, struct nswap_device_part *part,
+			   u64 *value)
 {
-	struct nswap_device *dev = totals_next(node, part);
+	struct nswap_device *dev = nswap_device_part(node, part);
 
 	if (!dev)
 		return false;
@@ -79,14 +52,14 @@ static bool totals_exposed(struct nswap_node *node, struct totals_part *part, u6
 		part->at = dev->map.nr;
 	else
 		value[NSWAP_TOTAL_EXPOSED] += nswap_protect_exposed(dev, &part->at);
-	totals_went_on(part, dev->map.nr);
+	nswap_device_part_over(part, dev->map.nr);
 	return true;
 }
 
 /* what is in rows, likewise */
-static bool totals_rows(struct nswap_node *node, struct totals_part *part, u64 *value)
+static bool totals_rows(struct nswap_node *node, struct nswap_device_part *part, u64 *value)
 {
-	struct nswap_device *dev = totals_next(node, part);
+	struct nswap_device *dev = nswap_device_part(node, part);
 	struct nswap_parity *p;
 
 	if (!dev)
@@ -96,16 +69,16 @@ static bool totals_rows(struct nswap_node *node, struct totals_part *part, u64 *
 		part->at = nswap_parity_rows(p, part->at, NSWAP_ROWS_AT_ONCE,
 					     &value[NSWAP_TOTAL_EXPOSED],
 					     &value[NSWAP_TOTAL_LOST]);
-	totals_went_on(part, p ? p->nr_rows : 0);
+	nswap_device_part_over(part, p ? p->nr_rows : 0);
 	return true;
 }
 
 /* add up part after part, until the node goes down */
 static void totals_in_parts(struct nswap_node *node, u64 *value,
-			    bool (*add)(struct nswap_node *node, struct totals_part *part,
+			    bool (*add)(struct nswap_node *node, struct nswap_device_part *part,
 					u64 *value))
 {
-	struct totals_part part = {};
+	struct nswap_device_part part = {};
 	bool more;
 
 	do {

@@ -177,25 +177,16 @@ void nswap_loss_work(struct work_struct *work)
 	mutex_unlock(&cl->node->control);
 }
 
-/*
- * A chunk of the next device from *@instance on, in which *@slot is next; both are moved on.
- * @n: grows by the pages that are lost. Returns false if there is none.
- */
-static bool forget_chunk(struct nswap_peer *peer, u32 *instance, u64 *slot, u64 *n)
+/* the next chunk of slots; @n: grows by the pages that are lost; false after the last device */
+static bool forget_chunk(struct nswap_peer *peer, struct nswap_device_part *part, u64 *n)
 {
 	struct nswap_device *dev;
 
 	rcu_read_lock();
-	dev = nswap_device_from(peer->node, *instance);
+	dev = nswap_device_part(peer->node, part);
 	if (dev) {
-		if (dev->instance != *instance)
-			*slot = 0;
-		*instance = dev->instance;
-		*n += lose_chunk(dev, peer->index, slot);
-		if (*slot == dev->map.nr) {
-			++*instance;
-			*slot = 0;
-		}
+		*n += lose_chunk(dev, peer->index, &part->at);
+		nswap_device_part_over(part, dev->map.nr);
 	}
 	rcu_read_unlock();
 	return dev;
@@ -210,12 +201,12 @@ static bool forget_chunk(struct nswap_peer *peer, u32 *instance, u64 *slot, u64 
  */
 void nswap_loss_forgotten(struct nswap_peer *peer)
 {
-	u32 instance = 0;
-	u64 slot = 0, n = 0;
+	struct nswap_device_part part = {};
+	u64 n = 0;
 
 	if (!atomic64_read(&peer->slots))
 		return;
-	while (forget_chunk(peer, &instance, &slot, &n))
+	while (forget_chunk(peer, &part, &n))
 		cond_resched();
 	if (n)
 		nswap_warn(peer->node, "peer %s no longer holds anything of this node: %llu pages are lost; restart programs that fail, and see nswapctl device protect",
