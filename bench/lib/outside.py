@@ -55,7 +55,7 @@ HPL_BLOCK = 64
 # How its matrix lies on so many ranks: rows and columns of them.
 HPL_GRIDS = {1: (1, 1), 4: (2, 2)}
 # How Open MPI starts them, and what it is told of one process and of several.  Over its
-# shared memory a rank that swaps was seen to turn for ever under virtual time, without a
+# shared memory a rank that swaps was seen to turn without end under virtual time, without a
 # system call: perhaps at a queue whose writer waited for a page.
 HPL_START = ("mpirun", "--oversubscribe", "--bind-to", "none", "-np")
 HPL_ALONE = {"OMPI_MCA_btl": "self", "OMPI_MCA_ess_singleton_isolated": "1"}

@@ -13,8 +13,10 @@ other programs had more than a tenth of the processors, or what else the row is 
 import json
 import re
 
+from lib import cost_tables
+
 MARK = re.compile(r"<!-- rows (\S+) ([^>]+) (\S+) -->\n.*?<!-- end -->", re.S)
-NAMES = {"ram": "enough RAM", "nvme-tcp": "NVMe/TCP", "brd": "RAM disk", "ssd": "modelled SSD"}
+NAMES = {**cost_tables.NAMES, "ram": "enough RAM", "ssd": "modelled SSD"}
 SHOWN = {"share": "{} %".format, "mb": "{:g} MiB".format, "limit_mb": "in {:g}".format}
 
 

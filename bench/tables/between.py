@@ -82,6 +82,15 @@ def gather(node, tier):
     prefetched(node, None)
 
 
+def ended(node, pager, taken):
+    """What hot pages took, and where they all are then; each is what was written last."""
+    took = mean(taken)
+    prefetched(node, None)
+    there = at_tiers(node)
+    pager.check()
+    return {"us": took, "there": there, "said": f"{took} us, then {there}"}
+
+
 def nearer(run, network, way, brings):
     """Hot pages read, of which some are brought nearer meanwhile, or none."""
     with device(run, network, MB, MB + 16) as dev, Slots(dev, 1) as slots:
@@ -93,11 +102,7 @@ def nearer(run, network, way, brings):
             prefetched(run.node, way, when="always", count="percent-used", pct=25,
                        which="mrs", after="move")
         order = random.Random(1).choices(range(1, HOT + 1), k=READS)
-        took = mean(map(pager.back, order))
-        prefetched(run.node, None)
-        there = at_tiers(run.node)
-        pager.check()
-    return {"us": took, "there": there, "said": f"{took} us, then {there}"}
+        return ended(run.node, pager, map(pager.back, order))
 
 
 def room(run, network, way, brings):
@@ -115,11 +120,7 @@ def room(run, network, way, brings):
             for _ in range(HOT // RUN):
                 taken += RUN * [pager.out()]
             taken += map(pager.back, chance.choices(range(1, HOT + 1), k=READS // ROUNDS))
-        took = mean(taken)
-        prefetched(run.node, None)
-        there = at_tiers(run.node)
-        pager.check()
-    return {"us": took, "there": there, "said": f"{took} us, then {there}"}
+        return ended(run.node, pager, taken)
 
 
 MEASURES = {"nearer": nearer, "room": room}
