@@ -323,8 +323,8 @@ static bool take_turn(struct nswap_peer *to)
 	return mine;
 }
 
-/* send CLAIM to the new peer and wait; returns those of @moving that it holds */
-static unsigned long moved_send_claim(struct nswap_peer *to,
+/* send CLAIM to the new peer and wait; returns those of @moving that it holds, from @mover */
+static unsigned long moved_send_claim(struct nswap_peer *to, u64 mover,
 				      const struct nswap_wire_page *page,
 				      unsigned long moving)
 {
@@ -336,6 +336,7 @@ static unsigned long moved_send_claim(struct nswap_peer *to,
 		return 0;
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS)
 		wire[n++] = page[i];
+	to->claim.m.hdr.slot = cpu_to_le64(mover);
 	to->claimed = 0;
 	to->claim_over = false;
 	if (nswap_ctl_send(&to->claim, NSWAP_CLAIM, n)) {
@@ -464,7 +465,7 @@ unsigned long nswap_moved(struct nswap_node *node, u64 mover, u64 mover_epoch,
 	if (!moving)
 		goto out;
 	nswap_peer_slots(node, new->index, hweight_long(moving));
-	claimed = moved_send_claim(new, page, moving);
+	claimed = moved_send_claim(new, mover, page, moving);
 	if (READ_ONCE(new->state) == NSWAP_PEER_LOST)
 		claimed = 0;
 	for_each_set_bit(i, &moving, NSWAP_REQ_SLOTS) {

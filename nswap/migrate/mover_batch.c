@@ -170,9 +170,13 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 				    w->result);
 }
 
-/* move the batch to a peer; returns the pages that the peer has now */
+/*
+ * Move the batch to a peer; returns the pages that the peer has now. @otherwise: changed if
+ * it refused some for what it has of their slots: others are tried before these are again
+ */
 static unsigned long mover_move(struct mover_thread *w, const struct nswap_target *to,
-				struct nswap_owner *o, u64 epoch, u32 nr)
+				struct nswap_owner *o, u64 epoch, u32 nr,
+				enum nswap_moved_how *otherwise)
 {
 	unsigned long there = 0;
 	u32 i, full = 0;
@@ -185,6 +189,8 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 		if (status == NSWAP_ST_OK)
 			there |= BIT(i);
 		full += status == NSWAP_ST_SHARE;
+		if (status == NSWAP_ST_OLDER)
+			*otherwise = NSWAP_REFUSED;
 	}
 	nswap_target_took(w->m->node, to, le64_to_cpu(w->to.hdr.free),
 			  hweight_long(there));
@@ -431,9 +437,9 @@ u32 nswap_mover_batch(struct mover_thread *w, struct nswap_owner *o, u32 room)
 		WRITE_ONCE(o->rest, jiffies + MOVER_LOOK_EVERY);
 		return 0;
 	}
-	there = mover_move(w, &to, o, epoch, nr);
+	there = mover_move(w, &to, o, epoch, nr, &otherwise);
 	if (there && nswap_inject_early_free()) {
-		nr = mover_finish(w, o, &p, nr, there, NSWAP_KEPT);
+		nr = mover_finish(w, o, &p, nr, there, otherwise);
 		mover_tell(w, &to, epoch, there);
 		return nr;
 	}

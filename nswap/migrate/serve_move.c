@@ -49,7 +49,7 @@ static u32 add_all(struct nswap_srv_conn *conn, struct nswap_owner *o,
 		e->gen = le32_to_cpu(page[i].gen);
 		if (e->len < PAGE_SIZE)
 			e = nswap_pack(c, o, e, &unused);
-		status = nswap_pending_add(c, o, epoch, e);
+		status = nswap_pending_add(c, o, epoch, conn->mover, e);
 		taken += status == NSWAP_ST_OK;
 		conn->result[i++].status = cpu_to_le32(status);
 	}
@@ -147,6 +147,7 @@ static int serve_claim(struct nswap_srv_conn *conn)
 	struct nswap_wire_page *page = (void *)conn->run;
 	u32 i, nr = le32_to_cpu(conn->rx.nr);
 	u32 bytes = nr * sizeof(conn->result[0]);
+	u64 mover = le64_to_cpu(conn->rx.slot);
 	int ret;
 
 	ret = nswap_serve_plain(conn, page, nr * sizeof(*page));
@@ -155,7 +156,7 @@ static int serve_claim(struct nswap_srv_conn *conn)
 	for (i = 0; i < nr; i++) {
 		u16 status = READ_ONCE(conn->node->going) ?
 			NSWAP_ST_NOT_HELD :
-			nswap_pending_claim(conn->node->cache, conn, &page[i]);
+			nswap_pending_claim(conn->node->cache, conn, mover, &page[i]);
 
 		conn->result[i].gen = page[i].gen;
 		conn->result[i].status = cpu_to_le32(status);

@@ -155,7 +155,8 @@ enum nswap_conn_class {
  * enum nswap_wire_status - result of a message or of one slot in it
  * @NSWAP_ST_OK: done
  * @NSWAP_ST_NO_ROOM: no grant or no memory; place it elsewhere
- * @NSWAP_ST_OLDER: what was sent is older than what is held
+ * @NSWAP_ST_OLDER: what was sent is older than what is held; MOVE_ACK: or another mover's
+ *	page of the slot is pending
  * @NSWAP_ST_NOT_HELD: that generation is not here
  * @NSWAP_ST_STALE: this connection has been fenced by a newer session
  * @NSWAP_ST_LEAVING: the node is going down

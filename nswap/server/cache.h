@@ -39,7 +39,8 @@ struct nswap_srv_conn;
  * @class: enum nswap_device_class: on which of its owner's @lru it is; owner's lock
  * @clear: @page has had something of an owner: clear it before it goes back to the system
  * @moving: number of the attempt to move it, 0 for none; owner's lock
- * @seq: when it was stored or claimed, in the owner's count; owner's lock
+ * @seq: when it was stored or claimed, in the owner's count; while pending: its mover's
+ *	node id; owner's lock
  * @map: of a shared page: what is used of it; cache's lock
  * @since: jiffies of its arrival, while pending
  * @pack: of a shared page: those of its device; cache's lock

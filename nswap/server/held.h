@@ -78,9 +78,9 @@ bool nswap_owner_homeless(const struct nswap_owner *o);
 
 /* pending.c */
 u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
-		      struct nswap_entry *e);
+		      u64 mover, struct nswap_entry *e);
 void nswap_pending_give_up(struct nswap_cache *c, struct nswap_owner *o);
-u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
+u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn, u64 mover,
 			const struct nswap_wire_page *p);
 void nswap_pending_sweep(struct nswap_cache *c);
 

@@ -12,6 +12,10 @@
  *  - Whatever is in the list is in the tree and the other way round; at most one of a slot.
  *  - A claim makes it held and gives it a number in one critical section: a
  *    drop that answers an older list spares it.
+ *  - Until then @seq is the id of the mover that brought it. A page of the same slot from
+ *    another mover is refused meanwhile, and a claim that names its mover finds no other's:
+ *    what one member brings is never taken for what another one holds. An owner that does
+ *    not name it (0, as before this was there) relies on the first half.
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
@@ -73,6 +77,8 @@ static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
 	if (held && nswap_held_newer(held->gen, e->gen))
 		return -ESTALE;
 	*old = pending_find(o, e->instance, e->slot);
+	if (*old && (*old)->seq != e->seq)
+		return -ESTALE;
 	if (*old && (*old)->gen == e->gen) {
 		(*old)->since = jiffies;
 		list_move_tail(&(*old)->link, &o->pending);
@@ -85,12 +91,12 @@ static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
 
 /*
  * Add a moved page that has been received completely; @o: its owner, kept by the
- * caller; @e: entry with the page and its name, consumed in any case. Returns
- * NSWAP_ST_OK: it is here, perhaps from an earlier attempt; NSWAP_ST_OLDER,
- * NSWAP_ST_STALE, NSWAP_ST_NO_ROOM.
+ * caller; @mover: node id of the mover; @e: entry with the page and its name, consumed in
+ * any case. Returns NSWAP_ST_OK: it is here, perhaps from an earlier attempt;
+ * NSWAP_ST_OLDER: a newer one is, or another mover's is pending; NSWAP_ST_STALE.
  */
 u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
-		      struct nswap_entry *e)
+		      u64 mover, struct nswap_entry *e)
 {
 	struct nswap_entry *old = NULL, *drop = e;
 	u16 status = NSWAP_ST_OK;
@@ -98,6 +104,7 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 
 	refcount_set(&e->ref, 1);
 	e->moving = 0;
+	e->seq = mover;
 	e->since = jiffies;
 	spin_lock(&o->lock);
 	if (o->epoch == epoch)
@@ -117,10 +124,10 @@ u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 }
 
 /*
- * The owner claims a page that was moved here. Returns NSWAP_ST_OK: it is held now;
- * NSWAP_ST_NOT_HELD; NSWAP_ST_STALE.
+ * The owner claims a page that was moved here; @mover: node id of who told it so, 0: it
+ * does not say. Returns NSWAP_ST_OK: it is held now; NSWAP_ST_NOT_HELD; NSWAP_ST_STALE.
  */
-u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
+u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn, u64 mover,
 			const struct nswap_wire_page *p)
 {
 	u32 instance = le32_to_cpu(p->instance), gen = le32_to_cpu(p->gen);
@@ -142,7 +149,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		status = NSWAP_ST_OK;
 	} else {
 		e = pending_find(o, instance, slot);
-		if (e && nswap_held_same(e->gen, gen)) {
+		if (e && nswap_held_same(e->gen, gen) && (!mover || e->seq == mover)) {
 			pending_unlink(o, e);
 			old = nswap_held_link(o, e);
 			status = NSWAP_ST_OK;

@@ -7,6 +7,8 @@
 #include "../../nswap/server/pending.c"
 
 #define PENDING		1024u	/* as many as there may be, cache.c */
+#define MOVER		0x1111ull
+#define OTHER		0x2222ull
 #define HELD		16384u
 #define RUNS		16
 
@@ -153,22 +155,32 @@ static void held_exit(struct kunit *test)
 		vfree(h->e);
 }
 
-static u16 move_here(struct held_test *h, struct nswap_entry *e, u64 slot, u32 gen)
+static u16 moved_by(struct held_test *h, u64 mover, struct nswap_entry *e, u64 slot, u32 gen)
 {
 	e->instance = 1 + slot % 3;
 	e->slot = slot;
 	e->gen = gen;
-	return nswap_pending_add(&h->c, &h->o, h->o.epoch, e);
+	return nswap_pending_add(&h->c, &h->o, h->o.epoch, mover, e);
 }
 
-static u16 claim(struct held_test *h, u64 slot, u32 gen)
+static u16 move_here(struct held_test *h, struct nswap_entry *e, u64 slot, u32 gen)
+{
+	return moved_by(h, MOVER, e, slot, gen);
+}
+
+static u16 claim_of(struct held_test *h, u64 mover, u64 slot, u32 gen)
 {
 	struct nswap_wire_page p = {
 		.slot = cpu_to_le64(slot), .instance = cpu_to_le32(1 + slot % 3),
 		.gen = cpu_to_le32(gen),
 	};
 
-	return nswap_pending_claim(&h->c, &h->conn, &p);
+	return nswap_pending_claim(&h->c, &h->conn, mover, &p);
+}
+
+static u16 claim(struct held_test *h, u64 slot, u32 gen)
+{
+	return claim_of(h, MOVER, slot, gen);
 }
 
 /* the list and the tree have the same, the tree in order */
@@ -235,9 +247,32 @@ static void one_of_a_slot(struct kunit *test)
 	/* not beside a newer one that is held, nor in another epoch */
 	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[4], 8, 5), NSWAP_ST_OLDER);
 	h->e[5].instance = 1;
-	KUNIT_EXPECT_EQ(test, nswap_pending_add(&h->c, &h->o, h->o.epoch + 1, &h->e[5]),
+	KUNIT_EXPECT_EQ(test, nswap_pending_add(&h->c, &h->o, h->o.epoch + 1, MOVER,
+						&h->e[5]),
 			NSWAP_ST_STALE);
 	KUNIT_EXPECT_EQ(test, had.put, 5u);
+	same_in_both(test, h, 0);
+}
+
+/* what one mover has brought is neither replaced nor claimed as what another one has */
+static void one_of_a_mover(struct kunit *test)
+{
+	struct held_test *h = test->priv;
+
+	KUNIT_EXPECT_EQ(test, moved_by(h, OTHER, &h->e[0], 8, 5), NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[1], 8, 5), NSWAP_ST_OLDER);
+	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[2], 8, 6), NSWAP_ST_OLDER);
+	KUNIT_EXPECT_EQ(test, had.put, 2u);
+	KUNIT_EXPECT_EQ(test, claim(h, 8, 5), NSWAP_ST_NOT_HELD);
+	same_in_both(test, h, 1);
+	KUNIT_EXPECT_EQ(test, claim_of(h, OTHER, 8, 5), NSWAP_ST_OK);
+	/* held now, from any mover */
+	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[3], 8, 5), NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, claim(h, 8, 5), NSWAP_ST_OK);
+	/* an owner that does not name it */
+	KUNIT_EXPECT_EQ(test, moved_by(h, OTHER, &h->e[4], 9, 1), NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, claim_of(h, 0, 9, 1), NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, had.held, 2);
 	same_in_both(test, h, 0);
 }
 
@@ -369,6 +404,7 @@ static void free_everything(struct kunit *test)
 static struct kunit_case held_cases[] = {
 	KUNIT_CASE(claimed),
 	KUNIT_CASE(one_of_a_slot),
+	KUNIT_CASE(one_of_a_mover),
 	KUNIT_CASE(not_claimed),
 	KUNIT_CASE(stored_together),
 	KUNIT_CASE(free_everything),

@@ -234,7 +234,8 @@ class Peer:
     or a STORE, whose pages it has then, is answered; held_up, if it is an event: a
     HOLD_ASK that goes on with an earlier one waits for it; slow, if it is an event: no
     page is taken before it; tells: what it
-    answers to a STAT, a Message, None for nothing at all.
+    answers to a STAT, a Message, None for nothing at all; movers: ids of those that CLAIMs
+    named.
     """
 
     def __init__(self, node, others, version=2, features=HAS_TIMED, epoch=1,
@@ -244,7 +245,7 @@ class Peer:
         self.version, self.features, self.epoch = version, features, epoch
         self.announces = announces
         self.hellos, self.asked, self.pages, self.pending = [], {}, {}, {}
-        self.refused = 0
+        self.refused, self.movers = 0, set()
         self.full, self.free_ack, self.held_up = False, 0, None
         self.load_reply, self.store_ack, self.slow, self.tells = 0, 0, None, None
         self._lock, self._out = threading.Lock(), threading.Lock()
@@ -430,6 +431,8 @@ class Peer:
 
     def _moved(self, q):
         answer = b""
+        if q.kind == CLAIM:
+            self.movers.add(q.slot)
         first = 16 if q.kind == MOVE else 0
         pages = carried(q, first, 16) if q.kind == MOVE else []
         for i in range(q.nr):
