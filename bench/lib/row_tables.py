@@ -26,6 +26,11 @@ def _number(value):
     return f"{value:,.0f}".replace(",", " ") if abs(value) >= 100 else f"{value:.3g}"
 
 
+def _cell(row, figure):
+    number = _number(row.get(figure))
+    return number + " (!)" if number and row.get("marks") else number
+
+
 def _label(row, keys):
     return ", ".join(SHOWN.get(key, str)(row[key]) for key in keys)
 
@@ -52,8 +57,7 @@ def lines_of(name, keys, figure, rows):
     yield "| | " + " | ".join(NAMES.get(device, device) for device in devices) + " |"
     yield "|---" * (len(devices) + 1) + "|"
     for label, line in lines.items():
-        cells = [(_number(row.get(figure)) + " (!)" * bool(row.get("marks"))).strip()
-                 for row in (line.get(device, {}) for device in devices)]
+        cells = [_cell(line.get(device, {}), figure) for device in devices]
         if any(cells):
             yield f"| {label} | " + " | ".join(cells) + " |"
     commits = dict.fromkeys(row["commit"] for row in rows)
