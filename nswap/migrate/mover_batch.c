@@ -73,7 +73,7 @@ static void mover_full(struct mover_thread *w, struct nswap_owner *o, u16 peer)
 	spin_unlock(&o->lock);
 }
 
-/* the owner allowed none of the pages to go to the peer: others' pages may */
+/* none of the owner's pages may go to the peer, by either's word: others' pages may */
 static void mover_unmet(struct nswap_owner *o, u16 peer)
 {
 	spin_lock(&o->lock);
@@ -172,14 +172,14 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 
 /*
  * Move the batch to a peer; returns the pages that the peer has now. @otherwise: changed if
- * it refused some for what it has of their slots: others are tried before these are again
+ * it refused some for what it has of their slots: others of the class are tried first
  */
 static unsigned long mover_move(struct mover_thread *w, const struct nswap_target *to,
 				struct nswap_owner *o, u64 epoch, u32 nr,
 				enum nswap_moved_how *otherwise)
 {
 	unsigned long there = 0;
-	u32 i, full = 0;
+	u32 i, full = 0, older = 0;
 
 	if (!mover_bring(w, to, NSWAP_MOVE, o->id, epoch, nr))
 		goto rest;
@@ -189,9 +189,10 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 		if (status == NSWAP_ST_OK)
 			there |= BIT(i);
 		full += status == NSWAP_ST_SHARE;
-		if (status == NSWAP_ST_OLDER)
-			*otherwise = NSWAP_REFUSED;
+		older += status == NSWAP_ST_OLDER;
 	}
+	if (older)
+		*otherwise = NSWAP_REFUSED;
 	nswap_target_took(w->m->node, to, le64_to_cpu(w->to.hdr.free),
 			  hweight_long(there));
 	if (there) {
@@ -200,6 +201,10 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 	}
 	if (full == nr) {
 		mover_full(w, o, to->index);
+		return 0;
+	}
+	if (older == nr) {
+		mover_unmet(o, to->index);
 		return 0;
 	}
 rest:

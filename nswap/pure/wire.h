@@ -156,7 +156,7 @@ enum nswap_conn_class {
  * @NSWAP_ST_OK: done
  * @NSWAP_ST_NO_ROOM: no grant or no memory; place it elsewhere
  * @NSWAP_ST_OLDER: what was sent is older than what is held; MOVE_ACK: or another mover's
- *	page of the slot is pending
+ *	page of this generation is pending
  * @NSWAP_ST_NOT_HELD: that generation is not here
  * @NSWAP_ST_STALE: this connection has been fenced by a newer session
  * @NSWAP_ST_LEAVING: the node is going down
@@ -189,7 +189,7 @@ enum nswap_wire_status {
  * @bytes: payload that follows the header
  * @nr: slots or runs in the payload; a count for grants
  * @id: chosen by the asker, echoed in the answer
- * @slot: first slot
+ * @slot: first slot; CLAIM: node id of the mover, 0: any
  * @instance: device instance of the owner
  * @grants: [server] pages set aside for this owner from now on, added to what
  *	it has

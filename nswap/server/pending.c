@@ -12,10 +12,10 @@
  *  - Whatever is in the list is in the tree and the other way round; at most one of a slot.
  *  - A claim makes it held and gives it a number in one critical section: a
  *    drop that answers an older list spares it.
- *  - Until then @seq is the id of the mover that brought it. A page of the same slot from
- *    another mover is refused meanwhile, and a claim that names its mover finds no other's:
- *    what one member brings is never taken for what another one holds. An owner that does
- *    not name it (0, as before this was there) relies on the first half.
+ *  - Until then @seq is the id of the mover that brought it. The same generation from
+ *    another mover is refused meanwhile, and a claim that names a mover finds only what that
+ *    one brought: what one member brings is never taken for what another one holds. An owner
+ *    that names none (0, as before this was there) relies on the first half.
  *
  * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
@@ -77,9 +77,9 @@ static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
 	if (held && nswap_held_newer(held->gen, e->gen))
 		return -ESTALE;
 	*old = pending_find(o, e->instance, e->slot);
-	if (*old && (*old)->seq != e->seq)
-		return -ESTALE;
 	if (*old && (*old)->gen == e->gen) {
+		if ((*old)->seq != e->seq)
+			return -ESTALE;
 		(*old)->since = jiffies;
 		list_move_tail(&(*old)->link, &o->pending);
 		return -EEXIST;
@@ -93,7 +93,8 @@ static int pending_compare(struct nswap_owner *o, const struct nswap_entry *e,
  * Add a moved page that has been received completely; @o: its owner, kept by the
  * caller; @mover: node id of the mover; @e: entry with the page and its name, consumed in
  * any case. Returns NSWAP_ST_OK: it is here, perhaps from an earlier attempt;
- * NSWAP_ST_OLDER: a newer one is, or another mover's is pending; NSWAP_ST_STALE.
+ * NSWAP_ST_OLDER: a newer one is, or another mover's of this generation is pending;
+ * NSWAP_ST_STALE.
  */
 u16 nswap_pending_add(struct nswap_cache *c, struct nswap_owner *o, u64 epoch,
 		      u64 mover, struct nswap_entry *e)

@@ -261,7 +261,7 @@ static void one_of_a_mover(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, moved_by(h, OTHER, &h->e[0], 8, 5), NSWAP_ST_OK);
 	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[1], 8, 5), NSWAP_ST_OLDER);
-	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[2], 8, 6), NSWAP_ST_OLDER);
+	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[2], 8, 4), NSWAP_ST_OLDER);
 	KUNIT_EXPECT_EQ(test, had.put, 2u);
 	KUNIT_EXPECT_EQ(test, claim(h, 8, 5), NSWAP_ST_NOT_HELD);
 	same_in_both(test, h, 1);
@@ -269,10 +269,14 @@ static void one_of_a_mover(struct kunit *test)
 	/* held now, from any mover */
 	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[3], 8, 5), NSWAP_ST_OK);
 	KUNIT_EXPECT_EQ(test, claim(h, 8, 5), NSWAP_ST_OK);
+	/* a newer one, when what the other has brought is obsolete */
+	KUNIT_EXPECT_EQ(test, moved_by(h, OTHER, &h->e[5], 10, 5), NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, move_here(h, &h->e[6], 10, 6), NSWAP_ST_OK);
+	KUNIT_EXPECT_EQ(test, claim(h, 10, 6), NSWAP_ST_OK);
 	/* an owner that does not name it */
 	KUNIT_EXPECT_EQ(test, moved_by(h, OTHER, &h->e[4], 9, 1), NSWAP_ST_OK);
 	KUNIT_EXPECT_EQ(test, claim_of(h, 0, 9, 1), NSWAP_ST_OK);
-	KUNIT_EXPECT_EQ(test, had.held, 2);
+	KUNIT_EXPECT_EQ(test, had.held, 3);
 	same_in_both(test, h, 0);
 }
 

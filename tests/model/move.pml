@@ -710,6 +710,7 @@ end:	do
 			hver[p] = 0;
 			since[p] = 0
 #endif
+		/* OLDER, of its own pages: the code keeps the page, which is less to get wrong */
 		:: att[p] == mv_att[p] && mv[p] == 3 -> drop(p)
 		:: else
 		fi;

@@ -57,7 +57,7 @@ def test_first(t):
             equal(link.hello(kind=MOVES, features=HAS_ALL).status, OK, "hello")
             equal(forged(link, owner.stat()["node"]), {OK}, "what is said of forged pages")
             lender.ctl("lend", "0")
-            wait_for(lambda: held(lender) == len(SQUATTED), 10, "the others have moved")
+            wait_for(lambda: held(lender) <= len(SQUATTED), 5, "the others have moved")
             wait_for(lambda: lender.stat()["server"]["moves_failed"] >= len(SQUATTED), 10,
                      "the rest was tried")
             equal(slots.compare(), (PAGES, 0, 0), "right, wrong, unreadable pages")
