@@ -14,6 +14,8 @@
  *    critical section that changes the epoch, so no page of the old one is
  *    ever moved under the name of the new one.
  *  - Grants belong to a session and end with it.
+ *  - On a node that lists its members only they become owners, whether they say HELLO or
+ *    another server moves their pages here: no member fills the table with names it made up.
  *  - A connection of a mover has no owner; one node, or address, has MOVER_CONNS of them at
  *    most, so that none takes those of all others.
  *  - Pages of an owner without a connection are kept for its lease, lease_s.
@@ -26,6 +28,7 @@
 
 #include "base/log.h"
 #include "core/node.h"
+#include "keys/identity.h"
 #include "attached.h"
 #include "held.h"
 #include "owner.h"
@@ -384,15 +387,18 @@ void nswap_owner_sweep(struct nswap_cache *c)
 
 /*
  * Find or create the owner of pages that another server moves here. Returns the owner,
- * kept until nswap_owner_leave(); NULL if there are too many, or it is known under
- * another epoch.
+ * kept until nswap_owner_leave(); NULL if there are too many, it is known under another
+ * epoch, or is no member.
  */
 struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 {
+	const struct nswap_identity *me = c->node->identity;
 	struct nswap_owner *o;
 
+	if (!id || !epoch || (me && !nswap_identity_knows(me, id)))
+		return NULL;
 	mutex_lock(&c->hello);
-	o = id && epoch ? find_or_make(c, id) : NULL;
+	o = find_or_make(c, id);
 	if (o && !o->epoch) {
 		spin_lock(&o->lock);
 		o->epoch = epoch;
