@@ -21,6 +21,7 @@
  *  - Pages of an owner without a connection are kept for its lease, lease_s.
  *    After that all of them are dropped: at its next HELLO the owner is told that
  *    nothing is held, and treats what it recorded here as lost.
+ *  - Pages are freed outside of hello, however many: a HELLO waits 2 s for its answer.
  *
  * Lock order: hello -> owner->lock -> cache->lock.
  */
@@ -362,27 +363,78 @@ u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	return n;
 }
 
-/* drop the pages of owners whose lease has run out */
-void nswap_owner_sweep(struct nswap_cache *c)
+/* is an owner's lease over? under hello */
+static bool lease_over(const struct nswap_cache *c, const struct nswap_owner *o)
 {
-	unsigned long lease = nswap_knob(c->node, lease_s) * HZ;
-	struct nswap_owner *o, *next;
+	return list_empty(&o->conns) &&
+	       !time_before(jiffies, o->gone + nswap_knob(c->node, lease_s) * HZ);
+}
 
+/* take what an owner whose lease is over has here, and keep the owner; under hello */
+static void lease_end(struct nswap_cache *c, struct nswap_owner *o, struct taken *t)
+{
+	if (o->held) {
+		nswap_warn(c->node, "an owner has been away for %u s: its %llu pages are dropped; to wait longer: nswapctl set lease_s",
+			   nswap_knob(c->node, lease_s), o->held);
+		nswap_stat_inc(c->node, leases_ended);
+	}
+	spin_lock(&o->lock);
+	take_all(c, o, t);
+	spin_unlock(&o->lock);
+	spin_lock(&c->lock);
+	o->users++;
+	spin_unlock(&c->lock);
+}
+
+/*
+ * The next owner that had something here when its lease ended: now in @t, and the owner is kept
+ * until nswap_owner_leave(). NULL for none. @last: the one before, kept by the caller; NULL: from
+ * the first on. Others whose lease is over are forgotten on the way.
+ */
+static struct nswap_owner *lease_next(struct nswap_cache *c, struct nswap_owner *last,
+				      struct taken *t)
+{
+	struct nswap_owner *o, *found = NULL;
+	struct list_head *at, *next;
+
+	nothing_taken(t);
 	mutex_lock(&c->hello);
-	list_for_each_entry_safe(o, next, &c->owners, link) {
-		if (!list_empty(&o->conns) ||
-		    time_before(jiffies, o->gone + lease))
+	for (at = last ? last->link.next : c->owners.next; !found && at != &c->owners;
+	     at = next) {
+		next = at->next;
+		o = list_entry(at, struct nswap_owner, link);
+		if (!lease_over(c, o))
 			continue;
-		if (o->held) {
-			nswap_warn(c->node, "an owner has been away for %u s: its %llu pages are dropped; to wait longer: nswapctl set lease_s",
-				   nswap_knob(c->node, lease_s), o->held);
-			nswap_stat_inc(c->node, leases_ended);
+		if (o->held || o->reserves) {
+			lease_end(c, o, t);
+			found = o;
+		} else {
+			nswap_owner_forget_if_idle(c, o);
 		}
-		if (o->held || o->reserves)
-			nswap_owner_drop_all(c, o);
-		nswap_owner_forget_if_idle(c, o);
 	}
 	mutex_unlock(&c->hello);
+	return found;
+}
+
+/**
+ * nswap_owner_sweep() - drop the pages of owners whose lease has run out
+ * @c: cache
+ *
+ * No HELLO waits while they are freed. An owner that comes back meanwhile finds none of
+ * them, and is not forgotten. Each owner is met once.
+ *
+ * Context: process, sleeps.
+ */
+void nswap_owner_sweep(struct nswap_cache *c)
+{
+	struct nswap_owner *o, *next;
+	struct taken t;
+
+	for (o = lease_next(c, NULL, &t); o; o = next) {
+		free_all(c, &t);
+		next = lease_next(c, o, &t);
+		nswap_owner_leave(c, o);
+	}
 }
 
 /*
@@ -415,7 +467,7 @@ struct nswap_owner *nswap_owner_adopt(struct nswap_cache *c, u64 id, u64 epoch)
 	return o;
 }
 
-/* drop the reference of nswap_owner_adopt() or nswap_owner_turn() */
+/* drop a reference, as that of nswap_owner_adopt() or nswap_owner_turn() */
 void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o)
 {
 	u64 id = o->id;

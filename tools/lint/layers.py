@@ -74,7 +74,7 @@ SEES = {
                      "nswap/server/attached.c",
                      "nswap/server/cache.c", "nswap/server/cache_count.c",
                      "nswap/server/cache_sent.c", "nswap/server/held.c",
-                     "nswap/server/owner_turn.c",
+                     "nswap/server/owner.c", "nswap/server/owner_turn.c",
                      "nswap/server/pack.c", "nswap/server/pending.c",
                      "nswap/transport/conn.c", "nswap/transport/refer.c",
                      "nswap/transport/sockaddr.c",
