@@ -15,6 +15,7 @@
 #include "core/nodes.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "policy_select.h"
 #include "survey.h"
 
 /* reply to a request about one node: its attributes, and those that @more adds */
@@ -168,23 +169,18 @@ static int put_next_owner(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /*
- * The device that a dump is about: -ENOENT if the request names none, -ENODEV if the
- * node has none of that name.
+ * What is set on the device that a dump is about itself: nothing if the request names none.
+ * Returns 0; -ENODEV if the node has none of that name.
  */
-static int find_device(struct netlink_callback *cb, struct nswap_node *node,
-		       struct nswap_device_view *v)
+static int find_own(struct netlink_callback *cb, struct nswap_node *node,
+		    const struct nswap_policy *own[NSWAP_POLICY_KINDS])
 {
 	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN,
 						    NSWAP_A_DEVICE_NAME);
-	u32 after = 0;
 
-	if (!name)
-		return -ENOENT;
-	while (nswap_device_next(node, after, v)) {
-		if (!nla_strcmp(name, v->name))
-			return 0;
-		after = v->instance;
-	}
+	memset(own, 0, NSWAP_POLICY_KINDS * sizeof(*own));
+	if (!name || nswap_device_policies(node, nla_data(name), own))
+		return 0;
 	NL_SET_ERR_MSG(cb->extack, "this node has no such device, see: nswapctl device list");
 	return -ENODEV;
 }
@@ -195,17 +191,14 @@ static int find_device(struct netlink_callback *cb, struct nswap_node *node,
 static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct nswap_node *node, unsigned long *after)
 {
-	struct nswap_device_view v;
+	const struct nswap_policy *own[NSWAP_POLICY_KINDS], *p;
 	unsigned long at = *after;
-	const struct nswap_policy *p, *own;
 	unsigned int kind;
 	int err;
 
-	err = find_device(cb, node, &v);
-	if (err == -ENODEV)
-		return err;
+	err = find_own(cb, node, own);
 	if (err)
-		memset(v.policy, 0, sizeof(v.policy));
+		return err;
 	for (;; at = (kind + 1) * POLICIES) {
 		kind = at / POLICIES;
 		if (kind >= NSWAP_POLICY_KINDS)
@@ -214,10 +207,9 @@ static int put_next_policy(struct sk_buff *skb, struct netlink_callback *cb,
 		if (p)
 			break;
 	}
-	own = v.policy[kind];
 	err = nswap_nl_put_policy(skb, kind, p,
-				  p == (own ?: READ_ONCE(node->policy[kind])),
-				  p == own);
+				  p == (own[kind] ?: READ_ONCE(node->policy[kind])),
+				  p == own[kind]);
 	if (!err)
 		*after = at + 1;
 	return err;

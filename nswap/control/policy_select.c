@@ -145,3 +145,27 @@ int nswap_node_set_policy(struct nswap_node *node, const char *device,
 	mutex_unlock(&node->control);
 	return ret;
 }
+
+/**
+ * nswap_device_policies() - what is set on a device itself
+ * @node: node
+ * @name: the device, as in /dev
+ * @own: result, of each kind; NULL where it follows its node
+ *
+ * Nothing else of the device is looked at, however large it is.
+ *
+ * Context: process, sleeps.
+ * Return: false if there is no such device.
+ */
+bool nswap_device_policies(struct nswap_node *node, const char *name,
+			   const struct nswap_policy *own[NSWAP_POLICY_KINDS])
+{
+	const struct nswap_device *dev;
+
+	mutex_lock(&node->control);
+	dev = nswap_device_named(node, name);
+	if (dev)
+		memcpy(own, dev->policy, sizeof(dev->policy));
+	mutex_unlock(&node->control);
+	return dev;
+}

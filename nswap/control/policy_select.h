@@ -15,5 +15,7 @@ int nswap_no_such_policy(enum nswap_policy_kind kind,
 int nswap_node_set_policy(struct nswap_node *node, const char *device,
 			  const char *kind, const char *name,
 			  struct netlink_ext_ack *ext);
+bool nswap_device_policies(struct nswap_node *node, const char *name,
+			   const struct nswap_policy *own[NSWAP_POLICY_KINDS]);
 
 #endif

@@ -74,6 +74,7 @@ enum nswap_point {
 #define NSWAP_INJECT_ASK(kind, name, text) bool nswap_inject_##name(void);
 void nswap_inject_count(u8 from, u8 to);
 void nswap_inject_met(enum nswap_met what, u32 n);
+void nswap_inject_look(void);
 bool nswap_inject_lost(u8 type);
 void nswap_inject_point(u64 id, enum nswap_point at);
 void nswap_inject_freed(struct page *page);
@@ -86,6 +87,10 @@ static inline void nswap_inject_count(u8 from, u8 to)
 }
 
 static inline void nswap_inject_met(enum nswap_met what, u32 n)
+{
+}
+
+static inline void nswap_inject_look(void)
 {
 }
 

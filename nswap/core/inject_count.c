@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts of what happened to slots since the module was loaded, for tests that
- * have to show full coverage: read-only module parameters.
+ * Counts of what happened since the module was loaded, for tests that have to show
+ * full coverage, or that something is not done too often: read-only module parameters.
  *
  *   inject_transitions   "FROM TO count" a line, every legal transition of the
  *                        slot state table and no other
  *   inject_moves_met     "what count" a line: what happened to slots while they
  *                        were MOVING
+ *   inject_looks         how often the exposed pages of a device were counted, which
+ *                        takes as long as the device is large
  *
  * Invariant: counting has no other effect and does not sleep: it is part of
  * every transition, with interrupts off too. All devices are counted together.
@@ -19,6 +21,8 @@
 
 static atomic64_t taken[NSWAP_SLOT_NR][NSWAP_SLOT_NR];
 static atomic64_t met[NSWAP_MET_NR];
+
+static atomic_t looks;
 
 static const char *const states[] = {
 	[NSWAP_SLOT_EMPTY] = "EMPTY",
@@ -93,4 +97,21 @@ void nswap_inject_count(u8 from, u8 to)
 void nswap_inject_met(enum nswap_met what, u32 n)
 {
 	atomic64_add(n, &met[what]);
+}
+
+static int show_looks(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&looks));
+}
+
+static const struct kernel_param_ops looks_ops = {
+	.get = show_looks,
+};
+module_param_cb(inject_looks, &looks_ops, NULL, 0444);
+MODULE_PARM_DESC(inject_looks, "how often the exposed pages of a device were counted");
+
+/* the exposed pages of a device are counted; any */
+void nswap_inject_look(void)
+{
+	atomic_inc(&looks);
 }

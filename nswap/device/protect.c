@@ -28,6 +28,7 @@
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/home_copy.h"
+#include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
@@ -177,6 +178,7 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 
 	strscpy(v->protect, mode == NSWAP_PROTECT_PARITY ? dev->parity->name : protect_names[mode],
 		sizeof(v->protect));
+	nswap_inject_look();
 	v->exposed = protect_exposed(dev);
 	v->lag = nswap_follow_lag(dev);
 	nswap_parity_look(dev, v);

@@ -46,8 +46,8 @@ static int list_policies(const char *device)
 {
 	struct view_policy *policies, *p;
 	size_t nr = view_policies(&policies, device);
-	struct view_device *devices;
-	size_t i, nr_devices = view_devices(&devices);
+	struct view_device *devices = NULL;
+	size_t i, nr_devices = device ? 0 : view_devices(&devices);
 
 	if (ctl_json)
 		json_list(NULL);
@@ -74,7 +74,7 @@ static int list_policies(const char *device)
 	}
 	if (ctl_json)
 		json_end();
-	for (i = 0; i < nr_devices && !device && !ctl_json; i++) {
+	for (i = 0; i < nr_devices && !ctl_json; i++) {
 		if (!devices[i].nr_own)
 			continue;
 		printf("%s has its own: ", devices[i].name);
