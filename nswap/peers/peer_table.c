@@ -10,6 +10,8 @@
  *    after the peer has left the table, so no two peers have one index.
  *  - Sessions run only once the node has a device: a node that only lends
  *    opens no connection.
+ *  - A listed address keeps its peer, and that its threads, until it has led to the node that
+ *    gets its entry: if another one answers there, it is tried again, as if none did.
  *
  * Lock order: peers_lock -> ipt_lock. peers_lock is never held while waiting for
  * a thread.
@@ -204,13 +206,16 @@ static int peer_replaced(struct nswap_peer *peer)
  *
  * Context: process, the session's leader; may allocate when the epoch is new,
  * after the old epoch's page-ins have failed.
- * Return: 0; -ESTALE: another node, or another epoch, and then this peer is LOST;
+ * Return: 0; -ESTALE: another node, or another epoch, and then this peer is LOST unless it
+ * is an address only, which is to be tried again;
  * -EADDRINUSE: another node that has this one's id.
  */
 int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 {
 	struct nswap_node *node = peer->node;
+	const struct nswap_ipt_entry *e = &node->ipt.entry[peer->index];
 	struct nswap_ipt_heard heard;
+	bool again;
 
 	if (!epoch || !id)
 		return -EPROTO;
@@ -222,13 +227,12 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 		return peer_replaced(peer);
 	if (peer->id && nswap_address_lives_elsewhere(peer, &peer->to))
 		return -EADDRINUSE;
-	if (id == node->id) {
-		nswap_peer_lost(peer);
+	if (id == node->id)
 		return -ESTALE;
-	}
 	spin_lock_irq(&node->ipt_lock);
 	heard = nswap_ipt_greeted(&node->ipt, peer->index, &peer->to, id, epoch,
 				  nswap_now_ms());
+	again = !e->id && !e->gone;
 	spin_unlock_irq(&node->ipt_lock);
 	if (heard.was && heard.was != peer->index)
 		peer_lose(node, heard.was);
@@ -239,7 +243,8 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 		spin_unlock(&peer->lock);
 		return 0;
 	}
-	nswap_peer_lost(peer);
+	if (!again)
+		nswap_peer_lost(peer);
 	if (heard.index)
 		nswap_peer_add(node, heard.index);
 	return -ESTALE;

@@ -4,6 +4,7 @@
  * client towards the peer is the peer's state (peer_state.c).
  *
  *   listed, no id    an address the user named, not heard of yet
+ *   the same, gone   another entry has the node that is there, and is listed
  *   id               a node in its present epoch; leaving: it is going down
  *   id, gone         an epoch that is over
  *   version alone    a node of another version of the protocol was heard there;
@@ -167,7 +168,7 @@ static u16 take_for(struct nswap_ipt *t, const struct nswap_addr *addr, u16 was)
 			listed_at = &e->listed_at;
 		if (!nswap_ipt_used(e) || !nswap_addr_equal(&e->addr, addr))
 			continue;
-		if (!e->id && e->listed)
+		if (!e->id && e->listed && !e->gone)
 			return i;
 		if (nswap_ipt_foreign(e))
 			index = i;
@@ -265,6 +266,16 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
 	return h;
 }
 
+/* a known node is at a listed address of which nothing was heard: it is the listed one */
+static void ipt_found(struct nswap_ipt_entry *e, struct nswap_ipt_entry *known)
+{
+	if (!e->listed || e->id || e->gone || known->listed)
+		return;
+	known->listed = true;
+	known->listed_at = e->listed_at;
+	e->gone = true;
+}
+
 /**
  * nswap_ipt_greeted() - record which node a connection led to
  * @t: the table
@@ -275,8 +286,9 @@ struct nswap_ipt_heard nswap_ipt_hear(struct nswap_ipt *t,
  * @now_ms: the time
  *
  * If the result names another index than @index, the node is known under that
- * one, and the connection belongs there or is not needed. A greeting says
- * nothing about leaving: that flag is kept.
+ * one, and the connection belongs there or is not needed. It is listed from then
+ * on, if @index only was, and @index is gone. A greeting says nothing about
+ * leaving: that flag is kept.
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  * Return: what is new, and its index; FULL also if @index is not in use.
@@ -287,12 +299,13 @@ struct nswap_ipt_heard nswap_ipt_greeted(struct nswap_ipt *t, u16 index,
 {
 	struct nswap_ipt_heard h;
 
-	if (!index || index > t->top ||
-	    !nswap_ipt_used(&t->entry[index]))
+	if (!index || index > t->top || !nswap_ipt_used(&t->entry[index]))
 		return (struct nswap_ipt_heard){ .news = NSWAP_IPT_FULL };
 	h = ipt_learn(t, id, epoch, at, now_ms);
 	if (!h.index)
 		return h;
+	if (h.index != index)
+		ipt_found(&t->entry[index], &t->entry[h.index]);
 	nswap_ipt_counter_proved(&t->entry[h.index], at);
 	/* of the epoch before, and what came from elsewhere: it is over */
 	t->entry[h.was].counter = 0;
@@ -328,8 +341,7 @@ static u16 find_at(const struct nswap_ipt *t, const struct nswap_addr *addr)
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (nswap_ipt_used(e) && !e->gone &&
-		    nswap_addr_equal(&e->addr, addr))
+		if (nswap_ipt_used(e) && !e->gone && nswap_addr_equal(&e->addr, addr))
 			return i;
 	}
 	return 0;
@@ -456,8 +468,7 @@ static bool kept_elsewhere(const struct nswap_ipt *t,
 	for (i = 1; i <= t->top; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
 
-		if (i != but && e->listed &&
-		    nswap_addr_equal(&e->listed_at, addr))
+		if (i != but && e->listed && nswap_addr_equal(&e->listed_at, addr))
 			return true;
 	}
 	return false;
@@ -476,7 +487,7 @@ void nswap_ipt_release(struct nswap_ipt *t, u16 index)
 		return;
 	memset(e, 0, sizeof(*e));
 	other = find_at(t, &old.listed_at);
-	if (old.listed && nswap_ipt_foreign(&t->entry[other])) {
+	if (old.listed && other && !t->entry[other].listed) {
 		nswap_ipt_list(t, &old.listed_at);
 	} else if (old.listed && !kept_elsewhere(t, &old.listed_at, index)) {
 		e->listed = true;

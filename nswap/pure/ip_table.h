@@ -16,7 +16,8 @@
 /**
  * struct nswap_ipt_entry - one peer; all zeros: not used
  * @listed: named by the user; survives the peer's reboots
- * @gone: its epoch is over: kept until no slot names it
+ * @gone: its epoch is over: kept until no slot names it; or it is an address whose node has
+ *	another entry
  * @leaving: it announced that it is going down
  * @reboots: for a reboot only
  * @shrinking: it announced that it is reclaiming lent RAM

@@ -220,7 +220,7 @@ static void check_table(const struct walk *w)
 
 		fuzz_check(i <= w->t.top || !nswap_ipt_used(e));
 		fuzz_check(e->free <= e->lent);
-		fuzz_check(!e->gone || e->id);
+		fuzz_check(!e->gone || e->id || e->listed);
 		fuzz_check(!nswap_ipt_foreign(e) || !nswap_ipt_alive(e));
 		check_kept(w, i);
 		check_listed(w, i);

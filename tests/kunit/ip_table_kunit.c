@@ -371,7 +371,8 @@ static bool sound(struct kunit *test, const struct nswap_ipt *t)
 
 	for (i = 1; i <= NSWAP_MAX_PEERS && i <= t->top + 2; i++) {
 		const struct nswap_ipt_entry *e = &t->entry[i];
-		bool nameless = stands_for(e) == LISTED || stands_for(e) == FOREIGN;
+		bool nameless = stands_for(e) == LISTED || stands_for(e) == FOREIGN ||
+				(e->gone && e->listed && !e->id);
 
 		if (i > t->top && nswap_ipt_used(e))
 			goto broken;
@@ -386,7 +387,7 @@ static bool sound(struct kunit *test, const struct nswap_ipt *t)
 			if (nswap_ipt_alive(e) && nswap_ipt_alive(o) &&
 			    e->id == o->id)
 				goto broken;
-			if (nameless && stands_for(o) == LISTED &&
+			if (nameless && !e->gone && stands_for(o) == LISTED &&
 			    nswap_addr_equal(&e->addr, &o->addr))
 				goto broken;
 		}

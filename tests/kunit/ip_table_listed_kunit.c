@@ -56,6 +56,18 @@ static void listed_survives_reboot(struct kunit *test)
 	expect_entry(test, t, 2, KNOWN, 1, 12);
 }
 
+/* entry 1 is gone, and leaves nothing behind: entry 2 is listed at that address */
+static void found_there(struct kunit *test, struct nswap_ipt *t, u16 n)
+{
+	struct nswap_addr at = addr(n);
+
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)GONE);
+	nswap_ipt_release(t, 1);
+	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)UNUSED);
+	KUNIT_EXPECT_TRUE(test, t->entry[2].listed);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &at));
+}
+
 /* a host that is listed by another of its addresses than the one it announces */
 static void listed_by_another_address(struct kunit *test)
 {
@@ -65,8 +77,56 @@ static void listed_by_another_address(struct kunit *test)
 	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
 	expect(test, greeted(t, 1, id(1), 11, 200),
 	       NSWAP_IPT_SAME, 2, 0);
-	KUNIT_EXPECT_EQ(test, stands_for(&t->entry[1]), (u8)LISTED);
 	KUNIT_EXPECT_EQ(test, t->entry[2].heard_ms, 200ull);
+	found_there(test, t, 9);
+	expect_entry(test, t, 2, KNOWN, 1, 11);
+}
+
+/* a known node has moved to a listed address of which nothing was heard */
+static void known_node_moves_to_listed(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_addr nine = addr(9);
+
+	list(t, 9);
+	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
+	nswap_ipt_moved(t, 2, &nine);
+	expect(test, greeted(t, 1, id(1), 11, 200), NSWAP_IPT_SAME, 2, 0);
+	/* a node that comes up there meanwhile gets an entry of its own */
+	expect(test, hear(t, 9, 99, 300), NSWAP_IPT_NEW, 3, 0);
+	found_there(test, t, 9);
+}
+
+/* one that is listed elsewhere: the address stays listed, for the node that was meant */
+static void listed_node_moves_to_listed(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_addr nine = addr(9), one = addr(1);
+
+	list(t, 9);
+	list(t, 1);
+	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
+	nswap_ipt_moved(t, 2, &nine);
+	expect(test, greeted(t, 1, id(1), 11, 200), NSWAP_IPT_SAME, 2, 0);
+	expect_entry(test, t, 1, LISTED, 9, 0);
+	KUNIT_EXPECT_TRUE(test, nswap_addr_equal(&t->entry[2].listed_at, &one));
+}
+
+/* another node is where a listed one was that is forgotten: it is listed there */
+static void listed_node_is_replaced(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	struct nswap_addr nine = addr(9);
+
+	list(t, 9);
+	expect(test, hear(t, 9, 99, 100), NSWAP_IPT_NEW, 1, 0);
+	expect(test, hear(t, 1, 11, 100), NSWAP_IPT_NEW, 2, 0);
+	nswap_ipt_moved(t, 2, &nine);
+	nswap_ipt_forget(t, 1);
+	found_there(test, t, 9);
+	nswap_ipt_forget(t, 2);
+	nswap_ipt_release(t, 2);
+	expect_entry(test, t, 2, LISTED, 9, 0);
 }
 
 /* an announcement changes no address: the listed one is known to work */
@@ -150,6 +210,9 @@ static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_is_adopted_by_greeting),
 	KUNIT_CASE(listed_survives_reboot),
 	KUNIT_CASE(listed_by_another_address),
+	KUNIT_CASE(known_node_moves_to_listed),
+	KUNIT_CASE(listed_node_moves_to_listed),
+	KUNIT_CASE(listed_node_is_replaced),
 	KUNIT_CASE(listed_address_stays),
 	KUNIT_CASE(listed_node_moves),
 	KUNIT_CASE(listed_is_listed_again),

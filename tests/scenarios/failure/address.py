@@ -106,6 +106,62 @@ def test_listed(t):
     client.device_del(dev)
 
 
+def threads(node, index):
+    """The threads of a session, by their numbers."""
+    name = f"nswap/{node.stat()['node']['number']}-{index}"
+    found = node.run("grep -H . /proc/[0-9]*/comm", check=False).out.splitlines()
+    return sorted(path for path, _, comm in (line.partition(":") for line in found)
+                  if comm.partition(".")[0] == name)
+
+
+def test_listed_found(t):
+    """The lender, known by broadcast, gets an address that the client lists: it is the
+    listed one from then on, and nothing else is at that address."""
+    cluster = t.cluster(2)
+    client, lender = cluster
+    lender.up(lend="32M", dead_after=DEAD_AFTER)
+    client.up(lend="0", dead_after=DEAD_AFTER, peers=["10.77.0.101"])
+    cluster.wait_connected()
+    dev, slots = filled(client, t.seed)
+    with slots:
+        index = client.peers()[lender.addr]["index"]
+        equal(len(client.ctl("peers")), 2, "peers, one of them an address")
+        readdress(lender, 101)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+        is_up(client, lender)
+        wait_for(lambda: [(p["index"], p["listed"]) for p in client.ctl("peers")] ==
+                 [(index, True)], 20, "the lender is the listed peer")
+        is_up(client, lender)
+    client.device_del(dev)
+
+
+def test_listed_kept(t):
+    """The client lists the lender, an address that the lender gets and one that it gets
+    itself: both stay listed, and keep their threads."""
+    cluster = t.cluster(2)
+    client, lender = cluster
+    lender.up(lend="32M", dead_after=DEAD_AFTER)
+    client.up(lend="0", dead_after=DEAD_AFTER,
+              peers=["10.77.0.101", "10.77.0.102", lender])
+    cluster.wait_connected()
+    dev, slots = filled(client, t.seed)
+    with slots:
+        peers = client.peers()
+        alone = [peers[f"10.77.0.{host}"]["index"] for host in (101, 102)]
+        readdress(lender, 101)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+        is_up(client, lender)
+        readdress(client, 102)
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+        before = [threads(client, index) for index in alone]
+        true(all(before), "both addresses have threads")
+        hold(13)        # what has no use is swept every 5 s
+        equal([threads(client, index) for index in alone], before, "threads")
+        equal([p["listed"] for p in client.ctl("peers") if p["index"] in alone],
+              [True, True], "both addresses are listed")
+    client.device_del(dev)
+
+
 def test_address_taken(t):
     """Another node comes up at the address that the lender has left: it is another
     peer, the lender's pages are there, and both are used."""
