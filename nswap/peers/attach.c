@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Attaching: each peer is told of what class a device is, and how many pages to set
- * aside for it, once in every session; again while the reserve is short.
+ * aside for it, once in every session; again while the reserve is short, or the peer has
+ * refused for want of memory.
  *
  *   device add: all peers that are up, one after the other; shares are equal as long as
  *               there is room, what they lack is asked of those that have more
- *   session up, short: (tick) ATTACH -> ATTACHED, the next device
+ *   session up, short, refused: (tick) ATTACH -> ATTACHED, the next device
  *
  * Invariants:
  *  - A device of class normal without a reserve is never attached: peers take it for that.
@@ -13,6 +14,9 @@
  *  - Peers are not asked for more than the reserve together, but for those that are dead:
  *    one that comes back is asked for what the others lack.
  *  - The one ATTACH of a peer is claimed while it is under way.
+ *  - A peer's @attached passes over no device: one that is told of out of turn, while it is
+ *    added, moves it only if none before it is left; and an answer never undoes that all are
+ *    to be said again.
  *
  * Nothing here sleeps but nswap_attach_device().
  */
@@ -28,7 +32,7 @@
 #include "pure/peer_state.h"
 
 #define ANSWER_WAIT	(2 * HZ)
-#define SHORT_AGAIN	(2 * HZ)	/* ask again for what a reserve lacks */
+#define SAY_AGAIN	(2 * HZ)	/* while a reserve is short, or a device was refused */
 
 static bool attach_wanted(const struct nswap_device *dev)
 {
@@ -104,6 +108,16 @@ static struct nswap_device *attach_next(const struct nswap_peer *peer)
 	return next;
 }
 
+/* a peer has answered for a device; inside rcu_read_lock() */
+static void attach_told(struct nswap_peer *peer, u32 instance)
+{
+	u32 was = READ_ONCE(peer->attached);
+	struct nswap_device *next = attach_next(peer);
+
+	if (instance > was && (!next || next->instance >= instance))
+		cmpxchg(&peer->attached, was, instance);
+}
+
 static int attach_answered(struct nswap_msg *m)
 {
 	struct nswap_ctl *c = container_of(m, struct nswap_ctl, m);
@@ -121,9 +135,11 @@ static int attach_answered(struct nswap_msg *m)
 	dev = nswap_device_find(peer->node, instance);
 	if (dev)
 		nswap_reserve_told(dev, peer->index, le32_to_cpu(rx->nr));
+	attach_told(peer, instance);
 	rcu_read_unlock();
-	if (instance > READ_ONCE(peer->attached))
-		WRITE_ONCE(peer->attached, instance);
+	/* pairs with attach_again(), which goes back to the first device after that */
+	if (rx->status)
+		smp_store_release(&peer->attach_refused, true);
 	nswap_ctl_release(c);
 	wake_up_all(&peer->wait);
 	nswap_attach_tick(peer);
@@ -143,6 +159,7 @@ void nswap_attach_session(struct nswap_peer *peer)
 {
 	struct nswap_device *dev;
 
+	WRITE_ONCE(peer->attach_refused, false);
 	WRITE_ONCE(peer->attached, 0);
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &peer->node->devices, link)
@@ -150,14 +167,16 @@ void nswap_attach_session(struct nswap_peer *peer)
 	rcu_read_unlock();
 }
 
-/* now and then, if a reserve is short, all is said again; inside rcu_read_lock() */
+/* now and then, if a reserve is short or it refused, all is said again; inside rcu_read_lock() */
 static void attach_again(struct nswap_peer *peer)
 {
 	struct nswap_device *dev;
 
 	if (time_before(jiffies, READ_ONCE(peer->attach_again)))
 		return;
-	WRITE_ONCE(peer->attach_again, jiffies + SHORT_AGAIN);
+	WRITE_ONCE(peer->attach_again, jiffies + SAY_AGAIN);
+	if (xchg(&peer->attach_refused, false))
+		WRITE_ONCE(peer->attached, 0);
 	list_for_each_entry_rcu(dev, &peer->node->devices, link)
 		if (dev->reserve && READ_ONCE(dev->attached) &&
 		    nswap_attach_reserved(dev) != nswap_reserve_wanted(dev))

@@ -123,7 +123,8 @@ struct nswap_reconcile {
  * @claim_over: the answer has come, or will not come; likewise
  * @attach: ATTACH
  * @attached: devices up to this instance were attached in this session
- * @attach_again: jiffies when a reserve that is short is asked for again
+ * @attach_again: jiffies when a reserve that is short, or a device it refused, is said again
+ * @attach_refused: it refused a device, and they were not said again since
  * @reconcile: comparison
  */
 struct nswap_peer {
@@ -191,6 +192,7 @@ struct nswap_peer {
 	struct nswap_ctl attach;
 	u32 attached;
 	unsigned long attach_again;
+	bool attach_refused;
 	struct nswap_reconcile reconcile;
 };
 

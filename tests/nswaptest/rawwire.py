@@ -231,7 +231,9 @@ class Peer:
     version, features and greets (version of the GREET, if another) may be
     changed at any time; hellos are those heard, asked counts (type, flags).
     full: it takes no page; free_ack, load_reply, store_ack: seconds until a FREE, a LOAD
-    or a STORE, whose pages it has then, is answered; held_up, if it is an event: a
+    or a STORE, whose pages it has then, is answered; attached: likewise an ATTACH, by device
+    instance; refuses: instances that it has no memory to attach; told: (type, instance) of
+    each ATTACH and FREE_DEVICE; held_up, if it is an event: a
     HOLD_ASK that goes on with an earlier one waits for it; slow, if it is an event: no
     page is taken before it; tells: what it
     answers to a STAT, a Message, None for nothing at all; movers: ids of those that CLAIMs
@@ -248,6 +250,7 @@ class Peer:
         self.refused, self.movers = 0, set()
         self.full, self.free_ack, self.held_up = False, 0, None
         self.load_reply, self.store_ack, self.slow, self.tells = 0, 0, None, None
+        self.attached, self.refuses, self.told = {}, set(), []
         self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
@@ -351,6 +354,8 @@ class Peer:
                     key = (question.kind, question.flags)
                     self.asked[key] = self.asked.get(key, 0) + 1
                     answer = self._handle(question)
+                    if question.kind in (ATTACH, FREE_DEVICE):
+                        self.told.append((question.kind, question.instance))
                 if not answer:
                     continue
                 answer.ident = question.ident
@@ -358,7 +363,8 @@ class Peer:
                 answer.instance = question.instance
                 answer.free = 0 if self.full else 2048
                 later = {FREE: self.free_ack, LOAD: self.load_reply,
-                         STORE: self.store_ack}.get(question.kind)
+                         STORE: self.store_ack,
+                         ATTACH: self.attached.get(question.instance)}.get(question.kind)
                 if later:
                     threading.Timer(later, self._answer, (sock, answer)).start()
                 else:
@@ -384,6 +390,8 @@ class Peer:
             self.pages = {k: v for k, v in self.pages.items()
                           if k[0] != q.instance}
             return Message(FREE_ACK)
+        if q.kind == ATTACH:
+            return Message(ATTACHED, status=NO_ROOM if q.instance in self.refuses else OK)
         if q.kind == HOLD_ASK:
             return self._list(q)
         if q.kind == GRANT_ASK:

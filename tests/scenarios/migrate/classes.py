@@ -4,8 +4,10 @@
         node0 ------ node1     node0 owns the pages, node1 shrinks or is filled,
              `------ node2     node2 has room, or is another owner
 """
+import contextlib
+
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
-from nswaptest.rawwire import Peer
+from nswaptest.rawwire import ATTACH, HAS_CLASSES, Peer
 from nswaptest.work import Slots
 
 DESCRIPTION = "lenders drop droppable pages first, move critical ones first, keep reserves"
@@ -372,3 +374,41 @@ def test_old_peer(t):
         client.device_del(name)
     finally:
         peer.close()
+
+
+@contextlib.contextmanager
+def told_by_hand(t):
+    """A client, and a peer by hand that knows classes, with a session between them."""
+    client, last = t.cluster(2)
+    client.up(lend="0")
+    peer = Peer(last, [client], features=HAS_CLASSES)
+    try:
+        plain = add(client, "--size", SIZE)
+        wait_for(lambda: client.peers()[last.addr]["state"] == "up", 10, "a session")
+        client.device_del(plain)
+        yield client, peer
+    finally:
+        peer.close()
+
+
+def test_refused(t):
+    """A peer had no memory to attach a device: it is told of it again."""
+    with told_by_hand(t) as (client, peer):
+        peer.refuses = {2}
+        name = add(client, "--size", SIZE, "--class", "critical")
+        wait_for(lambda: peer.told.count((ATTACH, 2)) > 1, 15, "it is told again")
+        peer.refuses = set()
+        client.device_del(name)
+
+
+def test_refused_slowly(t):
+    """The same while it attaches another device, for longer than it takes until it would
+    be told again."""
+    with told_by_hand(t) as (client, peer):
+        peer.refuses, peer.attached = {2}, {3: 3.5}
+        names = [add(client, "--size", SIZE, "--class", "critical") for _ in range(2)]
+        peer.refuses, peer.attached = set(), {}
+        then = peer.told.index((ATTACH, 3))
+        wait_for(lambda: (ATTACH, 2) in peer.told[then:], 15, "it is told of the first again")
+        for name in names:
+            client.device_del(name)
