@@ -46,6 +46,7 @@
 #include "tiering/prefetcher.h"
 #include "tiering/promote.h"
 
+#define CLAIM_WAIT	(10 * HZ)	/* longer than a peer may owe an answer, suspicion.c */
 #define FORGET_WAIT	(2 * HZ)
 #define CONNECT_WAIT	(2 * HZ)
 
@@ -209,18 +210,35 @@ static void wait_for_sessions(struct nswap_node *node)
 		schedule_timeout_killable(HZ / 50);
 }
 
-/* peers without a session are told by comparison once their session is back */
+/*
+ * Claim a peer's FREE_DEVICE, when that of another device is answered and no ATTACH, which
+ * may be of this one, is under way any more. False if it has no session, or does not answer.
+ */
+static bool claim_forget(struct nswap_peer *peer, unsigned long until)
+{
+	long left = until - jiffies;
+	bool mine = false;
+
+	wait_event_timeout(peer->wait, READ_ONCE(peer->state) != NSWAP_PEER_UP ||
+			   (!nswap_ctl_claimed(&peer->attach) &&
+			    (mine = nswap_ctl_claim(&peer->forget))), max(left, 0L));
+	return mine;
+}
+
+/*
+ * A device has left the list. Peers without a session find out by comparison once their
+ * session is back, and that they are not told of it again.
+ */
 static void tell_peers(struct nswap_device *dev)
 {
-	unsigned long until = jiffies + FORGET_WAIT;
+	unsigned long until = jiffies + CLAIM_WAIT;
 	struct nswap_peer *peer;
 	unsigned int i;
 
 	nswap_for_each_peer(dev->node, i, peer) {
 		struct nswap_ctl *c = &peer->forget;
 
-		if (READ_ONCE(peer->state) != NSWAP_PEER_UP ||
-		    !nswap_ctl_claim(c)) {
+		if (!claim_forget(peer, until)) {
 			nswap_reconcile_soon(peer);
 		} else {
 			c->m.hdr.instance = cpu_to_le32(dev->instance);
@@ -228,6 +246,7 @@ static void tell_peers(struct nswap_device *dev)
 		}
 		nswap_peer_put(peer);
 	}
+	until = jiffies + FORGET_WAIT;
 	nswap_for_each_peer(dev->node, i, peer) {
 		long left = until - jiffies;
 
@@ -242,15 +261,22 @@ static void tell_peers(struct nswap_device *dev)
 /* class and reserve, if it has any: peers that know them before its first page */
 static int add_at_peers(struct nswap_device *dev, struct netlink_ext_ack *ext)
 {
-	int ret;
-
 	if (dev->class == NSWAP_DEV_NORMAL && !dev->reserve)
 		return 0;
 	wait_for_sessions(dev->node);
-	ret = nswap_class_attach(dev, ext);
-	if (ret)
+	return nswap_class_attach(dev, ext);
+}
+
+/* it could not be added after all: peers that were told of it forget it */
+static void add_failed(struct nswap_device *dev)
+{
+	list_del_rcu(&dev->link);
+	nswap_parity_hide(dev);
+	synchronize_rcu();
+	nswap_return_wait(dev);
+	if (dev->attached)
 		tell_peers(dev);
-	return ret;
+	free_device(dev);
 }
 
 /*
@@ -295,11 +321,7 @@ int nswap_device_add(struct nswap_node *node,
 			NL_SET_ERR_MSG(ext, "no memory, or the block layer refused the device");
 	}
 	if (ret) {
-		list_del_rcu(&dev->link);
-		nswap_parity_hide(dev);
-		synchronize_rcu();
-		nswap_return_wait(dev);
-		free_device(dev);
+		add_failed(dev);
 		goto out;
 	}
 	mutex_lock(&devices_lock);
@@ -394,8 +416,8 @@ out:
 
 /*
  * Remove a device, its pages at peers, and those of its write cache. Context: process,
- * sleeps; waits until home and flash have ended all I/O begun, and at most 2 s for the
- * peers. Returns 0, -ENODEV, -EBUSY.
+ * sleeps; waits until home and flash have ended all I/O begun, and for the peers at most
+ * 2 s, 12 s if other devices are being removed. Returns 0, -ENODEV, -EBUSY.
  */
 int nswap_device_del(struct nswap_node *node, const char *name,
 		     struct netlink_ext_ack *ext)

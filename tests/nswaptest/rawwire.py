@@ -231,8 +231,8 @@ class Peer:
     version, features and greets (version of the GREET, if another) may be
     changed at any time; hellos are those heard, asked counts (type, flags).
     full: it takes no page; free_ack, load_reply, store_ack: seconds until a FREE, a LOAD
-    or a STORE, whose pages it has then, is answered; attached: likewise an ATTACH, by device
-    instance; refuses: instances that it has no memory to attach; told: (type, instance) of
+    or a STORE, whose pages it has then, is answered; attached, forgets: likewise an ATTACH
+    or a FREE_DEVICE, by device instance; refuses: instances that it has no memory to attach; told: (type, instance) of
     each ATTACH and FREE_DEVICE; held_up, if it is an event: a
     HOLD_ASK that goes on with an earlier one waits for it; slow, if it is an event: no
     page is taken before it; tells: what it
@@ -250,7 +250,7 @@ class Peer:
         self.refused, self.movers = 0, set()
         self.full, self.free_ack, self.held_up = False, 0, None
         self.load_reply, self.store_ack, self.slow, self.tells = 0, 0, None, None
-        self.attached, self.refuses, self.told = {}, set(), []
+        self.attached, self.forgets, self.refuses, self.told = {}, {}, set(), []
         self._lock, self._out = threading.Lock(), threading.Lock()
         self._stop, self._ticket, self._socks = False, 0, []
         with inside(node):
@@ -364,7 +364,9 @@ class Peer:
                 answer.free = 0 if self.full else 2048
                 later = {FREE: self.free_ack, LOAD: self.load_reply,
                          STORE: self.store_ack,
-                         ATTACH: self.attached.get(question.instance)}.get(question.kind)
+                         ATTACH: self.attached.get(question.instance),
+                         FREE_DEVICE: self.forgets.get(question.instance),
+                         }.get(question.kind)
                 if later:
                     threading.Timer(later, self._answer, (sock, answer)).start()
                 else:

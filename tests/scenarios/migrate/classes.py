@@ -7,7 +7,7 @@
 import contextlib
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
-from nswaptest.rawwire import ATTACH, HAS_CLASSES, Peer
+from nswaptest.rawwire import ATTACH, FREE_DEVICE, HAS_CLASSES, Peer
 from nswaptest.work import Slots
 
 DESCRIPTION = "lenders drop droppable pages first, move critical ones first, keep reserves"
@@ -412,3 +412,27 @@ def test_refused_slowly(t):
         wait_for(lambda: (ATTACH, 2) in peer.told[then:], 15, "it is told of the first again")
         for name in names:
             client.device_del(name)
+
+
+def test_deleted_together(t):
+    """A peer that has not answered for one deleted device yet is told of the other."""
+    with told_by_hand(t) as (client, peer):
+        peer.forgets = {2: 1.5}
+        first, second = [add(client, "--size", SIZE) for _ in range(2)]
+        deleting = client.popen([client.prog("nswapctl"), "device", "del", first])
+        wait_for(lambda: (FREE_DEVICE, 2) in peer.told, 10, "the first is deleted there")
+        client.device_del(second)
+        wait_for(lambda: (FREE_DEVICE, 3) in peer.told, 10, "the second as well")
+        equal(deleting.wait(20).code, 0, "exit code of the first deletion")
+
+
+def test_refused_for_good(t):
+    """A device whose reserve is refused is not asked for again once its peers were told
+    that it is gone, though they take their time."""
+    with told_by_hand(t) as (client, peer):
+        for instance in range(2, 6):
+            peer.forgets = {instance: 2.5}
+            client.refused("device", "add", "--size", SIZE, "--reserve", "1M")
+            wait_for(lambda of=instance: (FREE_DEVICE, of) in peer.told, 10, "it was told")
+            equal([kind for kind, of in peer.told if of == instance],
+                  [ATTACH, ATTACH, FREE_DEVICE], "what the peer was told")
