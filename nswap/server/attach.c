@@ -11,7 +11,7 @@
  *    lacks: all that is being filled for the owner is counted against it. A store may
  *    exceed it by what is under way on its owner's own connections.
  *
- * Lock order: owner->lock -> cache->lock. Nothing here sleeps unless it says so.
+ * Lock order: hello -> owner->lock -> cache->lock. Nothing here sleeps unless it says so.
  */
 #include <linux/slab.h>
 
@@ -22,6 +22,8 @@
 #include "owner.h"
 #include "pack.h"
 #include "server.h"
+
+#define SAID_S		60u	/* an owner's session has said all its devices */
 
 /* count and sort the pages of it that were here first; @o: owner, its lock held */
 static void attach_adopt(struct nswap_cache *c, struct nswap_owner *o,
@@ -95,6 +97,7 @@ u16 nswap_attach_set(struct nswap_cache *c, struct nswap_srv_conn *conn, u32 ins
 			attach_adopt(c, o, a);
 			list_add_tail(&a->link, &o->attached);
 		}
+		a->session = conn->session;
 		*reserved = nswap_cache_reserve(c, o, a, wanted);
 	}
 	spin_unlock(&o->lock);
@@ -119,6 +122,53 @@ void nswap_attach_end(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		nswap_pack_detach(c, o, instance);
 	spin_unlock(&o->lock);
 	kfree(a);
+}
+
+/*
+ * Forget the devices that an owner has not said again in its session, which began long enough
+ * ago: they were deleted while it had none, or FREE_DEVICE was lost. Those with pages stay until
+ * it has compared these.
+ */
+static void attach_forget(struct nswap_cache *c, struct nswap_owner *o)
+{
+	struct nswap_attached *a, *next;
+	LIST_HEAD(gone);
+
+	spin_lock(&o->lock);
+	list_for_each_entry_safe(a, next, &o->attached, link) {
+		if (a->session == o->session)
+			continue;
+		/* what is held of it and does not count yet */
+		nswap_cache_count(c, o, a->instance, 0, 0);
+		if (a->held)
+			continue;
+		nswap_cache_reserve(c, o, a, 0);
+		list_move(&a->link, &gone);
+		nswap_pack_detach(c, o, a->instance);
+	}
+	spin_unlock(&o->lock);
+	nswap_attached_free(&gone);
+}
+
+/**
+ * nswap_attach_sweep() - forget devices that are gone
+ * @c: cache
+ *
+ * An owner says all its devices within a few seconds of each session. One that it has not
+ * said in SAID_S, or its lease, was deleted.
+ *
+ * Context: process, sleeps.
+ */
+void nswap_attach_sweep(struct nswap_cache *c)
+{
+	unsigned long said = min(nswap_knob(c->node, lease_s), SAID_S) * HZ;
+	struct nswap_owner *o;
+
+	mutex_lock(&c->hello);
+	list_for_each_entry(o, &c->owners, link)
+		if (!list_empty(&o->conns) && !time_before(jiffies, o->began + said))
+			attach_forget(c, o);
+	mutex_unlock(&c->hello);
 }
 
 /* are all pages of critical devices? */

@@ -12,6 +12,7 @@
  * @link: in the owner's list; under the owner's lock
  * @instance: device instance
  * @class: enum nswap_device_class
+ * @session: of the owner, in which it was said last; under the owner's lock
  * @reserve: pages that are to be here, or set aside, in any case; under the cache's lock
  * @held: pages of it in the owner's tree and pending; likewise
  * @ram: pages of RAM that these take; likewise
@@ -20,6 +21,7 @@ struct nswap_attached {
 	struct list_head link;
 	u32 instance;
 	u8 class;
+	u64 session;
 	u32 reserve;
 	u64 held;
 	u64 ram;

@@ -104,6 +104,7 @@ struct nswap_ready {
  *	cache's lock
  * @epoch: boot epoch
  * @session: newest session; messages of others are refused
+ * @began: jiffies when that began; under the cache's hello mutex
  * @ticket: of the connection that opened the session; used at hello only
  * @tree: its pages
  * @lru: those that are not being moved, by class, least recently used first
@@ -146,6 +147,7 @@ struct nswap_owner {
 	spinlock_t lock;
 	u64 epoch;
 	u64 session;
+	unsigned long began;
 	u64 ticket;
 	struct rb_root tree;
 	struct list_head lru[NSWAP_DEV_CLASSES];

@@ -30,6 +30,7 @@
 #include "base/log.h"
 #include "core/node.h"
 #include "keys/identity.h"
+#include "attach.h"
 #include "attached.h"
 #include "held.h"
 #include "owner.h"
@@ -238,6 +239,7 @@ static u16 new_session(struct nswap_cache *c, struct nswap_owner *o,
 	o->session = session;
 	spin_unlock(&o->lock);
 	o->ticket = conn->ticket;
+	o->began = jiffies;
 	owner_fence(c, o);
 	if (other_epoch)
 		nswap_stat_inc(c->node, owners_rebooted);
@@ -417,7 +419,8 @@ static struct nswap_owner *lease_next(struct nswap_cache *c, struct nswap_owner 
 }
 
 /**
- * nswap_owner_sweep() - drop the pages of owners whose lease has run out
+ * nswap_owner_sweep() - drop the pages of owners whose lease has run out, and what is set aside
+ *	for devices that are gone
  * @c: cache
  *
  * No HELLO waits while they are freed. An owner that comes back meanwhile finds none of
@@ -430,6 +433,7 @@ void nswap_owner_sweep(struct nswap_cache *c)
 	struct nswap_owner *o, *next;
 	struct taken t;
 
+	nswap_attach_sweep(c);
 	for (o = lease_next(c, NULL, &t); o; o = next) {
 		free_all(c, &t);
 		next = lease_next(c, o, &t);

@@ -8,6 +8,7 @@ import contextlib
 
 from nswaptest.check import at_least, at_most, equal, hold, true, wait_for
 from nswaptest.rawwire import ATTACH, FREE_DEVICE, HAS_CLASSES, Peer
+from nswaptest.served import owner
 from nswaptest.work import Slots
 
 DESCRIPTION = "lenders drop droppable pages first, move critical ones first, keep reserves"
@@ -332,6 +333,35 @@ def test_reserve_after_cut(t):
              "the other one keeps all of it")
     at_least(server(second)["set_aside_pages"], 8 * MIB, "pages set aside there")
     client.device_del(name)
+
+
+def test_deleted_in_cut(t):
+    """A device is deleted while its lender cannot be reached: that gives its pages and its
+    reserve back once it can, and nothing of the devices that are still there."""
+    cluster = start(t, ["32M"])
+    client, lender = cluster
+    kept = add(client, "--size", SIZE, "--reserve", "4M")
+    cheap = add(client, "--size", SIZE, "--class", "droppable")
+    gone = add(client, "--size", SIZE, "--reserve", "8M")
+    with Slots(gone, t.seed) as slots:
+        fill(slots, 128)
+    equal(owner(lender, client)["reserved_pages"], 12 * MIB - 128, "pages reserved")
+    cluster.cut(client, lender)
+    wait_for(lambda: client.peers()[lender.addr]["state"] != "up", 20, "it is suspected")
+    client.device_del(gone)
+    cluster.heal(client, lender)
+    client.wait_sessions()
+    lender.ctl("set", "lease_s", "5")
+    wait_for(lambda: owner(lender, client)["reserved_pages"] == 4 * MIB and
+             server(lender)["held_pages"] == 0, 20, "no page of it is kept")
+    equal(device(client, kept)["reserved_bytes"], 4 << 20, "reserve of another device")
+    with Slots(cheap, t.seed) as slots:
+        fill(slots, 512)
+        lender.ctl("lend", "0")
+        wait_for(lambda: server(lender)["pages_dropped"] == 512, 20,
+                 "the droppable device is one still")
+    client.device_del(kept)
+    client.device_del(cheap)
 
 
 def test_bad_input(t):
