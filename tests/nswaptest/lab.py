@@ -23,6 +23,7 @@ from . import check, covered
 from .cluster import Cluster as Base
 from .cluster import Done, Node as BaseNode, Process as BaseProcess, shown
 from .netns import inside
+from .work import Slots
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -371,6 +372,7 @@ class Cluster(Base):
                 process.kill()
                 process.popen.wait()
         self.heal()
+        Slots.close_all()
         wrong = [self._must("swapoff", line.split()[0]) for line in
                  pathlib.Path("/proc/swaps").read_text().splitlines()[1:]]
         if module_loaded():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Workloads of scenarios: the eater, and single slots of a device."""
+import contextlib
 import hashlib
 import json
 import mmap
@@ -61,17 +62,40 @@ class Slots:
     """Single slots of a device, written and compared by the scenario itself
     (lab only).  A slot's content is f(seed, slot, write count): random, or what
     text.page() makes of that."""
+    made = []
 
     def __init__(self, dev, seed=1, data="random"):
         self.seed = seed
         self.data = data
         self.count = {}
         self.slowest = 0.0
+        self._calls = []    # an entry for each read or write that has not ended
         self._file = os.open(f"/dev/{dev}", os.O_RDWR | os.O_DIRECT)
+        self.made.append(self)
 
     def close(self):
-        """Close the device."""
-        os.close(self._file)
+        """Close the device; other threads read and write nothing from then on."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    @classmethod
+    def close_all(cls, seconds=30):
+        """Close those that a test has left open, as one does that missed a moment, and wait
+        for what its threads read and write: a device that is in use is not deleted."""
+        for slots in cls.made:
+            slots.close()
+        with contextlib.suppress(check.Unmet):
+            check.wait_for(lambda: not any(slots._calls for slots in cls.made), seconds, "")
+        cls.made.clear()
+
+    def _call(self, call, buffers, slot):
+        """One read or write; bytes."""
+        self._calls.append(slot)
+        try:
+            return call(self._file, buffers, slot * PAGE)
+        finally:
+            self._calls.pop()
 
     def __enter__(self):
         return self
@@ -93,20 +117,20 @@ class Slots:
         with mmap.mmap(-1, slots * PAGE) as buffer:
             for i in range(slots):
                 buffer[i * PAGE:(i + 1) * PAGE] = self.page(first + i)
-            put = os.pwrite(self._file, buffer, first * PAGE)
+            put = self._call(os.pwrite, buffer, first)
         check.equal(put, slots * PAGE, f"bytes written at slot {first}")
 
     def read(self, slot):
         """A slot's content as the device gives it; OSError if it fails."""
         with mmap.mmap(-1, PAGE) as buffer:
-            got = os.preadv(self._file, [buffer], slot * PAGE)
+            got = self._call(os.preadv, [buffer], slot)
             check.equal(got, PAGE, f"bytes read at slot {slot}")
             return bytes(buffer)
 
     def read_run(self, first, count):
         """Adjacent slots in one call: the contents, or OSError."""
         with mmap.mmap(-1, count * PAGE) as buffer:
-            got = os.preadv(self._file, [buffer], first * PAGE)
+            got = self._call(os.preadv, [buffer], first)
             check.equal(got, count * PAGE, f"bytes read from slot {first} on")
             return [buffer[i * PAGE:(i + 1) * PAGE] for i in range(count)]
 
