@@ -8,7 +8,7 @@ import contextlib
 import random
 import struct
 
-from nswaptest.check import at_least, equal, wait_for
+from nswaptest.check import Unmet, at_least, equal, wait_for
 from nswaptest.rawwire import (CLAIM, CONTROL, GRANT_ASK, HAS_ALL, HAS_SHORT, LOAD, MOVE, MOVED,
                                MOVED_ACK, NO_ROOM, OK, PAGE, PING, RETURN, RETURN_ACK,
                                SHORT, STORE, STORES, Link, Message, Peer, carried, carrying)
@@ -230,8 +230,17 @@ def test_moved_whole(t):
     moved(t, HAS_ALL & ~HAS_SHORT)
 
 
+def has_room(mover, other, pages):
+    """Wait until a mover knows that another node has room for so many pages: it brings back
+    what it knows no room for."""
+    wait_for(lambda: mover.peers().get(other.addr, {}).get("free_pages", 0) >= pages, 10,
+             f"{mover} knows of room at {other}")
+
+
 def claim(owner, there, claimed, generation=lambda slot: 1):
     """Claim the pages that the owner was told of since; were there any?"""
+    if owner.home:
+        raise Unmet("pages were brought back: the other node had no room to give just then")
     new = [slot for slot in list(owner.told) if slot not in claimed][:32]
     if new:
         names = b"".join(struct.pack("<QII", slot, 1, generation(slot)) for slot in new)
@@ -250,6 +259,7 @@ def test_handed_on(t):
         wait_for(lambda: owner.addr in cluster[2].peers() and
                  cluster[2].addr in cluster[1].peers(), 10, "all are heard")
         with session(cluster[0], cluster[2].addr) as there:
+            has_room(cluster[1], cluster[2], 300)
             cluster[1].ctl("lend", "0")
             claimed = set()
             wait_for(lambda: not claim(owner, there, claimed) and len(claimed) == 300, 30,

@@ -209,6 +209,7 @@ def test_shrink(t):
                                                  lambda slot: pages.held[slot][0]) and done(),
                          30, "the pages are moved", every=0.002)
 
+            short.has_room(cluster[1], cluster[2], UNCLAIMED)
             least = before["ram_pages"] // 2
             cluster[1].ctl("lend", f"{least * 4}K")
             follow(lambda: server(cluster[1])["ram_pages"] <= least)
