@@ -196,6 +196,12 @@ def flows(client, peer):
             for line in lines.splitlines() if line.startswith("ESTAB")}
 
 
+def whole(client, peer):
+    """The ports of all three connections, in order, of a session that stands."""
+    ports = shown(client, peer)[0] == "up" and sorted(flows(client, peer))
+    return ports if ports and len(ports) == 3 else None
+
+
 def rewriting(slots, first, stop):
     """Rewrite slots again and again, so that something is always heard."""
     while not stop.wait(0.02):
@@ -219,9 +225,7 @@ def lose_flows(t, each):
             for turn in range(3):
                 if not each and max(slowest, default=0) >= 1:
                     break
-                wait_for(lambda: shown(client, peer)[0] == "up" and
-                         len(flows(client, peer)) == 3, 20, "a whole session")
-                port = sorted(flows(client, peer))[turn]
+                port = wait_for(lambda: whole(client, peer), 20, "a whole session")[turn]
                 with flow_lost(client, port):
                     for cpu in range(os.cpu_count()):
                         os.sched_setaffinity(0, {cpu})

@@ -89,8 +89,12 @@ def written(dev, t, slots=ENOUGH):
 
 def wait_prefetched(node, pages, what=""):
     """Wait until so many pages of the one device have a copy on flash."""
-    wait_for(lambda: node.devices()[0]["flash_used_slots"] >= pages, 20,
-             f"{pages} pages are on flash {what}")
+    wait_for(lambda: min(on_flash(node)) >= pages, 20, f"{pages} pages are on flash {what}")
+
+
+def on_flash(node):
+    """Slots of flash that are used, and copies that were made: at first they are on the way."""
+    return node.devices()[0]["flash_used_slots"], counters(node)["pages_prefetched"]
 
 
 def prefetch_all(node, pages):
@@ -160,8 +164,7 @@ def test_switching(t):
         told = []
         for read in reads:
             node.ctl("policy", "read", read)
-            for names in itertools.product(whens(known), known["count"],
-                                           known["which"]):
+            for names in itertools.product(whens(known), known["count"], known["which"]):
                 done = one_combination(node, work, *names)
                 equal(work.poll(), None, "the program runs")
                 told.append([*names, read, *done])
@@ -181,6 +184,7 @@ def test_policies(t):
         node.ctl("prefetch", "on")
         wait_prefetched(node, 1, "the hand has passed all that were written")
         node.ctl("prefetch", "off")
+        wait_for(lambda: len(set(on_flash(node))) == 1, 10, "no copy is on its way")
         passed = counters(node)["pages_prefetched"]
         equal({slots.right(slot) for slot in range(301, 401)}, {True}, "pages are right")
         slots.write(401, 32)
@@ -247,8 +251,7 @@ def test_evicts(t):
                  "the peer has no room")
         for first in range(ENOUGH + 1, ENOUGH + 161, 16):
             slots.write(first, 16)
-            wait_for(room, 10,
-                     "copies are evicted for pages without another place")
+            wait_for(room, 10, "copies are evicted for pages without another place")
         equal(node.devices()[0]["slots_flash"], 160, "slots on flash alone")
         equal(slots.compare(), (ENOUGH + 160, 0, 0),
               "right, wrong, unreadable")
@@ -426,12 +429,10 @@ def refused_at_command(node):
     said = node.refused("prefetch", "set", "whom", "x")
     true("period_ms" in said, f"the refusal is: {said}")
     said = node.refused("policy", "read", "slowest")
-    true("[prefetched-first] fastest least-loaded soonest" in said,
-         f"the refusal is: {said}")
+    true("[prefetched-first] fastest least-loaded soonest" in said, f"the refusal is: {said}")
     node.refused("prefetch", "fly", code=2)
     node.refused("prefetch", "set", "when", code=2)
-    done = node.run(f"unshare -Ur sh -c 'echo on > {FOLDER}/enable'",
-                    check=False)
+    done = node.run(f"unshare -Ur sh -c 'echo on > {FOLDER}/enable'", check=False)
     true(done.code, "root of another user namespace may not write")
 
 
@@ -439,8 +440,7 @@ def test_knobs(t):
     """One variable with two doors; bad input changes nothing."""
     cluster = t.cluster(1)
     node = cluster[0]
-    names = ("enable", "period_ms", "when", "count", "which", "from", "to",
-             "after")
+    names = ("enable", "period_ms", "when", "count", "which", "from", "to", "after")
     done = node.run(["cat", f"{FOLDER}/when"], check=False)
     true("No such device" in done.err, "without a node there is nothing")
     node.up()
