@@ -4,7 +4,7 @@ import os
 import pathlib
 
 from nswaptest import dmesg, runner, scenario
-from nswaptest.check import Failure, Unmet, at_least, equal, true, wait_for
+from nswaptest.check import Failure, Unmet, at_least, at_most, equal, true, wait_for
 
 DESCRIPTION = "the lab's links, cuts, memory groups and kernel-log gate work"
 SUITES = ("lab",)
@@ -62,7 +62,8 @@ def test_netem(t):
     cluster[0].run(["ping", "-c1", "-W2", cluster[1].addr])
     done = cluster[0].run(["ping", "-c1", "-W2", cluster[1].addr])
     rtt = float(done.out.split("time=")[1].split()[0])
-    true(95 < rtt < 200, f"round trip of {rtt} ms, 100 ms were set")
+    at_least(rtt, 95, "round trip in ms, where 100 were set")
+    at_most(rtt, 200, "round trip in ms, where 100 were set")
 
 
 def test_memory_max(t):

@@ -115,6 +115,8 @@ def test_leaves_and_returns(t):
             before = prefetch.counters(node)
             quiet_for(writer, 1)
             now = prefetch.counters(node)
+            # a disk that is slow just then sends page-outs back to peers, and rightly so
+            at_most(now["leans"], 1, "changes while the link is full")
             equal(now["pages_out"] - before["pages_out"], 0,
                   "pages out to peers after that")
             at_least(now["pages_leaned"] - before["pages_leaned"], RUN,

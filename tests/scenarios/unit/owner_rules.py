@@ -131,8 +131,10 @@ def terminals(folder):
     owner.says(True, "no rule")
     for name in ("tty1", "pts/3"):
         path = pathlib.Path(folder) / "dev" / name
-        path.write_text("")
-        os.utime(path, (time.time() - 3600, time.time()))
+        new = pathlib.Path(folder) / "new"
+        new.write_text("")
+        os.utime(new, (time.time() - 3600, time.time()))
+        new.rename(path)
         owner.silent(1.5)
         os.utime(path)
         owner.says(False, "typed in a terminal")
@@ -140,11 +142,13 @@ def terminals(folder):
     for name in ("ptmx", "ttyS0", "null", "pts/ptmx"):
         (pathlib.Path(folder) / "dev" / name).write_text("")
     owner.silent(1.5)
+    typed = time.monotonic()
     os.utime(path)
     owner.says(False, "typed in a terminal")
     path.unlink()                           # a session that ends
-    owner.silent(2)
     owner.says(True, "no rule", within=10)
+    passed = time.monotonic() - typed
+    true(passed > 4, f"away {passed:.1f} s after the last word in a session that ended")
     owner.end()
 
 
@@ -186,7 +190,7 @@ def programs(folder):
     owner.says(False, "programs use", within=10)
     owner.silent(3)
     owner.end()
-    cpu.pct = 20
+    cpu.pct = 100           # a pause of this program is not taken for their end
     owner = Owner(folder, NONE + "cpu-below = 10\n", "--cpu", cpu.path)
     owner.says(False, "not known yet")
     owner.silent(3)
