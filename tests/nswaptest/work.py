@@ -41,10 +41,12 @@ def result_of(done, codes=(0,)):
 
 
 def eat(node, mb, limit, timeout=250, codes=(0,), **options):
-    """Run an eater of mb megabytes in a memory group of limit; its result.
-    No page may be wrong unless exit code 1 is among codes."""
-    done = node.run(eater(node, mb, **options), timeout=timeout,
-                    memory_max=limit, check=False)
+    """Run an eater of mb megabytes in a memory group held back at limit, "24M"; its result.
+    No page may be wrong unless exit code 1 is among codes. It is killed all the same if
+    more than half of what it has to swap does not get out."""
+    mib = int(limit.removesuffix("M"))
+    done = node.run(held_back(limit, eater(node, mb, **options)), timeout=timeout,
+                    memory_max=f"{max(mib, (mib + mb) // 2)}M", check=False)
     return result_of(done, codes)
 
 
