@@ -210,17 +210,25 @@ static void wait_for_sessions(struct nswap_node *node)
 		schedule_timeout_killable(HZ / 50);
 }
 
+/* is an ATTACH of a device that has left the list under way? there will be no other one */
+static bool attach_under_way(struct nswap_peer *peer, const struct nswap_device *dev)
+{
+	return nswap_ctl_claimed(&peer->attach) &&
+	       peer->attach.m.hdr.instance == cpu_to_le32(dev->instance);
+}
+
 /*
- * Claim a peer's FREE_DEVICE, when that of another device is answered and no ATTACH, which
- * may be of this one, is under way any more. False if it has no session, or does not answer.
+ * Claim a peer's FREE_DEVICE, when that of another device is answered and no ATTACH of this one
+ * is under way any more. False if it has no session, or does not answer.
  */
-static bool claim_forget(struct nswap_peer *peer, unsigned long until)
+static bool claim_forget(struct nswap_peer *peer, const struct nswap_device *dev,
+			 unsigned long until)
 {
 	long left = until - jiffies;
 	bool mine = false;
 
 	wait_event_timeout(peer->wait, READ_ONCE(peer->state) != NSWAP_PEER_UP ||
-			   (!nswap_ctl_claimed(&peer->attach) &&
+			   (!attach_under_way(peer, dev) &&
 			    (mine = nswap_ctl_claim(&peer->forget))), max(left, 0L));
 	return mine;
 }
@@ -238,7 +246,7 @@ static void tell_peers(struct nswap_device *dev)
 	nswap_for_each_peer(dev->node, i, peer) {
 		struct nswap_ctl *c = &peer->forget;
 
-		if (!claim_forget(peer, until)) {
+		if (!claim_forget(peer, dev, until)) {
 			nswap_reconcile_soon(peer);
 		} else {
 			c->m.hdr.instance = cpu_to_le32(dev->instance);

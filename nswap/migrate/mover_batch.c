@@ -179,7 +179,7 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 				enum nswap_moved_how *otherwise)
 {
 	unsigned long there = 0;
-	u32 i, full = 0, older = 0;
+	u32 i, full = 0, older = 0, stale = 0;
 
 	if (!mover_bring(w, to, NSWAP_MOVE, o->id, epoch, nr))
 		goto rest;
@@ -190,6 +190,7 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 			there |= BIT(i);
 		full += status == NSWAP_ST_SHARE;
 		older += status == NSWAP_ST_OLDER;
+		stale += status == NSWAP_ST_STALE;
 	}
 	if (older)
 		*otherwise = NSWAP_REFUSED;
@@ -203,7 +204,7 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 		mover_full(w, o, to->index);
 		return 0;
 	}
-	if (older == nr) {
+	if (older + stale == nr) {
 		mover_unmet(o, to->index);
 		return 0;
 	}

@@ -137,9 +137,10 @@ static int attach_answered(struct nswap_msg *m)
 		nswap_reserve_told(dev, peer->index, le32_to_cpu(rx->nr));
 	attach_told(peer, instance);
 	rcu_read_unlock();
-	/* pairs with attach_again(), which goes back to the first device after that */
-	if (rx->status)
-		smp_store_release(&peer->attach_refused, true);
+	if (rx->status) {
+		/* pairs with attach_again(), which goes back to the first device after that */
+		smp_store_release(&peer->attach_refused, 1);
+	}
 	nswap_ctl_release(c);
 	wake_up_all(&peer->wait);
 	nswap_attach_tick(peer);
@@ -159,7 +160,7 @@ void nswap_attach_session(struct nswap_peer *peer)
 {
 	struct nswap_device *dev;
 
-	WRITE_ONCE(peer->attach_refused, false);
+	WRITE_ONCE(peer->attach_refused, 0);
 	WRITE_ONCE(peer->attached, 0);
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &peer->node->devices, link)
@@ -167,15 +168,18 @@ void nswap_attach_session(struct nswap_peer *peer)
 	rcu_read_unlock();
 }
 
-/* now and then, if a reserve is short or it refused, all is said again; inside rcu_read_lock() */
+/*
+ * Now and then, if a reserve is short or it refused, all is said again; a round ends before the
+ * next one begins. Inside rcu_read_lock()
+ */
 static void attach_again(struct nswap_peer *peer)
 {
 	struct nswap_device *dev;
 
-	if (time_before(jiffies, READ_ONCE(peer->attach_again)))
+	if (time_before(jiffies, READ_ONCE(peer->attach_again)) || attach_next(peer))
 		return;
 	WRITE_ONCE(peer->attach_again, jiffies + SAY_AGAIN);
-	if (xchg(&peer->attach_refused, false))
+	if (xchg(&peer->attach_refused, 0))
 		WRITE_ONCE(peer->attached, 0);
 	list_for_each_entry_rcu(dev, &peer->node->devices, link)
 		if (dev->reserve && READ_ONCE(dev->attached) &&

@@ -124,7 +124,7 @@ struct nswap_reconcile {
  * @attach: ATTACH
  * @attached: devices up to this instance were attached in this session
  * @attach_again: jiffies when a reserve that is short, or a device it refused, is said again
- * @attach_refused: it refused a device, and they were not said again since
+ * @attach_refused: 1: it refused a device, and they were not said again since
  * @reconcile: comparison
  */
 struct nswap_peer {
@@ -192,7 +192,7 @@ struct nswap_peer {
 	struct nswap_ctl attach;
 	u32 attached;
 	unsigned long attach_again;
-	bool attach_refused;
+	u32 attach_refused;
 	struct nswap_reconcile reconcile;
 };
 

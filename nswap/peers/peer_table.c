@@ -227,9 +227,14 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch)
 		return peer_replaced(peer);
 	if (peer->id && nswap_address_lives_elsewhere(peer, &peer->to))
 		return -EADDRINUSE;
-	if (id == node->id)
-		return -ESTALE;
 	spin_lock_irq(&node->ipt_lock);
+	if (id == node->id) {
+		again = !e->id;
+		spin_unlock_irq(&node->ipt_lock);
+		if (!again)
+			nswap_peer_lost(peer);
+		return -ESTALE;
+	}
 	heard = nswap_ipt_greeted(&node->ipt, peer->index, &peer->to, id, epoch,
 				  nswap_now_ms());
 	again = !e->id && !e->gone;

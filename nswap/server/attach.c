@@ -23,7 +23,12 @@
 #include "pack.h"
 #include "server.h"
 
-#define SAID_S		60u	/* an owner's session has said all its devices */
+/*
+ * When an owner's session has said all its devices: its ATTACHes leave with the same ticks as
+ * its PINGs. Twice that is longer than it may be silent (server.c): one that is has lost its
+ * session before.
+ */
+#define SAID_S		60u
 
 /* count and sort the pages of it that were here first; @o: owner, its lock held */
 static void attach_adopt(struct nswap_cache *c, struct nswap_owner *o,
@@ -155,13 +160,13 @@ static void attach_forget(struct nswap_cache *c, struct nswap_owner *o)
  * @c: cache
  *
  * An owner says all its devices within a few seconds of each session. One that it has not
- * said in SAID_S, or its lease, was deleted.
+ * said in twice SAID_S, or twice its lease, was deleted.
  *
  * Context: process, sleeps.
  */
 void nswap_attach_sweep(struct nswap_cache *c)
 {
-	unsigned long said = min(nswap_knob(c->node, lease_s), SAID_S) * HZ;
+	unsigned long said = 2 * min(nswap_knob(c->node, lease_s), SAID_S) * HZ;
 	struct nswap_owner *o;
 
 	mutex_lock(&c->hello);

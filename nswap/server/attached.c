@@ -9,7 +9,7 @@
  *  - A device that was not attached is of class normal and has no reserve.
  *  - An instance keeps its class; its reserve may be changed by another ATTACH. Both
  *    outlive a session, as the pages held do: the owner says them again in the next. What it
- *    has not said there for SAID_S (attach.c), and of which no page is held, is gone.
+ *    has not said there for twice SAID_S (attach.c), and of which no page is held, is gone.
  *  - Held pages of an instance are on its owner's lru of its class: those that were
  *    here before the ATTACH are put there by it (attach.c).
  *

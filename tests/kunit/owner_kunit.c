@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 
 /* other tests of nswap_kunit.ko have the real ones, or replace them */
+#define nswap_attach_sweep		owner_kunit_attach_sweep
 #define nswap_cache_forget		owner_kunit_cache_forget
 #define nswap_cache_put			owner_kunit_cache_put
 #define nswap_cache_ungrant		owner_kunit_cache_ungrant
@@ -94,6 +95,10 @@ u64 nswap_pack_leave(struct nswap_owner *o)
 }
 
 void nswap_attached_free(struct list_head *attached)
+{
+}
+
+void nswap_attach_sweep(struct nswap_cache *c)
 {
 }
 

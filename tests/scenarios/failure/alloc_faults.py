@@ -143,13 +143,12 @@ def removed(node):
 
 
 def test_device(t):
-    """Devices come and go: plain, with every kind of protection, with a reserve, with
-    home and flash."""
+    """Devices come and go: plain, with every kind of protection, with home and flash."""
     cluster, node = begin(t, 1 + SERVERS)
     sweep = Sweep(t, node)
     with disk(16) as home, disk(8, 16) as flash:
         for more in ("", "--protect mirror", "--protect parity:2+1", "--compress lz4",
-                     "--compress zstd --seal", "--reserve 1M",
+                     "--compress zstd --seal",
                      f"--home {home.path} --flash {flash.path} --protect home --force"):
             size = "" if "--home" in more else f"--size {DEVICE_MB}M "
             sweep.ctl("device add " + size + more, removed(node), lambda: shown(node))
@@ -159,8 +158,6 @@ def test_device(t):
                 equal(slots.compare(), (32, 0, 0), "right, wrong, unreadable")
             node.device_del(dev["device"])
     wait_for(lambda: cluster.held_pages() == 0, 30, "no page is held")
-    wait_for(lambda: not any(owner["reserved_pages"] for lender in cluster
-                             for owner in lender.stat()["owners"]), 30, "none is reserved")
     finish(cluster)
 
 

@@ -353,7 +353,7 @@ def test_deleted_in_cut(t):
     client.wait_sessions()
     lender.ctl("set", "lease_s", "5")
     wait_for(lambda: owner(lender, client)["reserved_pages"] == 4 * MIB and
-             server(lender)["held_pages"] == 0, 20, "no page of it is kept")
+             server(lender)["held_pages"] == 0, 40, "no page of it is kept")
     equal(device(client, kept)["reserved_bytes"], 4 << 20, "reserve of another device")
     with Slots(cheap, t.seed) as slots:
         fill(slots, 512)
