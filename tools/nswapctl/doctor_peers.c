@@ -10,6 +10,7 @@
 #include "probe.h"
 
 #define PROBE_MS	2000
+#define FIREWALL_LINE	1024
 
 /* how a node is brought up that is to be the peer of this one */
 static const char *up_with(const struct patient *p)
@@ -138,12 +139,35 @@ static void check_udp(const struct patient *p)
 		doctor_fine("announcements of every connected peer arrive");
 }
 
-/* does this rule drop what names @port, whatever host and interface it is of? */
+/* a line without what is in quotes, comments above all: blanks in its place */
+static void rule_unquote(const char *line, char *bare)
+{
+	bool quoted = false;
+
+	for (; *line; line++) {
+		if (*line == '"')
+			quoted = !quoted;
+		*bare++ = quoted && *line != '"' ? ' ' : *line;
+		if (quoted && *line == '\\' && line[1]) {
+			*bare++ = ' ';
+			line++;
+		}
+	}
+	*bare = '\0';
+}
+
+/*
+ * Does this rule, without what is in quotes, drop all packets to @port, whatever host and
+ * interface it is of? What drops some of them, as those above a rate, is meant so.
+ */
 static bool rule_blocks(const char *line, unsigned int port)
 {
-	static const char *const some[] = { "saddr", "ifname", "if \"", " -s ", " -i " };
+	static const char *const some[] = {
+		"saddr", "ifname", "if \"", " -s ", " -i ", "!=", "! -", "ct state", "ct count",
+		"ctstate", "--state", "limit", "sport", "flags",
+	};
 	char number[8];
-	const char *at;
+	const char *at, *verdict;
 	size_t i;
 
 	for (i = 0; i < sizeof(some) / sizeof(*some); i++)
@@ -152,9 +176,11 @@ static bool rule_blocks(const char *line, unsigned int port)
 	snprintf(number, sizeof(number), "%u", port);
 	at = strstr(line, "dport");
 	at = at ? strstr(at, number) : NULL;
-	return at && !strchr("0123456789", at[strlen(number)]) &&
-	       !strchr("0123456789", at[-1]) &&
-	       (strcasestr(at, "drop") || strcasestr(at, "reject"));
+	if (!at || strchr("0123456789", at[strlen(number)]) || strchr("0123456789", at[-1]))
+		return false;
+	/* iptables: a comment of one word has no quotes */
+	verdict = strncmp(line, "-A ", 3) ? at : strstr(at, " -j ");
+	return verdict && (strcasestr(verdict, "drop") || strcasestr(verdict, "reject"));
 }
 
 /* "table inet filter {" and "chain input {", of nft -a */
@@ -170,11 +196,12 @@ struct firewall {
 static void firewall_line(struct firewall *fw, char *line, unsigned int port)
 {
 	unsigned int handle = 0;
-	char number[8], fix[256];
+	char number[8], fix[256], bare[FIREWALL_LINE];
 	const char *at;
 
 	line += strspn(line, " \t");
 	line[strcspn(line, "\n")] = '\0';
+	rule_unquote(line, bare);
 	snprintf(number, sizeof(number), "%u", port);
 	sscanf(line, "table %127[^{]", fw->table);
 	sscanf(line, "chain %63s", fw->chain);
@@ -183,11 +210,11 @@ static void firewall_line(struct firewall *fw, char *line, unsigned int port)
 		strcpy(fw->input_table, fw->table);
 		strcpy(fw->input_chain, fw->chain);
 	}
-	if (strstr(line, "dport") && strstr(line, number))
+	if (strstr(bare, "dport") && strstr(bare, number))
 		fw->named = true;
-	if (!rule_blocks(line, port))
+	if (!rule_blocks(bare, port))
 		return;
-	at = strstr(line, "# handle ");
+	at = strstr(bare, "# handle ");
 	if (at && sscanf(at, "# handle %u", &handle) == 1)
 		snprintf(fix, sizeof(fix), "nft delete rule %s%s handle %u", fw->table,
 			 fw->chain, handle);
@@ -196,7 +223,7 @@ static void firewall_line(struct firewall *fw, char *line, unsigned int port)
 	else
 		snprintf(fix, sizeof(fix), "nft -a list ruleset (to find it)");
 	doctor_find(DOCTOR_PROBLEM, false, fix, "a rule of the firewall of this node drops packets to port %u: %.*s",
-		    port, (int)strcspn(line, "#"), line);
+		    port, (int)strcspn(bare, "#"), line);
 }
 
 /* what the rules of this node say, if they can be read */
@@ -204,7 +231,7 @@ static void check_firewall(const struct patient *p)
 {
 	unsigned int port = p->node.addr.port;
 	struct firewall fw = { .drops = false };
-	char line[1024], fix[160];
+	char line[FIREWALL_LINE], fix[160];
 	bool any = false;
 	FILE *f;
 

@@ -72,6 +72,17 @@ def saved(text):
             "/commands/iptables-save": f"*filter\n:INPUT ACCEPT [0:0]\n{text}\nCOMMIT\n"}
 
 
+# rules that name the port and drop other packets, or some of those to it
+SOME = ("tcp dport != 9611 drop", 'tcp dport 9611 accept comment "dropped before 2024"',
+        "tcp dport 9611 ct state invalid drop", "tcp dport 9611 limit rate over 100/second drop",
+        "tcp sport 53 udp dport 9611 drop")
+SOME_SAVED = (
+    "-A INPUT -p tcp -m tcp ! --dport 9611 -j DROP",
+    "-A INPUT -p tcp -m tcp --dport 9611 -m conntrack --ctstate INVALID -j DROP",
+    "-A INPUT -p tcp -m tcp --dport 9611 -m state --state INVALID -j DROP",
+    '-A INPUT -p tcp -m tcp --dport 9611 -m comment --comment "not \\"dropped\\" now" -j ACCEPT',
+    "-A INPUT -p tcp -m tcp --dport 9611 -m comment --comment dropped -j ACCEPT")
+
 # (check, its level, what of its sentence, what of its command, what is changed)
 BAD = (
     ("node", "problem", "no node is up", "nswapctl up", {"/proc/nswap/node": NODE.split("\n")[0]}),
@@ -82,6 +93,8 @@ BAD = (
      {"/proc/nswap/peers": PEERS + PEER + PEER.replace("0.7", "0.8").replace("0 1 0 5", "0 0 0 5")}),
     ("firewall", "problem", "udp dport 9611 drop", "nft delete rule inet filter input handle 3",
      rule("udp dport 9611 drop")),
+    ("firewall", "problem", 'comment "# handle 9, with a limit"', "input handle 3",
+     rule('tcp dport 9611 drop comment "# handle 9, with a limit"')),
     ("firewall", "problem", "reject", "handle 3", rule("tcp dport { 22, 9611 } reject")),
     ("firewall", "problem", "--dport 9611", "iptables -D INPUT -p tcp",
      saved("-A INPUT -p tcp -m tcp --dport 9611 -j DROP")),
@@ -160,6 +173,7 @@ GOOD = (
     {}, KEYS, rule("ip saddr != 10.0.0.0/24 tcp dport 9611 drop"),
     rule('iifname "eth1" tcp dport 9611 drop'), rule("tcp dport 19611 drop"), rule("tcp dport 9611 accept"),
     saved("-A INPUT ! -s 10.0.0.0/24 -p tcp -m tcp --dport 9611 -j DROP"),
+    rule("\n\t\t".join(SOME)), saved("\n".join(SOME_SAVED)),
     {"/commands/nft": DROPPING.replace("tcp dport 22 drop", "tcp dport 9611 accept")},
     {BOND + "mode": "802.3ad 4\n", BOND + "xmit_hash_policy": "layer3+4 1\n"},
     {BOND + "mode": "active-backup 1\n", BOND + "xmit_hash_policy": "layer2 0\n"},
