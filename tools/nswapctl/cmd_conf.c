@@ -75,14 +75,17 @@ static const struct option apply_options[] = {
 
 static char *step_text(const struct conf_step *s)
 {
+	char *text, *word;
 	size_t len = 0, i;
-	char *text;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		ctl_refuse("no memory");
-	for (i = 0; i < s->nr; i++)
-		fprintf(f, "%s%s", i ? " " : "", s->word[i]);
+	for (i = 0; i < s->nr; i++) {
+		word = run_quoted(s->word[i]);
+		fprintf(f, "%s%s", i ? " " : "", word);
+		free(word);
+	}
 	fclose(f);
 	return text;
 }

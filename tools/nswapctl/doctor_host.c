@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "conf.h"
+#include "ctl.h"
 #include "doctor.h"
 #include "keyfile.h"
+#include "run.h"
 
 #define A_DAY		86400
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -60,7 +62,7 @@ static void check_clock(const struct patient *p)
 
 static void key_file_look(const char *path)
 {
-	char full[4096], fix[4200];
+	char full[4096], *quoted, *fix;
 	const char *wrong;
 	struct stat st;
 
@@ -69,8 +71,12 @@ static void key_file_look(const char *path)
 	wrong = keyfile_wrong(&st);
 	if (!wrong)
 		return;
-	snprintf(fix, sizeof(fix), "chown root: %s && chmod 600 %s", path, path);
+	quoted = run_quoted(path);
+	if (asprintf(&fix, "chown root: %s && chmod 600 %s", quoted, quoted) < 0)
+		ctl_refuse("no memory");
 	doctor_find(DOCTOR_PROBLEM, S_ISREG(st.st_mode), fix, "%s: %s", path, wrong);
+	free(quoted);
+	free(fix);
 }
 
 /* the usual files, and those that the configuration names */

@@ -9,7 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ctl.h"
 #include "run.h"
+
+#define PLAIN	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
 
 int run_words(const char *const *word, int out, int err)
 {
@@ -30,4 +33,24 @@ int run_words(const char *const *word, int out, int err)
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
 	return status;
+}
+
+char *run_quoted(const char *word)
+{
+	bool plain = *word && !word[strspn(word, PLAIN)];
+	size_t len = 0;
+	char *text;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		ctl_refuse("no memory");
+	fputs(plain ? word : "'", f);
+	for (; !plain && *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", f);
+		else
+			putc(*word, f);
+	fputs(plain ? "" : "'", f);
+	fclose(f);
+	return text;
 }

@@ -15,4 +15,10 @@
  */
 int run_words(const char *const *word, int out, int err);
 
+/*
+ * A word as it is to be typed, in quotes if /bin/sh would make something else of it; to be
+ * freed.
+ */
+char *run_quoted(const char *word);
+
 #endif

@@ -101,6 +101,14 @@ def test_alike(t):
     equal(apply(node), [], "steps when there is nothing to do")
 
 
+def test_typed(t):
+    """What the shell would take apart is in quotes in a step that is shown."""
+    node = t.cluster(1)[0]
+    node.write(CONF, "[node]\nsecret = /etc/the node's key\n")
+    equal(apply(node, "--dry-run"), [r"nswapctl up --secret '/etc/the node'\''s key'"],
+          "what it would do")
+
+
 def test_at_once(t):
     """Of two at once one waits, and what is missing is done once."""
     node = t.cluster(1)[0]
