@@ -9,6 +9,8 @@
 #include "export.h"
 #include "swaps.h"
 
+#define MAX_PRIORITY	32767	/* that swapon takes */
+
 /* bytes that the pages of a full device take at peers */
 static uint64_t bytes_at_peers(const struct view_device *d)
 {
@@ -70,31 +72,51 @@ static bool is_ours(const struct patient *p, const char *path)
 	return false;
 }
 
+/* the one of the others that fills first; NULL without others */
+static const struct swaps_entry *highest_other(const struct swaps_entry *all, size_t nr)
+{
+	const struct swaps_entry *other, *highest = NULL;
+
+	for (other = all; other < all + nr; other++)
+		if (strncmp(other->path, "/dev/nswap", 10) &&
+		    (!highest || other->priority > highest->priority))
+			highest = other;
+	return highest;
+}
+
+/* above what has the highest priority there is there is no room: that one has to come down */
+static void find_priority(const struct swaps_entry *ours, const struct swaps_entry *other)
+{
+	long above = other->priority < 100 ? 100 : other->priority + 1;
+	bool room = above <= MAX_PRIORITY;
+	char fix[1280], lower[640] = "";
+
+	if (!room)
+		snprintf(lower, sizeof(lower), "swapoff %s && swapon -p %d %s && ", other->path,
+			 MAX_PRIORITY - 1, other->path);
+	snprintf(fix, sizeof(fix), "%sswapoff %s && swapon -p %ld %s", lower, ours->path,
+		 room ? above : MAX_PRIORITY, ours->path);
+	doctor_find(DOCTOR_PROBLEM, room && !ours->used_pages, fix, "%s has priority %ld and %s has %ld, so that one fills first",
+		    ours->path, ours->priority, other->path, other->priority);
+}
+
 static void check_priority(const struct patient *p)
 {
-	struct swaps_entry *all, *ours, *other;
+	const struct swaps_entry *ours, *other;
 	FILE *f = doctor_open("/proc/swaps");
+	struct swaps_entry *all;
 	size_t nr = swaps_take(f, &all);
 	bool any = false;
-	char fix[640];
 
 	if (f)
 		fclose(f);
+	other = highest_other(all, nr);
 	for (ours = all; ours < all + nr; ours++) {
 		if (!is_ours(p, ours->path))
 			continue;
 		any = true;
-		for (other = all; other < all + nr; other++) {
-			if (!strncmp(other->path, "/dev/nswap", 10) ||
-			    other->priority < ours->priority)
-				continue;
-			snprintf(fix, sizeof(fix), "swapoff %s && swapon -p %ld %s",
-				 ours->path, other->priority < 100 ? 100 :
-				 other->priority + 1, ours->path);
-			doctor_find(DOCTOR_PROBLEM, !ours->used_pages, fix, "%s has priority %ld and %s has %ld, so that one fills first",
-				ours->path, ours->priority, other->path,
-				other->priority);
-		}
+		if (other && other->priority >= ours->priority)
+			find_priority(ours, other);
 	}
 	if (any && !doctor_found())
 		doctor_fine("nothing else is filled before nswap");

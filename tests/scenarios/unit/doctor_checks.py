@@ -29,6 +29,7 @@ ROUTES = ("Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tW
 SWAPS = ("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
          "/dev/nswap0 partition 1048572 {used} {ours}\n"
          "/dev/sda2 partition 1048572 0 {other}\n")
+OTHER = "/dev/sdb2 partition 1048572 0 {}\n"
 EFI = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 MODULE = "/lib/modules/6.1.0/updates/nswap.ko"
 BOND = "/sys/class/net/eth0/bonding/"
@@ -121,6 +122,11 @@ BAD = (
      {"/proc/nswap/devices": DEVICES + DEVICE.replace("262144 0 0", "262144 0 7")}),
     ("swap priority", "problem", "/dev/sda2 has 5", "swapoff /dev/nswap0 && swapon -p 100",
      {"/proc/swaps": SWAPS.format(used=0, ours=-3, other=5)}),
+    ("swap priority", "problem", "/dev/sdb2 has 200", "swapon -p 201 /dev/nswap0",
+     {"/proc/swaps": SWAPS.format(used=0, ours=-3, other=5) + OTHER.format(200)}),
+    ("swap priority", "problem", "/dev/sdb2 has 32767", "swapoff /dev/sdb2 && swapon -p 32766 "
+     "/dev/sdb2 && swapoff /dev/nswap0 && swapon -p 32767 /dev/nswap0",
+     {"/proc/swaps": SWAPS.format(used=0, ours=100, other=5) + OTHER.format(32767)}),
     ("memory reserve", "problem", "is 8192, 131072 is", "sysctl -w vm.min_free_kbytes=131072",
      {"/proc/sys/vm/min_free_kbytes": "8192\n"}),
     ("memory reserve", "problem", "with 30 peers may fill 184320 KiB", "=184320",
