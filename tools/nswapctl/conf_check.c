@@ -30,11 +30,26 @@ static bool is_pages(const char *v)
 	return parse_size(v, &bytes) && !(bytes % PAGE_BYTES);
 }
 
+/* these three as the module has it, in nswap/device/config.c and class.c */
 static bool is_size(const char *v)
 {
 	uint64_t bytes;
 
-	return parse_size(v, &bytes) && bytes && !(bytes % PAGE_BYTES);
+	return is_pages(v) && parse_size(v, &bytes) && bytes >= 40 << 10 && bytes <= 1ull << 40;
+}
+
+static bool is_reserve(const char *v)
+{
+	uint64_t bytes;
+
+	return is_pages(v) && parse_size(v, &bytes) && bytes;
+}
+
+static bool is_cache(const char *v)
+{
+	uint64_t bytes;
+
+	return is_pages(v) && parse_size(v, &bytes) && bytes >= 128 << 10;
 }
 
 static bool is_path(const char *v)
@@ -178,17 +193,17 @@ static const struct conf_key {
 	{ CONF_NODE, "read-policy", is_read, READ, false },
 	{ CONF_NODE, "weight", is_weight,
 	  "NODE-ID N, N from 10 to 1000: 3f2a9c0011223344 200", true },
-	{ CONF_DEVICE, "size", is_size, SIZE, false },
+	{ CONF_DEVICE, "size", is_size, SIZE ", from 40K to 1T", false },
 	{ CONF_DEVICE, "home", is_path, "/PATH", false },
 	{ CONF_DEVICE, "flash", is_path, "/PATH, up to four lines", true },
 	{ CONF_DEVICE, "tier", is_tier, "/PATH,rank=N, N from 0 to 255", true },
 	{ CONF_DEVICE, "protect", is_protection,
 	  "none, home, mirror, parity:N+1, parity:N+2, N from 2 to 8", false },
 	{ CONF_DEVICE, "class", is_class, CLASS, false },
-	{ CONF_DEVICE, "reserve", is_pages, SIZE, false },
+	{ CONF_DEVICE, "reserve", is_reserve, SIZE ", and not 0", false },
 	{ CONF_DEVICE, "seal", is_bool, BOOL, false },
 	{ CONF_DEVICE, "compress", is_compress, COMPRESS, false },
-	{ CONF_DEVICE, "cache", is_pages, SIZE, false },
+	{ CONF_DEVICE, "cache", is_cache, SIZE ", from 128K on", false },
 	{ CONF_DEVICE, "early-ack", is_bool, BOOL, false },
 	{ CONF_DEVICE, "swap", is_bool, BOOL, false },
 	{ CONF_DEVICE, "priority", is_priority, "0 to 32767", false },
@@ -323,6 +338,26 @@ static void conf_check_node(struct conf *c, const struct conf_section *s)
 		conf_complain(c, line_of(s, "port"), "one port", "address and port name different ports");
 }
 
+/* the size of a device that has only a home is not known here */
+static void conf_check_room(struct conf *c, const struct conf_section *s)
+{
+	static const char *const parts[] = { "reserve", "cache" };
+	const char *protect = conf_value(s, "protect"), *size = conf_value(s, "size"), *part;
+	uint64_t bytes, whole;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		part = conf_value(s, parts[i]);
+		if (part && size && parse_size(part, &bytes) && parse_size(size, &whole) &&
+		    bytes > whole)
+			conf_complain(c, line_of(s, parts[i]), "the size of the device at most",
+				      "a %s larger than the device is of no use", parts[i]);
+	}
+	if (protect && !strncmp(protect, "parity", 6) && conf_value(s, "reserve"))
+		conf_complain(c, line_of(s, "protect"), "none, home, mirror, or no reserve",
+			      "a device with a reserve cannot be protected by parity");
+}
+
 static void conf_check_device(struct conf *c, const struct conf_section *s)
 {
 	const char *protect = conf_value(s, "protect"), *class = conf_value(s, "class");
@@ -346,6 +381,7 @@ static void conf_check_device(struct conf *c, const struct conf_section *s)
 	if (conf_on(s, "early-ack", false) && !conf_value(s, "cache"))
 		conf_complain(c, line_of(s, "early-ack"), "cache = SIZE with it",
 			      "early acknowledgement needs a cache");
+	conf_check_room(c, s);
 	for (i = 0; i < s->nr; i++)
 		if (!strcmp(s->entry[i].key, "flash") || !strcmp(s->entry[i].key, "tier"))
 			if (++flash == 5)

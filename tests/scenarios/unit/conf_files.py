@@ -76,6 +76,8 @@ WRONG = (
     (N + "[knobs]\ntrace = 1\ntrace = 0\n", 4, "in line 3", "one line"),
     (N + "[device a]\npriority = 1\n", 2, "neither size nor home", "size = "),
     (N + "[device a]\nsize = 0\n", 3, "'0' is no value of size", "4 KiB"),
+    (N + "[device a]\nsize = 36K\n", 3, "'36K' is no value of size", "from 40K to 1T"),
+    (N + "[device a]\nsize = 1025G\n", 3, "'1025G' is no value of size", "from 40K to 1T"),
     (D + "home = sdb2\n", 4, "'sdb2' is no value of home", "/PATH"),
     (D + "home = /dev/a\n[device b]\nhome = /dev/a\n", 6, "has this home", "of its own"),
     (D + "flash = /a\n" * 5, 8, "too much flash", "four"),
@@ -91,6 +93,12 @@ WRONG = (
     (D + "class = droppable\nswap = no\nprotect = mirror\n", 6, "cannot be protected",
      "none"),
     (D + "early-ack = yes\n", 4, "needs a cache", "cache = SIZE"),
+    (D + "protect = parity:4+1\nreserve = 1G\n", 4, "cannot be protected by parity",
+     "or no reserve"),
+    (D + "reserve = 0\n", 4, "'0' is no value of reserve", "not 0"),
+    (D + "reserve = 2G\n", 4, "a reserve larger than the device", "the size of the device"),
+    (D + "cache = 124K\n", 4, "'124K' is no value of cache", "from 128K on"),
+    (D + "cache = 2G\n", 4, "a cache larger than the device", "the size of the device"),
     (D + "reserve = 1\n", 4, "'1' is no value of reserve", "4 KiB"),
     (D + "seal = on\n", 4, "'on' is no value", "yes, no"),
     (D + "priority = 32768\n", 4, "is no value of priority", "32767"),
@@ -101,6 +109,9 @@ A = O + "[device a]\nsize = 1G\n"
 RIGHT = (O, A, A.replace("\n", "\r\n"), N + "secret = /s\n", N + "open = no\nkey = /k\nmembers = /m\n",
          "\n; x\n [node] \n\topen=yes\n", O + "peers = 10.0.0.1,[fd00::1]:7\nbroadcast = no\n",
          A + "class = droppable\nswap = no\n", A + "protect = parity:4+2\nflash = /a\nflash = /b\n",
+         A.replace("1G", "40K") + "reserve = 40K\n", A.replace("1G", "1T") + "reserve = 1T\ncache = 1T\n",
+         A.replace("1G", "128K") + "cache = 128K\n",
+         O + "[device a]\nhome = /dev/a\nreserve = 1T\ncache = 1T\n",
          O + "place-policy = two-choices\nread-policy = soonest\n[knobs]\ntrace = 1\n")
 
 
