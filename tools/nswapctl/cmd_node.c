@@ -73,12 +73,21 @@ static void take_knob(struct up_request *up, int option)
 		arg_number(optarg, "time", UINT32_MAX / up_knobs[i].times);
 }
 
+/* @of: what it is to be of */
+static void take_addr(const char *text, const char *of, struct ctl_addr *addr)
+{
+	if (parse_addr(text, addr))
+		return;
+	if (parse_addr_later(text, addr))
+		ctl_usage("the interface of '%s' is not there", text);
+	ctl_usage("'%s' is no address%s", text, of);
+}
+
 static void take_up_option(struct up_request *up, int option)
 {
 	switch (option) {
 	case 'a':
-		if (!parse_addr(optarg, &up->addr))
-			ctl_usage("'%s' is no address", optarg);
+		take_addr(optarg, "", &up->addr);
 		break;
 	case 'p':
 		up->port = arg_number(optarg, "port", UINT16_MAX);
@@ -142,8 +151,7 @@ static size_t parse_peers(const struct up_request *up, struct ctl_addr **list)
 		addr = realloc(addr, (nr + 1) * sizeof(*addr));
 		if (!addr)
 			ctl_refuse("no memory");
-		if (!parse_addr(one, &addr[nr]))
-			ctl_usage("'%s' is no address of a peer", one);
+		take_addr(one, " of a peer", &addr[nr]);
 		if (!addr[nr].port)
 			addr[nr].port = up->addr.port;
 		nr++;

@@ -82,7 +82,7 @@ static bool is_addr(const char *v)
 {
 	struct ctl_addr addr;
 
-	return parse_addr(v, &addr);
+	return parse_addr_later(v, &addr);
 }
 
 /* one of some words, which is how they are shown: "yes, no" */
@@ -333,7 +333,7 @@ static void conf_check_node(struct conf *c, const struct conf_section *s)
 		conf_complain(c, line_of(s, "broadcast"), "peers = A,B, or broadcast = yes",
 			      "a node without broadcast has to list its peers");
 	if (conf_value(s, "address") && conf_value(s, "port") &&
-	    parse_addr(conf_value(s, "address"), &addr) && addr.port &&
+	    parse_addr_later(conf_value(s, "address"), &addr) && addr.port &&
 	    parse_number(conf_value(s, "port"), UINT16_MAX, &port) && port != addr.port)
 		conf_complain(c, line_of(s, "port"), "one port", "address and port name different ports");
 }

@@ -103,7 +103,7 @@ static void plan_peers(struct conf *c, const struct conf_entry *e, const struct 
 
 	if (!copy)
 		ctl_refuse("no memory");
-	while ((one = strsep(&at, ",")) && parse_addr(one, &addr)) {
+	while ((one = strsep(&at, ",")) && parse_addr_later(one, &addr)) {
 		if (!addr.port)
 			addr.port = own->port;
 		found = plan_same_addr(&addr, own);
@@ -126,7 +126,7 @@ static void plan_fixed_node(struct conf *c, const struct conf_section *s,
 	bool keys = conf_value(s, "key") || conf_value(s, "secret");
 	struct ctl_addr addr;
 
-	if (e && parse_addr(e->value, &addr) &&
+	if (e && parse_addr_later(e->value, &addr) &&
 	    (addr.family != n->addr.family || memcmp(addr.ip, n->addr.ip, sizeof(addr.ip)) ||
 	     (addr.port && addr.port != n->addr.port)))
 		conf_complain(c, e->line, DOWN, "the address of a node that is up cannot be changed");

@@ -86,18 +86,19 @@ static bool parse_port(const char *text, uint16_t *port)
 	return true;
 }
 
-static bool parse_scope(const char *text, uint32_t *scope)
+/* @there: the interface has to be */
+static bool parse_scope(const char *text, bool there, uint32_t *scope)
 {
 	uint64_t value;
 
 	*scope = if_nametoindex(text);
 	if (!*scope && parse_number(text, UINT32_MAX, &value))
 		*scope = value;
-	return *scope;
+	return *scope || (!there && *text && strlen(text) < IF_NAMESIZE);
 }
 
 /* 10.0.0.1, 10.0.0.1:9611, fd00::1, fe80::1%eth0, [fe80::1%eth0]:9611 */
-bool parse_addr(const char *text, struct ctl_addr *addr)
+static bool parse_addr_of(const char *text, bool there, struct ctl_addr *addr)
 {
 	char copy[ADDR_TEXT], *ip = copy, *port = NULL, *scope, *end;
 
@@ -127,10 +128,20 @@ bool parse_addr(const char *text, struct ctl_addr *addr)
 	if (scope) {
 		*scope++ = '\0';
 		if (addr->family != AF_INET6 ||
-		    !parse_scope(scope, &addr->scope))
+		    !parse_scope(scope, there, &addr->scope))
 			return false;
 	}
 	return inet_pton(addr->family, ip, addr->ip) == 1;
+}
+
+bool parse_addr(const char *text, struct ctl_addr *addr)
+{
+	return parse_addr_of(text, true, addr);
+}
+
+bool parse_addr_later(const char *text, struct ctl_addr *addr)
+{
+	return parse_addr_of(text, false, addr);
 }
 
 /* the first global IPv4 address of this network namespace */

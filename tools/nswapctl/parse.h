@@ -31,6 +31,8 @@ struct ctl_addr {
 bool parse_number(const char *text, uint64_t max, uint64_t *value);
 bool parse_size(const char *text, uint64_t *bytes);
 bool parse_addr(const char *text, struct ctl_addr *addr);
+/* the same of one whose interface may not be there yet: the scope is 0 then */
+bool parse_addr_later(const char *text, struct ctl_addr *addr);
 bool parse_id(const char *text, uint64_t *id);
 const char *parse_weight(const char *text, uint64_t *id, uint64_t *weight);
 

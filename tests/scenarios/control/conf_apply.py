@@ -109,6 +109,19 @@ def test_typed(t):
           "what it would do")
 
 
+def test_early(t):
+    """An address whose interface is not there yet is to be tried again: no wrong file, but a
+    step that fails."""
+    node = t.cluster(1)[0]
+    for line in ("address = fe80::1%nowhere9", "address = {}\npeers = fe80::2%nowhere9"):
+        node.write(CONF, f"[node]\nopen = yes\n{line.format(node.addr)}\n")
+        node.ctl("check", "--file", CONF)
+        done = node.run([node.prog("nswapctl"), "apply", "--file", CONF], check=False)
+        true(done.code == 1 and "%nowhere9' is not there" in done.err and
+             "when that is mended, apply again" in done.err, f"{done.code}: {done.err}")
+        equal(state(node), (0, [], []), "the state afterwards")
+
+
 def test_at_once(t):
     """Of two at once one waits, and what is missing is done once."""
     node = t.cluster(1)[0]

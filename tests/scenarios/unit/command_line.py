@@ -33,6 +33,8 @@ WRONG = (
     ("export nswap0 --nvme --secret x", "--secret goes with --host"),
     ("export nswap0 --nvme --host a/b", "'a/b' is no host NQN"),
     ("unexport", "name the device to export no longer"),
+    ("up --open --addr fe80::1%nowhere9", "the interface of 'fe80::1%nowhere9' is not there"),
+    ("up --open --addr 10.0.0.1%nowhere9", "'10.0.0.1%nowhere9' is no address"),
     ("device", "'device' needs a command behind it"),
     ("stats", "'stats' is no command"),
 )

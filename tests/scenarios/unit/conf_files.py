@@ -46,6 +46,10 @@ WRONG = (
     (N + "lend = 5000\n", 2, "'5000' is no value", "4 KiB"),
     (N + "lend = 1G # of four\n", 2, "'1G # of four' is no value", "64M"),
     (N + "\n# a\n  lend = 99999999999T\n", 4, "is no value of lend", "64M"),
+    (N + "address = fe80::1%\n", 2, "is no value of address", "A%IFACE"),
+    (N + "address = fe80::1%a23456789b123456\n", 2, "is no value of address", "A%IFACE"),
+    (N + "address = 10.0.0.1%eth0\n", 2, "is no value of address", "A%IFACE"),
+    (N + "address = [fe80::1%nowhere9]:7\nport = 8\n", 3, "different ports", "one port"),
     (N + "address = 300.1.1.1\n", 2, "is no value of address", "A:PORT"),
     (N + "port = 0\n", 2, "'0' is no value of port", "65535"),
     (N + "port = 65536\n", 2, "'65536' is no value of port", "65535"),
@@ -108,6 +112,7 @@ WRONG = (
 A = O + "[device a]\nsize = 1G\n"
 RIGHT = (O, A, A.replace("\n", "\r\n"), N + "secret = /s\n", N + "open = no\nkey = /k\nmembers = /m\n",
          "\n; x\n [node] \n\topen=yes\n", O + "peers = 10.0.0.1,[fd00::1]:7\nbroadcast = no\n",
+         O + "address = fe80::1%nowhere9\npeers = [fe80::2%nowhere9]:7,fe80::3%a23456789b12345\n",
          A + "class = droppable\nswap = no\n", A + "protect = parity:4+2\nflash = /a\nflash = /b\n",
          A.replace("1G", "40K") + "reserve = 40K\n", A.replace("1G", "1T") + "reserve = 1T\ncache = 1T\n",
          A.replace("1G", "128K") + "cache = 128K\n",
