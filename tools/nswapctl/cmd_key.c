@@ -92,7 +92,7 @@ int cmd_key_trust(int argc, char **argv)
 		keyfile_random(f.cluster);
 	}
 	for (c = argv[2]; *c; c++)
-		if (*c <= ' ' || *c == '#')
+		if ((unsigned char)*c <= ' ' || *c == '#')
 			ctl_usage("a name has neither spaces nor '#'");
 	if (!*argv[2] || strlen(argv[2]) >= MEMBER_NAME)
 		ctl_usage("a name has 1 to %d characters", MEMBER_NAME - 1);

@@ -66,3 +66,17 @@ def test_link(t):
     equal((link.is_symlink(), names(path)), (True, ["one", "two"]), "a link, the members")
     key("revoke", link, "one")
     equal((link.is_symlink(), names(path)), (True, ["two"]), "a link, the members left")
+
+
+def test_names(t):
+    """A name is what has neither spaces nor '#', in any alphabet."""
+    build()
+    path, public = t.dir / "named", key("generate", t.dir / "of")["public"]
+    for wrong in ("a b", "a\tb", "a#b", "\x01"):
+        running = command("trust", path, wrong, public)
+        error = running.communicate(timeout=20)[1]
+        equal((running.returncode, "neither spaces nor" in error), (2, True), f"{wrong!r}: {error}")
+    key("trust", path, "Düsseldorf-東", public)
+    equal(names(path), ["Düsseldorf-東"], "the member's name")
+    key("revoke", path, "Düsseldorf-東")
+    equal(names(path), [], "members that are left")
