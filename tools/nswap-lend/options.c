@@ -255,8 +255,8 @@ static void take_members(struct lend_options *o, const char *path, bool list)
 
 	keyfile_read(path, &file);
 	if (!file.has_cluster)
-		ctl_refuse("%s has no secret of a cluster, make one with: nswapctl key generate --secret %s",
-			   path, path);
+		ctl_refuse("%s has no secret of a cluster, make another file with: nswapctl key %s",
+			   path, list ? "trust FILE NAME PUBLIC" : "generate FILE --secret");
 	if (!list && file.nr)
 		ctl_refuse("%s lists members: name it with --members, and this node's key with --key",
 			   path);
@@ -283,8 +283,8 @@ static void settle_keys(struct lend_options *o, const struct asked *a)
 		return;
 	keyfile_read(a->key, &file);
 	if (!file.has_key)
-		ctl_refuse("%s has no key of a node, make one with: nswapctl key generate %s",
-			   a->key, a->key);
+		ctl_refuse("%s has no key of a node, make another file with: nswapctl key generate FILE",
+			   a->key);
 	o->own = true;
 	memcpy(o->key, file.key, KEY_BYTES);
 	keyfile_free(&file);

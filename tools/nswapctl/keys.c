@@ -37,8 +37,8 @@ void keys_put_up(struct nl_msg *msg, const char *key, const char *members,
 		return;
 	keyfile_read(path, &f);
 	if (!f.has_cluster)
-		ctl_refuse("%s has no secret of a cluster, make one with: nswapctl key generate --secret %s",
-			   path, path);
+		ctl_refuse("%s has no secret of a cluster, make another file with: nswapctl key %s",
+			   path, members ? "trust FILE NAME PUBLIC" : "generate FILE --secret");
 	if (secret && f.nr)
 		ctl_refuse("%s lists members: name it with --members, and this node's key with --key",
 			   path);
@@ -52,8 +52,8 @@ void keys_put_up(struct nl_msg *msg, const char *key, const char *members,
 		return;
 	keyfile_read(key, &f);
 	if (!f.has_key)
-		ctl_refuse("%s has no key of a node, make one with: nswapctl key generate %s",
-			   key, key);
+		ctl_refuse("%s has no key of a node, make another file with: nswapctl key generate FILE",
+			   key);
 	ctl_put_bytes(msg, NSWAP_A_NODE_KEY, f.key, KEY_BYTES);
 	keyfile_free(&f);
 }

@@ -170,9 +170,11 @@ def test_files(t):
             (("key", "trust", members, "me", public), "already"),
             (("key", "revoke", members, "you"), "no member"),
             (("key", "show", one), "no key of a node"),
-            (("up", "--secret", path), "no secret of a cluster"),
+            (("up", "--secret", path), "no secret of a cluster, make another file with: nswapctl "
+             "key generate FILE --secret"),
             (("up", "--secret", members), "lists members"),
-            (("up", "--key", one, "--members", members), "no key of a node"),
+            (("up", "--key", one, "--members", members), "no key of a node, make another file "
+             "with: nswapctl key generate FILE"),
             (("up", "--key", path, "--members", one), "lists no members")):
         true(says in node.refused(*args), f"{' '.join(map(str, args))}: {says}")
     path.chmod(0o644)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """nswap-lend's command line: each option is in its help, its manual page, its completion
 and the table of commands, and what makes no sense is refused in a sentence."""
+import base64
 import re
 import subprocess
 
@@ -13,6 +14,7 @@ NEEDS = ("gcc", "make")
 HERE = True
 TIMEOUT = 120
 
+PUBLIC = base64.b64encode(b"9" * 32).decode()
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WRONG = (
     (2, "--bogus", "'--bogus' is no option"),
@@ -46,9 +48,31 @@ def said(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def run(_):
+def other_files(folder):
+    """A file without the key that is asked for is refused with a command that makes one: with
+    what it makes the refusal is another one."""
+    key, secret, members = (folder / name for name in ("key", "secret", "members"))
+    for path, text in ((key, "key"), (secret, "cluster"), (members, "member me")):
+        path.write_text(f"{text} {base64.b64encode(bytes(range(32))).decode()}\n")
+        path.chmod(0o600)
+    for number, (options, wrong, asked) in enumerate((
+            ("--secret WRONG --lend 1M", key, "secret of a cluster"),
+            (f"--key {key} --members WRONG --lend 1M", members, "secret of a cluster"),
+            (f"--key WRONG --members {folder / 'made1'} --lend 1M", secret, "key of a node"))):
+        code, _, error = said(*options.replace("WRONG", str(wrong)).split())
+        made = folder / f"made{number}"
+        sentence, _, command = error.partition(", make another file with: nswapctl ")
+        equal((code, sentence), (1, f"nswap-lend: {wrong} has no {asked}"), options)
+        words = command.replace("FILE", str(made)).replace("NAME PUBLIC", f"me {PUBLIC}").split()
+        subprocess.run([ROOT / "build/nswapctl", *words], check=True, stdout=subprocess.DEVNULL)
+        _, _, error = said(*options.replace("WRONG", str(made)).split(), "--addr", "0.0.0.0")
+        true("not the unspecified" in error, f"{options} with the file of {command}: {error}")
+
+
+def run(t):
     """All options, in all places; values out of bounds."""
-    subprocess.run(["make", "-s", "-C", ROOT, "nswap-lend"], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT, "nswap-lend", "nswapctl"], check=True)
+    other_files(t.dir)
     code, text, _ = said("--help")
     options = set(OPTION.findall(text))
     true(code == 0 and len(options) > 15, f"--help ends with {code}: {options}")
