@@ -10,6 +10,7 @@
  *    on any other. Without one a write may fail when peers are full, and with EIO. For
  *    second copies there is no reserve: when peers are full a page is exposed.
  *  - What a step of create has done is undone if a later one fails, or if it is interrupted.
+ *    remove is not interrupted: without its file system a device is in no list of these.
  *  - Blocks of deleted files are discarded at once, so peers get their RAM back.
  */
 #include <dirent.h>
@@ -364,6 +365,7 @@ int cmd_tmpfs_remove(int argc, char **argv)
 		ctl_usage("name the folder");
 	arg_no_more(argc, argv, 2);
 	tmpfs_find(argv[1], &m);
+	tmpfs_interrupts(SIG_BLOCK);
 	if (!tmpfs_run(umount, STDERR_FILENO, STDERR_FILENO))
 		ctl_refuse("%s is in use: end the programs that use it (fuser -vm %s), and try again",
 			   m.dir, m.dir);

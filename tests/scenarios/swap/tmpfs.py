@@ -199,6 +199,30 @@ def test_interrupted(t):
             equal((done.code in (0, 1), client.devices()), (True, []), "exit code, devices")
 
 
+def runs_another(process):
+    """Does it run another program now?"""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == process.popen.pid:
+                return True
+    return False
+
+
+def test_interrupted_remove(t):
+    """A signal to nswapctl while it unmounts: it goes on, and no device is left."""
+    with start(t) as (cluster, client):
+        for name in range(3):
+            create(client, "8M")
+            (DIR / str(name)).write_bytes(content(t, name))
+            process = client.popen([client.prog("nswapctl"), "tmpfs", "remove", DIR])
+            wait_for(lambda: runs_another(process) or process.poll() is not None, 20,
+                     "it unmounts", every=0.002)
+            process.popen.send_signal(signal.SIGTERM)
+            done = process.wait(30)
+            equal((done.code, os.path.ismount(DIR)), (0, False), f"exit code, mounted: {done.err}")
+            equal(client.devices(), [], "devices")
+
+
 def test_refused(t):
     """What cannot be done is said in a sentence, and changes nothing."""
     with start(t, lend="8M") as (cluster, client):
