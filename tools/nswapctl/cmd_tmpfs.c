@@ -11,6 +11,8 @@
  *    second copies there is no reserve: when peers are full a page is exposed.
  *  - What a step of create has done is undone if a later one fails, or if it is interrupted.
  *    remove is not interrupted: without its file system a device is in no list of these.
+ *  - One create at a time looks at its folder and mounts there: two at once would put one file
+ *    system on top of the other.
  *  - Blocks of deleted files are discarded at once, so peers get their RAM back.
  */
 #include <dirent.h>
@@ -29,9 +31,11 @@
 #include "args.h"
 #include "ctl.h"
 #include "json.h"
+#include "lock.h"
 #include "run.h"
 #include "view.h"
 
+#define LOCK_FILE	"/run/nswap-tmpfs.lock"
 #define LEAST_BYTES	(4ull << 20)	/* an ext4 of less is all metadata */
 #define MOUNTS		"/proc/self/mounts"
 #define OPTIONS		"discard,noatime,nosuid,nodev,noinit_itable"
@@ -75,18 +79,21 @@ static void tmpfs_interrupt(int sig)
 /*
  * SIG_BLOCK: what is run now, and this program, are interrupted later; adding a device, mounting
  * and undoing take a moment, and are not done by half. SIG_UNBLOCK: what is run ends, and this
- * program only takes note of it.
+ * program only takes note of it. What was ignored from the beginning, as by nohup, stays so.
  */
 static void tmpfs_interrupts(int how)
 {
 	static const int taken[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction was;
 	sigset_t set;
 	size_t i;
 
 	sigemptyset(&set);
 	for (i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
 		sigaddset(&set, taken[i]);
-		signal(taken[i], tmpfs_interrupt);
+		sigaction(taken[i], NULL, &was);
+		if (was.sa_handler != SIG_IGN)
+			signal(taken[i], tmpfs_interrupt);
 	}
 	sigprocmask(how, &set, NULL);
 }
@@ -236,6 +243,7 @@ int cmd_tmpfs_create(int argc, char **argv)
 	tmpfs_parse(argc, argv, &t);
 	if (ctl_node)
 		ctl_refuse("it is made on the node of this network namespace, without --node");
+	lock_until_end(LOCK_FILE);
 	tmpfs_check_dir(t.dir);
 	tmpfs_interrupts(SIG_BLOCK);
 	tmpfs_add_device(&t);
@@ -261,23 +269,18 @@ int cmd_tmpfs_create(int argc, char **argv)
 	return 0;
 }
 
-/* the next one; false if there are no more */
-static bool tmpfs_next(FILE *mounts, struct mounted *m)
+/* false if what is mounted there is none of nswap */
+static bool tmpfs_take(const struct mntent *e, struct mounted *m)
 {
-	const struct mntent *e;
 	struct statvfs fs;
 
-	while ((e = getmntent(mounts))) {
-		if (strncmp(e->mnt_fsname, "/dev/nswap", 10) ||
-		    statvfs(e->mnt_dir, &fs))
-			continue;
-		snprintf(m->device, sizeof(m->device), "%s", e->mnt_fsname);
-		snprintf(m->dir, sizeof(m->dir), "%s", e->mnt_dir);
-		m->bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
-		m->used = (uint64_t)(fs.f_blocks - fs.f_bfree) * fs.f_frsize;
-		return true;
-	}
-	return false;
+	if (strncmp(e->mnt_fsname, "/dev/nswap", 10) || statvfs(e->mnt_dir, &fs))
+		return false;
+	snprintf(m->device, sizeof(m->device), "%s", e->mnt_fsname);
+	snprintf(m->dir, sizeof(m->dir), "%s", e->mnt_dir);
+	m->bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
+	m->used = (uint64_t)(fs.f_blocks - fs.f_bfree) * fs.f_frsize;
+	return true;
 }
 
 static FILE *tmpfs_mounts(void)
@@ -316,9 +319,10 @@ static void tmpfs_print(const struct mounted *m, const struct view_device *d)
 int cmd_tmpfs_list(int argc, char **argv)
 {
 	struct view_device *devices;
-	FILE *mounts;
+	const struct mntent *e;
 	struct mounted m;
 	size_t i, nr;
+	FILE *mounts;
 
 	(void)argv;
 	arg_no_more(argc, argv, 1);
@@ -329,9 +333,10 @@ int cmd_tmpfs_list(int argc, char **argv)
 	else
 		printf("%-24s %-8s %10s %10s %10s %-10s %10s\n", "DIR", "DEVICE", "SIZE", "USED",
 		       "AT PEERS", "PROTECT", "RESERVED");
-	while (tmpfs_next(mounts, &m))
+	while ((e = getmntent(mounts)))
 		for (i = 0; i < nr; i++)
-			if (!strcmp(devices[i].name, arg_in_dev(m.device)))
+			if (!strcmp(devices[i].name, arg_in_dev(e->mnt_fsname)) &&
+			    tmpfs_take(e, &m))
 				tmpfs_print(&m, &devices[i]);
 	if (ctl_json)
 		json_end();
@@ -340,15 +345,17 @@ int cmd_tmpfs_list(int argc, char **argv)
 	return 0;
 }
 
-/* the device that is mounted on a folder; refused if there is none */
+/* the device that is mounted on a folder, last if more are; refused if that is none of nswap */
 static void tmpfs_find(const char *dir, struct mounted *m)
 {
 	FILE *mounts = tmpfs_mounts();
 	char *path = realpath(dir, NULL);
+	const struct mntent *e;
 	bool found = false;
 
-	while (path && !found && tmpfs_next(mounts, m))
-		found = !strcmp(m->dir, path);
+	while (path && (e = getmntent(mounts)))
+		if (!strcmp(e->mnt_dir, path))
+			found = tmpfs_take(e, m);
 	endmntent(mounts);
 	free(path);
 	if (!found)

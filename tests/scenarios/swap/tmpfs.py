@@ -199,6 +199,48 @@ def test_interrupted(t):
             equal((done.code in (0, 1), client.devices()), (True, []), "exit code, devices")
 
 
+def test_ignored(t):
+    """What was ignored when it was started, as by nohup, interrupts it not."""
+    with start(t) as (cluster, client):
+        for _ in range(2):
+            process = client.popen(
+                f"trap '' HUP; exec {client.prog('nswapctl')} tmpfs create 8M {DIR}")
+            wait_for(client.devices, 20, "the device is there")
+            process.kill(signal.SIGHUP)
+            done = process.wait(30)
+            equal(done.code, 0, f"exit code, with '{done.err.strip()}'")
+            remove(cluster)
+
+
+def test_at_once(t):
+    """Two on one folder at once: one file system is there, and the other one refused."""
+    with start(t) as (cluster, client):
+        both = [client.popen([client.prog("nswapctl"), "tmpfs", "create", "8M", DIR])
+                for _ in range(2)]
+        done = [process.wait(60) for process in both]
+        equal((sorted(d.code for d in done), len(client.devices())), ([0, 1], 1),
+              f"exit codes, devices; they say {[d.err for d in done]}")
+        true("is not empty" in done[0].err + done[1].err, f"they say {[d.err for d in done]}")
+        remove(cluster)
+
+
+def test_stacked(t):
+    """Of two that were mounted on one folder the upper one is removed first, and neither while
+    something else is on top of them."""
+    with start(t) as (cluster, client):
+        lower = create(client, "8M")["device"]
+        upper = client.device_add("8M")
+        client.run(["mkfs.ext4", "-q", "-b", "4096", f"/dev/{upper}"])
+        client.run(["mount", f"/dev/{upper}", DIR])
+        client.run(["mount", "-t", "tmpfs", "none", DIR])
+        true("no temporary file system" in client.refused("tmpfs", "remove", DIR),
+             "removing what another one is mounted on")
+        client.run(["umount", DIR])
+        client.ctl("tmpfs", "remove", DIR)
+        equal([d["device"] for d in client.devices()], [lower], "devices left")
+        remove(cluster)
+
+
 def runs_another(process):
     """Does it run another program now?"""
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
