@@ -32,16 +32,27 @@ int region_args(size_t len, int fd, off_t offset, struct stat *st)
 }
 
 /*
- * May each page of a buffer be written, which is about to be? The system call writes a byte, and
- * says if it cannot: that of the C library might do that itself, and be no system call.
+ * May this byte be written, which is about to be, or read? A system call does it, and says if it
+ * cannot: that of the C library might do that itself, and be no system call. The one that reads
+ * takes a set of signals, and then does nothing with it, as there is no such thing to be done.
  */
-static bool buffer_takes(char *buf, size_t len)
+static bool byte_ok(const char *at, bool into)
+{
+	const char *set = (const char *)((uintptr_t)at & ~(uintptr_t)7);
+	long done = into ? syscall(SYS_getrandom, at, 1, GRND_NONBLOCK) :
+			   syscall(SYS_rt_sigprocmask, ~0, set, NULL, 8);
+
+	return done >= 0 || errno != EFAULT;
+}
+
+/* May each page of a buffer be written, or read? */
+static bool pages_ok(const char *buf, size_t len, bool into)
 {
 	size_t at, next;
 
 	for (at = 0; at < len; at = next) {
 		next = at + PAGE - (uintptr_t)(buf + at) % PAGE;
-		if (syscall(SYS_getrandom, buf + at, 1, GRND_NONBLOCK) < 0 && errno == EFAULT)
+		if (!byte_ok(buf + at, into))
 			return false;
 	}
 	return true;
@@ -60,7 +71,7 @@ static bool buffer_ok(const void *buf, size_t len, bool into)
 							 MADV_POPULATE_READ);
 	if (done && (errno == ENOMEM || errno == EFAULT))
 		return false;
-	if (done && into && !buffer_takes((char *)buf, len))
+	if (done && !pages_ok(buf, len, into))
 		return false;
 	errno = error;
 	return true;

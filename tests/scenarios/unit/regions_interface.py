@@ -141,7 +141,7 @@ def compiled(p, text):
 
 def test_buffers(t):
     """A buffer that cannot be used is EINVAL: with a page that is not there, or of which one
-    may not be written."""
+    may not be written, or not be read."""
     with place(t) as p:
         equal(compiled(p, r'''
 #include <errno.h>
@@ -156,11 +156,22 @@ int main(int argc, char **argv)
 {
 	int region = nswap_mopen(65536, open(argv[argc - 1], O_RDWR), 0);
 	int cached = nswap_copen(65536, open(argv[argc - 1], O_RDWR), 65536);
+	int blocks = nswap_alloc(65536);
 	char *map = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0);
 
-	if (region < 0 || cached < 0 || map == MAP_FAILED)
+	if (region < 0 || cached < 0 || blocks < 0 || map == MAP_FAILED)
 		return 1;
+	/* a page that may not be read between two that may */
+	mprotect(map + 4096, 4096, PROT_NONE);
+	if (nswap_mwrite(blocks, 0, map + 100, 9000) != -1 || errno != EINVAL)
+		return 10;
+	if (nswap_cwrite(cached, 0, map + 8191, 1) != -1 || errno != EINVAL)
+		return 11;
+	if (nswap_mwrite(region, 0, map + 100, 9000) != -1 || errno != EINVAL)
+		return 9;
+	if (nswap_cwrite(cached, 0, map + 8192, 4096) != 4096)
+		return 12;
 	/* a page that may not be written between two that may, and then no page at all */
 	mprotect(map + 4096, 4096, PROT_READ);
 	if (nswap_mread(region, 0, map + 100, 9000) != -1 || errno != EINVAL)
