@@ -10,6 +10,12 @@
 #include "snap.h"
 #include "swaps.h"
 
+/* pages of a swap device that are neither at a peer nor lost */
+static uint64_t unbacked(const struct view_device *d, uint64_t used)
+{
+	return used > d->remote + d->lost ? used - d->remote - d->lost : 0;
+}
+
 void view_add_up(struct view_swapped *s, const struct view_device *devices,
 		 size_t nr)
 {
@@ -24,11 +30,11 @@ void view_add_up(struct view_swapped *s, const struct view_device *devices,
 		s->lost += devices[i].lost;
 		s->exposed += devices[i].exposed;
 		s->old_key += devices[i].old_key;
-		if (swaps_find(devices[i].name, &swap))
-			s->used += swap.used_pages;
+		if (!swaps_find(devices[i].name, &swap))
+			continue;
+		s->used += swap.used_pages;
+		s->unbacked += unbacked(&devices[i], swap.used_pages);
 	}
-	if (s->used > s->backed + s->lost)
-		s->unbacked = s->used - s->backed - s->lost;
 }
 
 bool snap_take(struct snap *s)

@@ -224,7 +224,10 @@ void view_json_own(const struct view_device *d);
 void view_json_node(const char *key, const struct view_node *n);
 void view_json_device(const struct view_device *d);
 
-/* where the pages are that the kernel swapped out to this node's devices */
+/*
+ * Where the pages are that the kernel swapped out to this node's devices, and programs wrote
+ * to those that are not swap.
+ */
 struct view_swapped {
 	uint64_t size;		/* bytes of all devices */
 	uint64_t used;		/* pages, by /proc/swaps */
@@ -232,7 +235,7 @@ struct view_swapped {
 	uint64_t lost;		/* pages whose peer is gone */
 	uint64_t exposed;	/* pages that one more death would take */
 	uint64_t old_key;	/* pages left under a key that is being changed */
-	uint64_t unbacked;	/* used, but neither of these */
+	uint64_t unbacked;	/* used, but neither at a peer nor lost, swap device by device */
 };
 
 void view_add_up(struct view_swapped *s, const struct view_device *devices,

@@ -165,6 +165,31 @@ def test_no_room(t):
     client.device_del(dev)
 
 
+def test_unbacked(t):
+    """Pages that are swapped out and at no peer, here zeros: those of a device that is not
+    swap make them no fewer."""
+    cluster = t.cluster(2)
+    cluster.up(lend="64M")
+    client = cluster[0]
+    with cluster.swap(client, "64M") as dev:
+        process = client.popen("python3 -c 'import signal; b = bytes(1) * (48 << 20); "
+                               "print(1, flush=True); signal.pause()'", memory_max="24M")
+        wait_for(process.output, 60, "the program has its memory")
+        other = client.device_add("16M")
+        client.run(["dd", "if=/dev/urandom", f"of=/dev/{other}", "bs=1M", "count=8",
+                    "oflag=direct", "seek=1"])
+        swap, mine = client.stat()["swap"], client.devices()
+        process.kill()
+        process.wait(10)
+        client.device_del(other)
+    remote = {d["device"]: d["slots_remote"] for d in mine}
+    t.log(f"{swap}, {remote}")
+    at_least(swap["used_pages"] - remote[dev], 4096, "unbacked pages")
+    equal(swap["unbacked_pages"], swap["used_pages"] - remote[dev], "unbacked pages by stat")
+    equal((remote[other], swap["backed_pages"]), (2048, 2048 + remote[dev]),
+          "pages of the other device, and of both, at peers")
+
+
 def test_full(t):
     """More is written than peers lend: the eater goes on in RAM and no page
     is wrong."""
