@@ -5,6 +5,7 @@ Nodes of the lab share one kernel, so their memory is fed to them by knobs
 (fed_*), all but in size.shrinker, where a program really eats it.
 """
 import re
+import signal
 import time
 
 from nswaptest.check import at_least, equal, true, wait_for
@@ -114,10 +115,37 @@ def test_pressure(t):
     wait_for(lambda: size(node)["target_pages"] < MIB, 20,
              "programs that wait take everything back")
     node.run([node.prog("nswapctl"), "psi"])
-    value = [k["value"] for k in node.ctl("set") if k["knob"] == "psi"][0]
-    true(value < 900, f"nswapctl psi fed in {value}")
+    true(psi(node) < 900, f"nswapctl psi fed in {psi(node)}")
     turn(node, psi=0)
     wait_target(node, 48 * MIB, 20)
+
+
+def psi(node):
+    """What is fed in as memory pressure."""
+    return [k["value"] for k in node.ctl("set") if k["knob"] == "psi"][0]
+
+
+def test_feeder(t):
+    """Told to end in whatever way, the feeder takes its value back; a hangup does not tell it
+    under nohup."""
+    node = t.cluster(1)[0]
+    node.up(lend="4M")
+    feed = f"exec {node.prog('nswapctl')} psi --every"
+    for sig in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        turn(node, psi=900)
+        process = node.popen(f"{feed} 3600")
+        wait_for(lambda: psi(node) < 900, 20, "a value was fed in")
+        turn(node, psi=900)
+        process.kill(sig)
+        equal((process.wait(20).code, psi(node)), (0, 0), f"exit code, value after {sig!r}")
+    process = node.popen(f"trap '' HUP; {feed} 1")
+    turn(node, psi=900)
+    wait_for(lambda: psi(node) < 900, 20, "a value was fed in")
+    process.kill(signal.SIGHUP)
+    turn(node, psi=900)
+    wait_for(lambda: psi(node) < 900, 20, "a value was fed in after SIGHUP")
+    process.kill(signal.SIGTERM)
+    equal(process.wait(20).code, 0, "exit code")
 
 
 def test_bad_input(t):
