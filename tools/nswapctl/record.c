@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The record that nswapctl report draws. It has one to two hours: the file is
- * written again, beside itself, when it has twice the lines of one.
+ * written again, beside itself, when it has twice the lines of one. What a power failure
+ * left of it, lines that are cut off and zeros, is passed over; a file that is something
+ * else stays as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +23,9 @@
 
 #define LONGEST_LINE	2048
 #define LARGEST		1e15	/* of any value in it */
+#define MOST_ZEROS	(1 << 20)	/* in a row, that a power failure leaves */
 #define RECORD_HEAD	"{\"node\": \""	/* what a line begins with */
+#define RECORD_NEXT	"\", \"time\": "	/* behind the node's address */
 
 static const char *const names[RECORD_FIELDS] = {
 	[RECORD_TIME] = "time",
@@ -151,6 +156,18 @@ static bool read_record(const char *line, struct record *r)
 	return r->v[RECORD_TIME] < UINT32_MAX && r->v[RECORD_EVERY] >= 1;
 }
 
+/* false if there are more than MOST_ZEROS */
+static bool skip_zeros(FILE *f)
+{
+	unsigned int left = MOST_ZEROS;
+	int c;
+
+	while (!(c = getc(f)) && left)
+		left--;
+	ungetc(c, f);
+	return c;
+}
+
 /* all that are in it */
 static size_t read_all(FILE *f, struct record **list)
 {
@@ -159,7 +176,7 @@ static size_t read_all(FILE *f, struct record **list)
 	size_t nr = 0, room = 0;
 
 	*list = NULL;
-	while (fgets(line, sizeof(line), f)) {
+	while (skip_zeros(f), fgets(line, sizeof(line), f)) {
 		if (!read_record(line, &r))
 			continue;
 		if (nr == room) {
@@ -205,10 +222,14 @@ double record_rate(const struct record *r, const struct record *was,
 	return grown / s;
 }
 
-/* the file, for us alone, at its end */
-static FILE *open_record(const char *path)
+static void refuse_other(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	ctl_refuse("%s is no record, and is not written over", path);
+}
+
+/* a file that was opened, for us alone, at its end */
+static FILE *own_record(const char *path, int fd)
+{
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "a+");
 
 	if (!f)
@@ -219,15 +240,65 @@ static FILE *open_record(const char *path)
 	return f;
 }
 
-/* Is it a record, or nothing yet? What a power failure left may be cut off, or zeros. */
+/* Is it a record, or nothing yet? Its first line may be cut off, and others be no records. */
 static bool is_record(FILE *f)
 {
 	char head[sizeof(RECORD_HEAD) - 1];
+	struct stat st;
 	size_t len;
 
+	if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode))
+		return false;
 	rewind(f);
+	if (!skip_zeros(f))
+		return false;
 	len = fread(head, 1, sizeof(head), f);
-	return !len || !*head || !memcmp(head, RECORD_HEAD, len);
+	return !ferror(f) && !memcmp(head, RECORD_HEAD, len);
+}
+
+/* is this the beginning of a line? */
+static bool is_cut_off(const char *line)
+{
+	const size_t head = sizeof(RECORD_HEAD) - 1, next = sizeof(RECORD_NEXT) - 1;
+	size_t len = strlen(line);
+
+	if (len <= head)
+		return !memcmp(line, RECORD_HEAD, len);
+	len = strlen(line += head + strcspn(line + head, "\""));
+	return !memcmp(line, RECORD_NEXT, len < next ? len : next) && !strpbrk(line, "}\n");
+}
+
+/* nothing but zeros and such a beginning, of a file in which there is no record */
+static bool is_begun(FILE *f)
+{
+	char line[LONGEST_LINE];
+	size_t len = 0;
+	int c = 0;
+
+	rewind(f);
+	skip_zeros(f);
+	while (len < sizeof(line) - 1 && (c = getc(f)) > 0)
+		line[len++] = c;
+	line[len] = '\0';
+	return is_cut_off(line) && skip_zeros(f) && getc(f) == EOF && !ferror(f);
+}
+
+/* a file beside it, to take its place: of its mode, and of its owner if this is root */
+static FILE *open_beside(const char *path, FILE *f, char *beside)
+{
+	int fd = mkostemp(beside, O_APPEND | O_CLOEXEC);
+	FILE *next = own_record(beside, fd);
+	struct stat st;
+
+	if (fstat(fileno(f), &st) ||
+	    (fchown(fd, st.st_uid, st.st_gid) && errno != EPERM) ||
+	    fchmod(fd, st.st_mode & 07777)) {
+		int error = errno;
+
+		unlink(beside);
+		ctl_refuse("%s: %s", path, strerror(error));
+	}
+	return next;
 }
 
 /* writes the last @keep records beside it, and has these from then on */
@@ -238,18 +309,25 @@ static FILE *shorten_record(const char *path, FILE *f, size_t *lines, size_t kee
 	size_t i, nr;
 	FILE *next;
 
-	if (snprintf(beside, sizeof(beside), "%s.tmp", path) >= (int)sizeof(beside))
+	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside))
 		ctl_refuse("the name %s is too long", path);
 	rewind(f);
 	nr = read_all(f, &list);
-	unlink(beside);
-	next = open_record(beside);
+	if (ferror(f))
+		ctl_refuse("%s: it cannot be read", path);
+	if (!nr && !is_begun(f))
+		refuse_other(path);
+	next = open_beside(path, f, beside);
 	for (i = nr > keep ? nr - keep : 0; i < nr; i++)
 		write_record(next, &list[i]);
 	free(list);
 	*lines = nr > keep ? keep : nr;
-	if (!replace_file(next, beside, path, false))
-		ctl_refuse("%s: %s", path, strerror(errno));
+	if (!replace_file(next, beside, path, false)) {
+		int error = errno;
+
+		unlink(beside);
+		ctl_refuse("%s: %s", path, strerror(error));
+	}
 	fclose(f);
 	return next;
 }
@@ -261,17 +339,20 @@ void record_keep(const char *path, unsigned int every)
 	const struct sigaction end = { .sa_handler = end_record };
 	struct snap was = { }, s;
 	bool before = false;
-	FILE *f = open_record(path);
+	FILE *f = own_record(path, open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+	char *real = realpath(path, NULL);	/* what a link leads to */
 	size_t lines = SIZE_MAX;
 	struct record r;
 
+	if (!real)
+		ctl_refuse("%s: %s", path, strerror(errno));
 	if (!is_record(f))
-		ctl_refuse("%s is no record, and is not written over", path);
+		refuse_other(path);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	while (!ended) {
 		if (lines >= 2 * keep)	/* also the first time */
-			f = shorten_record(path, f, &lines, keep);
+			f = shorten_record(real, f, &lines, keep);
 		/* while there is no node the record has a gap */
 		if (snap_take(&s)) {
 			make_record(&r, &s, before ? &was : NULL, every);
@@ -287,5 +368,6 @@ void record_keep(const char *path, unsigned int every)
 			nanosleep(&rest, NULL);
 	}
 	snap_drop(&was);
+	free(real);
 	fclose(f);
 }
