@@ -15,6 +15,8 @@ void lock_until_end(const char *path)
 {
 	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
+	if (file < 0 && (errno == EACCES || errno == EPERM))
+		ctl_refuse("this needs root, which alone may lock %s (%s)", path, strerror(errno));
 	if (file < 0 || flock(file, LOCK_EX))
 		ctl_refuse("%s: %s", path, strerror(errno));
 }

@@ -3,8 +3,12 @@
 
 None of it needs the module: what is wrong on the command line is found before that.
 """
+import os
+import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 
 from nswaptest.check import equal, true
 from nswaptest.scenario import ROOT, sibling
@@ -50,6 +54,22 @@ def said(code, *words):
     return sentence
 
 
+def as_nobody():
+    """An ordinary user is told what 'apply' needs. The program is copied to where such a one
+    gets at it."""
+    user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        shutil.copy(ROOT / "build/nswapctl", folder)
+        (folder / "conf").write_text("[node]\nopen = yes\n")
+        (folder / "conf").chmod(0o644)
+        done = subprocess.run([folder / "nswapctl", "apply", "--file", folder / "conf"], text=True,
+                              cwd=folder, check=False, capture_output=True, **user)
+    equal((done.returncode, done.stderr.count("\n")), (1, 1), "exit code, lines")
+    true("this needs root" in done.stderr, done.stderr)
+
+
 def run(_):
     """Options that are, and one that is not, of each command; values out of bounds."""
     subprocess.run(["make", "-s", "-C", ROOT, "nswapctl"], check=True)
@@ -65,3 +85,4 @@ def run(_):
     for line, sentence in WRONG:
         true(sentence in said(2, *line.split()), f"{line}: {said(2, *line.split())}")
     true("nswap.conf(5)" in said(1, "check", "--file", "/nowhere"), "no word on what to write")
+    as_nobody()
