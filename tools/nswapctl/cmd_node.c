@@ -291,14 +291,15 @@ static const char *go_down(bool now, bool reboot)
 	return why;
 }
 
-static void drain_first(void)
+/* @lent: pages it lent before the first drain */
+static void drain_first(uint64_t lent)
 {
 	struct drained d = drain_node(true);
 
 	if (d.left)
 		ctl_refuse("%llu pages held for others could not move, neither to a peer nor to the homes of their owners: the node stays up%s; --now takes it down and loses them",
 			   (unsigned long long)d.left,
-			   d.left < d.held || d.home ?
+			   d.left < d.held || d.home || d.lent != lent ?
 				" and lends nothing" : "");
 }
 
@@ -312,11 +313,22 @@ static bool node_has_devices(void)
 	return nr;
 }
 
+/* it stays up, though drained; @lent: as above */
+static void refuse_drained(const char *why, uint64_t lent)
+{
+	bool whole = lent % (1024 * 1024 / PAGE_BYTES) == 0;
+
+	ctl_refuse("%s; the node lends nothing until: nswapctl lend %llu%c", why,
+		   (unsigned long long)(lent * PAGE_BYTES >> (whole ? 20 : 10)),
+		   whole ? 'M' : 'K');
+}
+
 int cmd_down(int argc, char **argv)
 {
-	struct view_node node;
-	bool now = false, reboot = false, may_drain;
+	bool now = false, reboot = false, may_drain, drained = false;
 	unsigned int drains = 0;
+	struct view_node node;
+	uint64_t lent = 0;
 	const char *why;
 	int option;
 
@@ -336,10 +348,16 @@ int cmd_down(int argc, char **argv)
 	/* a store or a move that was on its way may bring pages after the drain */
 	do {
 		view_get_node(&node);
-		if (node.held && may_drain && !node_has_devices())
-			drain_first();
+		if (!drained)
+			lent = node.lent;
+		if (node.held && may_drain && !node_has_devices()) {
+			drained = true;
+			drain_first(lent);
+		}
 		why = go_down(now, reboot);
 	} while (why && may_drain && ++drains < DRAINS);
+	if (why && drained && lent)
+		refuse_drained(why, lent);
 	if (why)
 		ctl_refuse("%s", why);
 	return 0;

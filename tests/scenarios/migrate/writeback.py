@@ -14,7 +14,7 @@ from nswaptest.work import Slots, eater, result_of
 
 DESCRIPTION = "pages that no peer has room for go back to their owner's home"
 SUITES = ("lab",)
-LONG = ("one_home_hangs", "removed_while_home_hangs",
+LONG = ("one_home_hangs", "removed_while_home_hangs", "down_while_home_hangs",
         "while_swapping", "any_request", "cuts", "held_up", "home_errors",
         "drain", "no_home", "mutual", "server_dies", "owner_dies")
 NEEDS = ("module", "inject", "progs", "dmsetup")
@@ -266,6 +266,44 @@ def test_removed_while_home_hangs(t):
             equal(removing.poll(), None, "device del waits for its home")
         removing.wait(30).check()
     wait_for(lambda: cluster.held_pages() == 0, 15, "no page is held")
+
+
+def test_down_while_home_hangs(t):
+    """A node that cannot go down, but was drained for it, says that it lends nothing, and how
+    much it lent."""
+    cluster, other, node = start(t, nodes=3)
+    third = cluster[2]
+    node.ctl("lend", "0")
+    with disk(64) as home:
+        dev = node.device_add("16M", home=home.path)
+        with Slots(dev, t.seed) as slots:
+            for at in range(1, 1024, 32):
+                slots.write(at, 32)
+        with home.held_up():
+            third.ctl("lend", "0")
+            wait_for(lambda: device(node, dev)["slots_remote"] < 1024, 20,
+                     "pages are on their way home")
+            removing = node.popen([node.prog("nswapctl"), "device", "del", dev])
+            wait_for(lambda: not node.devices(), 10, "it is not listed")
+            node.ctl("lend", "32M")
+            theirs = other.device_add("4M")
+            with Slots(theirs, t.seed) as slots:
+                wait_for(lambda: other.peers()[node.addr]["free_pages"] >= 1024, 10,
+                         "the node has room")
+                slots.write(1, 32)
+                equal(held(node), 32, "pages held for the other one")
+                third.ctl("lend", "48M")
+                wait_for(lambda: node.peers()[third.addr]["free_pages"] >= 1024, 10,
+                         "the third one has room")
+                said = node.run([node.prog("nswapctl"), "down"], check=False).err
+                true("is being removed" in said and
+                     said.endswith("the node lends nothing until: nswapctl lend 32M\n"), said)
+                equal((node.stat()["node"]["lent_pages"], held(node)), (0, 0),
+                      "pages lent, and held, after it")
+                all_right(slots)
+            other.device_del(theirs)
+        removing.wait(30).check()
+    node.down()
 
 
 def test_home_errors(t):
