@@ -130,20 +130,21 @@ def test_feeder(t):
     under nohup."""
     node = t.cluster(1)[0]
     node.up(lend="4M")
+    most = 10000    # no pressure that there may be
     feed = f"exec {node.prog('nswapctl')} psi --every"
     for sig in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-        turn(node, psi=900)
+        turn(node, psi=most)
         process = node.popen(f"{feed} 3600")
-        wait_for(lambda: psi(node) < 900, 20, "a value was fed in")
-        turn(node, psi=900)
+        wait_for(lambda: psi(node) < most, 20, "a value was fed in")
+        turn(node, psi=most)
         process.kill(sig)
         equal((process.wait(20).code, psi(node)), (0, 0), f"exit code, value after {sig!r}")
     process = node.popen(f"trap '' HUP; {feed} 1")
-    turn(node, psi=900)
-    wait_for(lambda: psi(node) < 900, 20, "a value was fed in")
+    turn(node, psi=most)
+    wait_for(lambda: psi(node) < most, 20, "a value was fed in")
     process.kill(signal.SIGHUP)
-    turn(node, psi=900)
-    wait_for(lambda: psi(node) < 900, 20, "a value was fed in after SIGHUP")
+    turn(node, psi=most)
+    wait_for(lambda: psi(node) < most, 20, "a value was fed in after SIGHUP")
     process.kill(signal.SIGTERM)
     equal(process.wait(20).code, 0, "exit code")
 
