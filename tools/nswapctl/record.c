@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The record that nswapctl report draws. It has one to two hours: the file is
+ * written again, beside itself, when it has twice the lines of one. It is on the
+ * disk then, and when a signal ends it; lines of in between when the kernel writes them.
  * written again, beside itself, when it has twice the lines of one. What a power failure
  * left of it, lines that are cut off and zeros, is passed over; a file that is something
  * else stays as it is.
@@ -368,6 +370,8 @@ void record_keep(const char *path, unsigned int every)
 			nanosleep(&rest, NULL);
 	}
 	snap_drop(&was);
+	if (fsync(fileno(f)))
+		ctl_refuse("%s: %s", path, strerror(errno));
 	free(real);
 	fclose(f);
 }

@@ -5,11 +5,13 @@ import json
 import signal
 
 from nswaptest.check import at_least, at_most, equal, true, wait_for
+from nswaptest.disk import disk
+from nswaptest.lab import attempt
 from nswaptest.work import Slots
 
 DESCRIPTION = "report: recording, a bounded file, a page that needs nothing else"
 SUITES = ("lab",)
-NEEDS = ("module",)
+NEEDS = ("module", "dmsetup", "mkfs.ext4")
 TIMEOUT = 60
 
 FILE = "/tmp/nswap.record"
@@ -151,3 +153,30 @@ def test_report_files(t):
                  ("--record", FILE, "--every", "0"), ("--record", FILE, "--every", "601"),
                  ("--record", FILE, "x")):
         node.refused("report", *args, code=2)
+
+
+def test_on_disk(t):
+    """When it was told to end and has ended, its last line is on the disk."""
+    node = t.cluster(1)[0]
+    node.up()
+    folder = t.dir / "mounted"
+    folder.mkdir()
+    file = folder / "record"
+    with disk(16) as one, disk(16, at=16) as copy:
+        node.run(["mkfs.ext4", "-q", one.path])
+        node.run(["mount", one.path, folder])
+        try:
+            process = node.popen([node.prog("nswapctl"), "report", "--record",
+                                  file, "--every", "1"])
+            wait_for(lambda: file.exists() and len(file.read_text().splitlines()) > 1, 20,
+                     "two lines")
+            process.kill(signal.SIGTERM)
+            equal(process.wait(5).code, 0, "exit code of the recorder")
+            node.run(["dd", f"if={one.path}", f"of={copy.path}", "bs=1M", "iflag=direct",
+                      "oflag=direct"])
+            text = file.read_text()
+            node.run(["umount", folder])
+            node.run(["mount", copy.path, folder])
+            equal(file.read_text(), text, "the record, as the disk was then")
+        finally:
+            attempt("umount", "-l", str(folder))
