@@ -236,11 +236,14 @@ def test_cleared(t):
 
 
 def test_rights(t):
-    """Setting RAM aside needs CAP_SYS_ADMIN; CAP_NET_ADMIN, which a container may have
-    for its interfaces, is not enough. Looking needs nothing."""
-    cluster = t.cluster(1)
-    node = cluster[0]
+    """Setting RAM aside needs CAP_SYS_ADMIN, and so does a down that drains the node;
+    CAP_NET_ADMIN, which a container may have for its interfaces, is not enough. Looking needs
+    nothing."""
+    cluster = t.cluster(2)
+    node, owner = cluster
     node.up(lend="1M")
+    owner.up(lend="0")
+    cluster.wait_connected()
     ctl, drop = node.prog("nswapctl"), ["setpriv", "--bounding-set", "-sys_admin"]
     for args in (["lend", "2M"], ["device", "add", "--size", "4M"],
                  ["set", "headroom_pct", "20"]):
@@ -251,7 +254,15 @@ def test_rights(t):
         done = node.run([*drop, "sh", "-c", f"echo {text} | tee /proc/nswap/{path}"], check=False)
         true(done.code and "not permitted" in done.err, f"{path} without it: {done.err}")
     equal(node.run([*drop, ctl, "peers"], check=False).code, 0, "looking")
-    node.run([ctl, "down"])
+    dev = owner.device_add("1M")
+    owner.run(["dd", "if=/dev/urandom", f"of=/dev/{dev}", "bs=64k", "count=8", "oflag=direct"])
+    held = node.stat()["server"]["held_pages"]
+    done = node.run([*drop, ctl, "down"], check=False)
+    equal((done.code, "CAP_SYS_ADMIN" in done.err, node.stat()["server"]["held_pages"]),
+          (1, True, held), f"down of a node that holds {held} pages without it: {done.err}")
+    owner.run([*drop, ctl, "device", "del", dev])
+    wait_for(lambda: not node.stat()["server"]["held_pages"], 10, "nothing is held")
+    node.run([*drop, ctl, "down"])
     done = node.run([*drop, ctl, "up", "--open", "--lend", "1M"], check=False)
     equal((done.code, "CAP_SYS_ADMIN" in done.err), (1, True),
           f"up without it: {done.err}")
