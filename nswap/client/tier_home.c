@@ -131,7 +131,7 @@ static bool home_has(struct nswap_io *io, unsigned int i,
 unsigned int nswap_tier_home_load(struct nswap_io *io, unsigned int first)
 {
 	unsigned int i, nr = READ_ONCE(io->one_by_one) ? 1 :
-			     nswap_run_of(io->todo, first);
+			     nswap_io_run(io, io->todo, first);
 
 	for (i = first; i < first + nr; i++) {
 		struct nswap_slot s = nswap_slot_look(io->dev, io->slot[i]);
