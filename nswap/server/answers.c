@@ -211,7 +211,8 @@ int nswap_answers_drain(struct nswap_srv_conn *conn, size_t bytes)
 
 	/* at once: a message has so much time, not each of its pages */
 	for (i = 0; i < nr; i++)
-		bvec_set_page(&conn->bv[i], virt_to_page(conn->scratch), PAGE_SIZE, 0);
+		bvec_set_page(&conn->bv[i], virt_to_page(conn->scratch),
+			      min_t(size_t, PAGE_SIZE, bytes - i * PAGE_SIZE), 0);
 	iov_iter_bvec(&it, ITER_DEST, conn->bv, nr, bytes);
 	return nswap_answers_send(conn) ?: conn->t->recv(conn->l, &it);
 }

@@ -357,7 +357,7 @@ static void put_ahead(struct nswap_link *l, int bytes)
 	l->have = max(bytes, 0);
 }
 
-/* @to has come: receive it, and ahead what has come behind it */
+/* @to, whose segments are as long as it, has come: receive it, and ahead what came behind it */
 static int recv_both(struct nswap_link *l, struct iov_iter *to)
 {
 	size_t len = iov_iter_count(to), n = to->nr_segs;

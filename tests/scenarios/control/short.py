@@ -144,6 +144,14 @@ def test_refused(t):
     with session(cluster[0], cluster[1].addr, session=2) as s:
         equal(s.store(1, [page] * 5), [NO_ROOM] * 5, "results without a grant")
         equal(s.store(1, [page], short=False), [NO_ROOM], "of whole pages, after it")
+        pages = [cut_to(3000 + i, t.seed + i) for i in range(32)]
+        gens = struct.pack("<I", 1) * len(pages)
+        store = carrying(STORE, gens, pages, True, slot=1, instance=1).packed()
+        s.stores.sock.sendall(store * 8)
+        for i in range(8):
+            answer = s.stores.answer()
+            equal(answer and answer.payload, struct.pack("<II", 1, NO_ROOM) * len(pages),
+                  f"answer {i} to those that came together")
         equal(s.stores.ask(Message(PING)), None, "of what is not allowed there")
     tried = 2
     for payload in (struct.pack("<IH", 1, 700) + bytes(701),
