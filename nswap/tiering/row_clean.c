@@ -411,8 +411,10 @@ static unsigned int clean_step(struct nswap_row_clean *c, bool *paced)
 	bool rests, due;
 
 	*paced = true;
+	/* rows that are open have cells at peers, though all their pages were freed */
 	if (!nswap_parity_wanted(p->dev))
-		return atomic64_read(&p->live) ? clean_next(c, CLEAN_BACK) : 0;
+		return atomic64_read(&p->live) || READ_ONCE(p->nr_buffers) ?
+		       clean_next(c, CLEAN_BACK) : 0;
 	c->room = !c->room;
 	if (c->room && clean_short(p))
 		n = clean_some(c);
