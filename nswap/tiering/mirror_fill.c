@@ -6,6 +6,7 @@
  *   REMOTE(a, g) -> MOVING(a, g) -> read through the device -> { g, b, c }, STORE g at c
  *   acknowledged, and the second place was missing or bad: { g, c, - }, REMOTE(a, g)
  *   acknowledged, and the first was bad: { g, b, - }, REMOTE(c, g)
+ *   both were bad, and home has the page (promote.c): likewise, and b is next
  *   refused, unanswered, session broken: as it was; tried again later
  *   rewritten or freed meanwhile: the new copy is obsolete
  *
@@ -31,6 +32,7 @@
 #include "client/free.h"
 #include "client/store.h"
 #include "core/client_state.h"
+#include "core/home_copy.h"
 #include "core/inject.h"
 #include "core/mirror.h"
 #include "core/slot_hold.h"
@@ -53,8 +55,8 @@
  * @looked: jiffies when the last round began
  * @owed_us: for nswap_fill_pause()
  * @quiet: runs since protection was turned off in which there was nothing to do
- * @b: the batch: adjacent slots whose good place is one peer
- * @good: that peer
+ * @b: the batch: adjacent slots whose good place is one peer, or home
+ * @good: that peer; 0 for home
  * @held: of each slot of the batch, its word when it became MOVING
  * @first: slots whose first place was bad
  * @made: slots that have got their copy
@@ -115,6 +117,13 @@ u64 nswap_mirror_exposed(struct nswap_device *dev, u64 *from)
 	return n;
 }
 
+/* can it be read from its good place @good, or, without one, from home? a snapshot */
+static bool repair_source(struct nswap_device *dev, u64 slot, u16 good)
+{
+	return good ? nswap_peer_state(dev->node, good) == NSWAP_PEER_UP :
+		      nswap_home_copy_has(dev, slot);
+}
+
 /* is it to be repaired in the present batch, or, if @any, in one that it begins? */
 static bool repair_wants(struct nswap_device *dev, u64 slot, bool any)
 {
@@ -123,7 +132,7 @@ static bool repair_wants(struct nswap_device *dev, u64 slot, bool any)
 	u16 good;
 
 	if (s.state != NSWAP_SLOT_REMOTE || !repair_exposed(dev, slot, &s, &good) ||
-	    !good || nswap_peer_state(dev->node, good) != NSWAP_PEER_UP)
+	    !repair_source(dev, slot, good))
 		return false;
 	if (any)
 		f->good = good;
@@ -140,7 +149,8 @@ static void repair_hold(struct nswap_device *dev, unsigned int i)
 
 	if (!nswap_slot_hold(dev, slot, s))
 		return;
-	if (!repair_exposed(dev, slot, s, &good) || good != f->good) {
+	if (!repair_exposed(dev, slot, s, &good) || good != f->good ||
+	    (!good && !nswap_home_copy_has(dev, slot))) {
 		nswap_slot_release(dev, slot, s, s->peer);
 		return;
 	}

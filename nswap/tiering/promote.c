@@ -16,9 +16,10 @@
  *    a page-out meanwhile gets a newer one, and no two attempts share a generation.
  *    A copy with a generation that was given up is an orphan like any other.
  *  - Nothing waits for a move: a page-out, a free or a page-in can change or read
- *    the slot's word at once, and the move notices the change. Only if home protects
- *    the device page-outs of the batch's slots wait for it: home's copies of the pages
- *    stay valid (home_copy.h).
+ *    the slot's word at once, and the move notices the change. Only on a protected
+ *    device page-outs of the batch's slots wait for it: home's copies of the pages
+ *    stay valid (home_copy.h), so a page with one place at peers has two until it
+ *    gets its second one there, or its cell.
  *  - Page-outs have priority: nothing moves while one waits, and a peer is chosen
  *    only if it has more room than they need. So have page-ins: only one batch of a
  *    device is under way, followed by a pause at least as long as the batch took.
@@ -221,7 +222,7 @@ unsigned long nswap_promote_move(struct nswap_device *dev, u64 first,
 {
 	struct nswap_promote *ho = dev->promote;
 	struct nswap_io *io = &ho->mo.b.io;
-	bool keep = READ_ONCE(ho->dev->protect) == NSWAP_PROTECT_HOME;
+	bool keep = READ_ONCE(ho->dev->protect) != NSWAP_PROTECT_NONE;
 	unsigned long moved, unread, begun;
 
 	mutex_lock(&ho->batch);
