@@ -170,6 +170,42 @@ install-lib: lib
 	+@$(MAKE) -C lib OUT=$(CURDIR)/build/lib install
 	$(if $(DESTDIR),,ldconfig)
 
+# Of every kernel: with the headers of older ones gone, no build would name them. What DKMS
+# made is elsewhere, in updates/dkms.
+uninstall: uninstall-ask uninstall-tools uninstall-lib
+	for ko in $(DESTDIR)/lib/modules/*/updates/nswap.ko; do \
+		[ -e "$$ko" ] || continue; \
+		rm -f "$$ko"; \
+		$(if $(DESTDIR),,ko=$${ko%/updates/nswap.ko}; depmod "$${ko##*/}";) \
+	done
+
+# No node that is up can be taken down without nswapctl, and packages have files of their own.
+uninstall-ask:
+	@[ -n "$(DESTDIR)" ] || [ ! -e /sys/module/nswap ] || { \
+		echo "error: the module is loaded: systemctl disable --now nswap, or nswapctl down and rmmod nswap" >&2; \
+		exit 1; \
+	}
+	@[ -n "$(DESTDIR)" ] || ! dpkg -S $(PREFIX)/sbin/nswapctl > /dev/null 2>&1 || { \
+		echo "error: $(PREFIX)/sbin/nswapctl is of a package: apt remove nswap-tools" >&2; \
+		exit 1; \
+	}
+
+uninstall-tools: uninstall-ask
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,sbin/nswapctl sbin/nswap-lend lib/nswap/nswap-node \
+		share/man/man8/nswapctl.8 share/man/man8/nswap-lend.8 share/man/man5/nswap.conf.5 \
+		share/bash-completion/completions/nswapctl \
+		share/bash-completion/completions/nswap-lend \
+		share/zsh/vendor-completions/_nswapctl) $(DESTDIR)$(UNITS)/nswap.service
+	! cmp -s dist/nswap.conf $(DESTDIR)/etc/nswap/nswap.conf || \
+		rm -f $(DESTDIR)/etc/nswap/nswap.conf
+	for dir in $(DESTDIR)$(PREFIX)/lib/nswap $(DESTDIR)/etc/nswap; do \
+		[ ! -d $$dir ] || rmdir --ignore-fail-on-non-empty $$dir; \
+	done
+
+uninstall-lib: uninstall-ask
+	+@$(MAKE) -C lib OUT=$(CURDIR)/build/lib uninstall
+	$(if $(DESTDIR),,ldconfig)
+
 deb:
 	@tests/setup/setup.sh build deb
 	@tools/build_deb.sh
@@ -192,6 +228,8 @@ help:
 	@echo "  make all-kernels    build for every kernel within reach"
 	@echo "  make install        install them, manual pages, completions, nswap.conf and the"
 	@echo "                      systemd unit (DESTDIR, PREFIX, LIBDIR and UNITS apply)"
+	@echo "  make uninstall      delete what it installed, with the same of them; an nswap.conf"
+	@echo "                      that was changed, keys and secrets stay"
 	@echo "  make deb            Debian packages of module, tools and documents into build/deb/"
 	@echo "  make release        source, packages, notes and checksums of this commit into build/release/"
 	@echo "  make clean          remove build/"
@@ -213,4 +251,4 @@ help:
 
 .PHONY: all kernel farm module kunit model-dev progs bench-programs lib nswapctl nswapctl-static \
 	nswap-lend all-kernels test check demo bench paper shell install install-tools install-lib \
-	deb release clean help
+	uninstall uninstall-ask uninstall-tools uninstall-lib deb release clean help
