@@ -63,6 +63,14 @@ static bool keys_configured(void)
 	return false;
 }
 
+static uint64_t write_errors(void)
+{
+	struct view_stat stat;
+
+	view_get_stat(&stat);
+	return view_count(&stat, VIEW_CLIENT, "write_errors");
+}
+
 static void meet(struct patient *p)
 {
 	char full[4096];
@@ -73,6 +81,7 @@ static void meet(struct patient *p)
 	} else if (p->loaded && view_find_node(&p->node)) {
 		p->up = true;
 		p->nr_devices = view_devices(&p->devices);
+		p->write_errors = write_errors();
 		hear_peers(p);
 	}
 	p->keys = *p->node.public || keys_configured();

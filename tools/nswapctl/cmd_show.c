@@ -201,7 +201,7 @@ static void print_owners(const struct view_owner *owners, size_t nr)
 	free(peers);
 }
 
-static void print_swapped(const struct view_swapped *swap)
+static void print_swapped(const struct view_swapped *swap, uint64_t failed)
 {
 	char size[32];
 
@@ -210,7 +210,9 @@ static void print_swapped(const struct view_swapped *swap)
 	line("backed", swap->backed, "on peers");
 	line("unbacked", swap->unbacked,
 	     "at no peer: zeros, on flash or at home, or still in RAM for want of room");
-	line("lost", swap->lost, "on peers that are gone, reads of them fail");
+	line("lost", swap->lost, failed ?
+	     "on peers that are gone, reads of them fail; or their page-out failed, in RAM" :
+	     "on peers that are gone, reads of them fail");
 	line("exposed", swap->exposed,
 	     "with fewer copies or checks than promised, or with none");
 	if (swap->old_key)
@@ -299,7 +301,7 @@ int cmd_stat(int argc, char **argv)
 	print_lent(&s.node);
 	print_owners(owners, nr);
 	free(owners);
-	print_swapped(&swap);
+	print_swapped(&swap, view_count(&s, VIEW_CLIENT, "write_errors"));
 	print_counters(&s);
 	return 0;
 }

@@ -31,6 +31,7 @@ struct patient {
 	size_t nr_peers;
 	struct view_device *devices;
 	size_t nr_devices;
+	uint64_t write_errors;	/* page-outs that failed since it came up */
 };
 
 enum doctor_when {

@@ -153,6 +153,14 @@ static void copied_device(const char *header, const char *line, void *arg)
 		*d->home = '\0';
 }
 
+static void copied_stat(const char *header, const char *line, void *arg)
+{
+	struct patient *p = arg;
+
+	if (!strcmp(table_field(header, line, "counter"), "write_errors"))
+		p->write_errors += table_number(header, line, "value");
+}
+
 static void copied_table(const char *path,
 			 void (*take)(const char *header, const char *line, void *arg),
 			 void *arg)
@@ -176,6 +184,7 @@ bool doctor_copied(struct patient *p)
 	copied_table("/proc/nswap/node", copied_node, p);
 	copied_table("/proc/nswap/peers", copied_peer, &peers);
 	copied_table("/proc/nswap/devices", copied_device, &devices);
+	copied_table("/proc/nswap/stats", copied_stat, p);
 	p->peers = (void *)peers.entry;
 	p->nr_peers = peers.nr;
 	p->devices = (void *)devices.entry;

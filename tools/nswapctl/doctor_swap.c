@@ -48,17 +48,30 @@ static void check_size(const struct patient *p)
 		size, lent);
 }
 
+/*
+ * A slot whose page-out failed is LOST too, until it is freed or written again. How many of
+ * them are so is not counted, but no more are than page-outs have failed.
+ */
 static void check_lost(const struct patient *p)
 {
-	uint64_t lost = 0;
+	unsigned long long lost = 0, failed = p->write_errors;
 	size_t i;
 
 	for (i = 0; i < p->nr_devices; i++)
 		lost += p->devices[i].lost;
-	if (lost)
+	if (!lost)
+		return;
+	if (!failed)
 		doctor_find(DOCTOR_PROBLEM, false, "restart the programs whose page-ins failed, see 'dmesg | grep nswap'",
-			"%llu pages were on peers that are gone, reading them fails",
-			(unsigned long long)lost);
+			"%llu pages were on peers that are gone, reading them fails", lost);
+	else if (failed < lost)
+		doctor_find(DOCTOR_PROBLEM, false, "restart the programs whose page-ins failed, see 'dmesg | grep nswap', and nswapctl lend SIZE (on the peers, more than now)",
+			"of %llu pages that no peer holds at least %llu were on peers that are gone, reading them fails; the others may be page-outs that failed, their pages are still in RAM",
+			lost, lost - failed);
+	else
+		doctor_find(DOCTOR_PROBLEM, false, "nswapctl lend SIZE (on the peers, more than now), or a home; if peers are gone, see 'dmesg | grep nswap'",
+			"%llu pages are held by no peer: %llu page-outs failed since the node came up, and where it was one of these the page is still in RAM; reading the others, of peers that are gone, fails",
+			lost, failed);
 }
 
 static bool is_ours(const struct patient *p, const char *path)

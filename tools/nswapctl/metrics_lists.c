@@ -62,7 +62,7 @@ static const struct metrics_field device_fields[] = {
 	       "RAM that peers are to set aside for it alone"),
 	DEVICE("reserved_bytes", BYTES, reserved, METRICS_WIDE, "RAM they have set aside"),
 	DEVICE("lost_slots", NULL, lost, METRICS_WIDE,
-	       "slots whose page is lost: reads of them fail"),
+	       "slots whose page was lost, reads of them fail, or could not be paged out, it is in RAM"),
 	DEVICE("exposed_pages", NULL, exposed, METRICS_WIDE,
 	       "pages with fewer copies or checks than promised, or with none"),
 	DEVICE("lag_pages", NULL, lag, METRICS_NUMBER,

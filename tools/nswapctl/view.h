@@ -232,7 +232,7 @@ struct view_swapped {
 	uint64_t size;		/* bytes of all devices */
 	uint64_t used;		/* pages, by /proc/swaps */
 	uint64_t backed;	/* pages a peer holds */
-	uint64_t lost;		/* pages whose peer is gone */
+	uint64_t lost;		/* pages whose peer is gone, or whose page-out failed */
 	uint64_t exposed;	/* pages that one more death would take */
 	uint64_t old_key;	/* pages left under a key that is being changed */
 	uint64_t unbacked;	/* used, but neither at a peer nor lost, swap device by device */

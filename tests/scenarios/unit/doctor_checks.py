@@ -23,6 +23,7 @@ PEERS = "node peer id epoch addr port state leaving fresh listed lent free used\
 PEER = "1 1 1 1 10.0.0.7 9611 up 0 1 0 524288 0 0\n"
 DEVICES = "node device instance slots remote lost map_bytes in_use at_home home\n"
 DEVICE = "1 nswap0 1 262144 0 0 2097152 1 0 -\n"
+STATS = "node counter value\n1 pages_out 9\n1 write_errors {}\n1 read_errors 0\n"
 ROUTES = ("Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
           "eth0\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
           "wan0\t00000000\t0101A8C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n")
@@ -120,6 +121,12 @@ BAD = (
      {"/proc/nswap/peers": PEERS + PEER.replace("524288", "1")}),
     ("lost pages", "problem", "7 pages", "restart",
      {"/proc/nswap/devices": DEVICES + DEVICE.replace("262144 0 0", "262144 0 7")}),
+    ("lost pages", "problem", "of 7 pages that no peer holds at least 5 were on peers", "restart",
+     {"/proc/nswap/devices": DEVICES + DEVICE.replace("262144 0 0", "262144 0 7"),
+      "/proc/nswap/stats": STATS.format(2)}),
+    ("lost pages", "problem", "7 page-outs failed", "nswapctl lend",
+     {"/proc/nswap/devices": DEVICES + DEVICE.replace("262144 0 0", "262144 0 7"),
+      "/proc/nswap/stats": STATS.format(7)}),
     ("swap priority", "problem", "/dev/sda2 has 5", "swapoff /dev/nswap0 && swapon -p 100",
      {"/proc/swaps": SWAPS.format(used=0, ours=-3, other=5)}),
     ("swap priority", "problem", "/dev/sdb2 has 200", "swapon -p 201 /dev/nswap0",
@@ -195,6 +202,7 @@ GOOD = (
     {"/proc/swaps": SWAPS.format(used=0, ours=10, other=9)},
     {"/etc/nswap/key": ("key x\n", 0o600)},
     {"/proc/sys/vm/page-cluster": "1\n"},
+    {"/proc/nswap/stats": STATS.format(7)},                     # written again since
     {"/proc/sys/net/ipv4/tcp_mem": "2304\t3072\t4608\n"},       # one peer needs a half
     {"/proc/sys/vm/min_free_kbytes": "5102\n", "/proc/meminfo": "MemTotal: 81636 kB\n"},
 )
