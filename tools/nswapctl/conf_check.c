@@ -338,6 +338,16 @@ static void conf_check_node(struct conf *c, const struct conf_section *s)
 		conf_complain(c, line_of(s, "port"), "one port", "address and port name different ports");
 }
 
+/* as the module has it, in nswap/device/parity.c: strips of 32 cells, of 2^28 in all */
+static bool fits_parity(const char *protect, uint64_t bytes)
+{
+	uint64_t strips = (bytes / PAGE_BYTES + 31) / 32;
+	unsigned int checks;
+
+	return sscanf(protect, "parity:%*u+%u", &checks) != 1 ||
+	       (1 + checks) * strips + 64 <= 1 << 23;
+}
+
 /* the size of a device that has only a home is not known here */
 static void conf_check_room(struct conf *c, const struct conf_section *s)
 {
@@ -353,6 +363,11 @@ static void conf_check_room(struct conf *c, const struct conf_section *s)
 			conf_complain(c, line_of(s, parts[i]), "the size of the device at most",
 				      "a %s larger than the device is of no use", parts[i]);
 	}
+	if (protect && is_protection(protect) && size && is_size(size) &&
+	    parse_size(size, &whole) && !fits_parity(protect, whole))
+		conf_complain(c, line_of(s, "protect"),
+			      "parity for less than 512 GiB, with two checks for 341 GiB at most",
+			      "the device %s is too large for protection by parity", s->name);
 	if (protect && !strncmp(protect, "parity", 6) && conf_value(s, "reserve"))
 		conf_complain(c, line_of(s, "protect"), "none, home, mirror, or no reserve",
 			      "a device with a reserve cannot be protected by parity");

@@ -99,6 +99,10 @@ WRONG = (
     (D + "early-ack = yes\n", 4, "needs a cache", "cache = SIZE"),
     (D + "protect = parity:4+1\nreserve = 1G\n", 4, "cannot be protected by parity",
      "or no reserve"),
+    (N + "[device a]\nsize = 512G\nprotect = parity:8+1\n", 4, "too large for protection by parity",
+     "less than 512 GiB"),
+    (N + "[device a]\nprotect = parity:2+1\nsize = 524285M\n", 3, "too large", "341 GiB at most"),
+    (N + "[device a]\nsize = 342G\nhome = /h\nprotect = parity:4+2\n", 5, "too large", "two checks"),
     (D + "reserve = 0\n", 4, "'0' is no value of reserve", "not 0"),
     (D + "reserve = 2G\n", 4, "a reserve larger than the device", "the size of the device"),
     (D + "cache = 124K\n", 4, "'124K' is no value of cache", "from 128K on"),
@@ -116,6 +120,8 @@ RIGHT = (O, A, A.replace("\n", "\r\n"), N + "secret = /s\n", N + "open = no\nkey
          A + "class = droppable\nswap = no\n", A + "protect = parity:4+2\nflash = /a\nflash = /b\n",
          A.replace("1G", "40K") + "reserve = 40K\n", A.replace("1G", "1T") + "reserve = 1T\ncache = 1T\n",
          A.replace("1G", "128K") + "cache = 128K\n",
+         A.replace("1G", "524284M") + "protect = parity:4+1\n",
+         A.replace("1G", "341G") + "protect = parity:4+2\n", A.replace("1G", "1T") + "protect = mirror\n",
          O + "[device a]\nhome = /dev/a\nreserve = 1T\ncache = 1T\n",
          O + "place-policy = two-choices\nread-policy = soonest\n[knobs]\ntrace = 1\n")
 
