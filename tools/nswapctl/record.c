@@ -3,9 +3,8 @@
  * The record that nswapctl report draws. It has one to two hours: the file is
  * written again, beside itself, when it has twice the lines of one. It is on the
  * disk then, and when a signal ends it; lines of in between when the kernel writes them.
- * written again, beside itself, when it has twice the lines of one. What a power failure
- * left of it, lines that are cut off and zeros, is passed over; a file that is something
- * else stays as it is.
+ * What a power failure left of it, lines that are cut off and zeros, is passed over; a file
+ * that is something else stays as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -334,11 +333,22 @@ static FILE *shorten_record(const char *path, FILE *f, size_t *lines, size_t kee
 	return next;
 }
 
+/* with nohup a closed terminal does not end it */
+static void record_take_ends(void)
+{
+	const struct sigaction end = { .sa_handler = end_record };
+	struct sigaction was;
+
+	sigaction(SIGINT, &end, NULL);
+	sigaction(SIGTERM, &end, NULL);
+	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &end, NULL);
+}
+
 void record_keep(const char *path, unsigned int every)
 {
 	const struct timespec rest = { .tv_sec = every };
 	const size_t keep = RECORD_SPAN / every + 1;
-	const struct sigaction end = { .sa_handler = end_record };
 	struct snap was = { }, s;
 	bool before = false;
 	FILE *f = own_record(path, open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -350,8 +360,7 @@ void record_keep(const char *path, unsigned int every)
 		ctl_refuse("%s: %s", path, strerror(errno));
 	if (!is_record(f))
 		refuse_other(path);
-	sigaction(SIGINT, &end, NULL);
-	sigaction(SIGTERM, &end, NULL);
+	record_take_ends();
 	while (!ended) {
 		if (lines >= 2 * keep)	/* also the first time */
 			f = shorten_record(real, f, &lines, keep);

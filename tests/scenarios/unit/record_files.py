@@ -45,10 +45,16 @@ LEFT = (
 )
 
 
-def recorder(path):
+def recorder(path, *before):
     """It runs until it is told to end."""
-    return subprocess.Popen([ROOT / "build/nswapctl", "report", "--record", path, "--every", "60"],
-                            stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([*before, ROOT / "build/nswapctl", "report", "--record", path,
+                             "--every", "60"], stderr=subprocess.PIPE, text=True)
+
+
+def pending(pid):
+    """Signals that a process has yet to take."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return int(file.read().partition("ShdPnd:")[2].split()[0], 16)
 
 
 def build():
@@ -110,3 +116,25 @@ def test_left(t):
               f"records in {name}")
         equal(beside.read_text(), "of somebody else", f"the file beside {name}")
         equal(sorted(p.name for p in folder.glob(f"{name}*")), [name, f"{name}.tmp"], "files")
+
+
+def test_signals(t):
+    """Each ends it as it should, also that of a terminal that is closed; with nohup that one
+    does not end it."""
+    build()
+    path = t.dir / "ended"
+    for before, signals in (((), (signal.SIGTERM,)), ((), (signal.SIGINT,)),
+                            ((), (signal.SIGHUP,)), (("nohup",), (signal.SIGHUP, signal.SIGTERM))):
+        path.write_text(LINE)
+        was = path.stat()
+        running = recorder(path, *before)
+        wait_for(lambda: running.poll() is not None or path.stat().st_ino != was.st_ino, 20,
+                 "it is written again")
+        for number, one in enumerate(signals, 1):
+            running.send_signal(one)
+            if number < len(signals):
+                wait_for(lambda: pending(running.pid) == 0, 20, "it has had that one")
+                equal(running.poll(), None, f"exit code after {one.name} with {before}")
+        error = running.communicate(timeout=20)[1]
+        equal((running.returncode, error.replace("nohup: ignoring input\n", "")), (0, ""),
+              f"exit code, errors after {signals}")
