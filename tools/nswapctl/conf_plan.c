@@ -18,7 +18,7 @@
 #include "view.h"
 
 #define DOWN	"as it is, or 'nswapctl down' first"
-#define PEER	"a peer that lists this node or was heard of: bring it up and apply again, or 'nswapctl down' first"
+#define PEER	"a peer that lists this node or was heard of: bring it up and apply again; one of another subnet is taken when the node comes up, by 'systemctl restart nswap', or by swapoff, 'nswapctl device del', 'nswapctl down' and apply"
 
 static struct conf_step *plan_begin(struct conf_plan *p, const char *program)
 {

@@ -206,7 +206,7 @@ def test_peers(t):
     node.write(CONF, text.replace("[knobs]", f"peers = {peer.addr}\n[knobs]"))
     said = node.refused("apply", "--file", CONF)
     true(f"{CONF}:5: the node that is up does not know the peer {peer.addr}; allowed: a peer "
-         "that lists this node or was heard of" in said, said)
+         "that lists this node or was heard of" in said and "'nswapctl down' and apply" in said, said)
     peer.up(lend="8M")
     wait_for(lambda: peer.addr in node.peers(), 15, "the peer is heard of")
     equal(apply(node), [], "steps when the peer is known")
