@@ -54,7 +54,7 @@ SEES = {
                           "nswap/pure/*.h", "nswap/keys/*.h", "nswap/transport/*.h",
                           "nswap/core/*.h", "nswap/server/*.h", "nswap/migrate/*.h",
                           "nswap/peers/version.h", "nswap/control/announce*.h",
-                          "policy/policy.h"),
+                          "policy/policy.h", "include/uapi/linux/nswap.h"),
     "lib/nswap/": ("lib/nswap/*.h",),
     "lib/include/": (),
     "lib/examples/": ("lib/examples/*.h",),

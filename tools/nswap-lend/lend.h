@@ -32,7 +32,7 @@ void lend_announce_stop(void);
 int lend_status_start(u16 port);
 bool lend_status_answer(struct nswap_node *node, int fd);
 void lend_status_log(struct nswap_node *node);
-int lend_status_ask(u16 port, bool json);
+int lend_status_ask(const struct lend_options *asked);
 
 /* drain.c */
 void lend_drain_begin(struct nswap_node *node, unsigned int seconds);

@@ -142,8 +142,8 @@ int main(int argc, char **argv)
 	const char *why;
 
 	options_take(argc, argv, &life.o);
-	if (life.o.status)
-		return lend_status_ask(life.o.addr.port, life.o.json);
+	if (life.o.status || life.o.metrics)
+		return lend_status_ask(&life.o);
 	prctl(PR_SET_DUMPABLE, 0);
 	take_files();
 	signals = take_signals();

@@ -33,6 +33,7 @@ static const struct option options[] = {
 	{ "drain-timeout", required_argument, NULL, 'd' },
 	{ "status", no_argument, NULL, 's' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "metrics", no_argument, NULL, 'T' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ }
@@ -43,7 +44,8 @@ static const char help[] =
 	"                  [--no-broadcast] [--key FILE --members FILE | --secret FILE | --open]\n"
 	"                  [--lock] [--owner-max PCT] [--lease S] [--announce-ms MS]\n"
 	"                  [--drain-timeout S] [--now]\n"
-	"       nswap-lend --status [--port PORT] [--json]\n\n"
+	"       nswap-lend --status [--port PORT] [--json]\n"
+	"       nswap-lend --metrics [--port PORT]\n\n"
 	"Lends RAM to nswap nodes, without the module, until it is told to end.\n\n"
 	"  --lend SIZE        RAM to lend, all of it is taken at the start\n"
 	"  --addr ADDR        this host's address (default: its first global IPv4 address)\n"
@@ -60,7 +62,8 @@ static const char help[] =
 	"  --announce-ms MS   between announcements (1000)\n"
 	"  --drain-timeout S  seconds to bring pages elsewhere after SIGTERM (60)\n"
 	"  --now              do not: end at once, as a second SIGTERM does\n"
-	"  --status           ask the lender that runs here; --json: for programs\n\n"
+	"  --status           ask the lender that runs here; --json: for programs\n"
+	"  --metrics          the same for Prometheus, as nswapctl metrics has it\n\n"
 	"SIGTERM ends it, SIGHUP has it read the list of members again, SIGUSR1 log its\n"
 	"status. See nswap-lend(8).\n"
 	"Exit code: 0 done, 1 refused or failed, or pages were lost, 2 wrong usage.\n";
@@ -195,6 +198,9 @@ static void take_option(struct lend_options *o, struct asked *a, int option)
 	case 'j':
 		o->json = true;
 		break;
+	case 'T':
+		o->metrics = true;
+		break;
 	case 'V':
 		puts("nswap-lend " NSWAP_VERSION);
 		exit(0);
@@ -206,7 +212,7 @@ static void take_option(struct lend_options *o, struct asked *a, int option)
 
 static void settle_addr(struct lend_options *o, const struct asked *a)
 {
-	if (!o->addr.family && !o->status && !addr_default(&o->addr))
+	if (!o->addr.family && !o->status && !o->metrics && !addr_default(&o->addr))
 		ctl_refuse("this network namespace has no global IPv4 address, name one with --addr");
 	if (a->port && o->addr.port && a->port != o->addr.port)
 		ctl_usage("--addr and --port name different ports");
@@ -301,8 +307,10 @@ void options_take(int argc, char **argv, struct lend_options *o)
 	while ((option = arg_option(argc, argv, options)) != -1)
 		take_option(o, &a, option);
 	arg_no_more(argc, argv, optind);
+	if (o->metrics && (o->status || o->json))
+		ctl_usage("--metrics goes with neither --status nor --json");
 	settle_addr(o, &a);
-	if (o->status)
+	if (o->status || o->metrics)
 		return;
 	if (o->json)
 		ctl_usage("--json goes with --status");

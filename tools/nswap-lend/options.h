@@ -22,6 +22,7 @@
  * @drain_s: how long to wait for that
  * @status: ask the lender that runs for its status
  * @json: and print that as JSON
+ * @metrics: ask it, and print that for Prometheus
  * @members: file that @member is from, NULL without
  * @keys: there are
  * @own: @key is one of this node
@@ -43,6 +44,7 @@ struct lend_options {
 	uint32_t drain_s;
 	bool status;
 	bool json;
+	bool metrics;
 	const char *members;
 	bool keys;
 	bool own;

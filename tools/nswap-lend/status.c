@@ -8,36 +8,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/views.h"
 #include "json.h"
+#include "keys/identity.h"
 #include "lend.h"
-#include "parse.h"
+#include "options.h"
+#include "status.h"
 
 #define WAIT_S	5
-
-/**
- * struct status - what is told first; then so many struct nswap_owner_view
- * @version: of the program, both ends must be of the same one
- * @id: of the node
- * @epoch: likewise
- * @addr: likewise
- * @keys: it has
- * @draining: it was asked to end
- * @view: pages
- * @counts: counters
- * @owners: how many follow
- */
-struct status {
-	char version[16];
-	u64 id;
-	u64 epoch;
-	struct nswap_addr addr;
-	bool keys;
-	bool draining;
-	struct nswap_cache_view view;
-	struct nswap_stats counts;
-	u32 owners;
-};
 
 static socklen_t status_name(u16 port, struct sockaddr_un *at)
 {
@@ -62,7 +39,7 @@ int lend_status_start(u16 port)
 	return -1;
 }
 
-static void status_fill(struct nswap_node *node, struct status *s)
+static void status_fill(struct nswap_node *node, struct lend_status *s)
 {
 	memset(s, 0, sizeof(*s));
 	strscpy(s->version, NSWAP_VERSION, sizeof(s->version));
@@ -70,6 +47,7 @@ static void status_fill(struct nswap_node *node, struct status *s)
 	s->epoch = node->epoch;
 	s->addr = node->addr;
 	s->keys = node->identity;
+	s->members = s->keys ? nswap_identity_members(node->identity) : 0;
 	nswap_cache_get_view(node, &s->view);
 	s->draining = !s->view.lent;
 	s->counts = node->counts;
@@ -94,7 +72,7 @@ bool lend_status_answer(struct nswap_node *node, int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct nswap_owner_view v;
-	struct status s;
+	struct lend_status s;
 	unsigned int i;
 
 	if (fd < 0)
@@ -129,7 +107,7 @@ void lend_status_log(struct nswap_node *node)
 		 (u64)READ_ONCE(node->counts.stores_refused));
 }
 
-static void print_text(const struct status *s, const struct nswap_owner_view *o, u32 nr)
+static void print_text(const struct lend_status *s, const struct nswap_owner_view *o, u32 nr)
 {
 	char at[64], lent[32], held[32], room[32];
 	u32 i;
@@ -150,7 +128,7 @@ static const struct {
 	size_t at;
 } counts[] = { NSWAP_SERVER_STATS(COUNT) NSWAP_ANNOUNCE_STATS(COUNT) };
 
-static void print_json(const struct status *s, const struct nswap_owner_view *o, u32 nr)
+static void print_json(const struct lend_status *s, const struct nswap_owner_view *o, u32 nr)
 {
 	char at[64];
 	u32 i;
@@ -191,20 +169,24 @@ static bool status_read(int fd, void *to, size_t bytes)
 	return recv(fd, to, bytes, MSG_WAITALL) == (ssize_t)bytes;
 }
 
-/* ask the lender of that port; the exit code */
-int lend_status_ask(u16 port, bool json)
+/* ask the lender of the port that is asked for; the exit code */
+int lend_status_ask(const struct lend_options *asked)
 {
 	struct nswap_owner_view *o = calloc(NSWAP_MAX_PEERS, sizeof(*o));
 	struct timeval wait = { .tv_sec = WAIT_S };
 	struct sockaddr_un at;
-	socklen_t len = status_name(port, &at);
+	socklen_t len = status_name(asked->addr.port, &at);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct status s;
+	struct lend_status s;
 	u32 nr = 0;
 
 	if (fd < 0 || !o || connect(fd, (struct sockaddr *)&at, len)) {
+		if (asked->metrics) {
+			lend_metrics(NULL, NULL, 0);
+			return 0;
+		}
 		fprintf(stderr, "nswap-lend: no nswap-lend runs on port %u of this network namespace\n",
-			port);
+			asked->addr.port);
 		return 1;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
@@ -216,7 +198,9 @@ int lend_status_ask(u16 port, bool json)
 	while (nr < s.owners && nr < NSWAP_MAX_PEERS && status_read(fd, &o[nr], sizeof(*o)))
 		nr++;
 	close(fd);
-	if (json)
+	if (asked->metrics)
+		lend_metrics(&s, o, nr);
+	else if (asked->json)
 		print_json(&s, o, nr);
 	else
 		print_text(&s, o, nr);

@@ -37,6 +37,8 @@ WRONG = (
     (1, "--lend 1M --open --addr 0.0.0.0", "not the unspecified"),
     (2, "--lend 1M --open --json", "--json goes with --status"),
     (2, "--lend 1M --open more", "'more' is one argument too many"),
+    (2, "--metrics --json", "--metrics goes with neither"),
+    (2, "--metrics --status", "--metrics goes with neither"),
     (1, "--status --port 1", "no nswap-lend runs on port 1"),
 )
 

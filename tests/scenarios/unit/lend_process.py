@@ -4,6 +4,7 @@ out of files, when a peer dribbles, when a list of members makes no sense."""
 import base64
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import struct
@@ -140,6 +141,38 @@ def test_dribble(t):
     at_most(time.monotonic() - begin, MESSAGE_S + SLACK, "seconds until it is closed")
     link.close()
     equal(lender.end(), 0, "exit code")
+
+
+def test_metrics(t):
+    """They have what the status as JSON has; once it has ended, that it is not up."""
+    lender = Lender(t, "--open", "--now")
+    control, stores = lender.link(), lender.link()
+    control.hello(features=HAS_ALL)
+    stores.hello(kind=STORES, features=HAS_ALL)
+    control.ask(Message(GRANT_ASK, nr=2))
+    for slot in (1, 2):
+        stores.ask(Message(STORE, struct.pack("<I", 1) + b"1" * PAGE, 1, slot=slot, instance=1))
+
+    def metrics():
+        said = subprocess.run([PROGRAM, "--metrics"], check=True, capture_output=True, text=True)
+        return dict(line.rsplit(" ", 1) for line in said.stdout.splitlines() if line[0] != "#")
+
+    told = json.loads(subprocess.run([PROGRAM, "--status", "--json"], check=True,
+                                     capture_output=True).stdout)
+    got = metrics()
+    owner = told["owners"][0]
+    labels = f'{{owner="{owner["id"]}",epoch="{owner["epoch"]}"}}'
+    want = {"nswap_up": 1, "nswap_node_lent_bytes": 4 << 20, "nswap_node_held_pages": 2,
+            "nswap_node_held_bytes": PAGE * told["ram_pages"], "nswap_node_owners": 1,
+            "nswap_server_pages_stored_total": 2, "nswap_server_refused_total": 0,
+            "nswap_client_pages_out_total": 0, f"nswap_owner_held_pages{labels}": 2}
+    equal({name: int(got.get(name, -1)) for name in want}, want, "metrics")
+    equal(told["counters"]["pages_stored"], 2, "the status's count")
+    true(int(got["nswap_announce_sent_total"]) >= told["counters"]["announced"],
+         "announcements")
+    equal(lender.end(), 1, "exit code with pages left")
+    equal([x for x in metrics() if "info" not in x], ["nswap_up"], "what is told without it")
+    equal(metrics()["nswap_up"], "0", "nswap_up without it")
 
 
 def text(key):
