@@ -98,7 +98,8 @@ class LendingNode(Node):
     def stat(self):
         told = self.lender.status()
         server = {k: told[k] for k in ("held_pages", "ram_pages", "set_aside_pages",
-                                       "free_pages")}
+                                       "granted_pages", "free_pages")}
+        server["owners"] = len(told["owners"])
         return {"node": {"id": told["id"], "epoch": told["epoch"]},
                 "server": server | told["counters"], "client": {"sessions": 0}}
 

@@ -8,7 +8,8 @@ which time itself is under test; shell scripts of the tests may not sleep at
 all. tests/progs, which measures time, is not looked at.
 
 Names of tests have no folder in them, so no two scenarios share a file name.
-docs/failures.md names a test for each of its claims, and every one exists.
+docs/failures.md names a test for each of its claims, and every one exists; so does what a
+scenario takes of another one by sibling("name").
 
 usage: tests.py          run from the top of the tree
 """
@@ -21,6 +22,7 @@ SLEEP = re.compile(r"^\s*sleep\b|[;&|]\s*sleep\b", re.M)
 CLAIMS = pathlib.Path("docs/failures.md")
 CLAIM = re.compile(r"`([a-z]\w*)\.(\w+|\*)`")
 TEST = re.compile(r"^def test_(\w+)", re.M)
+SIBLING = re.compile(r'\bsibling\("(\w+)"\)\.(\w+)')
 HOLD = ("tests/nswaptest/check.py", "hold")
 
 
@@ -63,6 +65,15 @@ def unknown(text, scenarios):
                                  test not in there[name] | {"*"})]
 
 
+def not_there(text, name, scenarios):
+    """What a scenario takes of another one that has no such thing."""
+    there = {path.stem: path for path in scenarios}
+    return [f"{name}: {other} has no {what}" for other, what in SIBLING.findall(text)
+            if other not in there or
+            not re.search(rf"^(?:def |class )?{what}\b", there[other].read_text(encoding="utf-8"),
+                          re.M)]
+
+
 def main():
     if not python_sleeps("import time\ntime.sleep(1)\n", "planted"):
         print("self-test: the planted sleep was not found")
@@ -74,6 +85,9 @@ def main():
     if len(unknown("`tests.planted` `README.md`", scenarios)) != 1:
         print("self-test: the planted name of a test was not found")
         return 1
+    if not not_there('sibling("keys").planted', "planted", scenarios):
+        print("self-test: the planted use of another scenario was not found")
+        return 1
     found = unknown(CLAIMS.read_text(encoding="utf-8"), scenarios)
     found += same_names(scenarios)
     for path in sorted(pathlib.Path("tests").rglob("*")):
@@ -82,7 +96,7 @@ def main():
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         if path.suffix == ".py" or "python3" in text[:60]:
-            found += python_sleeps(text, str(path))
+            found += python_sleeps(text, str(path)) + not_there(text, path, scenarios)
         elif path.suffix == ".sh" or re.match(r"#!.*\bsh\b", text):
             found += [f"{path}: sleeps: {m.group(0).strip()}"
                       for m in SLEEP.finditer(text)]

@@ -375,7 +375,7 @@ def test_joining(t):
 
 def test_messages(t):
     """Likewise: forged messages of a member."""
-    sibling("attacks").test_messages(lending(t, 1))
+    sibling("hostile_member").test_forging(lending(t, 1))
 
 
 def test_features(t):

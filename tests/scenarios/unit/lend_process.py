@@ -11,7 +11,7 @@ import struct
 import subprocess
 import time
 
-from nswaptest.check import Failure, at_most, equal, hold, true, wait_for
+from nswaptest.check import Failure, at_least, at_most, equal, hold, true, wait_for
 from nswaptest.rawkeys import BASE, curve25519
 from nswaptest.rawwire import (GRANT_ASK, HAS_ALL, MOVE, MOVES, OK, PAGE, STORE, STORES,
                                Link, Message)
@@ -28,6 +28,7 @@ PROGRAM = ROOT / "build/nswap-lend"
 FILES = 40              # less than one host may have connections, and a few
 MESSAGE_S = 4           # for each part of a message of a move
 SLACK = 3
+LEASE_S, SWEEP_S = 5, 5
 MEMBERS = 1000
 
 
@@ -76,6 +77,12 @@ class Lender:
         """SIGTERM: its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)
+
+
+def status():
+    """What it tells of itself."""
+    return json.loads(subprocess.run([PROGRAM, "--status", "--json"], check=True,
+                                     capture_output=True).stdout)
 
 
 def test_log(t):
@@ -157,9 +164,7 @@ def test_metrics(t):
         said = subprocess.run([PROGRAM, "--metrics"], check=True, capture_output=True, text=True)
         return dict(line.rsplit(" ", 1) for line in said.stdout.splitlines() if line[0] != "#")
 
-    told = json.loads(subprocess.run([PROGRAM, "--status", "--json"], check=True,
-                                     capture_output=True).stdout)
-    got = metrics()
+    told, got = status(), metrics()
     owner = told["owners"][0]
     labels = f'{{owner="{owner["id"]}",epoch="{owner["epoch"]}"}}'
     want = {"nswap_up": 1, "nswap_node_lent_bytes": 4 << 20, "nswap_node_held_pages": 2,
@@ -173,6 +178,28 @@ def test_metrics(t):
     equal(lender.end(), 1, "exit code with pages left")
     equal([x for x in metrics() if "info" not in x], ["nswap_up"], "what is told without it")
     equal(metrics()["nswap_up"], "0", "nswap_up without it")
+
+
+def test_grants(t):
+    """What was granted to an owner goes back when its connections are closed, and when it says
+    nothing for the lease, which is shorter here than the minute that a connection may rest."""
+    lender = Lender(t, "--open", "--now", "--lease", str(LEASE_S))
+
+    def granted():
+        return status()["granted_pages"]
+
+    for epoch, silent in ((1, False), (2, True)):
+        control, stores = lender.link(), lender.link()
+        control.hello(epoch=epoch, features=HAS_ALL)
+        stores.hello(epoch=epoch, kind=STORES, features=HAS_ALL)
+        control.ask(Message(GRANT_ASK, nr=64))
+        at_least(granted(), 64, "pages granted")
+        if not silent:
+            control.close()
+            stores.close()
+        wait_for(lambda: granted() == 0, LEASE_S + SWEEP_S + SLACK if silent else SLACK,
+                 f"grants of epoch {epoch} are given back")
+    equal(lender.end(), 0, "exit code")
 
 
 def text(key):
