@@ -50,8 +50,8 @@ static const struct nswap_which_ops which_lrs = {
 /*
  * Most recently swapped: a page that was swapped in or out since another policy's hand passed;
  * below peers, one that was paged in since it came there. What clears the bit is that the
- * page comes to flash or home from a peer, so one that could not be brought is tried again. At peers
- * that makes it rr, but for pages that lrs has passed and copies that were evicted.
+ * page comes to flash or home from a peer, so one that could not be brought is tried again. At
+ * peers that makes it rr, but for pages that lrs has passed and copies that were evicted.
  */
 static enum nswap_which_look mrs_look(bool referenced)
 {
