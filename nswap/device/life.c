@@ -47,6 +47,7 @@
 #include "tiering/promote.h"
 
 #define CLAIM_WAIT	(10 * HZ)	/* longer than a peer may owe an answer, suspicion.c */
+#define TELL_AGAIN	(HZ / 50)
 #define FORGET_WAIT	(2 * HZ)
 #define CONNECT_WAIT	(2 * HZ)
 
@@ -218,42 +219,51 @@ static bool attach_under_way(struct nswap_peer *peer, const struct nswap_device 
 }
 
 /*
- * Claim a peer's FREE_DEVICE, when that of another device is answered and no ATTACH of this one
- * is under way any more. False if it has no session, or does not answer.
+ * Tell a peer that a device has left the list. False: not yet, it has not answered that of another
+ * device, or an ATTACH of this one is under way. Without a session, or if it is too @late, it finds
+ * out by comparison, and that it is not told of the device again.
  */
-static bool claim_forget(struct nswap_peer *peer, const struct nswap_device *dev,
-			 unsigned long until)
+static bool tell_peer(struct nswap_peer *peer, const struct nswap_device *dev, bool late)
 {
-	long left = until - jiffies;
-	bool mine = false;
+	struct nswap_ctl *c = &peer->forget;
 
-	wait_event_timeout(peer->wait, READ_ONCE(peer->state) != NSWAP_PEER_UP ||
-			   (!attach_under_way(peer, dev) &&
-			    (mine = nswap_ctl_claim(&peer->forget))), max(left, 0L));
-	return mine;
+	if (late || READ_ONCE(peer->state) != NSWAP_PEER_UP) {
+		nswap_reconcile_soon(peer);
+		return true;
+	}
+	if (attach_under_way(peer, dev) || !nswap_ctl_claim(c))
+		return false;
+	c->m.hdr.instance = cpu_to_le32(dev->instance);
+	nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
+	return true;
 }
 
-/*
- * A device has left the list. Peers without a session find out by comparison once their
- * session is back, and that they are not told of it again.
- */
+/* tell those that are not in @told. True: all are now; @late: as above */
+static bool tell_round(struct nswap_device *dev, unsigned long *told, bool late)
+{
+	struct nswap_peer *peer;
+	bool all = true;
+	unsigned int i;
+
+	nswap_for_each_peer(dev->node, i, peer) {
+		if (!test_bit(i, told) && tell_peer(peer, dev, late))
+			__set_bit(i, told);
+		all = all && test_bit(i, told);
+		nswap_peer_put(peer);
+	}
+	return all;
+}
+
+/* a device has left the list; a peer that does not answer holds up no other */
 static void tell_peers(struct nswap_device *dev)
 {
+	DECLARE_BITMAP(told, NSWAP_MAX_PEERS + 1) = {};
 	unsigned long until = jiffies + CLAIM_WAIT;
 	struct nswap_peer *peer;
 	unsigned int i;
 
-	nswap_for_each_peer(dev->node, i, peer) {
-		struct nswap_ctl *c = &peer->forget;
-
-		if (!claim_forget(peer, dev, until)) {
-			nswap_reconcile_soon(peer);
-		} else {
-			c->m.hdr.instance = cpu_to_le32(dev->instance);
-			nswap_ctl_send(c, NSWAP_FREE_DEVICE, 0);
-		}
-		nswap_peer_put(peer);
-	}
+	while (!tell_round(dev, told, time_after(jiffies, until)))
+		schedule_timeout_uninterruptible(TELL_AGAIN);
 	until = jiffies + FORGET_WAIT;
 	nswap_for_each_peer(dev->node, i, peer) {
 		long left = until - jiffies;

@@ -407,18 +407,20 @@ def test_old_peer(t):
 
 
 @contextlib.contextmanager
-def told_by_hand(t):
-    """A client, and a peer by hand that knows classes, with a session between them."""
-    client, last = t.cluster(2)
+def told_by_hand(t, peers=1):
+    """A client, and peers by hand that know classes, with sessions between them."""
+    client, *others = t.cluster(1 + peers)
     client.up(lend="0")
-    peer = Peer(last, [client], features=HAS_CLASSES)
+    by_hand = [Peer(node, [client], features=HAS_CLASSES) for node in others]
     try:
         plain = add(client, "--size", SIZE)
-        wait_for(lambda: client.peers()[last.addr]["state"] == "up", 10, "a session")
+        wait_for(lambda: all(client.peers()[node.addr]["state"] == "up" for node in others),
+                 10, "sessions")
         client.device_del(plain)
-        yield client, peer
+        yield client, *by_hand
     finally:
-        peer.close()
+        for peer in by_hand:
+            peer.close()
 
 
 def test_refused(t):
@@ -454,6 +456,24 @@ def test_deleted_together(t):
         client.device_del(second)
         wait_for(lambda: (FREE_DEVICE, 3) in peer.told, 10, "the second as well")
         equal(deleting.wait(20).code, 0, "exit code of the first deletion")
+
+
+def test_deleted_beside_slow(t):
+    """While one peer has not answered for a deleted device, the other one is told of the next
+    at once, whichever of them is asked first."""
+    with told_by_hand(t, 2) as (client, *peers):
+        for slow, quick, first in (*peers, 2), (*reversed(peers), 4):
+            slow.forgets = {first: 5}
+            names = [add(client, "--size", SIZE) for _ in range(2)]
+            deleting = []
+            for peer, instance, name in (slow, first, names[0]), (quick, first + 1, names[1]):
+                deleting.append(client.popen(
+                    [client.prog("nswapctl"), "device", "del", name]))
+                wait_for(lambda to=peer, of=instance: (FREE_DEVICE, of) in to.told, 3,
+                         "it is told")
+            wait_for(lambda to=slow, of=first + 1: (FREE_DEVICE, of) in to.told, 10,
+                     "the slow one, in its turn")
+            equal([one.wait(20).code for one in deleting], [0, 0], "exit codes")
 
 
 def test_refused_for_good(t):
