@@ -120,10 +120,10 @@ void nswap_peer_heard(struct nswap_node *node,
 {
 	struct nswap_peer *peer;
 
+	if (heard->was)
+		peer_lose(node, heard->was);
 	if (!heard->index)
 		return;
-	if (heard->news == NSWAP_IPT_REBOOTED)
-		peer_lose(node, heard->was);
 	nswap_peer_add(node, heard->index);
 	peer = nswap_peer_get(node, heard->index);
 	if (!peer)

@@ -13,8 +13,8 @@
  *   none of these    not used
  *
  *   An announcement or a greeting gives a listed entry an id, or takes an unused
- *   one; another epoch of that id makes it gone; released, it is unused, or
- *   listed again
+ *   one; another epoch of that id makes it gone, whether there is an entry for that
+ *   or not; released, it is unused, or listed again
  *
  * Invariants:
  *  - Of all entries of an id at most one is not gone: its present epoch. Slots
@@ -203,16 +203,15 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
 		return h;
 	}
 	h.index = take_for(t, addr, live);
-	if (!h.index) {
-		h.news = NSWAP_IPT_FULL;
-		return h;
-	}
-	h.news = live ? NSWAP_IPT_REBOOTED : NSWAP_IPT_NEW;
+	h.news = !h.index ? NSWAP_IPT_FULL : live ? NSWAP_IPT_REBOOTED : NSWAP_IPT_NEW;
 	h.was = live;
 	if (live) {
 		t->entry[live].gone = true;
 		t->entry[live].version = 0;
 	}
+	/* of a known node: it gets the entry that is gone, once that is released */
+	if (!h.index)
+		return h;
 	e = &t->entry[h.index];
 	e->id = id;
 	e->epoch = epoch;

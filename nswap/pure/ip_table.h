@@ -77,7 +77,7 @@ struct nswap_ipt {
  * @NSWAP_IPT_SAME: only the page counts
  * @NSWAP_IPT_NEW: a peer not known before
  * @NSWAP_IPT_REBOOTED: a known peer with a new epoch, under a new index
- * @NSWAP_IPT_FULL: no entry left; the announcement was not recorded
+ * @NSWAP_IPT_FULL: no entry left; the announcement was not recorded, but that an epoch is over
  */
 enum nswap_ipt_news {
 	NSWAP_IPT_SAME,
@@ -90,7 +90,7 @@ enum nswap_ipt_news {
  * struct nswap_ipt_heard - result of nswap_ipt_hear() and nswap_ipt_greeted()
  * @news: enum nswap_ipt_news
  * @index: the peer's entry, 0 if FULL
- * @was: REBOOTED: the entry of the epoch that is over, else 0
+ * @was: REBOOTED, FULL: the entry of the epoch that is over; 0 for none
  * @elsewhere: it came from another address than the entry has
  * @after_ms: SAME: how long it had not been heard of, if that was much longer than usual, and
  *	this node looked all the time

@@ -81,7 +81,7 @@ static void hear(struct walk *w, struct fuzz_cursor *in)
 		fuzz_check(nswap_ipt_replay(&w->t, &a, w->now));
 	}
 	fuzz_check(!over || nswap_ipt_find(&w->t, a.id) == live);
-	fuzz_check((h.news == NSWAP_IPT_REBOOTED) == !!h.was);
+	fuzz_check(h.news == NSWAP_IPT_REBOOTED ? h.was : !h.was || h.news == NSWAP_IPT_FULL);
 	fuzz_check((h.news != NSWAP_IPT_NEW && h.news != NSWAP_IPT_REBOOTED) || h.index);
 	if (h.news != NSWAP_IPT_FULL && h.index)
 		fuzz_check(w->t.entry[h.index].id == a.id && h.index != h.was);

@@ -228,8 +228,6 @@ static void full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list(t, 2000), 0);
 	KUNIT_EXPECT_EQ(test, list(t, 5), 5);
 	expect(test, hear(t, 5, 1, 2), NSWAP_IPT_SAME, 5, 0);
-	expect(test, hear(t, 5, 2, 3), NSWAP_IPT_FULL, 0, 0);
-	expect_entry(test, t, 5, KNOWN, 5, 1);
 
 	nswap_ipt_release(t, 1);
 	expect(test, hear(t, 5, 2, 4), NSWAP_IPT_REBOOTED, 1, 5);

@@ -204,6 +204,29 @@ static void leaving_for_a_reboot(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->entry[1].reboots);
 }
 
+/* a known node restarts while the table is full: it gets its entry once that is released */
+static void restarted_when_full(struct kunit *test)
+{
+	struct nswap_ipt *t = test->priv;
+	u16 n;
+
+	list(t, 1);
+	for (n = 1; n <= NSWAP_MAX_PEERS; n++)
+		hear(t, n, 1, 1);
+	expect(test, hear(t, 2000, 1, 2), NSWAP_IPT_FULL, 0, 0);
+	for (n = 1; n <= 2; n++) {
+		expect(test, greeted(t, n, id(n), 2, 2), NSWAP_IPT_FULL, 0, n);
+		expect_entry(test, t, n, GONE, n, 1);
+		KUNIT_EXPECT_EQ(test, nswap_ipt_find(t, id(n)), 0);
+		expect(test, hear(t, n, 2, 3), NSWAP_IPT_FULL, 0, 0);
+		nswap_ipt_release(t, n);
+		KUNIT_EXPECT_EQ(test, stands_for(&t->entry[n]), (u8)(n == 1 ? LISTED : UNUSED));
+		expect(test, hear(t, n, 2, 4), NSWAP_IPT_NEW, n, 0);
+		expect_entry(test, t, n, KNOWN, n, 2);
+	}
+	expect(test, hear(t, 3, 2, 5), NSWAP_IPT_FULL, 0, 3);
+}
+
 static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_once),
 	KUNIT_CASE(listed_is_adopted_by_announcement),
@@ -217,6 +240,7 @@ static struct kunit_case ip_table_listed_cases[] = {
 	KUNIT_CASE(listed_node_moves),
 	KUNIT_CASE(listed_is_listed_again),
 	KUNIT_CASE(leaving_for_a_reboot),
+	KUNIT_CASE(restarted_when_full),
 	{}
 };
 
