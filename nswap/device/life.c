@@ -19,6 +19,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "class.h"
 #include "client/tier.h"
@@ -175,13 +176,14 @@ void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 	memcpy(v->policy, dev->policy, sizeof(v->policy));
 }
 
-/* whether a node was heard there: one that is listed may be switched off */
+/* whether a node was heard there lately: one that is listed, or known, may be switched off */
 static bool device_heard(struct nswap_node *node, const struct nswap_peer *peer)
 {
 	bool heard;
 
 	spin_lock_irq(&node->ipt_lock);
-	heard = node->ipt.entry[peer->index].id;
+	heard = nswap_ipt_fresh(&node->ipt.entry[peer->index], nswap_now_ms(),
+				nswap_knob(node, silent_ms));
 	spin_unlock_irq(&node->ipt_lock);
 	return heard;
 }

@@ -259,6 +259,22 @@ def test_late_joiner(t):
              "the new amount is known")
 
 
+def test_gone_before(t):
+    """A node that was heard of and is gone when the first device is added: that waits for the
+    session with the other one, and not for one that will not come."""
+    cluster = t.cluster(3)
+    client, lender, gone = cluster
+    cluster.up(lend="16M")
+    cluster.kill(gone)
+    wait_for(lambda: not client.peers()[gone.addr]["fresh"], 20, "it was not heard lately")
+    for _ in range(2):
+        began = time.monotonic()
+        dev = client.device_add("8M", wait=False)
+        at_most(time.monotonic() - began, 1.7, "seconds to add a device")
+        equal(client.peers()[lender.addr]["state"], "up", "session with the other one")
+        client.device_del(dev)
+
+
 def test_no_threads(t):
     """A peer for whose session there was no memory gets one later, also if
     it is not heard of again."""
