@@ -149,9 +149,15 @@ static int attach_answered(struct nswap_msg *m)
 	return 0;
 }
 
-/* Returns 0, or -ENOMEM */
+/* Returns 0, or -ENOMEM. What the epoch that had its index before was asked for is over. */
 int nswap_attach_init(struct nswap_peer *peer)
 {
+	struct nswap_device *dev;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &peer->node->devices, link)
+		nswap_reserve_told(dev, peer->index, 0);
+	rcu_read_unlock();
 	return nswap_ctl_init(&peer->attach, peer, false, attach_answered);
 }
 
