@@ -47,6 +47,12 @@
 #define SWEEP_EVERY	(5 * HZ)
 #define FOREIGN_MS	600000	/* a node of another version is shown for so long */
 
+/* has another node anything here? */
+static bool node_serves(struct nswap_node *node, u64 id)
+{
+	return nswap_owner_known(node->cache, id);
+}
+
 static void node_sweep(struct work_struct *work)
 {
 	struct nswap_node *node = container_of(to_delayed_work(work),
@@ -57,7 +63,7 @@ static void node_sweep(struct work_struct *work)
 	nswap_server_sweep(node);
 	nswap_pending_sweep(node->cache);
 	nswap_owner_sweep(node->cache);
-	nswap_peers_sweep(node);
+	nswap_peers_sweep(node, node_serves);
 	spin_lock_irq(&node->ipt_lock);
 	nswap_ipt_expire(&node->ipt, nswap_now_ms(), FOREIGN_MS);
 	spin_unlock_irq(&node->ipt_lock);

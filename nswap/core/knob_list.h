@@ -55,7 +55,9 @@
 	  "percent of what is lent that one owner may have, 100 for no limit") \
 	X(fed_largest, 0, 10, 10, "tests: order of the largest free block of RAM") \
 	X(cache_delay_ms, 0, 60000, 1000, \
-	  "ms that early page-outs stay in a cache that has room, to be rewritten or freed")
+	  "ms that early page-outs stay in a cache that has room, to be rewritten or freed") \
+	X(forget_s, 10, 7 * 86400, 3600, \
+	  "seconds after which a peer is forgotten that is not heard of and has no pages")
 
 #ifdef __KERNEL__
 /* one word each, read with nswap_knob(); 0 is a valid value; defaults are set at up */

@@ -314,6 +314,41 @@ void nswap_peers_stop(struct nswap_node *node)
 		nswap_peer_put(peer);
 }
 
+/* does no slot name it, is it not listed, and has nothing been heard of it for forget_s? */
+static bool peer_away(struct nswap_peer *peer)
+{
+	struct nswap_node *node = peer->node;
+	const struct nswap_ipt_entry *e = &node->ipt.entry[peer->index];
+	u32 ms = max(nswap_knob(node, forget_s) * (u32)MSEC_PER_SEC,
+		     nswap_knob(node, silent_ms));
+	bool away;
+
+	if (atomic64_read(&peer->slots) ||
+	    time_before(jiffies, READ_ONCE(peer->heard) + msecs_to_jiffies(ms)))
+		return false;
+	spin_lock_irq(&node->ipt_lock);
+	away = nswap_ipt_alive(e) && !e->listed && !nswap_ipt_fresh(e, nswap_now_ms(), ms);
+	spin_unlock_irq(&node->ipt_lock);
+	return away;
+}
+
+/*
+ * It may not come back. What comes back is heard of as if it never had been. @serves: as
+ * nswap_peers_sweep()
+ */
+static void peer_age(struct nswap_peer *peer, bool (*serves)(struct nswap_node *node, u64 id))
+{
+	struct nswap_node *node = peer->node;
+
+	if (!peer_away(peer) || serves(node, peer->id) || !nswap_peer_abandon(peer))
+		return;
+	spin_lock_irq(&node->ipt_lock);
+	nswap_ipt_forget(&node->ipt, peer->index);
+	spin_unlock_irq(&node->ipt_lock);
+	nswap_info(node, "peer %s is forgotten: nothing was heard of it for %u s", peer->name,
+		   nswap_knob(node, forget_s));
+}
+
 static bool peer_forgettable(struct nswap_peer *peer)
 {
 	return READ_ONCE(peer->state) == NSWAP_PEER_LOST &&
@@ -334,19 +369,28 @@ static void peer_forget(struct nswap_peer *peer)
 	nswap_peer_put(peer);
 }
 
-/*
- * Remove peers whose epoch is over and that no slot names; add peers for which there
- * was no memory when they were first heard of. Context: process, sleeps and allocates;
- * never on the page-out path.
+/**
+ * nswap_peers_sweep() - remove peers that are over or away, add those that are missing
+ * @node: node
+ * @serves: has a node anything here? Then it has to be found when that is to leave
+ *
+ * Those go whose epoch is over, or that were not heard of for forget_s, and that no slot
+ * names. Those come for which there was no memory when they were first heard of.
+ *
+ * Context: process, sleeps and allocates; never on the page-out path.
  */
-void nswap_peers_sweep(struct nswap_node *node)
+void nswap_peers_sweep(struct nswap_node *node,
+		       bool (*serves)(struct nswap_node *node, u64 id))
 {
 	struct nswap_peer *peer;
 	unsigned int i;
 
 	nswap_for_each_peer(node, i, peer) {
+		/* in the next sweep, when its threads have ended and are not waited for */
 		if (peer_forgettable(peer))
 			peer_forget(peer);
+		else
+			peer_age(peer, serves);
 		nswap_peer_put(peer);
 	}
 	for (i = 1; i <= READ_ONCE(node->ipt.top); i++)

@@ -17,6 +17,7 @@ int nswap_peer_greeted(struct nswap_peer *peer, u64 id, u64 epoch);
 void nswap_peers_start(struct nswap_node *node);
 void nswap_peers_rebind(struct nswap_node *node);
 void nswap_peers_stop(struct nswap_node *node);
-void nswap_peers_sweep(struct nswap_node *node);
+void nswap_peers_sweep(struct nswap_node *node,
+		       bool (*serves)(struct nswap_node *node, u64 id));
 
 #endif

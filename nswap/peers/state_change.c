@@ -107,3 +107,19 @@ void nswap_peer_lost(struct nswap_peer *peer)
 			   peer->name, slots);
 	queue_work(system_dfl_wq, &peer->node->client->losses);
 }
+
+/*
+ * A peer that is not heard of, and holds nothing, is LOST as if its epoch were over, unless it has
+ * a session: nothing is stored there before it has one. Process; does not sleep for the network.
+ * Returns true if it is.
+ */
+bool nswap_peer_abandon(struct nswap_peer *peer)
+{
+	unsigned long from = BIT(NSWAP_PEER_NEW) | BIT(NSWAP_PEER_CONNECTING) |
+			     BIT(NSWAP_PEER_DEAD);
+
+	if (!(from & BIT(nswap_peer_become(peer, from, NSWAP_PEER_LOST))))
+		return false;
+	nswap_session_break(peer);
+	return true;
+}

@@ -14,5 +14,6 @@ enum nswap_peer_state nswap_peer_become(struct nswap_peer *peer,
 					enum nswap_peer_state to);
 bool nswap_peer_expire(struct nswap_peer *peer, unsigned int ms);
 void nswap_peer_lost(struct nswap_peer *peer);
+bool nswap_peer_abandon(struct nswap_peer *peer);
 
 #endif

@@ -354,6 +354,17 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	mutex_unlock(&c->hello);
 }
 
+/* has a node a connection or pages here? process, sleeps */
+bool nswap_owner_known(struct nswap_cache *c, u64 id)
+{
+	bool known;
+
+	mutex_lock(&c->hello);
+	known = owner_find(c, id);
+	mutex_unlock(&c->hello);
+	return known;
+}
+
 /* pages held for the owner of a connection */
 u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn)
 {

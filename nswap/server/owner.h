@@ -16,6 +16,7 @@ void nswap_owner_leave(struct nswap_cache *c, struct nswap_owner *o);
 void nswap_owner_gather(struct nswap_cache *c);
 u16 nswap_owner_hello(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      const struct nswap_wire_hello *h);
+bool nswap_owner_known(struct nswap_cache *c, u64 id);
 void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn);
 u64 nswap_owner_held(struct nswap_cache *c, struct nswap_srv_conn *conn);
 void nswap_owner_forget_if_idle(struct nswap_cache *c, struct nswap_owner *o);

@@ -275,6 +275,41 @@ def test_gone_before(t):
         client.device_del(dev)
 
 
+def test_forgotten(t):
+    """Nodes that are gone for good are forgotten, by one with a device and by one that only
+    lends; those are not that are listed, have pages, or have some here. What comes back is
+    found again."""
+    cluster = t.cluster(4)
+    client, lender, gone, listed = cluster
+    lender.up(lend="16M")
+    for node in gone, listed:
+        node.up(lend="0")
+    client.up(lend="0", peers=[listed], dead_after=2)
+    cluster.wait_connected()
+    dev = client.device_add("8M")
+    with Slots(dev, t.seed) as slots:
+        for first in range(1, 512, 32):
+            slots.write(first, 32)
+        for node in client, lender:
+            node.ctl("set", "forget_s", "10")
+        cluster.cut(client, lender)
+        for node in gone, listed:
+            cluster.kill(node)
+        wait_for(lambda: not any(gone.addr in node.peers() for node in (client, lender)), 60,
+                 "it is forgotten")
+        hold(6)         # until the others were judged, too
+        equal(sorted(client.peers()), sorted([lender.addr, listed.addr]), "peers of the owner")
+        equal(list(lender.peers()), [client.addr], "peers of the lender")
+        cluster.heal(client, lender)
+        client.wait_sessions()
+        equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
+    cluster.revive(gone)
+    gone.up(lend="0")
+    wait_for(lambda: client.peers().get(gone.addr, {}).get("state") == "up", 20,
+             "it is a peer again")
+    client.device_del(dev)
+
+
 def test_no_threads(t):
     """A peer for whose session there was no memory gets one later, also if
     it is not heard of again."""
