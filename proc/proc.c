@@ -74,6 +74,7 @@ static void show_devices(struct seq_file *m, struct nswap_node *node)
 	u32 after = 0;
 
 	while (nswap_device_next(node, after, &v)) {
+		nswap_device_count(node, &v);
 		seq_printf(m, "%u %s %u %llu %llu %llu %llu %u %llu %s %llu %llu %llu %s %llu\n",
 			   node->number, v.name, v.instance, v.slots,
 			   v.tier[NSWAP_TIER_REMOTE].pages, v.lost, v.map_bytes,

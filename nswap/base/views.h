@@ -444,4 +444,7 @@ bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 bool nswap_device_any_open(void);
 void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v);
 
+/* device/totals.c */
+void nswap_device_count(struct nswap_node *node, struct nswap_device_view *v);
+
 #endif

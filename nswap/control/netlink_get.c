@@ -134,6 +134,7 @@ static int put_next_device(struct sk_buff *skb, struct netlink_callback *cb,
 
 	if (!nswap_device_next(node, *after, &v))
 		return -ENOENT;
+	nswap_device_count(node, &v);
 	err = nswap_nl_put_device(skb, &v);
 	if (!err)
 		*after = v.instance;

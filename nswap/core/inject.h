@@ -61,6 +61,7 @@ enum nswap_point {
 	X(NEXT, miss, "say of the next N pages asked for that they are not held") \
 	X(NEXT, no_threads, "the next N sessions get no threads") \
 	X(NEXT, slow_link, "rest while the next N connections are given to threads") \
+	X(NEXT, slow_look, "rest while the exposed pages of the next N devices are counted") \
 	X(CHANCE, cut_ack, \
 	  "close the connection before 1 in N acks of stores, frees and returns") \
 	X(WHILE, keep, "keep previous generations for inject_stale") \

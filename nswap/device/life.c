@@ -146,7 +146,7 @@ static struct nswap_device *alloc_device(struct nswap_node *node,
 	return dev;
 }
 
-/* a snapshot of a device; process, under the node's control lock */
+/* a snapshot of a device, but for nswap_device_count(); process, under the control lock */
 void nswap_device_view(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	unsigned int i, tier;
@@ -467,7 +467,7 @@ int nswap_device_del(struct nswap_node *node, const char *name,
 	return 0;
 }
 
-/* a snapshot of the next device */
+/* a snapshot of the next device, as nswap_device_view() */
 bool nswap_device_next(struct nswap_node *node, u32 after_instance,
 		       struct nswap_device_view *v)
 {

@@ -274,10 +274,7 @@ u32 nswap_parity_rows(const struct nswap_parity *p, u32 from, u32 nr, u64 *expos
 	return i;
 }
 
-/*
- * Fill in what is in cells, exposed and lost. Process, sleeps; under the node's control
- * lock. Takes about 10 ms for each GiB of the device.
- */
+/* fill in what cells take; under the node's control lock */
 void nswap_parity_look(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	struct nswap_parity *p = dev->parity;
@@ -288,6 +285,4 @@ void nswap_parity_look(struct nswap_device *dev, struct nswap_device_view *v)
 	v->map_bytes += nswap_slot_map_bytes(p->cells->map.nr);
 	for (i = 0; i < p->cells->side.nr; i++)
 		v->side_bytes += nswap_side_bytes(&p->cells->side, i);
-	for (i = 0; i < p->nr_rows; cond_resched())
-		i = nswap_parity_rows(p, i, NSWAP_ROWS_AT_ONCE, &v->exposed, &v->lost);
 }

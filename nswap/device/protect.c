@@ -28,7 +28,6 @@
 #include "core/device.h"
 #include "core/devices.h"
 #include "core/home_copy.h"
-#include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
@@ -161,25 +160,13 @@ u64 nswap_protect_exposed(struct nswap_device *dev, u64 *from)
 					    nswap_slot_count(dev, NSWAP_SLOT_REMOTE);
 }
 
-/* all of them; process, sleeps; under the node's control lock */
-static u64 protect_exposed(struct nswap_device *dev)
-{
-	u64 from, n = 0;
-
-	for (from = 0; from < dev->map.nr; cond_resched())
-		n += nswap_protect_exposed(dev, &from);
-	return n;
-}
-
-/* fill in what a device is protected by, and what is not */
+/* fill in what a device is protected by */
 void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
 {
 	enum nswap_protect mode = READ_ONCE(dev->protect);
 
 	strscpy(v->protect, mode == NSWAP_PROTECT_PARITY ? dev->parity->name : protect_names[mode],
 		sizeof(v->protect));
-	nswap_inject_look();
-	v->exposed = protect_exposed(dev);
 	v->lag = nswap_follow_lag(dev);
 	nswap_parity_look(dev, v);
 }
@@ -190,11 +177,11 @@ void nswap_protect_look(struct nswap_device *dev, struct nswap_device_view *v)
  */
 bool nswap_protect_changing(struct nswap_device *dev)
 {
-	struct nswap_device_view v = {};
+	struct nswap_device_view v = { .instance = dev->instance };
 
 	if (!dev->protecting)
 		return false;
-	nswap_protect_look(dev, &v);
+	nswap_device_count(dev->node, &v);
 	if (dev->protect == NSWAP_PROTECT_NONE)
 		v.exposed = dev->parity ? atomic64_read(&dev->parity->live) : 0;
 	dev->protecting = v.exposed;
@@ -250,5 +237,7 @@ int nswap_device_protect(struct nswap_node *node, const char *name,
 		nswap_device_view(dev, v);
 unlock:
 	mutex_unlock(&node->control);
+	if (!ret)
+		nswap_device_count(node, v);
 	return ret;
 }

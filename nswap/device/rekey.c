@@ -65,5 +65,7 @@ int nswap_device_rekey(struct nswap_node *node, const char *name,
 		nswap_device_view(dev, v);
 unlock:
 	mutex_unlock(&node->control);
+	if (!ret)
+		nswap_device_count(node, v);
 	return ret;
 }

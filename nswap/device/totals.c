@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Totals of a node: adding them up.
+ * Totals of a node, and of one device: adding them up.
  *
  * Invariants:
  *  - Nothing here allocates, or waits for what does: devices are found under RCU, not under
  *    the node's control lock, which is held while a device is added.
  *  - No section of RCU is longer than a part: a chunk of slots, or some rows.
  */
+#include <linux/delay.h>
 #include <linux/sched.h>
 
 #include "base/views.h"
 #include "client/tier.h"
 #include "core/device.h"
 #include "core/devices.h"
+#include "core/inject.h"
 #include "core/node.h"
 #include "core/slot_update.h"
 #include "parity.h"
 #include "protect.h"
 #include "pure/totals.h"
 #include "totals.h"
+
+#define INJECT_MS	3000
 
 /* all of a device that counters say; inside rcu_read_lock() */
 static void totals_device(struct nswap_device *dev, u64 *value)
@@ -87,6 +91,60 @@ static void totals_in_parts(struct nswap_node *node, u64 *value,
 		rcu_read_unlock();
 		cond_resched();
 	} while (more && !READ_ONCE(node->going));
+}
+
+/* exposed pages of a device that are not in rows, from *@at on; false after the last */
+static bool count_exposed(struct nswap_device *dev, u64 *at, struct nswap_device_view *v)
+{
+	v->exposed += nswap_protect_exposed(dev, at);
+	return *at < dev->map.nr;
+}
+
+/* what is in rows, likewise */
+static bool count_rows(struct nswap_device *dev, u64 *at, struct nswap_device_view *v)
+{
+	struct nswap_parity *p = nswap_parity_of(dev);
+
+	if (p)
+		*at = nswap_parity_rows(p, *at, NSWAP_ROWS_AT_ONCE, &v->exposed, &v->lost);
+	return p && *at < p->nr_rows;
+}
+
+/* part after part, as long as the device is there */
+static void count_in_parts(struct nswap_node *node, struct nswap_device_view *v,
+			   bool (*count)(struct nswap_device *dev, u64 *at,
+					 struct nswap_device_view *v))
+{
+	struct nswap_device *dev;
+	bool more;
+	u64 at = 0;
+
+	do {
+		rcu_read_lock();
+		dev = nswap_device_find(node, v->instance);
+		more = dev && count(dev, &at, v);
+		rcu_read_unlock();
+		cond_resched();
+	} while (more);
+}
+
+/**
+ * nswap_device_count() - count the exposed pages of a device, and those that are lost in rows
+ * @node: node
+ * @v: view of one of its devices; @exposed and @lost grow
+ *
+ * Any user may list devices, over and over: no lock is held, and no task waits for it.
+ *
+ * Context: process, see above; sleeps; 10 ms for each GiB of a device with parity, 5 with a
+ * mirror.
+ */
+void nswap_device_count(struct nswap_node *node, struct nswap_device_view *v)
+{
+	nswap_inject_look();
+	if (nswap_inject_slow_look())
+		msleep(INJECT_MS);
+	count_in_parts(node, v, count_exposed);
+	count_in_parts(node, v, count_rows);
 }
 
 /*

@@ -3,11 +3,13 @@
 
         node0        two devices, each with policies of its own
 """
+import time
+
 from nswaptest import rawnl
-from nswaptest.check import at_least, equal
+from nswaptest.check import at_least, at_most, equal, wait_for
 from nswaptest.rawnl import Raw, text
 
-DESCRIPTION = "the policies of a device are listed, and its slots left alone"
+DESCRIPTION = "devices and their policies are listed, and no other task waits for that"
 SUITES = ("lab",)
 NEEDS = ("inject",)
 TIMEOUT = 60
@@ -61,3 +63,23 @@ def test_of_devices(t):
     node.refused("policy", "--device", "nswap77")
     for dev in (first, second):
         node.device_del(dev)
+
+
+def test_listed_slowly(t):
+    """Any user may list devices: no other task waits while the exposed pages of a large one
+    are counted, and what shows none counts none."""
+    cluster = t.cluster(1, inject=True)
+    node = cluster[0]
+    node.up()
+    dev = node.device_add("8M", wait=False)
+    before = looks(node)
+    node.read("/proc/nswap/policies")
+    equal(looks(node), before, "times that exposed pages were counted")
+    node.inject(slow_look=1)
+    listing = node.popen([node.prog("nswapctl"), "device", "list"])
+    wait_for(lambda: looks(node) > before, 10, "they are counted")
+    began = time.monotonic()
+    node.ctl("set", "move_mib_s", "1")
+    at_most(time.monotonic() - began, 1.5, "seconds to set a knob")
+    equal(listing.wait(20).code, 0, "exit code of the list")
+    node.device_del(dev)
