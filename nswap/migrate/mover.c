@@ -13,9 +13,9 @@
  * owners and peers answer.
  *
  * Invariants:
- *  - A page that is not droppable is dropped here only when its owner allows it; after
- *    any failure it is kept and tried again later. Droppable ones go first, and only
- *    for a surplus.
+ *  - A page that is not droppable is dropped here only when its owner allows it, or is in
+ *    another epoch; after any failure it is kept and tried again later. Droppable ones go
+ *    first, and only for a surplus.
  *  - A page-out path: messages and threads are made with the node, pages are sent
  *    without copying, links are opened with memory reserves as those of sessions
  *    are. At most NSWAP_MOVERS batches are under way.

@@ -7,8 +7,8 @@
  *   pick pages -> MOVE to a peer with room -> MOVED to the owner -> drop or keep
  *   no peer has room: RETURN to the owner  -> drop or keep
  *
- * Invariant: a page that is not droppable is dropped here only when its owner allows it;
- * after any failure it is kept and tried again later.
+ * Invariant: a page that is not droppable is dropped here only when its owner allows it, or
+ * its owner's node is found in another epoch; after any failure it is kept and tried again later.
  */
 #include <linux/err.h>
 
@@ -145,9 +145,19 @@ static void name_pages(struct mover_thread *w, u32 nr)
 		};
 }
 
+/*
+ * An owner's node has just been found in another epoch than @was, which its pages had before: no
+ * node can ask for them any more.
+ */
+static void mover_over(struct mover_thread *w, struct nswap_owner *o, u64 was)
+{
+	if (nswap_owner_over(w->m->node->cache, o, was))
+		nswap_stat_inc(w->m->node, owners_rebooted);
+}
+
 /* send the pages to another node and wait; false if no answer came */
 static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
-			u8 type, u64 owner, u64 epoch, u32 nr)
+			u8 type, struct nswap_owner *o, u64 epoch, u32 nr)
 {
 	unsigned int n;
 	size_t refer;
@@ -159,9 +169,11 @@ static bool mover_bring(struct mover_thread *w, const struct nswap_target *to,
 		return false;
 	if (w->to.epoch != to->epoch) {
 		nswap_move_link_close(&w->to);
+		if (type == NSWAP_RETURN)
+			mover_over(w, o, epoch);
 		return false;
 	}
-	w->names.who.id = cpu_to_le64(owner);
+	w->names.who.id = cpu_to_le64(o->id);
 	w->names.who.epoch = cpu_to_le64(epoch);
 	name_pages(w, nr);
 	n = mover_build_pages(w, &w->to, type, nr, &refer);
@@ -181,7 +193,7 @@ static unsigned long mover_move(struct mover_thread *w, const struct nswap_targe
 	unsigned long there = 0;
 	u32 i, full = 0, older = 0, stale = 0;
 
-	if (!mover_bring(w, to, NSWAP_MOVE, o->id, epoch, nr))
+	if (!mover_bring(w, to, NSWAP_MOVE, o, epoch, nr))
 		goto rest;
 	for (i = 0; i < nr; i++) {
 		u32 status = le32_to_cpu(w->result[i].status);
@@ -216,10 +228,11 @@ rest:
 /* connect to the owner for MOVED; on failure it is in backoff */
 static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 {
+	u64 epoch = READ_ONCE(o->epoch);
 	struct nswap_target owner;
 
 	/* a link to another epoch of the owner would only find that out later */
-	if (w->tell.l && w->tell.epoch != READ_ONCE(o->epoch))
+	if (w->tell.l && w->tell.epoch != epoch)
 		nswap_move_link_close(&w->tell);
 	if (nswap_move_link_leads(&w->tell, o->id))
 		return true;
@@ -228,9 +241,11 @@ static bool reach_owner(struct mover_thread *w, struct nswap_owner *o)
 	if (!nswap_target_owner(w->m->node, o->id, &owner) ||
 	    nswap_move_link_open(&w->tell, owner.id, &owner.addr))
 		return false;
-	/* the pages' epoch may be over, and not known to be so yet: MOVED would change nothing */
-	if (w->tell.epoch != READ_ONCE(o->epoch))
+	/* or the owner has said HELLO since: then that counts */
+	if (w->tell.epoch != epoch) {
+		mover_over(w, o, epoch);
 		return false;
+	}
 	WRITE_ONCE(o->rest, jiffies);
 	return true;
 }
@@ -302,7 +317,7 @@ static bool bring_back(struct mover_thread *w, struct nswap_owner *o, u64 epoch,
 		WRITE_ONCE(o->rest, jiffies + REST);
 	/* the epoch that the pages belong to, whatever was announced since */
 	to.epoch = epoch;
-	return mover_bring(w, &to, NSWAP_RETURN, o->id, epoch, nr);
+	return mover_bring(w, &to, NSWAP_RETURN, o, epoch, nr);
 }
 
 /* pages that are obsolete, or on the owner's flash or home; notes a missing home */

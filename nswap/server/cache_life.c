@@ -54,7 +54,7 @@ void nswap_cache_stop(struct nswap_node *node)
 	nswap_cache_close(c);
 	cancel_delayed_work_sync(&c->fill);
 	list_for_each_entry_safe(o, next, &c->owners, link) {
-		nswap_owner_drop_all(c, o);
+		nswap_owner_over(c, o, o->epoch);
 		nswap_cache_ungrant(c, o);
 		list_del(&o->link);
 		kfree(o);

@@ -172,16 +172,27 @@ static void free_all(struct nswap_cache *c, struct taken *t)
 	nswap_attached_free(&t->attached);
 }
 
-/* drop all pages of an owner, and what it said of its devices */
-void nswap_owner_drop_all(struct nswap_cache *c, struct nswap_owner *o)
+/*
+ * Drop all pages of an owner, and what it said of its devices, if its epoch is still @epoch and
+ * it has no connections: its node was found in another one since. Process, sleeps. Returns
+ * whether it had any.
+ */
+bool nswap_owner_over(struct nswap_cache *c, struct nswap_owner *o, u64 epoch)
 {
 	struct taken t;
+	bool any = false;
 
 	nothing_taken(&t);
+	mutex_lock(&c->hello);
 	spin_lock(&o->lock);
-	take_all(c, o, &t);
+	if (o->epoch == epoch && list_empty(&o->conns)) {
+		any = o->held;
+		take_all(c, o, &t);
+	}
 	spin_unlock(&o->lock);
+	mutex_unlock(&c->hello);
 	free_all(c, &t);
+	return any;
 }
 
 static void owner_fence(struct nswap_cache *c, struct nswap_owner *o)
@@ -352,17 +363,6 @@ void nswap_owner_bye(struct nswap_cache *c, struct nswap_srv_conn *conn)
 	if (o)
 		owner_left(c, o, conn);
 	mutex_unlock(&c->hello);
-}
-
-/* has a node a connection or pages here? process, sleeps */
-bool nswap_owner_known(struct nswap_cache *c, u64 id)
-{
-	bool known;
-
-	mutex_lock(&c->hello);
-	known = owner_find(c, id);
-	mutex_unlock(&c->hello);
-	return known;
 }
 
 /* pages held for the owner of a connection */

@@ -14,6 +14,19 @@ bool nswap_owner_has(struct nswap_owner *o, enum nswap_device_class class)
 	return !list_empty_careful(&o->lru[class]);
 }
 
+/* has a node a connection or pages here? process, does not sleep */
+bool nswap_owner_known(struct nswap_cache *c, u64 id)
+{
+	struct nswap_owner *o;
+	bool known = false;
+
+	spin_lock(&c->lock);
+	list_for_each_entry(o, &c->owners, link)
+		known = known || o->id == id;
+	spin_unlock(&c->lock);
+	return known;
+}
+
 /* is there an owner with critical pages that can be moved now? the cache's lock held */
 bool nswap_owner_any_critical(struct nswap_cache *c)
 {

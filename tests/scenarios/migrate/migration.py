@@ -9,7 +9,7 @@ from nswaptest.work import Slots, eat
 
 DESCRIPTION = "pages move on to another peer, and none is lost on the way"
 SUITES = ("lab",)
-LONG = ("back_and_forth", "while_swapping")
+LONG = ("back_and_forth", "while_swapping", "owner_restarts", "owner_restarts_beside")
 NEEDS = ("module", "progs")
 TIMEOUT = 240
 
@@ -123,6 +123,34 @@ def test_nowhere_to_go(t):
         eat_less(t, client)
     client.device_del(dev)
     wait_for(lambda: cluster.held_pages() == 0, 10, "no page is held")
+
+
+def owner_restarts(t, nodes):
+    """A lender, of as many nodes, whose owner is up again and has no device, lends nothing any
+    more: what it holds of that owner is of no use, and goes."""
+    cluster, client = start(t, nodes=nodes)
+    dev = client.device_add("32M")
+    with Slots(dev, t.seed) as slots:
+        write_all(slots)
+    at_least(held(cluster[1]), 400, "pages at the lender")
+    cluster.cut(client, cluster[1])
+    client.device_del(dev)
+    client.down()
+    client.up(lend="0")
+    cluster.heal(client, cluster[1])
+    cluster[1].ctl("lend", "0")
+    wait_for(lambda: held(cluster[1]) == 0, 120, "it holds nothing")
+    equal(cluster[1].stat()["server"]["owners_rebooted"], 1, "owners that have restarted")
+
+
+def test_owner_restarts(t):
+    """Without another peer, which pages could move to."""
+    owner_restarts(t, 2)
+
+
+def test_owner_restarts_beside(t):
+    """With one."""
+    owner_restarts(t, 3)
 
 
 def test_drain_command(t):
