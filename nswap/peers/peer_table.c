@@ -60,16 +60,14 @@ int nswap_peer_add(struct nswap_node *node, u16 index)
 	struct nswap_peer *peer;
 	int ret = 0;
 
+	mutex_lock(&node->peers_lock);
+	/* under the lock: else the entry may be released, and be another node's, by now */
 	spin_lock_irq(&node->ipt_lock);
 	e = node->ipt.entry[index];
 	spin_unlock_irq(&node->ipt_lock);
-	if (!nswap_ipt_used(&e) || e.gone || nswap_ipt_foreign(&e) ||
-	    e.id == node->id)
-		return -ENOENT;
-
-	mutex_lock(&node->peers_lock);
 	peer = rcu_dereference_protected(node->peers[index], true);
-	if (READ_ONCE(node->going)) {
+	if (READ_ONCE(node->going) || !nswap_ipt_used(&e) || e.gone ||
+	    nswap_ipt_foreign(&e) || e.id == node->id) {
 		ret = -ENOENT;
 	} else if (!peer) {
 		peer = nswap_peer_new(node, index, &e);
