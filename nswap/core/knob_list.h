@@ -56,7 +56,7 @@
 	X(fed_largest, 0, 10, 10, "tests: order of the largest free block of RAM") \
 	X(cache_delay_ms, 0, 60000, 1000, \
 	  "ms that early page-outs stay in a cache that has room, to be rewritten or freed") \
-	X(forget_s, 10, 7 * 86400, 3600, \
+	X(forget_s, 10, 7 * 86400, 86400, \
 	  "seconds after which a peer is forgotten that is not heard of and has no pages")
 
 #ifdef __KERNEL__
