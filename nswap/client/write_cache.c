@@ -252,8 +252,13 @@ static void cached_written(struct nswap_io *io)
 	unsigned int i;
 
 	spin_lock_irqsave(&w->lock, flags);
-	for_each_set_bit(i, &io->passing, NSWAP_REQ_SLOTS)
+	for_each_set_bit(i, &io->passing, NSWAP_REQ_SLOTS) {
 		nswap_wc_passed(&w->table, io->outer[i]);
+		e = nswap_wc_filling(&w->table, io->outer[i]);
+		/* an older page-out, of more pages perhaps, goes on: what is below is newer */
+		if (e && !(io->failed & BIT(i)))
+			e->freed = true;
+	}
 	for_each_set_bit(i, &io->filling, NSWAP_REQ_SLOTS) {
 		e = nswap_wc_filling(&w->table, io->outer[i]);
 		if (WARN_ON_ONCE(!e))

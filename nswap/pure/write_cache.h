@@ -41,7 +41,8 @@ enum nswap_wc_state {
  * @round: DIRTY, SENDING: a flush that began later waits for it
  * @state: enum nswap_wc_state
  * @stale: FILLING, SENDING: the slot was rewritten or freed meanwhile; not current
- * @freed: likewise, it was freed: what was SENDING is to be freed when it is there
+ * @freed: likewise, it is not read: it was freed, and what was SENDING is to be freed when it
+ *	is there; or FILLING, and a newer page-out of the slot has ended
  * @owed: FILLING: it was DIRTY, and flushes wait for it as if it still were
  * @alone: sending it has failed: it is sent by itself
  */

@@ -5,9 +5,11 @@
 """
 import contextlib
 import random
+import threading
 
 from nswaptest.check import at_least, at_most, equal, true, wait_for
 from nswaptest.disk import disk
+from nswaptest.rawwire import Peer
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots, eat
 
@@ -185,6 +187,40 @@ def test_failed(t):
         equal(wrong, 0, "wrong pages")
         at_least(right, 128, "pages that are right")
         cluster.nodes[1].ctl("lend", "64M")
+
+
+def test_overlapping(t):
+    """A page is written again while a page-out of it and of another page, which waits, has
+    not ended: from the end of the newer one on that is read, not the older page."""
+    cluster = t.cluster(2)
+    client = cluster[0]
+    client.up(lend="0", dead_after=60)
+    peer = Peer(cluster[1], [client])
+    try:
+        client.ctl("set", "store_timeout_ms", "30000")
+        dev = client.ctl("device", "add", "--size", "8M", "--cache", "1M")["device"]
+        client.wait_sessions()
+        with Slots(dev, t.seed) as slots:
+            peer.store_ack = 4
+            threads = [threading.Thread(target=slots.write, args=(8,))]
+            threads[0].start()
+            wait_for(lambda: len(peer.pages) == 1, 10, "a page whose answer is late", every=0.005)
+            peer.store_ack = 0
+            # slot 8 is being written: the other half waits
+            threads.append(threading.Thread(target=slots.write, args=(7, 2)))
+            threads[1].start()
+            wait_for(lambda: len(peer.pages) == 2, 10, "the first half is there", every=0.005)
+            slots.write(7)
+            right = slots.right(7)
+            waits = sum(thread.is_alive() for thread in threads)
+            for thread in threads:
+                thread.join()
+            all_right(client, slots)
+        client.device_del(dev)
+        at_least(waits, 2, "page-outs that had not ended")
+        true(right, "what was written last is read")
+    finally:
+        peer.close()
 
 
 def pattern(kind, seed, n):
