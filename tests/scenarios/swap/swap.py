@@ -142,9 +142,15 @@ def test_batches(t):
     client.device_del(dev)
 
 
+def lost_pages(node):
+    """What doctor finds about lost pages."""
+    told = json.loads(node.run([node.prog("nswapctl"), "doctor", "--json"], check=False).out)
+    return [f["text"] for f in told if f["check"] == "lost pages"]
+
+
 def test_no_room(t):
     """No peer lends: writes fail at once and without traffic, the data stays
-    in RAM, and room found later is used."""
+    in RAM, as doctor says, and room found later is used."""
     cluster = t.cluster(2)
     cluster.up(lend=0)
     client, server = cluster
@@ -155,6 +161,8 @@ def test_no_room(t):
     stat = client.stat()["client"]
     equal(stat["store_msgs"], 0, "STORE messages")
     at_least(stat["write_errors"], 1, "write errors")
+    said = lost_pages(client)
+    true(len(said) == 1 and f"{stat['write_errors']} page-outs failed" in said[0], f"doctor: {said}")
     server.ctl("lend", "32M")
 
     def written():
@@ -162,6 +170,7 @@ def test_no_room(t):
                            "seek=1", "count=16", "oflag=direct"],
                           check=False).code == 0
     wait_for(written, 10, "lent RAM is used", every=0.2)
+    equal(lost_pages(client), [], "what doctor says of lost pages then")
     client.device_del(dev)
 
 
