@@ -373,10 +373,21 @@ unsigned int nswap_pagein_from_peers(struct nswap_io *io, unsigned int first)
 	return nr;
 }
 
+/* is the slot as it was, after all that was read since? */
+static bool slot_unchanged(const struct nswap_io *io, unsigned int i, const struct nswap_slot *s)
+{
+	struct nswap_slot now;
+
+	/* after the slot's cell, which is given up once the page is back at its own place */
+	smp_rmb();
+	now = nswap_slot_look(io->dev, io->slot[i]);
+	return nswap_slot_same(s, &now);
+}
+
 /* start the first slots of @todo; returns how many, 0 if they must wait */
 static unsigned int read_run(struct nswap_io *io, unsigned int first)
 {
-	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[first]), now;
+	struct nswap_slot s = nswap_slot_look(io->dev, io->slot[first]);
 
 	if (io->dev->parity) {
 		switch (nswap_pagein_look(io, first, &s)) {
@@ -396,6 +407,9 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 	switch (s.state) {
 	case NSWAP_SLOT_EMPTY:
 	case NSWAP_SLOT_FREEING:
+		/* its page may have been in a cell then, and have left it since */
+		if (io->dev->parity && !slot_unchanged(io, first, &s))
+			return 0;
 		read_zeros(io, first);
 		return 1;
 	case NSWAP_SLOT_WRITING:
@@ -412,8 +426,7 @@ static unsigned int read_run(struct nswap_io *io, unsigned int first)
 		if (nswap_reseal_read(io, first))
 			return 1;
 		/* a page that was kept here may be stored since: look again */
-		now = nswap_slot_look(io->dev, io->slot[first]);
-		if (!nswap_slot_same(&s, &now))
+		if (!slot_unchanged(io, first, &s))
 			return 0;
 		fail_slots(io, first, 1, "(none)", "holds it");
 		return 1;
