@@ -301,7 +301,7 @@ def test_forgotten(t):
         equal(sorted(client.peers()), sorted([lender.addr, listed.addr]), "peers of the owner")
         equal(list(lender.peers()), [client.addr], "peers of the lender")
         cluster.heal(client, lender)
-        client.wait_sessions()
+        wait_for(lambda: client.peers()[lender.addr]["state"] == "up", 20, "it is back")
         equal(slots.compare(), (512, 0, 0), "right, wrong, unreadable slots")
     cluster.revive(gone)
     gone.up(lend="0")
