@@ -30,6 +30,7 @@
 #include "core/device.h"
 #include "core/home_copy.h"
 #include "core/inject.h"
+#include "core/mirror.h"
 #include "core/node.h"
 #include "core/slot_hold.h"
 #include "core/slot_update.h"
@@ -59,13 +60,21 @@ struct nswap_home_fill {
 	struct bio *read;
 };
 
+/* can it be read now? a page that was mirrored has two places */
+static bool fill_readable(struct nswap_device *dev, u64 slot, const struct nswap_slot *s)
+{
+	u16 second = nswap_mirror_of(dev, slot, s);
+
+	return nswap_peer_state(dev->node, s->peer) == NSWAP_PEER_UP ||
+	       (second && nswap_peer_state(dev->node, second) == NSWAP_PEER_UP);
+}
+
 static bool fill_exposed(struct nswap_device *dev, u64 slot)
 {
 	struct nswap_slot s = nswap_slot_look(dev, slot);
 
 	return s.state == NSWAP_SLOT_REMOTE && !nswap_home_copy_has(dev, slot) &&
-	       !nswap_home_copy_due(dev, slot) &&
-	       nswap_peer_state(dev->node, s.peer) == NSWAP_PEER_UP;
+	       !nswap_home_copy_due(dev, slot) && fill_readable(dev, slot, &s);
 }
 
 /* the slot is due and MOVING, and in the batch; false if it is not to be copied */

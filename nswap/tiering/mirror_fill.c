@@ -10,8 +10,7 @@
  *   refused, unanswered, session broken: as it was; tried again later
  *   rewritten or freed meanwhile: the new copy is obsolete
  *
- * Protection turned off: the second places leave their entries, and comparison has the
- * copies dropped.
+ * Protection turned off, or changed to another: see mirror_strip.c.
  *
  * Invariants:
  *  - A place is replaced only after the new copy is acknowledged, and only the one that
@@ -39,6 +38,7 @@
 #include "core/slot_update.h"
 #include "fill_pace.h"
 #include "mirror_fill.h"
+#include "mirror_strip.h"
 #include "peers/place.h"
 #include "peers/peer.h"
 #include "pure/peer_state.h"
@@ -341,30 +341,6 @@ static unsigned int repair_batch(struct nswap_device *dev)
 	return hweight_long(read);
 }
 
-/* protection is off: second places leave their entries; returns how many did */
-static unsigned int repair_strip(struct nswap_device *dev)
-{
-	struct nswap_mirror_fill *f = dev->repair;
-	unsigned int looked, n = 0;
-	struct nswap_slot s;
-	u16 second;
-
-	for (looked = 0; looked < nswap_fill_look(dev); looked++) {
-		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
-		s = nswap_slot_look(dev, f->cursor);
-		second = nswap_mirror_of(dev, f->cursor, &s);
-		if (second && !nswap_peer_gone(dev->node, s.peer) &&
-		    s.state == NSWAP_SLOT_REMOTE &&
-		    nswap_mirror_replace(dev, f->cursor, s.gen, second, 0)) {
-			nswap_free_by_comparison(dev->node, second);
-			n++;
-		}
-		if (!(looked % NSWAP_FILL_BREATHE))
-			cond_resched();
-	}
-	return n;
-}
-
 /* may any page be exposed? true now and then anyway: this is an estimate */
 static bool repair_due(struct nswap_device *dev)
 {
@@ -411,7 +387,7 @@ static void repair_work(struct work_struct *work)
 
 	if (READ_ONCE(dev->protect) == NSWAP_PROTECT_MIRROR)
 		pause = repair_step(dev);
-	else if (repair_strip(dev))
+	else if (nswap_mirror_strip(dev, &f->cursor))
 		pause = 1;
 	/* page-outs that began before may end with a second place */
 	else if (!atomic64_read(&dev->nr_mirrored) && f->quiet++ > QUIET)
