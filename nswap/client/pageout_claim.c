@@ -130,6 +130,27 @@ static bool pageout_claim_word(struct nswap_io *io, unsigned int i,
 	return true;
 }
 
+/*
+ * A slot of the visible device is about to be claimed: its page gets what protects the device
+ * now. @i: slot, counted from the request's; process, page-out path; does not sleep. Returns
+ * false if it has to wait for home; else nswap_pageout_unprotect() if it is not claimed.
+ */
+bool nswap_pageout_protect(struct nswap_io *io, unsigned int i)
+{
+	if (!pageout_follow(io, i))
+		return false;
+	if (nswap_mirror_wanted(io->dev))
+		io->pairs |= BIT(i);
+	return true;
+}
+
+/* undo nswap_pageout_protect() */
+void nswap_pageout_unprotect(struct nswap_io *io, unsigned int i)
+{
+	nswap_pageout_unfollow(io, i);
+	io->pairs &= ~BIT(i);
+}
+
 /**
  * nswap_pageout_claim_slot() - claim one slot of the visible device
  * @io: page-out
@@ -142,14 +163,12 @@ static bool pageout_claim_word(struct nswap_io *io, unsigned int i,
 bool nswap_pageout_claim_slot(struct nswap_io *io, unsigned int i,
 			      const struct nswap_slot *had)
 {
-	if (!pageout_follow(io, i))
+	if (!nswap_pageout_protect(io, i))
 		return false;
 	if (!pageout_claim_word(io, i, had)) {
-		nswap_pageout_unfollow(io, i);
+		nswap_pageout_unprotect(io, i);
 		return false;
 	}
-	if (nswap_mirror_wanted(io->dev))
-		io->pairs |= BIT(i);
 	io->todo |= BIT(i);
 	return true;
 }

@@ -10,6 +10,8 @@
 bool nswap_pageout_claim(struct nswap_io *io);
 bool nswap_pageout_claim_slot(struct nswap_io *io, unsigned int i,
 			      const struct nswap_slot *had);
+bool nswap_pageout_protect(struct nswap_io *io, unsigned int i);
+void nswap_pageout_unprotect(struct nswap_io *io, unsigned int i);
 void nswap_pageout_unfollow(struct nswap_io *io, unsigned int i);
 
 /* has it been under way for so long? any context */

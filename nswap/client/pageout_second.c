@@ -175,11 +175,11 @@ static void second_exposed(struct nswap_io *io, unsigned int first, unsigned int
 	}
 }
 
-/* adjacent slots of @half whose first copy is at one peer */
+/* adjacent slots of @half whose first copy is at one peer; those of a batch may not be adjacent */
 static unsigned int second_run(struct nswap_io *io, unsigned long half,
 			       unsigned int first, u16 *peer)
 {
-	unsigned int n = 1, nr = nswap_run_of(half, first);
+	unsigned int n = 1, nr = nswap_io_run(io, half, first);
 
 	*peer = nswap_slot_look(io->dev, io->slot[first]).peer;
 	while (n < nr &&

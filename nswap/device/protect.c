@@ -183,7 +183,10 @@ bool nswap_protect_changing(struct nswap_device *dev)
 		return false;
 	nswap_device_count(dev->node, &v);
 	if (dev->protect == NSWAP_PROTECT_NONE)
-		v.exposed = dev->parity ? atomic64_read(&dev->parity->live) : 0;
+		v.exposed = 0;
+	/* what still is in groups leaves them, protected all the time */
+	if (dev->protect != NSWAP_PROTECT_PARITY && dev->parity)
+		v.exposed += atomic64_read(&dev->parity->live);
 	dev->protecting = v.exposed;
 	return dev->protecting;
 }

@@ -12,7 +12,8 @@
  *  - A page of the visible device is MOVING while it is copied, and recorded in its cell
  *    only if it still is: under the switch lock, which a page-out's claim takes too.
  *  - A page on its way back is WRITING on the visible device, where a page-out has to wait
- *    for it; reads get it from its cell until it is there.
+ *    for it; reads get it from its cell until it is there. It leaves its group with what
+ *    protects the device by then: a second copy, or one in RAM that follows home.
  *  - While the key of a sealed device is changed its pages get the newest one on their way
  *    to other cells. What is kept of such a page is written while its new cell is WRITING,
  *    once the slot names that: so a page-in waits, or finds that the slot has left the cell.
@@ -22,6 +23,7 @@
 #include "client/free.h"
 #include "client/pageout.h"
 #include "client/pageout_cell.h"
+#include "client/pageout_claim.h"
 #include "client/rebuild.h"
 #include "client/request_queue.h"
 #include "client/row.h"
@@ -95,12 +97,15 @@ static bool back_claim(struct nswap_io *io, unsigned int i)
 	u32 slot = io->outer[i], old = row_copy_of(io)->old[i];
 	bool mine;
 
+	if (!nswap_pageout_protect(io, i))
+		return false;
 	spin_lock(&p->switch_lock);
 	mine = READ_ONCE(p->cell_of[slot]) == old &&
 	       !nswap_return_under_way(io->dev, slot) &&
 	       !nswap_home_copy_due(io->dev, slot) && nswap_cell_claim(io, i, slot);
 	spin_unlock(&p->switch_lock);
 	if (!mine) {
+		nswap_pageout_unprotect(io, i);
 		nswap_request_fail(io, i, 1);
 		return true;
 	}

@@ -5,7 +5,9 @@
           |
         home
 """
-from nswaptest.check import equal, hold, wait_for
+import time
+
+from nswaptest.check import at_least, equal, hold, wait_for
 from nswaptest.disk import disk
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots
@@ -90,6 +92,37 @@ def test_crowded(t):
         mirror.protected(client, 60)
         mirror.all_right(client, slots)
     ends(cluster, client, dev)
+
+
+def from_parity(t, protect):
+    """Pages leave their groups for another protection slowly: none is exposed meanwhile, and
+    when a peer dies in the middle none is lost."""
+    with disk(32) as home:
+        cluster, client, dev = start(t, home, "parity:2+1")
+        with fill(client, dev, t.seed, SLOTS) as slots:
+            mirror.protected(client)
+            change(client, dev, protect, 2)
+            seen, until = [], time.monotonic() + 2
+            while time.monotonic() < until:
+                seen.append(mirror.exposed(client))
+            at_least(len(seen), 8, "looks at it")
+            equal(max(seen), 0, "the most exposed pages")
+            cluster.kill(cluster[1])
+            mirror.all_right(client, slots)
+            client.ctl("set", "protect_mib_s", 64)
+            mirror.protected(client, 60)
+            mirror.all_right(client, slots)
+        ends(cluster, client, dev)
+
+
+def test_parity_to_mirror(t):
+    """They get both copies as they leave."""
+    from_parity(t, "mirror")
+
+
+def test_parity_to_home(t):
+    """They are in RAM here until they are at home."""
+    from_parity(t, "home")
 
 
 def test_first_silent(t):
