@@ -15,6 +15,8 @@
  * Invariants:
  *  - A place is replaced only after the new copy is acknowledged, and only the one that
  *    was bad when the repair began.
+ *  - Pages for whose second copy no peer has room keep no others from theirs: while all
+ *    room is at one peer, those that are there alone are passed over.
  *  - The peer that holds the good copy is never chosen for the other, and moves that a
  *    peer reports are refused while the slot is MOVING: two copies never meet.
  *  - A copy that was given up, or has been replaced, has the slot's present generation:
@@ -45,6 +47,7 @@
 #include "read_through.h"
 
 #define QUIET	20	/* idle runs before it ends, with protection off */
+#define NOWHERE	U16_MAX
 
 /**
  * struct nswap_mirror_fill - repairs one device
@@ -57,6 +60,7 @@
  * @quiet: runs since protection was turned off in which there was nothing to do
  * @b: the batch: adjacent slots whose good place is one peer, or home
  * @good: that peer; 0 for home
+ * @full: likewise one beside which no peer has room, so that its pages wait; or NOWHERE
  * @held: of each slot of the batch, its word when it became MOVING
  * @first: slots whose first place was bad
  * @made: slots that have got their copy
@@ -72,6 +76,7 @@ struct nswap_mirror_fill {
 	unsigned int quiet;
 	struct nswap_batch b;
 	u16 good;
+	u16 full;
 	struct nswap_slot held[NSWAP_REQ_SLOTS];
 	unsigned long first;
 	unsigned long made;
@@ -160,6 +165,16 @@ static void repair_hold(struct nswap_device *dev, unsigned int i)
 		f->first |= BIT(i);
 }
 
+/* has any peer but this one room? if not, grants are of use */
+static bool repair_room(struct nswap_device *dev, u16 good)
+{
+	bool any = nswap_place_any(dev->node, good);
+
+	if (!any)
+		nswap_client_used(dev->node);
+	return any;
+}
+
 /* the next slots that are to be repaired; false if none was found in this look */
 static bool repair_search(struct nswap_device *dev)
 {
@@ -167,19 +182,22 @@ static bool repair_search(struct nswap_device *dev)
 	unsigned int i, looked;
 	bool found = false;
 
+	if (f->full != NOWHERE && repair_room(dev, f->full))
+		f->full = NOWHERE;
 	for (looked = 0; f->left && looked < NSWAP_FILL_LOOK && !found; looked++) {
 		f->left--;
 		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
-		found = repair_wants(dev, f->cursor, true);
+		found = repair_wants(dev, f->cursor, true) && f->good != f->full;
 		if (!(looked % NSWAP_FILL_BREATHE))
 			cond_resched();
 	}
 	if (!found)
 		return false;
-	if (!nswap_place_any(dev->node, f->good)) {
-		/* grants are of use */
-		nswap_client_used(dev->node);
-		f->left = 0;
+	if (!repair_room(dev, f->good)) {
+		/* none beside two of them, or beside home: none anywhere */
+		if (f->full != NOWHERE || !f->good)
+			f->left = 0;
+		f->full = f->good;
 		return false;
 	}
 	nswap_batch_at(&f->b, f->cursor);
@@ -375,7 +393,7 @@ static unsigned long repair_step(struct nswap_device *dev)
 	n = repair_batch(dev);
 	if (n)
 		return nswap_fill_pause(dev, n, &f->owed_us);
-	return f->left ? 1 : NSWAP_FILL_IDLE;
+	return f->left && f->full == NOWHERE ? 1 : NSWAP_FILL_IDLE;
 }
 
 static void repair_work(struct work_struct *work)
@@ -412,6 +430,7 @@ int nswap_mirror_fill_init(struct nswap_device *dev)
 	f = kzalloc_obj(*f);
 	if (!f)
 		return -ENOMEM;
+	f->full = NOWHERE;
 	INIT_DELAYED_WORK(&f->work, repair_work);
 	f->read = kzalloc_objs(*f->read, NSWAP_REQ_SLOTS);
 	if (f->read && nswap_batch_init(&f->b, dev, NSWAP_REQ_SLOTS) &&

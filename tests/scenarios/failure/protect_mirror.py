@@ -284,6 +284,30 @@ def test_first_lives(t):
     client.device_del(dev)
 
 
+def test_one_full(t):
+    """A peer dies, and one of the two that are left is full: what that one has gets copies at
+    the other one at once, though what the other one has must stay exposed."""
+    cluster, client, dev = start(t)
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        client.ctl("set", "protect_mib_s", "0")
+        roomy, full, dying = cluster.nodes[1:]
+        has = {node: node.stat()["server"]["held_pages"] for node in cluster.nodes[1:]}
+        full.ctl("lend", f"{has[full] * 4}K")
+        wait_for(lambda: client.peers()[full.addr]["lent_pages"] == has[full], 10,
+                 "the owner knows that it is full")
+        cluster.kill(dying)
+        wait_for(lambda: exposed(client) == has[dying], 20, "the peer is taken for dead")
+        stay = (has[roomy] + has[dying] - has[full]) // 2
+        at_least(stay, SLOTS // 8, "pages that are at the one with room alone")
+        at_least(has[dying] - stay, SLOTS // 8, "pages that are at the full one alone")
+        client.ctl("set", "protect_mib_s", "64")
+        wait_for(lambda: exposed(client) <= stay, 15, "what has room is protected")
+        full.ctl("lend", "64M")
+        protected(client)
+        all_right(client, slots)
+    client.device_del(dev)
+
+
 def test_both_silent(t):
     """Both peers fall silent, and one of them is heard again only after dead_after: it has
     been waited for as long as the first one, and no read fails."""
