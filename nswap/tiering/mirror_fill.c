@@ -218,8 +218,12 @@ static bool repair_record(struct nswap_mirror_fill *f, unsigned int i, u16 peer)
 	u16 replaced = s->peer;
 
 	if (f->first & BIT(i)) {
-		if (!nswap_mirror_off(dev, slot, s->gen, peer) ||
-		    !nswap_slot_release(dev, slot, s, peer))
+		if (!nswap_mirror_off(dev, slot, s->gen, peer))
+			return false;
+		/* bad when the repair began: then no task takes it for the word's own */
+		if (nswap_mirror_replace(dev, slot, s->gen, peer, 0))
+			nswap_peer_slots(dev->node, peer, -1);
+		if (!nswap_slot_release(dev, slot, s, peer))
 			return false;
 	} else {
 		if (!nswap_mirror_end(dev, slot, s->gen, peer, &replaced))
