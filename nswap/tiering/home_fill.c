@@ -44,7 +44,8 @@
  * struct nswap_home_fill - copies the exposed pages of one device home
  * @work: one batch a run
  * @cursor: slot where the search continues
- * @looked: jiffies of the last look
+ * @left: slots to be looked at in this round
+ * @looked: jiffies when the last round began
  * @owed_us: pause that was less than a jiffy
  * @b: the batch
  * @entry: of each slot of the batch when it became MOVING
@@ -53,6 +54,7 @@
 struct nswap_home_fill {
 	struct delayed_work work;
 	u64 cursor;
+	u64 left;
 	unsigned long looked;
 	unsigned int owed_us;
 	struct nswap_batch b;
@@ -110,7 +112,8 @@ static unsigned int fill_search(struct nswap_device *dev)
 	struct nswap_home_fill *f = dev->fill;
 	unsigned int looked, n = 0;
 
-	for (looked = 0; looked < nswap_fill_look(dev); looked++) {
+	for (looked = 0; f->left && looked < NSWAP_FILL_LOOK; looked++) {
+		f->left--;
 		f->cursor = nswap_slot_map_turn(&dev->map, f->cursor);
 		if (fill_exposed(dev, f->cursor) && fill_begin(dev, f->cursor, n) &&
 		    ++n == NSWAP_REQ_SLOTS)
@@ -121,15 +124,13 @@ static unsigned int fill_search(struct nswap_device *dev)
 	return n;
 }
 
-/* copy one batch home; returns how many pages it copied */
-static unsigned int fill_batch(struct nswap_device *dev)
+/* copy the @n pages of the batch home; returns how many it copied */
+static unsigned int fill_batch(struct nswap_device *dev, unsigned int n)
 {
 	struct nswap_home_fill *f = dev->fill;
-	unsigned int i, n = fill_search(dev);
 	unsigned long pages;
+	unsigned int i;
 
-	if (!n)
-		return 0;
 	nswap_inject_point(dev->node->id, NSWAP_POINT_REPAIRING);
 	pages = nswap_read_through(&f->b, f->read, GENMASK(n - 1, 0));
 	if (pages)
@@ -146,24 +147,35 @@ static bool fill_wanted(const struct nswap_device *dev)
 	       !READ_ONCE(dev->dying);
 }
 
+/* one batch, or a look for one; returns jiffies until the next */
+static unsigned long fill_step(struct nswap_device *dev)
+{
+	struct nswap_home_fill *f = dev->fill;
+	unsigned int n, copied;
+
+	if (!nswap_knob(dev->node, protect_mib_s))
+		return NSWAP_FILL_IDLE;
+	if (!f->left && (nswap_home_copy_exposed(dev) ||
+			 time_after(jiffies, f->looked + NSWAP_FILL_ANYWAY))) {
+		f->left = nswap_slot_map_in_use(&dev->map);
+		f->looked = jiffies;
+	}
+	n = fill_search(dev);
+	copied = n ? fill_batch(dev, n) : 0;
+	if (copied)
+		return nswap_fill_pause(dev, copied, &f->owed_us);
+	/* a home that fails is not tried again at once */
+	return f->left && !n ? 1 : NSWAP_FILL_IDLE;
+}
+
 static void fill_work(struct work_struct *work)
 {
 	struct nswap_home_fill *f = container_of(to_delayed_work(work),
 						 struct nswap_home_fill, work);
 	struct nswap_device *dev = f->b.io.dev;
-	unsigned int n = 0;
 
-	if (!fill_wanted(dev))
-		return;
-	if (nswap_knob(dev->node, protect_mib_s) &&
-	    (nswap_home_copy_exposed(dev) ||
-	     time_after(jiffies, f->looked + NSWAP_FILL_ANYWAY))) {
-		n = fill_batch(dev);
-		f->looked = jiffies;
-	}
-	queue_delayed_work(system_dfl_wq, &f->work,
-			   n ? nswap_fill_pause(dev, n, &f->owed_us) :
-			       NSWAP_FILL_IDLE);
+	if (fill_wanted(dev))
+		queue_delayed_work(system_dfl_wq, &f->work, fill_step(dev));
 }
 
 /* with a new device that has a home; process, sleeps. Returns 0, or -ENOMEM. */
