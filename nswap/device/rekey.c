@@ -27,7 +27,7 @@ static int rekey_may(struct nswap_device *dev, struct netlink_ext_ack *ext)
 		return -EBUSY;
 	}
 	if (nswap_protect_changing(dev)) {
-		NL_SET_ERR_MSG(ext, "its protection is being changed: try again when no page is exposed, see: nswapctl device list");
+		NL_SET_ERR_MSG(ext, "its protection is being changed: try again when no page is exposed or lost, see: nswapctl device list");
 		return -EBUSY;
 	}
 	return 0;

@@ -228,8 +228,9 @@ static struct nswap_ipt_heard ipt_learn(struct nswap_ipt *t, u64 id, u64 epoch,
  * @now_ms: the time
  *
  * A leaving node that was never known is not recorded, nor is an announcement
- * of an epoch that is over: news is SAME, and in the first case the index is 0. One
- * that comes from elsewhere changes no address: that is for nswap_ipt_moved().
+ * of an epoch that is over while the present one has an entry: news is SAME, and in
+ * the first case the index is 0. One that comes from elsewhere changes no address:
+ * that is for nswap_ipt_moved().
  *
  * Context: any; does not sleep; the caller holds the table's lock.
  * Return: what is new, and its index.

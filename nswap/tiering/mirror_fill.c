@@ -410,7 +410,8 @@ static void repair_work(struct work_struct *work)
 	if (READ_ONCE(dev->protect) == NSWAP_PROTECT_MIRROR)
 		pause = repair_step(dev);
 	else if (nswap_mirror_strip(dev, &f->cursor))
-		pause = 1;
+		/* to make room for groups, they go until there is some */
+		pause = READ_ONCE(dev->protect) == NSWAP_PROTECT_PARITY ? NSWAP_FILL_IDLE : 1;
 	/* page-outs that began before may end with a second place */
 	else if (!atomic64_read(&dev->nr_mirrored) && f->quiet++ > QUIET)
 		return;

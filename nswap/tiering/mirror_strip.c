@@ -3,9 +3,12 @@
  * A device is mirrored no more: the second places of its pages leave their entries, and
  * comparison has the copies dropped.
  *
- * Invariant: where home or groups are to protect a page instead, its second place is kept
- * until they do. But groups need room at two peers, for which second copies have to go if
- * it is theirs.
+ * Invariants:
+ *  - Where home or groups are to protect a page instead, its second place is kept until they
+ *    do. But groups need room at two peers, for which second copies have to go if it is
+ *    theirs: some at a time, and none while a peer is silent that may have room.
+ *  - A second place goes only while the first one's peer is UP: one that is silent may never
+ *    be back.
  */
 #include <linux/sched.h>
 
@@ -18,6 +21,9 @@
 #include "mirror_strip.h"
 #include "peers/peer.h"
 #include "peers/place.h"
+#include "pure/peer_state.h"
+
+#define STRIP_MOST	8192u	/* second places that go at once to make room for groups */
 
 /* is the second place of a page of no use? @crowded: peers have no room for groups */
 static bool strip_may(const struct nswap_device *dev, u64 slot, bool crowded)
@@ -39,8 +45,8 @@ static bool strip_slot(struct nswap_device *dev, u64 slot, bool crowded)
 	struct nswap_slot s = nswap_slot_look(dev, slot);
 	u16 second = nswap_mirror_of(dev, slot, &s);
 
-	if (!second || s.state != NSWAP_SLOT_REMOTE || nswap_peer_gone(dev->node, s.peer) ||
-	    !strip_may(dev, slot, crowded) ||
+	if (!second || s.state != NSWAP_SLOT_REMOTE ||
+	    nswap_peer_state(dev->node, s.peer) != NSWAP_PEER_UP || !strip_may(dev, slot, crowded) ||
 	    !nswap_mirror_replace(dev, slot, s.gen, second, 0))
 		return false;
 	nswap_free_by_comparison(dev->node, second);
@@ -53,10 +59,12 @@ static bool strip_slot(struct nswap_device *dev, u64 slot, bool crowded)
  */
 unsigned int nswap_mirror_strip(struct nswap_device *dev, u64 *cursor)
 {
-	bool crowded = nswap_place_count(dev->node) < 2;
+	bool crowded = nswap_place_count(dev->node) < 2 &&
+		       !nswap_place_return_expected(dev->node);
+	bool groups = READ_ONCE(dev->protect) == NSWAP_PROTECT_PARITY;
 	unsigned int looked, n = 0;
 
-	for (looked = 0; looked < nswap_fill_look(dev); looked++) {
+	for (looked = 0; looked < nswap_fill_look(dev) && !(groups && n == STRIP_MOST); looked++) {
 		*cursor = nswap_slot_map_turn(&dev->map, *cursor);
 		n += strip_slot(dev, *cursor, crowded);
 		if (!(looked % NSWAP_FILL_BREATHE))

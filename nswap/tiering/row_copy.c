@@ -100,7 +100,8 @@ static bool back_claim(struct nswap_io *io, unsigned int i)
 	if (!nswap_pageout_protect(io, i))
 		return false;
 	spin_lock(&p->switch_lock);
-	mine = READ_ONCE(p->cell_of[slot]) == old &&
+	/* groups may be wanted again by now: then it stays in its own */
+	mine = !nswap_parity_wanted(io->dev) && READ_ONCE(p->cell_of[slot]) == old &&
 	       !nswap_return_under_way(io->dev, slot) &&
 	       !nswap_home_copy_due(io->dev, slot) && nswap_cell_claim(io, i, slot);
 	spin_unlock(&p->switch_lock);

@@ -77,6 +77,26 @@ def test_mirror_to_parity(t):
     from_mirror(t, "parity:2+1")
 
 
+def test_too_few(t):
+    """Two peers, of which one dies before pages are in groups: it had no room for them, but was
+    silent, so second copies stayed."""
+    cluster = t.cluster(3)
+    cluster.up(lend="64M", dead_after=4)
+    client = cluster[0]
+    client.ctl("policy", "place", "round-robin")
+    dev = client.device_add("32M")
+    client.ctl("device", "protect", dev, "mirror")
+    with fill(client, dev, t.seed, SLOTS) as slots:
+        change(client, dev, "parity:2+1", 0)
+        cluster.isolate(cluster[1])
+        wait_for(lambda: client.peers()[cluster[1].addr]["state"] == "dead", 30,
+                 "the peer is taken for dead")
+        mirror.all_right(client, slots)
+        cluster.heal(cluster[1])
+        cluster.wait_connected([client, cluster[1]])
+    ends(cluster, client, dev)
+
+
 def test_crowded(t):
     """Peers are full of both copies: second ones make room for groups."""
     cluster = t.cluster(5)
