@@ -6,7 +6,8 @@
 FOLDER is shared with the host side (bench/run): it holds job.json; progress
 lines go to FOLDER/progress, what is measured to FOLDER/parts part by part
 (kept.py), the result to FOLDER/result.json as {"rows": […]} or
-{"error": "one sentence"}, "warnings" beside either.
+{"error": "one sentence"}, "warnings" beside either, and whether a memory group had a
+process "killed".
 """
 import json
 import os
@@ -30,6 +31,10 @@ BENCHES = {"device": device, "swap": swap, "others": swap, "apps": apps,
            "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "size": size,
            "tmpfs": tmpfs,
            "paper": families}
+
+
+# What the kernel says when the programs of a memory group can free none of its pages.
+KILLED = "oom-kill:constraint=CONSTRAINT_MEMCG"
 
 
 def measured(job, folder, test):
@@ -69,6 +74,7 @@ def main():
     log = lab.sh("dmesg")
     (folder / "dmesg").write_text(log)
     result["warnings"] = wrong + dmesg.problems(log)
+    result["killed"] = "error" in result and KILLED in log
     (folder / "result.json.new").write_text(json.dumps(result))
     (folder / "result.json.new").rename(folder / "result.json")
 

@@ -18,6 +18,7 @@ import time
 import zlib
 
 import boot
+from tables import units
 
 BENCH = pathlib.Path(__file__).resolve().parents[1]
 # Real time after which a unit's kernel has failed.
@@ -78,7 +79,7 @@ class Boots:
         if not path.exists():
             return None
         found = json.loads(path.read_text())
-        return None if "error" in found else found
+        return None if "error" in found and not found["killed"] else found
 
     def _boot(self, unit, seed):
         folder = folder_of(self.base, unit, seed)
@@ -117,6 +118,8 @@ class Boots:
             took = 0
         if result is None:
             raise Interrupted(f"{unit.label()}, seed {seed}: " + self._why(unit, seed))
+        if result["killed"]:
+            return units.KILLED, took
         self.warnings += [f"{unit.label()}: {w}" for w in result["warnings"]]
         return result["rows"][0], took
 

@@ -23,10 +23,16 @@ and a line in families.FAMILIES.
 Invariants:
  - A row's make() is a function of what its units found, and of nothing else.
  - The same commit, unit and seed find the same: nothing of the host is in a unit.
+ - A seed with which the kernel killed a process of a row's programs, since its memory group
+   was full of pages under way, is no figure: the row is made of the others, and says so.
 """
 import dataclasses
 import statistics
 import typing
+
+
+# What is found where a process was killed for want of memory.
+KILLED = {"said": "a process was killed for want of memory"}
 
 
 class Unit(typing.NamedTuple):
@@ -78,16 +84,28 @@ def between(ours):
             if (v := [o[column] for o in ours if o.get(column) is not None])}
 
 
+class Unmade(Exception):
+    """One sentence that says why a row cannot be made."""
+
+
 def made(row, found, first_seed=1):
     """A row from {(unit, seed): what it found}."""
     each = [{key: found[unit, seed] for key, unit in row.units.items()}
             for seed in range(first_seed, first_seed + row.seeds)]
+    whole = [e for e in each if KILLED not in e.values()]
+    if 2 * len(whole) < len(each):
+        raise Unmade(f"{row.ident}, {row.name}: {KILLED['said']} with "
+                     f"{len(each) - len(whole)} of {len(each)} seeds")
     if row.seeds == 1:
-        got = row.make(each[0])
+        got = row.make(whole[0])
     else:
-        got = row.make({key: middle([e[key] for e in each]) for key in row.units})
-        got["between"] = between([row.make(e)["ours"] for e in each])
-        got["seeds"] = row.seeds
+        got = row.make({key: middle([e[key] for e in whole]) for key in row.units})
+        got["between"] = between([row.make(e)["ours"] for e in whole])
+        got["seeds"] = len(whole)
+    if len(whole) < len(each):
+        got["marks"] = [*got.get("marks", []),
+                        f"without {len(each) - len(whole)} of {len(each)} seeds, with which "
+                        + KILLED["said"]]
     return {"id": row.ident, "name": row.name, "ours": got.pop("ours"),
             "marks": got.pop("marks", []),
             **({"paper": got.pop("paper")} if "paper" in got else {}),

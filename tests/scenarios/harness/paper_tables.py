@@ -4,7 +4,7 @@ what a second run is compared by."""
 import pathlib
 import sys
 
-from nswaptest.check import equal, true
+from nswaptest.check import Failure, equal, true
 from nswaptest.scenario import ROOT
 
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/lab")]
@@ -49,6 +49,28 @@ def test_seeds(_):
     equal(made["ours"], {"rr": 1.5}, "median")
     equal(made["more"], {"off": None, "between": {"rr": [1.0, 2.0]}, "seeds": 2},
           "what else the row says")
+
+
+def test_killed(_):
+    """A row is made without the seeds whose programs were killed, and says so; of fewer than
+    half it is not made."""
+    unit = units.Unit("prefetch", ("IS", "rr"))
+    row = units.Row("adaptive", "IS", {"rr": unit}, lambda got: {
+        "ours": {"rr": got["rr"]["seconds"]}}, seeds=3)
+    found = {(unit, 1): {"seconds": 1.0}, (unit, 2): units.KILLED, (unit, 3): {"seconds": 3.0}}
+    made = units.made(row, found)
+    equal((made["ours"], made["more"]["seeds"], made["more"]["between"]),
+          ({"rr": 2.0}, 2, {"rr": [1.0, 3.0]}), "what it is made of")
+    equal(made["marks"], ["without 1 of 3 seeds, with which a process was killed for want of "
+                          "memory"], "marks")
+    found[unit, 3] = units.KILLED
+    try:
+        units.made(row, found)
+    except units.Unmade as why:
+        equal(str(why), "adaptive, IS: a process was killed for want of memory with 2 of 3 seeds",
+              "why not")
+    else:
+        raise Failure("it was made of one seed in three")
 
 
 def test_reads(_):
