@@ -289,6 +289,7 @@ def test_one_full(t):
     the other one at once, though what the other one has must stay exposed."""
     cluster, client, dev = start(t)
     with fill(client, dev, t.seed, SLOTS) as slots:
+        held(cluster, 2 * SLOTS)
         client.ctl("set", "protect_mib_s", "0")
         roomy, full, dying = cluster.nodes[1:]
         has = {node: node.stat()["server"]["held_pages"] for node in cluster.nodes[1:]}
