@@ -32,6 +32,7 @@ SIZE_MB = 12
 FLASH_MB = 2
 FLASH_AT = 512          # MiB, on the scratch disk
 HOME_AT = 256
+OPEN_ROWS = 3 * 2 * 32 * 4  # pages of the rows that the devices may have open, see chaos_all
 PEERS_ONLY = ("mirror", "parity:2+1", "parity:3+1", "parity:2+2")
 WITH_HOME = ("home", *PEERS_ONLY)
 
@@ -144,7 +145,7 @@ def test_switch(t):
                   f"wrong and failed pages on {dev}")
         for dev in kinds:
             client.discard(dev)
-        wait_for(lambda: cluster.held_pages() <= everything.OPEN_ROWS, 60,
+        wait_for(lambda: cluster.held_pages() <= OPEN_ROWS, 60,
                  "no page is held but in rows that take more")
         for dev in kinds:
             client.device_del(dev)
