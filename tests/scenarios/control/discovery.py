@@ -295,8 +295,9 @@ def test_forgotten(t):
         cluster.cut(client, lender)
         for node in gone, listed:
             cluster.kill(node)
-        wait_for(lambda: not any(gone.addr in node.peers() for node in (client, lender)), 60,
-                 "it is forgotten")
+        for node, left in (client, [lender.addr, listed.addr]), (lender, [client.addr]):
+            wait_for(lambda node=node, left=left: sorted(node.peers()) == sorted(left), 60,
+                     f"{node} has forgotten those that are gone")
         hold(6)         # until the others were judged, too
         equal(sorted(client.peers()), sorted([lender.addr, listed.addr]), "peers of the owner")
         equal(list(lender.peers()), [client.addr], "peers of the lender")
