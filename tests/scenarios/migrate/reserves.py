@@ -25,6 +25,7 @@ def test_index_again(t):
     for node, size in (client, "0"), (first, "16M"), (second, "16M"):
         node.up(lend=size)
     cluster.wait_connected(cluster.nodes[:3])
+    client.device_del(client.device_add("8M"))      # both have sessions, so each keeps a half
     name = client.ctl("device", "add", "--size", "8M", "--reserve", "8M")["device"]
     equal(owner(first, client)["reserved_pages"], 4 * MIB, "pages that the first keeps")
     index = client.peers()[first.addr]["index"]
