@@ -414,8 +414,8 @@ def told_by_hand(t, peers=1):
     by_hand = [Peer(node, [client], features=HAS_CLASSES) for node in others]
     try:
         plain = add(client, "--size", SIZE)
-        wait_for(lambda: all(client.peers()[node.addr]["state"] == "up" for node in others),
-                 10, "sessions")
+        wait_for(lambda: all(client.peers().get(node.addr, {}).get("state") == "up"
+                             for node in others), 10, "sessions")
         client.device_del(plain)
         yield client, *by_hand
     finally:
@@ -463,7 +463,7 @@ def test_deleted_beside_slow(t):
     at once, whichever of them is asked first."""
     with told_by_hand(t, 2) as (client, *peers):
         for slow, quick, first in (*peers, 2), (*reversed(peers), 4):
-            slow.forgets = {first: 5}
+            slow.forgets = {first: 4}
             names = [add(client, "--size", SIZE) for _ in range(2)]
             deleting = []
             for peer, instance, name in (slow, first, names[0]), (quick, first + 1, names[1]):
