@@ -76,7 +76,8 @@ class Lender:
     def end(self):
         """SIGTERM: its exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        wait_for(lambda: self.process.poll() is not None, 30, "it has ended")
+        return self.process.returncode
 
 
 def status():

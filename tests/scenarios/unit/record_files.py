@@ -51,6 +51,12 @@ def recorder(path, *before):
                              "--every", "60"], stderr=subprocess.PIPE, text=True)
 
 
+def ended(running):
+    """Wait for its end: what it wrote to standard error."""
+    wait_for(lambda: running.poll() is not None, 20, "it has ended")
+    return running.stderr.read()
+
+
 def ignores(pid, number):
     """Whether a process ignores a signal."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
@@ -81,7 +87,7 @@ def test_others(t):
     before = {path.name: what(path) for path in folder.iterdir()}
     for name in before:
         running = recorder(folder / name)
-        error = running.communicate(timeout=20)[1]
+        error = ended(running)
         equal((running.returncode, error.count("\n")), (1, 1), f"exit code, lines about {name}")
         true("is no record, and is not written over" in error, f"{name}: {error}")
     equal({path.name: what(path) for path in folder.iterdir()}, before, "the files")
@@ -107,7 +113,7 @@ def test_left(t):
         wait_for(lambda: running.poll() is not None or path.stat().st_ino != before.st_ino, 20,
                  f"{name} is written again")
         running.send_signal(signal.SIGTERM)
-        error = running.communicate(timeout=20)[1]
+        error = ended(running)
         equal((running.returncode, error), (0, ""), f"exit code, errors about {name}")
         after = path.stat()
         equal((link.is_symlink(), after.st_mode, after.st_uid),
@@ -135,6 +141,6 @@ def test_signals(t):
             if number < len(signals):
                 true(ignores(running.pid, one), f"{one.name} is not ignored with {before}")
             running.send_signal(one)
-        error = running.communicate(timeout=20)[1]
+        error = ended(running)
         equal((running.returncode, error.replace("nohup: ignoring input\n", "")), (0, ""),
               f"exit code, errors after {signals}")
