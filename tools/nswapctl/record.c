@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,12 +334,21 @@ static FILE *shorten_record(const char *path, FILE *f, size_t *lines, size_t kee
 	return next;
 }
 
-/* with nohup a closed terminal does not end it */
-static void record_take_ends(void)
+/*
+ * Signals end it from now on, but only while it rests: one that comes before waits for that. With
+ * nohup a closed terminal does not end it. @rests: the mask to rest with
+ */
+static void record_take_ends(sigset_t *rests)
 {
 	const struct sigaction end = { .sa_handler = end_record };
 	struct sigaction was;
+	sigset_t ends;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, rests);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN)
@@ -355,12 +365,13 @@ void record_keep(const char *path, unsigned int every)
 	char *real = realpath(path, NULL);	/* what a link leads to */
 	size_t lines = SIZE_MAX;
 	struct record r;
+	sigset_t rests;
 
 	if (!real)
 		ctl_refuse("%s: %s", path, strerror(errno));
 	if (!is_record(f))
 		refuse_other(path);
-	record_take_ends();
+	record_take_ends(&rests);
 	while (!ended) {
 		if (lines >= 2 * keep)	/* also the first time */
 			f = shorten_record(real, f, &lines, keep);
@@ -375,8 +386,7 @@ void record_keep(const char *path, unsigned int every)
 		}
 		if (fflush(f) || ferror(f))
 			ctl_refuse("%s: %s", path, strerror(errno));
-		if (!ended)
-			nanosleep(&rest, NULL);
+		ppoll(NULL, 0, &rest, &rests);
 	}
 	snap_drop(&was);
 	if (fsync(fileno(f)))
