@@ -321,8 +321,7 @@ def test_no_threads(t):
     client, peer = cluster
     client.inject(no_threads=1)
     dev = client.device_add("8M", wait=False)
-    client.wait_sessions(20)
-    equal(client.peers()[peer.addr]["state"], "up", "state of the peer")
+    wait_for(lambda: client.peers()[peer.addr]["state"] == "up", 20, "a session with the peer")
     client.device_del(dev)
 
 
