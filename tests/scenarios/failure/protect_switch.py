@@ -112,6 +112,10 @@ def test_crowded(t):
         for server in cluster.nodes[1:]:
             server.ctl("lend", f"{server.stat()['server']['held_pages'] * 4}K")
         change(client, dev, "parity:2+1", 64)
+        # the last ones may be where all room is by then, and have no second peer
+        wait_for(lambda: mirror.exposed(client) < SLOTS // 2, 60, "most pages are in groups")
+        for server in cluster.nodes[1:]:
+            server.ctl("lend", "64M")
         mirror.protected(client, 60)
         mirror.all_right(client, slots)
     ends(cluster, client, dev)
