@@ -7,7 +7,7 @@
 """
 import time
 
-from nswaptest.check import equal, hold, wait_for
+from nswaptest.check import at_most, equal, hold, wait_for
 from nswaptest.disk import disk
 from nswaptest.scenario import sibling
 from nswaptest.work import Slots
@@ -21,6 +21,7 @@ NEEDS = ("module", "progs", "dmsetup")
 TIMEOUT = 200
 
 SLOTS = 2048
+ESTIMATE = 16   # pages by which the number of exposed ones may be off
 STRIPPED = 2    # seconds in which second copies of so many pages go, if nothing keeps them
 
 
@@ -79,14 +80,9 @@ def test_mirror_to_parity(t):
 
 
 def test_too_few(t):
-    """Two peers, of which one dies before pages are in groups: it had no room for them, but was
-    silent, so second copies stayed."""
-    cluster = t.cluster(3)
-    cluster.up(lend="64M", dead_after=4)
-    client = cluster[0]
-    client.ctl("policy", "place", "round-robin")
-    dev = client.device_add("32M")
-    client.ctl("device", "protect", dev, "mirror")
+    """One of two peers falls silent before pages are in groups, and is dead later: a silent peer
+    is not one without room, so second copies stay."""
+    cluster, client, dev = mirror.start(t, servers=2, dead_after=4)
     with fill(client, dev, t.seed, SLOTS) as slots:
         mirror.held(cluster, 2 * SLOTS)
         change(client, dev, "parity:2+1", 0)
@@ -101,12 +97,7 @@ def test_too_few(t):
 
 def test_crowded(t):
     """Peers are full of both copies: second ones make room for groups."""
-    cluster = t.cluster(5)
-    cluster.up(lend="64M", dead_after=2)
-    client = cluster[0]
-    client.ctl("policy", "place", "round-robin")
-    dev = client.device_add("32M")
-    client.ctl("device", "protect", dev, "mirror")
+    cluster, client, dev = mirror.start(t, servers=4)
     with fill(client, dev, t.seed, SLOTS) as slots:
         mirror.held(cluster, 2 * SLOTS)
         for server in cluster.nodes[1:]:
@@ -132,7 +123,8 @@ def from_parity(t, protect):
             seen, until = [], time.monotonic() + 2
             while time.monotonic() < until or len(seen) < 8:
                 seen.append(mirror.exposed(client))
-            equal(max(seen), 0, "the most exposed pages")
+            # an estimate; hundreds if pages are brought unprotected
+            at_most(max(seen), ESTIMATE, "the most exposed pages")
             cluster.kill(cluster[1])
             mirror.all_right(client, slots)
             client.ctl("set", "protect_mib_s", 64)
