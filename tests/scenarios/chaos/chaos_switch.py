@@ -72,7 +72,7 @@ class SwitchChaos(everything.AllChaos):
             self.change()
 
     def none(self):
-        """A device is not protected for a while, in which nobody dies."""
+        """A device is not protected for a while, in which no server dies."""
         dev = self.random.choice(sorted(self.kinds))
         self.protect(dev, "none")
         hold(self.random.uniform(0, 1.5))

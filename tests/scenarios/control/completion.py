@@ -32,9 +32,9 @@ def offered(node, shell, word):
 def test_weight(t):
     """Addresses of peers, of both families; of none that is listed and was never heard."""
     cluster = t.cluster(2)
-    for family, nobody in (("addr", "10.77.0.99"), ("addr6", "fd77::99")):
+    for family, unheard in (("addr", "10.77.0.99"), ("addr6", "fd77::99")):
         for node in cluster:
-            node.up(lend="4M", addr=getattr(node, family), peers=nobody)
+            node.up(lend="4M", addr=getattr(node, family), peers=unheard)
         cluster.wait_connected()
         ip = getattr(cluster[1], family)
         want = [f"[{ip}]:9611" if ":" in ip else f"{ip}:9611"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Pages of a protected device move out from home to peers, and one of them dies.
 
-        node0 ------ node1, node2, node3     they begin to lend when all pages are at home
+        node0 ------ node1 … node4     they begin to lend when all pages are at home
           |
         home
 
@@ -9,7 +9,10 @@ Until such a page has its second place or its cell, home has it too.
 """
 from nswaptest.check import equal, wait_for
 from nswaptest.disk import disk
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots
+
+start = sibling("protect_switch").start
 
 DESCRIPTION = "a page that comes from home outlives its peer before it is repaired"
 SUITES = ("lab",)
@@ -30,12 +33,7 @@ def all_moved(client, slots):
 def moved_and_lost(t, protect):
     """A peer dies when all have moved out to one place each; then they are repaired."""
     with disk(64) as home:
-        cluster = t.cluster(4)
-        cluster.up(lend="0", dead_after=2)
-        client = cluster[0]
-        client.ctl("policy", "place", "round-robin")
-        dev = client.device_add("32M", home=home.path)
-        client.ctl("device", "protect", dev, protect, "--no-wait")
+        cluster, client, dev = start(t, home, protect, lend="0")
         client.ctl("set", "protect_mib_s", 0)
         with Slots(dev, t.seed) as slots:
             for slot in range(1, SLOTS):

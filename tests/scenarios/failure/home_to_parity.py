@@ -8,7 +8,10 @@ Pages that are read together need not be of adjacent slots then.
 """
 from nswaptest.check import equal, wait_for
 from nswaptest.disk import disk
+from nswaptest.scenario import sibling
 from nswaptest.work import Slots
+
+start = sibling("protect_switch").start
 
 DESCRIPTION = "pages that home reads for groups are those of their slots"
 SUITES = ("lab",)
@@ -21,12 +24,7 @@ SLOTS = 2000
 def parity_of_home(t, step):
     """Groups of each step-th slot, a quarter of which is read from home: all are right."""
     with disk(64) as home:
-        cluster = t.cluster(5)
-        cluster.up(lend="64M", dead_after=60)
-        client = cluster[0]
-        client.ctl("policy", "place", "round-robin")
-        dev = client.device_add("32M", home=home.path)
-        client.ctl("device", "protect", dev, "home")
+        cluster, client, dev = start(t, home, "home", dead_after=60)
         with Slots(dev, t.seed) as slots:
             for slot in range(1, SLOTS, step):
                 slots.write(slot)
