@@ -55,23 +55,6 @@
 #include "charged.h"
 #include "slot_map.h"
 
-#define STATE_BITS	4
-#define REF_BITS	1
-#define FREED_BITS	1
-#define PEER_BITS	10
-#define FLASH_BITS	28
-
-static_assert(STATE_BITS + REF_BITS + FREED_BITS + PEER_BITS +
-	      NSWAP_GEN_BITS + FLASH_BITS == 64, "one word a slot");
-static_assert(NSWAP_SLOT_NR <= 1 << STATE_BITS);
-static_assert(NSWAP_MAX_PEERS < 1 << PEER_BITS);
-
-#define REF_SHIFT	STATE_BITS
-#define FREED_SHIFT	(REF_SHIFT + REF_BITS)
-#define PEER_SHIFT	(FREED_SHIFT + FREED_BITS)
-#define GEN_SHIFT	(PEER_SHIFT + PEER_BITS)
-#define FLASH_SHIFT	(GEN_SHIFT + NSWAP_GEN_BITS)
-
 /* legal[from] has bit "to" set for every legal transition */
 static const u16 legal[NSWAP_SLOT_NR] = {
 	[NSWAP_SLOT_EMPTY] = BIT(NSWAP_SLOT_WRITING),
@@ -216,25 +199,6 @@ u64 nswap_slot_map_in_use(const struct nswap_slot_map *map)
 	return min(used * NSWAP_SLOT_CHUNK, map->nr);
 }
 
-u64 nswap_slot_pack(const struct nswap_slot *s)
-{
-	return (u64)s->state | (u64)s->referenced << REF_SHIFT |
-	       (u64)s->freed << FREED_SHIFT | (u64)s->peer << PEER_SHIFT |
-	       (u64)s->gen << GEN_SHIFT | (u64)s->flash << FLASH_SHIFT;
-}
-
-struct nswap_slot nswap_slot_unpack(u64 word)
-{
-	return (struct nswap_slot){
-		.state = word & ((1u << STATE_BITS) - 1),
-		.referenced = word >> REF_SHIFT & 1,
-		.freed = word >> FREED_SHIFT & 1,
-		.peer = word >> PEER_SHIFT & ((1u << PEER_BITS) - 1),
-		.gen = word >> GEN_SHIFT & NSWAP_GEN_MASK,
-		.flash = word >> FLASH_SHIFT,
-	};
-}
-
 /* is this transition in the table? */
 bool nswap_slot_legal(u8 from, u8 to)
 {
@@ -265,7 +229,7 @@ bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 /* are two entries equal but for the reference bit? */
 bool nswap_slot_same(const struct nswap_slot *a, const struct nswap_slot *b)
 {
-	return !((nswap_slot_pack(a) ^ nswap_slot_pack(b)) & ~(1ull << REF_SHIFT));
+	return !((nswap_slot_pack(a) ^ nswap_slot_pack(b)) & ~NSWAP_SLOT_REFERENCED);
 }
 
 /* the clock hand has passed: clear the reference bit */
@@ -274,7 +238,7 @@ void nswap_slot_unreference(struct nswap_slot_map *map, u64 slot,
 {
 	u64 word = nswap_slot_pack(old);
 
-	atomic64_cmpxchg(&map->word[slot], word, word & ~(1ull << REF_SHIFT));
+	atomic64_cmpxchg(&map->word[slot], word, word & ~NSWAP_SLOT_REFERENCED);
 }
 
 /**

@@ -15,6 +15,7 @@
 #define NSWAP_SLOT_MAP_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 
 #include "base/types.h"
 
@@ -46,8 +47,22 @@ enum nswap_slot_state {
 	NSWAP_SLOT_NR,
 };
 
-#define NSWAP_GEN_BITS	20
-#define NSWAP_GEN_MASK	((1u << NSWAP_GEN_BITS) - 1)
+#define NSWAP_STATE_BITS	4
+#define NSWAP_PEER_BITS		10
+#define NSWAP_GEN_BITS		20
+#define NSWAP_FLASH_BITS	28
+#define NSWAP_GEN_MASK		((1u << NSWAP_GEN_BITS) - 1)
+
+/* of the word: its single bits, and where its longer fields begin after the state */
+#define NSWAP_SLOT_REFERENCED	(1ull << NSWAP_STATE_BITS)
+#define NSWAP_SLOT_FREED	(NSWAP_SLOT_REFERENCED << 1)
+#define NSWAP_PEER_SHIFT	(NSWAP_STATE_BITS + 2)
+#define NSWAP_GEN_SHIFT		(NSWAP_PEER_SHIFT + NSWAP_PEER_BITS)
+#define NSWAP_FLASH_SHIFT	(NSWAP_GEN_SHIFT + NSWAP_GEN_BITS)
+
+static_assert(NSWAP_FLASH_SHIFT + NSWAP_FLASH_BITS == 64, "one word a slot");
+static_assert(NSWAP_SLOT_NR <= 1 << NSWAP_STATE_BITS);
+static_assert(NSWAP_MAX_PEERS < 1 << NSWAP_PEER_BITS);
 
 /**
  * struct nswap_slot - one unpacked entry of the map
@@ -100,9 +115,6 @@ int nswap_slot_map_init(struct nswap_slot_map *map, u64 nr);
 void nswap_slot_map_exit(struct nswap_slot_map *map);
 u64 nswap_slot_map_bytes(u64 nr);
 
-u64 nswap_slot_pack(const struct nswap_slot *s);
-struct nswap_slot nswap_slot_unpack(u64 word);
-
 bool nswap_slot_legal(u8 from, u8 to);
 bool nswap_slot_move(struct nswap_slot_map *map, u64 slot, u64 old,
 		     const struct nswap_slot *to);
@@ -132,6 +144,27 @@ static inline bool nswap_slot_map_used(const struct nswap_slot_map *map, u64 slo
 static inline u64 nswap_slot_chunk_end(const struct nswap_slot_map *map, u64 slot)
 {
 	return min_t(u64, (slot / NSWAP_SLOT_CHUNK + 1) * NSWAP_SLOT_CHUNK, map->nr);
+}
+
+/* the word of an entry */
+static inline u64 nswap_slot_pack(const struct nswap_slot *s)
+{
+	return (u64)s->state | (s->referenced ? NSWAP_SLOT_REFERENCED : 0) |
+	       (s->freed ? NSWAP_SLOT_FREED : 0) | (u64)s->peer << NSWAP_PEER_SHIFT |
+	       (u64)s->gen << NSWAP_GEN_SHIFT | (u64)s->flash << NSWAP_FLASH_SHIFT;
+}
+
+/* the entry of a word; inline, as the above: a page-out does both three times */
+static inline struct nswap_slot nswap_slot_unpack(u64 word)
+{
+	return (struct nswap_slot){
+		.state = word & ((1u << NSWAP_STATE_BITS) - 1),
+		.referenced = word & NSWAP_SLOT_REFERENCED,
+		.freed = word & NSWAP_SLOT_FREED,
+		.peer = word >> NSWAP_PEER_SHIFT & ((1u << NSWAP_PEER_BITS) - 1),
+		.gen = word >> NSWAP_GEN_SHIFT & NSWAP_GEN_MASK,
+		.flash = word >> NSWAP_FLASH_SHIFT,
+	};
 }
 
 /* a snapshot of one entry */

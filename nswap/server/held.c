@@ -113,39 +113,61 @@ static void held_used(struct nswap_owner *o, struct nswap_entry *e)
 	list_move_tail(&e->link, &o->lru[e->class]);
 }
 
+/* the entry of the tree that has @e's name, if it comes right after @before, which is in it */
+static struct nswap_entry *held_after(struct nswap_entry *before, const struct nswap_entry *e)
+{
+	struct nswap_entry *next = before ? nswap_held_next(before) : NULL;
+
+	return next && !nswap_held_compare(e->instance, e->slot, next) ? next : NULL;
+}
+
+/* @e is in the tree from now on, new or in the place of another */
+static void held_linked(struct nswap_owner *o, struct nswap_entry *e)
+{
+	list_add_tail(&e->link, &o->lru[e->class]);
+	e->seq = ++o->seq;
+}
+
+/* put an entry in the place of one with its name; as nswap_held_link() */
+static struct nswap_entry *held_replace(struct nswap_owner *o, struct nswap_entry *old,
+					struct nswap_entry *e)
+{
+	if (nswap_held_newer(old->gen, e->gen))
+		return ERR_PTR(-ESTALE);
+	rb_replace_node(&old->rb, &e->rb, &o->tree);
+	list_del_init(&old->link);
+	held_linked(o, e);
+	return old;
+}
+
 /*
- * Insert an entry into its owner's tree; @o: owner, its lock held; @e: on no list.
+ * Insert an entry into its owner's tree; @o: owner, its lock held; @e: on no list; @before:
+ * NULL, or an entry of the tree: if @e's slot comes next, it is not searched for.
  * Returns the entry it replaces, now on no list; NULL if there was none; -ESTALE if
  * that is newer: then nothing is changed.
  */
-struct nswap_entry *nswap_held_link(struct nswap_owner *o,
-				    struct nswap_entry *e)
+struct nswap_entry *nswap_held_link(struct nswap_owner *o, struct nswap_entry *e,
+				    struct nswap_entry *before)
 {
 	struct rb_node **at = &o->tree.rb_node, *parent = NULL;
+	struct nswap_entry *old = held_after(before, e);
 
 	e->class = nswap_attached_class(o, e->instance);
+	if (old)
+		return held_replace(o, old, e);
 	while (*at) {
-		struct nswap_entry *old;
 		int d;
 
 		parent = *at;
 		old = rb_entry(parent, struct nswap_entry, rb);
 		d = nswap_held_compare(e->instance, e->slot, old);
-		if (!d) {
-			if (nswap_held_newer(old->gen, e->gen))
-				return ERR_PTR(-ESTALE);
-			rb_replace_node(&old->rb, &e->rb, &o->tree);
-			list_del_init(&old->link);
-			held_used(o, e);
-			e->seq = ++o->seq;
-			return old;
-		}
+		if (!d)
+			return held_replace(o, old, e);
 		at = d < 0 ? &parent->rb_left : &parent->rb_right;
 	}
 	rb_link_node(&e->rb, parent, at);
 	rb_insert_color(&e->rb, &o->tree);
-	held_used(o, e);
-	e->seq = ++o->seq;
+	held_linked(o, e);
 	return NULL;
 }
 
@@ -265,7 +287,7 @@ u32 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 		      struct nswap_entry **entry, u32 nr, u16 *status)
 {
 	struct nswap_owner *o = conn->owner;
-	struct nswap_entry *drop[NSWAP_REQ_SLOTS];
+	struct nswap_entry *drop[NSWAP_REQ_SLOTS], *before = NULL;
 	s64 held = 0, ram = 0;
 	u32 i, inserted = 0;
 	bool fenced, later;
@@ -278,13 +300,14 @@ u32 nswap_held_insert(struct nswap_cache *c, struct nswap_srv_conn *conn,
 
 		refcount_set(&e->ref, 1);
 		e->moving = 0;
-		old = fenced ? ERR_PTR(-ECONNRESET) : nswap_held_link(o, e);
+		old = fenced ? ERR_PTR(-ECONNRESET) : nswap_held_link(o, e, before);
 		status[i] = fenced ? NSWAP_ST_STALE :
 			    IS_ERR(old) ? NSWAP_ST_OLDER : NSWAP_ST_OK;
 		drop[i] = e;
 		if (IS_ERR(old))
 			continue;
 		inserted++;
+		before = e;
 		held += !old;
 		ram += (s64)nswap_entry_ram(e) - (old ? nswap_entry_ram(old) : 0);
 		drop[i] = old && !nswap_inject_keep_entry(e, old) &&

@@ -37,8 +37,8 @@ int nswap_held_compare(u32 instance, u64 slot, const struct nswap_entry *e);
 struct nswap_entry *nswap_held_in(const struct rb_root *tree, u32 instance, u64 slot);
 struct nswap_entry *nswap_held_lookup(struct nswap_owner *o, u32 instance,
 				      u64 slot);
-struct nswap_entry *nswap_held_link(struct nswap_owner *o,
-				    struct nswap_entry *e);
+struct nswap_entry *nswap_held_link(struct nswap_owner *o, struct nswap_entry *e,
+				    struct nswap_entry *before);
 
 /* pick.c */
 

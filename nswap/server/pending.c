@@ -152,7 +152,7 @@ u16 nswap_pending_claim(struct nswap_cache *c, struct nswap_srv_conn *conn, u64 
 		e = pending_find(o, instance, slot);
 		if (e && nswap_held_same(e->gen, gen) && (!mover || e->seq == mover)) {
 			pending_unlink(o, e);
-			old = nswap_held_link(o, e);
+			old = nswap_held_link(o, e, NULL);
 			status = NSWAP_ST_OK;
 		}
 	}

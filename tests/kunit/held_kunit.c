@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pages held, and those moved here that their owner has not claimed. */
 #include <kunit/test.h>
+#include <linux/prandom.h>
 #include <linux/vmalloc.h>
 
 #include "../../nswap/server/held.c"
@@ -365,6 +366,61 @@ static void stored_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, had.put, 8u);
 }
 
+/* is the tree what these generations say (0: not held), in order, each page once on the lru? */
+static void expect_held(struct kunit *test, const u32 *gen, u32 nr)
+{
+	struct held_test *h = test->priv;
+	struct nswap_entry *e = nswap_held_from(&h->o, 0, 0);
+	u32 slot, held = 0;
+
+	for (slot = 0; slot < nr; slot++) {
+		if (!gen[slot])
+			continue;
+		held++;
+		KUNIT_ASSERT_NOT_NULL(test, e);
+		KUNIT_ASSERT_EQ(test, e->slot, (u64)slot);
+		KUNIT_ASSERT_EQ(test, e->gen, gen[slot]);
+		e = nswap_held_next(e);
+	}
+	KUNIT_EXPECT_NULL(test, e);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&h->o.lru[0]), (size_t)held);
+}
+
+/* messages of slots in order with gaps, over ones of which some are held, some of them newer */
+static void stored_in_runs(struct kunit *test)
+{
+	struct held_test *h = test->priv;
+	u32 gen[128] = {}, round, next = 0;
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, 1);
+	for (round = 0; round < 400; round++) {
+		u32 slot = prandom_u32_state(&rnd) % ARRAY_SIZE(gen), nr = 0, inserted, i;
+		struct nswap_entry *entry[NSWAP_REQ_SLOTS];
+		u16 status[NSWAP_REQ_SLOTS];
+
+		while (nr < NSWAP_REQ_SLOTS && slot < ARRAY_SIZE(gen)) {
+			entry[nr++] = stored(h, next++, slot,
+					     100 + round / 2 + prandom_u32_state(&rnd) % 8);
+			slot += 1 + !(prandom_u32_state(&rnd) % 4);
+		}
+		memset(&had, 0, sizeof(had));
+		inserted = nswap_held_insert(&h->c, &h->conn, entry, nr, status);
+		/* each took the place of another, was dropped, or is one more */
+		KUNIT_ASSERT_EQ(test, (s64)had.put, nr - had.held);
+		for (i = 0; i < nr; i++) {
+			u32 *held = &gen[entry[i]->slot];
+			bool older = *held > entry[i]->gen;
+
+			inserted -= !older;
+			KUNIT_ASSERT_EQ(test, status[i], older ? NSWAP_ST_OLDER : NSWAP_ST_OK);
+			*held = max(*held, entry[i]->gen);
+		}
+		KUNIT_ASSERT_EQ(test, inserted, 0u);
+		expect_held(test, gen, ARRAY_SIZE(gen));
+	}
+}
+
 /* so many runs, each of all slots there could be; how many pages that freed */
 static u64 free_all(struct kunit *test, u32 gen)
 {
@@ -411,6 +467,7 @@ static struct kunit_case held_cases[] = {
 	KUNIT_CASE(one_of_a_mover),
 	KUNIT_CASE(not_claimed),
 	KUNIT_CASE(stored_together),
+	KUNIT_CASE(stored_in_runs),
 	KUNIT_CASE(free_everything),
 	{}
 };

@@ -6,8 +6,8 @@
 
 #include "../../nswap/pure/slot_map.c"
 
-#define PEER_MAX	((1u << PEER_BITS) - 1)
-#define FLASH_MAX	((1u << FLASH_BITS) - 1)
+#define PEER_MAX	((1u << NSWAP_PEER_BITS) - 1)
+#define FLASH_MAX	((1u << NSWAP_FLASH_BITS) - 1)
 
 static void expect_same(struct kunit *test, struct nswap_slot a,
 			struct nswap_slot b)
