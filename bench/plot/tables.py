@@ -23,6 +23,8 @@ LOGARITHMIC = 12
 NARROW = 22
 # Bars in a panel: a table of more has several.
 MOST = 90
+# Quotients that all lie between these are drawn as what they differ from 1 by.
+NEAR_ONE = (0.75, 1.33)
 # Characters that the labels below a panel have room for, side by side.
 LABEL = 100
 
@@ -66,7 +68,8 @@ def _lines(panel, table, columns):
             if at:
                 panel.plot(*zip(*at), style, color=has[column], markersize=3,
                            linewidth=1.2)
-    panel.set_ylim(bottom=0)
+    if panel.get_ylim()[0] > 0:
+        panel.set_ylim(bottom=0)
 
 
 def _label(panel, names):
@@ -87,9 +90,33 @@ def _colour(row, column, has):
     return colours.DEVICES[device] if device else has[column]
 
 
+def _scale(panel, seen, base):
+    """The axis of bars that begin at a base and have these values."""
+    above = [v for v in seen if v > 0]
+    if base:
+        room = max(abs(v - base) for v in seen) * 1.6
+        panel.set_ylim(base - room, base + room)
+        panel.axhline(base, color="#303030", linewidth=0.8)
+    elif above and max(above) > LOGARITHMIC * min(above) and min(seen) > 0:
+        panel.set_yscale("log")
+        panel.set_ylim(min(above) / 2, max(above) * 4)
+    elif above:
+        panel.set_ylim(min(0, *seen), max(above) * 1.25)
+
+
+def _base(table, columns, sides):
+    """What bars begin at: 0, or 1 where all are quotients that lie near it."""
+    over = table.get("over")
+    seen = [v for row in table["rows"] for side in sides for column in columns
+            for v in (_values(row, side, over).get(column, 1),
+                      *_between(row, side, column, over))]
+    return 1 if over and NEAR_ONE[0] < min(seen) and max(seen) < NEAR_ONE[1] else 0
+
+
 def _bars(panel, table, columns):
     over, rows, has = table.get("over"), table["rows"], colours.of(columns)
     sides = ("ours", "paper") if _has_paper(table) else ("ours",)
+    base = _base(table, columns, sides)
     width = 0.84 / (len(sides) * len(columns))
     size = 7 if len(rows) * len(columns) * len(sides) <= NARROW else 5.5
     seen = []
@@ -100,28 +127,24 @@ def _bars(panel, table, columns):
                 if value is None:
                     continue
                 x = g - 0.42 + width * (len(sides) * c + s + 0.5)
-                panel.bar(x, value, width * 0.9, color=_colour(row, column, has),
+                panel.bar(x, value - base, width * 0.9, bottom=base, color=_colour(row, column, has),
                           alpha=0.45 if s else 1, hatch="////" if s else None,
                           edgecolor="white", linewidth=0)
                 between = _between(row, side, column, over)
                 if between:
                     panel.vlines(x, *between, color="#303030", linewidth=0.8)
-                panel.annotate(number(value), (x, max(value, 0, *between)), ha="center",
+                panel.annotate(number(value), (x, max(value, base, *between)), ha="center",
                                va="bottom", fontsize=size, xytext=(0, 1.5),
                                textcoords="offset points",
                                rotation=0 if size == 7 else 90)
-                seen.append(value)
+                seen += [value, *between] if base else [value]
     _label(panel, [row["name"] for row in rows])
-    above = [v for v in seen if v > 0]
-    if above and max(above) > LOGARITHMIC * min(above) and min(seen) > 0:
-        panel.set_yscale("log")
-        panel.set_ylim(min(above) / 2, max(above) * 4)
-    elif above:
-        panel.set_ylim(min(0, *seen), max(above) * 1.25)
+    panel.set_xlim(-0.5, len(rows) - 0.5)
+    _scale(panel, seen, base)
 
 
 def _panel(panel, ident, table):
-    columns, over = columns_of(table), table.get("over")
+    columns, over = table["columns"], table.get("over")
     if _is_line(table):
         _lines(panel, table, columns)
         over, theirs = None, lines.Line2D([], [], color="#606060", linestyle="--", marker="s",
@@ -146,11 +169,13 @@ def drawn(table):
 
 
 def _parts(table):
-    """A table as some that fit a panel each."""
-    at_once = max(1, MOST // (2 * len(columns_of(table))))
-    rows = table["rows"]
-    if _is_line(table) or len(rows) <= at_once:
+    """A table as some that fit a panel each, in all of which a column has one colour."""
+    columns, rows = columns_of(table), table["rows"]
+    table = dict(table, columns=columns)
+    panels = -(-len(rows) // max(1, MOST // (2 * len(columns))))
+    if _is_line(table) or panels == 1:
         return [table]
+    at_once = -(-len(rows) // panels)
     return [dict(table, rows=rows[first:first + at_once])
             for first in range(0, len(rows), at_once)]
 
