@@ -21,6 +21,7 @@
 
 #include "cost.h"
 #include "cost_move.h"
+#include "cost_two.h"
 #include "pattern_text.h"
 
 #define DEPTH_MAX	32
@@ -383,6 +384,7 @@ static const char usage[] =
 	"usage: cost device PATH MB WORK...    read and write a device of MB MiB\n"
 	"       cost text PATH MB WORK...      with pages that can be compressed\n"
 	"       cost flushed PATH MB WORK...   and what is written is flushed as well\n"
+	"       cost two-read|two-write PATH MB        two tasks, on a processor each\n"
 	"       cost swap swap-seq|swap-random MB [text]    write MB MiB of memory\n"
 	"                                      again and again, where it has less\n"
 	"       cost serve ADDRESS             the other end of\n"
@@ -396,6 +398,8 @@ int main(int argc, char **argv)
 			  !strcmp(argv[1], "flushed")))
 		return device(argv[1], argv[2],
 			      arg_number("MB", argv[3], PAGES_MAX >> 8, 4096), argv + 4);
+	if (argc == 4 && (!strcmp(argv[1], "two-read") || !strcmp(argv[1], "two-write")))
+		return two(argv[1], argv[2], arg_number("MB", argv[3], 2 * TWO_PAGES >> 8, 4096));
 	if ((argc == 4 || (argc == 5 && !strcmp(argv[4], "text"))) &&
 	    !strcmp(argv[1], "swap"))
 		return swap(argv[2], arg_number("MB", argv[3], 1, 4096),

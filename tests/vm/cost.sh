@@ -322,6 +322,10 @@ works()
 	# shellcheck disable=SC2086  # lists of words
 	if [ "$COST_DEVICE" = members ]; then
 		turns $plain
+	elif [ "$COST_DEVICE" = two ]; then
+		for work in $plain; do
+			cost "$work" "$device" "$COST_MB" > $port || end "failed: $work"
+		done
 	elif [ "$made" = tcp ]; then
 		in_b cost serve $there &
 		cost tcp-72-4168 $there > $port || end "failed: $plain"
@@ -339,6 +343,7 @@ set_up
 case $made in
 nvme-tcp) nvme_tcp ;;
 pair-home) pair_home ;;
+two) pair ;;
 parity:*) parity ;;
 lz4 | zstd) compressed ;;
 zram* | zswap*)

@@ -30,6 +30,9 @@ MOVE, LENDERS = "move", "lenders"
 # Seven quiet members and one that floods their lender, another one, or none: nanoseconds
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
+# Two tasks, on a processor each, page at a device with two peers: which memory both use (lines.py).
+TWO = "two"
+TWO_WORKS = ["two-read", "two-write"]
 # What can only be swapped to. A page that shrinks stays on the node, any other one goes to nswap.
 ZSWAP = ["zswap", "zswap-text"]
 # Those whose network has packets of 9000 bytes: a page is one.
@@ -45,7 +48,7 @@ DEVICES = ["brd", "nswap", "keys", "sealed", "lz4", "zstd", "cache", "early", "n
 # without peers on such disks. Those of SEVERAL have two peers, and home too, and are protected as
 # they are called, or as many as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
-OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
+OTHERS = ["nbd", "disk", "home", "flash", TWO, *SEVERAL]
 TURNS = [f"{job}-{flood}" for job in ("reads", "stores", "reads-beside-stores")
          for flood in ("none", "elsewhere", "same", "same-8")]
 KERNELS = ["6.1", "6.12"]
@@ -78,6 +81,7 @@ _running = set()
 def works_of(device, works=None):
     """The works that are measured on a device, of those asked for."""
     mine = {"tcp": [TCP], "tcp-jumbo": [TCP], MEMBERS: TURNS, LENDERS: [MOVE],
+            TWO: TWO_WORKS,
             **dict.fromkeys(ZSWAP, WORKS[-2:])}.get(device, WORKS)
     return [work for work in mine if not works or work in works]
 
@@ -131,13 +135,15 @@ def archive(series, out):
 
 def command(series, device, works, folder, initrd, profiler=()):
     """QEMU's command line."""
+    # instructions are counted on one alone
+    processors = ["-smp", "2"] if device == TWO else [
+        "-smp", "1", "-icount", "shift=0,sleep=off,align=off"]
     more = " COST_PROFILE=1" * bool(profiler) + " cgroup.memory=nokmem" * (device in ZSWAP)
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-name", "cost",
             "-machine", MACHINE,
-            "-accel", "tcg,thread=single",
-            "-icount", "shift=0,sleep=off,align=off",
-            "-cpu", CPU, "-smp", "1", "-m", str(MEMORY_MB),
+            "-accel", "tcg,thread=single", *processors,
+            "-cpu", CPU, "-m", str(MEMORY_MB),
             "-rtc", "base=2020-01-01,clock=vm", "-seed", "1",
             "-kernel", str(image.vmlinux(series)), "-initrd", str(initrd),
             "-append", f"{CMDLINE} COST_DEVICE={device} COST_MB={DEVICE_MB} "

@@ -61,11 +61,11 @@ def unfit():
         if int(version.split(".")[0]) > 8 else ""
 
 
-def plugin(folder):
-    """The plugin, compiled there."""
-    out = folder / "profile.so"
+def plugin(folder, name):
+    """A plugin, compiled there."""
+    out = folder / f"{name}.so"
     subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-O2", "-shared", "-fPIC",
-                    "-o", out, image.HERE / "profile.c"], check=True)
+                    "-o", out, image.HERE / f"{name}.c"], check=True)
     return out
 
 
@@ -82,8 +82,9 @@ def _read(path, symbols, pages):
     return Profile(pages, instructions, calls, blocks, symbols)
 
 
-def profile(series, device, works, folder):
-    """Boot a guest that does the works on a device: {work: Profile}."""
+def watched(series, device, works, folder, name):
+    """Boot a guest that does the works on a device, beside a plugin: what that wrote of each
+    one's last window, {work: (file, pages)}, and the guest's symbols."""
     windows = folder / "windows"
     shutil.rmtree(windows, ignore_errors=True)
     windows.mkdir(parents=True)
@@ -92,14 +93,18 @@ def profile(series, device, works, folder):
         said = counting.repetitions(
             series, device, works, folder, initrd,
             ["-serial", f"file:{folder}/kallsyms",
-             "-plugin", f"{plugin(folder)},dir={windows}"])
+             "-plugin", f"{plugin(folder, name)},dir={windows}"])
     finally:
         initrd.unlink()
-    symbols = Symbols(folder / "kallsyms")
     found, last = {}, -1
     for one in said:
         # before the first repetition of a work is one that is not told of
         last += 2 if one["rep"] == 1 else 1
-        found[one["work"]] = last, one["pages"]
-    return {work: _read(windows / str(at), symbols, pages)
-            for work, (at, pages) in found.items()}
+        found[one["work"]] = windows / str(last), one["pages"]
+    return found, Symbols(folder / "kallsyms")
+
+
+def profile(series, device, works, folder):
+    """Boot a guest that does the works on a device: {work: Profile}."""
+    found, symbols = watched(series, device, works, folder, "profile")
+    return {work: _read(path, symbols, pages) for work, (path, pages) in found.items()}

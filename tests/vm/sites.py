@@ -74,11 +74,12 @@ def _tool(*argv):
 
 
 class Code:
-    """The module's instructions, as addresses in its .text, and those looked for."""
+    """The module's instructions, as addresses in its .text, and those looked for; stack:
+    those whose text is like a pattern."""
 
-    def __init__(self, module):
+    def __init__(self, module, stack=None):
         self.module = module
-        self.at, self.kind = [], {}
+        self.at, self.kind, self.stack = [], {}, set()
         call = False
         for line in _tool("objdump", "-dr", "-j", ".text", "--no-show-raw-insn",
                           module).splitlines():
@@ -86,6 +87,8 @@ class Code:
             if insn:
                 self.at.append(int(insn.group(1), 16))
                 call = insn.group(2).startswith(("call", "jmp"))
+                if stack and stack.match(insn.group(2)):
+                    self.stack.add(self.at[-1])
                 if ATOMIC.match(insn.group(2)):
                     self.kind[self.at[-1]] = "atomic"
                 continue
@@ -132,8 +135,8 @@ class Code:
         return found
 
 
-def _source(where):
-    """The line itself."""
+def source(where):
+    """The line itself; where: file:line."""
     file, _, number = where.partition(":")
     return (ROOT / file).read_text().splitlines()[int(number) - 1].strip()
 
@@ -147,5 +150,5 @@ def sites(module, profile):
     summed = collections.Counter()
     for at, n in times.items():
         summed[code.kind[at], where.get(at, "?")] += n / profile.pages
-    return [Site(kind, n, line, _source(line) if line != "?" else "")
+    return [Site(kind, n, line, source(line) if line != "?" else "")
             for (kind, line), n in summed.most_common()]

@@ -10,7 +10,7 @@ import pathlib
 
 from nswaptest.check import Failure, at_least, equal, within
 from nswaptest.scenario import ROOT
-from vm import cluster, counting, profiling, sites
+from vm import cluster, counting, lines, profiling, sites
 
 DESCRIPTION = "no page has become dearer, in instructions on a stock kernel"
 SUITES = ("vm",)
@@ -23,6 +23,12 @@ SHARE = 0.03
 # words of a page that all tasks with the device write: docs/cost.md says which
 WORDS = {"read-4k-d1": {}, "write-4k-d1": {}, "write-4k-d32": {"device": 2}}
 RARE = 0.05
+# Cache lines that go to and fro more often are those of a peer, connection, owner, request or
+# page, or written by one of these: pages on their way out are limited for the device, and
+# once a jiffy a node notes that its peers are used.
+MOVES = 1
+WRITERS = {"two-read": set(),
+           "two-write": {"nswap/client/pageout_limit.c", "nswap/core/client_state.c"}}
 
 
 def test_page(t):
@@ -72,6 +78,24 @@ def test_profile(t):
         at_least(sum(site.kind == "lock" for site in listed), 4, "lines that take a lock")
         equal((of_shared(listed, "lock"), of_shared(listed, "atomic")),
               ({}, WORDS[work]), f"shared locks and words of a page, {work}")
+
+
+def test_lines(t):
+    """Two tasks that page on two processors, with the same two peers, use no common cache line
+    of the device, the node or the lender that either writes, but for two of page-outs. On
+    6.12: before 6.5 the block layer's worker sends what pwrite() writes."""
+    if profiling.unfit():
+        t.skip(profiling.unfit())
+    found = lines.shared(cluster.built_module("6.12"), "6.12", pathlib.Path(t.dir) / "guest")
+    equal(list(found), counting.TWO_WORKS, "works that were looked at")
+    for work, listed in found.items():
+        for one in listed:
+            t.log(f"{work} {one.times:.3f} {one.lines} {one.whose} {one.where} {one.text}")
+        at_least(sum(one.times for one in listed if one.whose == "peer"), 2,
+                 f"times a page that a peer's lines go to and fro, {work}")
+        writers = {one.where.partition(":")[0] for one in listed
+                   if one.whose in sites.SHARED and one.times >= MOVES}
+        equal(writers - WRITERS[work], set(), f"other writers of shared lines, {work}")
 
 
 def test_compare(_):
