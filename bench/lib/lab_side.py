@@ -24,17 +24,13 @@ sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1])
 from lib import kept, measure  # noqa: E402 (needs the path above)
 from runs import (apps, device, fairness, idle, moves, policy, protect, size,  # noqa: E402
                   swap, tiers, tmpfs, trace)
-from tables import families  # noqa: E402
+from tables import families, units  # noqa: E402
 
 BENCHES = {"device": device, "swap": swap, "others": swap, "apps": apps,
            "moves": moves, "idle": idle, "fairness": fairness,
            "tiers": tiers, "policy": policy, "trace": trace, "protect": protect, "size": size,
            "tmpfs": tmpfs,
            "paper": families}
-
-
-# What the kernel says when the programs of a memory group can free none of its pages.
-KILLED = "oom-kill:constraint=CONSTRAINT_MEMCG"
 
 
 def measured(job, folder, test):
@@ -74,7 +70,7 @@ def main():
     log = lab.sh("dmesg")
     (folder / "dmesg").write_text(log)
     result["warnings"] = wrong + dmesg.problems(log)
-    result["killed"] = "error" in result and KILLED in log
+    result["killed"] = "error" in result and units.OOM in log
     (folder / "result.json.new").write_text(json.dumps(result))
     (folder / "result.json.new").rename(folder / "result.json")
 

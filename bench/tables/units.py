@@ -31,7 +31,9 @@ import statistics
 import typing
 
 
-# What is found where a process was killed for want of memory.
+# What the kernel says when the programs of a memory group can free none of its pages, and
+# what is found there.
+OOM = "oom-kill:constraint=CONSTRAINT_MEMCG"
 KILLED = {"said": "a process was killed for want of memory"}
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """How make paper's tables are made of units: no unit twice, medians over seeds, and
 what a second run is compared by."""
+import json
 import pathlib
+import subprocess
 import sys
 
 from nswaptest.check import Failure, equal, true
@@ -49,6 +51,31 @@ def test_seeds(_):
     equal(made["ours"], {"rr": 1.5}, "median")
     equal(made["more"], {"off": None, "between": {"rr": [1.0, 2.0]}, "seeds": 2},
           "what else the row says")
+
+
+class Sleeper:
+    """A boot that does not end by itself."""
+
+    def __init__(self):
+        # its end is the test's, which kills it
+        self.process = subprocess.Popen(["sleep", "600"])  # pylint: disable=consider-using-with
+
+    def kill(self):
+        """End it."""
+        self.process.kill()
+        self.process.wait()
+
+
+def test_unending(t):
+    """A boot that does not end is told of as failed; as killed if a process was."""
+    folder = pathlib.Path(t.dir) / "unit"
+    folder.mkdir()
+    for said, end in (("all is well", False), (f"{units.OOM},nodemask=(null)", True)):
+        (folder / "console").write_text(said)
+        sleeper = Sleeper()
+        equal(boots.ended(sleeper, folder, limit_s=3, killed_s=0), end, f"ended: {said}")
+        true(sleeper.process.returncode, "the boot is over")
+    true(json.loads((folder / "result.json").read_text())["killed"], "told as killed")
 
 
 def test_killed(_):
