@@ -116,19 +116,21 @@ def every(seconds, work):
 
 
 @contextlib.contextmanager
-def tended(process=None, limit=0):
+def tended(process=None, limit=0, name=""):
     """Have the kernel sum up what it counts of memory groups, which a reader makes it
     do.  Its choice of pages to reclaim goes by these figures, and it sums them up
     every two seconds by itself: soon enough for gigabytes, but a group of 8 MiB has
     other pages twenty times by then.  With figures that old it keeps what it should
     let go, pages come in again and again, and times scatter.
 
-    And have it free memory for a process that may keep limit MiB."""
+    And have it free memory for a process that may keep limit MiB, a workload of this name."""
+    low, high = profiles.LOW_OF.get(name, profiles.LOW), profiles.HIGH_OF.get(name, profiles.HIGH)
+
     def look():
         os.pread(file, 1 << 16, 0)
-        left = limit - process.memory_mb() if process else profiles.HIGH
-        if left < profiles.LOW:
-            process.reclaim(f"{round((profiles.HIGH - left) * 1024)}K")
+        left = limit - process.memory_mb() if process else high
+        if left < low:
+            process.reclaim(f"{round((high - left) * 1024)}K")
 
     file = os.open(STATISTICS, os.O_RDONLY)
     try:
@@ -149,7 +151,7 @@ def workload(run, name, swaps=True, flags=(), held=False):
     if swaps and held:
         argv, limit = apps.held(argv, f"{limit}M"), 2 * limit
     process = run.node.popen(argv, f"{limit}M" if swaps else None)
-    with tended(process if swaps and name in TENDED else None, limit):
+    with tended(process if swaps and name in TENDED else None, limit, name):
         done = process.wait(36000)
     if done.code:
         raise Failure(f"{done.cmd} ended with {done.code}: "
