@@ -11,25 +11,13 @@
  * A word that is changed atomically is read and written. What the kernel's own functions
  * use for a module is not seen.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "windows.h"
 
-#include "qemu_plugin.h"
-
-#define EXPORTED	__attribute__((visibility("default")))
 #define BUCKETS		(1u << 16)
 #define LINE_BITS	6
 #define MODULES		0xffffffffc0000000ull	/* where the kernel puts their text */
 #define MODULES_END	0xffffffffff000000ull
 #define CPUS		2
-
-EXPORTED int qemu_plugin_version = 1;
-
-/* cost.h's */
-static const unsigned char mark[] = { 0x0f, 0x1f, 0x80, 0xde, 0xc0, 0xed, 0x5e };
 
 /* what an instruction does with a line */
 struct use {
@@ -47,8 +35,6 @@ struct line {
 };
 
 static struct line *lines[BUCKETS];
-static const char *folder;
-static unsigned int marks;
 
 static void *fresh(size_t bytes)
 {
@@ -92,7 +78,7 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *a
 	bool store = qemu_plugin_mem_is_store(info);
 	struct line *l;
 
-	if (marks % 2 == 0 || cpu >= CPUS)
+	if (!window_open() || cpu >= CPUS)
 		return;
 	l = line_of(address >> LINE_BITS);
 	l->used[cpu] = true;
@@ -119,15 +105,12 @@ static void line_end(struct line *l, FILE *f)
 	free(l);
 }
 
-static void window_end(void)
+static void window_begin(void)
 {
-	char path[4096];
-	FILE *f;
+}
 
-	snprintf(path, sizeof(path), "%s/%u", folder, marks / 2);
-	f = fopen(path, "w");
-	if (!f)
-		abort();
+static void window_end(FILE *f)
+{
 	for (unsigned int i = 0; i < BUCKETS; i++) {
 		struct line *l = lines[i], *next;
 
@@ -136,16 +119,6 @@ static void window_end(void)
 			line_end(l, f);
 		}
 	}
-	fclose(f);
-}
-
-static void on_mark(unsigned int cpu, void *data)
-{
-	(void)cpu;
-	(void)data;
-	if (marks % 2)
-		window_end();
-	marks++;
 }
 
 static void on_translated(uint64_t id, struct qemu_plugin_tb *tb)
@@ -161,21 +134,6 @@ static void on_translated(uint64_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_NO_REGISTERS,
 							 QEMU_READS_AND_WRITES,
 							 (void *)(uintptr_t)at);
-		if (qemu_plugin_insn_size(insn) == sizeof(mark) &&
-		    !memcmp(qemu_plugin_insn_data(insn), mark, sizeof(mark)))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark,
-							       QEMU_NO_REGISTERS, NULL);
+		look_for_mark(insn);
 	}
-}
-
-EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
-{
-	(void)info;
-	for (int i = 0; i < argc; i++)
-		if (!strncmp(argv[i], "dir=", 4))
-			folder = strdup(argv[i] + 4);
-	if (!folder)
-		return 1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated);
-	return 0;
 }
