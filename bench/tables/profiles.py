@@ -72,11 +72,11 @@ REQUESTS = 4
 # workload.tended().
 FRESH_S = 0.001
 # Memory is freed for some programs before they are at their limit: when less than
-# LOW is left, until HIGH is, in MiB, which is what a network of 1 Gb brings in a few
+# the first is left, until the second is, in MiB, which is what a network of 1 Gb brings in a few
 # milliseconds.
-LOW, HIGH = 0.5, 1
+LOW_HIGH = (0.5, 1)
 # Four ranks need more at once: with that four of five seeds had one killed on network RAM.
-LOW_OF, HIGH_OF = {"HPL4": 2}, {"HPL4": 2.5}
+LOW_HIGH_OF = {"HPL4": (2, 2.5)}
 
 # -- the others ---------------------------------------------------------------
 

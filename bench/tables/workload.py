@@ -124,7 +124,7 @@ def tended(process=None, limit=0, name=""):
     let go, pages come in again and again, and times scatter.
 
     And have it free memory for a process that may keep limit MiB, a workload of this name."""
-    low, high = profiles.LOW_OF.get(name, profiles.LOW), profiles.HIGH_OF.get(name, profiles.HIGH)
+    low, high = profiles.LOW_HIGH_OF.get(name, profiles.LOW_HIGH)
 
     def look():
         os.pread(file, 1 << 16, 0)
