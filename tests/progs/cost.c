@@ -13,7 +13,6 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <linux/aio_abi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -32,29 +31,7 @@
 #define FORGET_BYTES	(34 * PAT_BYTES)
 #define FORGET_EVERY	256	/* accesses */
 
-struct disk {
-	int fd;
-	uint64_t pages;
-	uint32_t *count;	/* writes of each page so far */
-	unsigned char *buf;	/* PAGES_MAX pages */
-	off_t *where;		/* of each request of a repetition */
-	enum pat_data data;
-	bool flush;		/* what was written is flushed within the repetition */
-	aio_context_t aio;
-	struct bad_pages bad;
-};
-
 /* -- the works of a device ------------------------------------------------- */
-
-static void transfer(struct disk *d, bool write, void *buf, size_t len, off_t at)
-{
-	ssize_t n = write ? pwrite(d->fd, buf, len, at) :
-			    pread(d->fd, buf, len, at);
-
-	if (n != (ssize_t)len)
-		refuse("cannot %s %zu bytes at %lld: %s", write ? "write" : "read",
-		       len, (long long)at, n < 0 ? strerror(errno) : "cut short");
-}
 
 static void one_by_one(struct disk *d, const struct work *w, uint64_t n)
 {

@@ -8,6 +8,7 @@
 #ifndef NSWAP_TEST_COST_H
 #define NSWAP_TEST_COST_H
 
+#include <linux/aio_abi.h>
 #include <sys/mman.h>
 
 #include "prog.h"
@@ -39,6 +40,19 @@ static const struct work works[] = {
 };
 
 #define PAGES_MAX	6144	/* the most that a work moves in a repetition */
+
+/* A device, or a part of one, that is read and written. */
+struct disk {
+	int fd;
+	uint64_t pages;
+	uint32_t *count;	/* writes of each page so far */
+	unsigned char *buf;	/* PAGES_MAX pages */
+	off_t *where;		/* of each request of a repetition */
+	enum pat_data data;
+	bool flush;		/* what was written is flushed within the repetition */
+	aio_context_t aio;
+	struct bad_pages bad;
+};
 
 static uint64_t now_ns(void)
 {
@@ -97,6 +111,16 @@ static void *populated(size_t bytes)
 		refuse("cannot map %zu bytes: %s", bytes, strerror(errno));
 	memset(mem, 1, bytes);
 	return mem;
+}
+
+static void transfer(struct disk *d, bool write, void *buf, size_t len, off_t at)
+{
+	ssize_t n = write ? pwrite(d->fd, buf, len, at) :
+			    pread(d->fd, buf, len, at);
+
+	if (n != (ssize_t)len)
+		refuse("cannot %s %zu bytes at %lld: %s", write ? "write" : "read",
+		       len, (long long)at, n < 0 ? strerror(errno) : "cut short");
 }
 
 static void tell(const char *work, unsigned int rep, uint64_t pages, uint64_t ns,

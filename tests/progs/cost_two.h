@@ -19,14 +19,9 @@
 #define TWO_PAGES	768	/* of each task in a repetition */
 
 struct two_half {
-	int fd;
+	struct disk d;		/* its pages are the half's, its buffer has TWO_PAGES */
+	uint64_t first;		/* page of the device */
 	bool write;
-	uint64_t first;		/* page */
-	uint64_t pages;
-	uint64_t all;		/* pages of the device */
-	uint32_t *count;	/* writes of each page of the half */
-	unsigned char *buf;	/* TWO_PAGES pages */
-	struct bad_pages bad;
 };
 
 static void two_stay(pid_t pid, unsigned int cpu)
@@ -65,49 +60,39 @@ static void two_place_threads(void)
 
 static uint64_t two_page(const struct two_half *h, unsigned int rep, uint64_t i)
 {
-	struct pat_order order = pat_order_new(h->pages, SEED + rep);
+	struct pat_order order = pat_order_new(h->d.pages, SEED + rep);
 
 	return h->first + pat_order_at(&order, i);
 }
 
-static void two_transfer(const struct two_half *h, bool write, unsigned char *buf, uint64_t page)
-{
-	off_t at = (off_t)(page * PAT_BYTES);
-	ssize_t n = write ? pwrite(h->fd, buf, PAT_BYTES, at) :
-			    pread(h->fd, buf, PAT_BYTES, at);
-
-	if (n != PAT_BYTES)
-		refuse("a transfer failed: %s", n < 0 ? strerror(errno) : "cut short");
-}
-
 static void two_prepare(struct two_half *h, unsigned int rep)
 {
-	memset(h->buf, 0, TWO_PAGES * PAT_BYTES);
+	memset(h->d.buf, 0, TWO_PAGES * PAT_BYTES);
 	for (uint64_t i = 0; h->write && i < TWO_PAGES; i++) {
 		uint64_t page = two_page(h, rep, i);
 
-		pat_fill(h->buf + i * PAT_BYTES, SEED, page, ++h->count[page - h->first]);
+		pat_fill(h->d.buf + i * PAT_BYTES, SEED, page, ++h->d.count[page - h->first]);
 	}
 }
 
-static void two_run(const struct two_half *h, unsigned int rep)
+static void two_run(struct two_half *h, unsigned int rep, bool write)
 {
 	for (uint64_t i = 0; i < TWO_PAGES; i++)
-		two_transfer(h, h->write, h->buf + i * PAT_BYTES, two_page(h, rep, i));
+		transfer(&h->d, write, h->d.buf + i * PAT_BYTES, PAT_BYTES,
+			 (off_t)(two_page(h, rep, i) * PAT_BYTES));
 }
 
 static void two_compare(struct two_half *h, unsigned int rep)
 {
 	if (h->write)
-		two_run(&(struct two_half){ .fd = h->fd, .first = h->first, .pages = h->pages,
-					    .buf = h->buf }, rep);
+		two_run(h, rep, false);
 	for (uint64_t i = 0; i < TWO_PAGES; i++) {
 		uint64_t page = two_page(h, rep, i);
-		uint32_t count = h->count[page - h->first];
-		unsigned char *buf = h->buf + i * PAT_BYTES;
+		uint32_t count = h->d.count[page - h->first];
+		unsigned char *buf = h->d.buf + i * PAT_BYTES;
 
 		if (!pat_same(buf, SEED, page, count))
-			bad_page(&h->bad, buf, SEED, page, count, h->all);
+			bad_page(&h->d.bad, buf, SEED, page, count, 2 * h->d.pages);
 	}
 }
 
@@ -131,7 +116,7 @@ static int two_task(struct two_half *h, unsigned int *came, const char *name)
 		two_meet(came);
 		if (name)
 			start = window_begin();
-		two_run(h, rep);
+		two_run(h, rep, h->write);
 		two_meet(came);
 		if (name)
 			took = window_end(start);
@@ -140,14 +125,14 @@ static int two_task(struct two_half *h, unsigned int *came, const char *name)
 			tell(name, rep, 2 * TWO_PAGES, took, 0);
 		two_meet(came);
 	}
-	return verdict(&h->bad, name ? name : "the other task");
+	return verdict(&h->d.bad, name ? name : "the other task");
 }
 
 static void two_fill(struct two_half *h)
 {
-	for (uint64_t i = 0; i < h->pages; i++) {
-		pat_fill(h->buf, SEED, h->first + i, ++h->count[i]);
-		two_transfer(h, true, h->buf, h->first + i);
+	for (uint64_t i = 0; i < h->d.pages; i++) {
+		pat_fill(h->d.buf, SEED, h->first + i, ++h->d.count[i]);
+		transfer(&h->d, true, h->d.buf, PAT_BYTES, (off_t)((h->first + i) * PAT_BYTES));
 	}
 }
 
@@ -165,15 +150,17 @@ static int two(const char *name, const char *path, uint64_t mb)
 		refuse("no memory: %s", strerror(errno));
 	for (unsigned int i = 0; i < 2; i++) {
 		half[i] = (struct two_half){
-			.fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC),
-			.write = !strcmp(name, "two-write"), .all = mb << 8,
-			.first = i * (mb << 7), .pages = mb << 7,
-			.buf = populated(TWO_PAGES * PAT_BYTES),
-			.count = populated((mb << 7) * sizeof(uint32_t)),
+			.write = !strcmp(name, "two-write"), .first = i * (mb << 7),
+			.d = {
+				.fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC),
+				.pages = mb << 7,
+				.buf = populated(TWO_PAGES * PAT_BYTES),
+				.count = populated((mb << 7) * sizeof(uint32_t)),
+			},
 		};
-		if (half[i].fd < 0)
+		if (half[i].d.fd < 0)
 			refuse("cannot open %s: %s", path, strerror(errno));
-		memset(half[i].count, 0, (mb << 7) * sizeof(uint32_t));
+		memset(half[i].d.count, 0, (mb << 7) * sizeof(uint32_t));
 		two_fill(&half[i]);
 	}
 	two_place_threads();

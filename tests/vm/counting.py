@@ -31,6 +31,7 @@ MOVE, LENDERS = "move", "lenders"
 # that a quiet one's page takes, see tests/progs/turns.c.
 MEMBERS = "members"
 # Two tasks, on a processor each, page at a device with two peers: which memory both use (lines.py).
+# Not among DEVICES and OTHERS, for with two processors no instructions are counted.
 TWO = "two"
 TWO_WORKS = ["two-read", "two-write"]
 # What can only be swapped to. A page that shrinks stays on the node, any other one goes to nswap.
@@ -48,7 +49,7 @@ DEVICES = ["brd", "nswap", "keys", "sealed", "lz4", "zstd", "cache", "early", "n
 # without peers on such disks. Those of SEVERAL have two peers, and home too, and are protected as
 # they are called, or as many as a group has.
 SEVERAL = ["pair", "pair-home", "mirror", "parity:4+1", "parity:4+2"]
-OTHERS = ["nbd", "disk", "home", "flash", TWO, *SEVERAL]
+OTHERS = ["nbd", "disk", "home", "flash", *SEVERAL]
 TURNS = [f"{job}-{flood}" for job in ("reads", "stores", "reads-beside-stores")
          for flood in ("none", "elsewhere", "same", "same-8")]
 KERNELS = ["6.1", "6.12"]
