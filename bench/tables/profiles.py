@@ -38,7 +38,7 @@ SHARE_WITHIN = 0.02
 # WL2 to WL4 do the work of WL1 in another order or company.
 ALONE = ("WL1", "WL2", "WL3", "WL4")
 COMPUTE_NS = {**dict.fromkeys(ALONE, 800), "Radix": 505_000, "IS": 600_000,
-              "HPL": 1250, "HPL4": 5000}
+              "HPL": 1400, "HPL4": 5600}
 # Radix and IS sleep so long at once: shorter sleeps take long in real time.
 STEP_US = 5000
 ITERATIONS = 3
