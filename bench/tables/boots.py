@@ -113,7 +113,8 @@ class Boots:
                            str(BENCH / "lib/lab_side.py"),
                            str(folder)],
                "hung_task": 0, "bench": "paper", **self.setup}
-        job["options"] = dict(self.setup["options"], what=unit.what, args=unit.args)
+        job["options"] = dict(self.setup["options"], what=unit.what, args=unit.args,
+                              seed=seed)
         with self.lock:
             if self.stopped:
                 raise Interrupted("interrupted")

@@ -58,7 +58,7 @@ def nodes(options):
 
 def run(cluster, options, _about, folder):
     """Measure one unit; what it found, as the only row."""
-    this = Run(cluster, options.mb, folder)
+    this = Run(cluster, options.mb, folder, options.seed)
     this.clock = pathlib.Path(options.model).with_name("free_clock.ko")
     lab.ethernet(cluster)
     with loaded(options.model), \

@@ -34,9 +34,9 @@ class Scale:
 class Run:
     """What the measurement of a boot works with."""
 
-    def __init__(self, cluster, mb, folder):
+    def __init__(self, cluster, mb, folder, seed=1):
         self.cluster, self.node = cluster, cluster[0]
-        self.scale = Scale(mb)
+        self.scale, self.seed = Scale(mb), seed
         self.folder = folder
         self.warmed = set()
         self.disk_model = self.disk = self.files = self.clock = None

@@ -38,6 +38,15 @@ ARGS = {"plain": [], "faults": [], "cover": [], "debug": ["brd.rd_nr=1", "loop.m
                   f"time-travel-start={1_700_000_000 * 10 ** 9}"],
         # each of them costs a machine that is emulated half a second as well
         "kcsan": ["brd.rd_nr=1", "loop.max_loop=1", "nbd.nbds_max=1"]}
+# The C library takes its functions by the processor's model, and what it saves of it when it
+# first binds a symbol goes by the size of its registers: of a program with a few MiB, other
+# pages are used then.  Under virtual time all machines are the oldest.
+OLDEST = ("export LD_BIND_NOW=1 GLIBC_TUNABLES=glibc.cpu.hwcaps=" + ",".join(
+    f"-{name}" for name in (
+        "AVX512F", "AVX512VL", "AVX512BW", "AVX2", "AVX", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT",
+        "MOVBE", "POPCNT", "RTM", "SSE4_2", "SSE4_1", "SSSE3", "ERMS", "FSRM", "XSAVEC",
+        "AVX_Fast_Unaligned_Load", "Fast_Unaligned_Load", "Fast_Unaligned_Copy",
+        "Fast_Rep_String", "Fast_Copy_Backward", "Slow_BSF")) + "\n")
 # Both want a stack trace for all that is allocated: half of what it does.
 NO_TRACES = ["kmemleak=off", "no_debug_objects"]
 MEMORY_MB = {"plain": 1800, "debug": 3000, "vtime": 1800, "kcsan": 1800,
@@ -107,6 +116,7 @@ class Boot:
         init.write_text("#!/bin/sh\n"
                         "export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8\n"
                         f"export PYTHONPATH='{HERE.parent}'\n"
+                        f"{OLDEST if flavour == 'vtime' else ''}"
                         f"exec '{python}' -m nswaptest.guest '{self.folder}'\n")
         init.chmod(0o755)
         self.scratch = self.folder / "scratch.img"
