@@ -2,7 +2,7 @@
 /*
  * IS: the integer sort kernel of the NAS Parallel Benchmarks, from its report.
  *
- * Ten times, all keys are ranked: a key's rank is how many are smaller. Keys
+ * Ten times (--iterations), all keys are ranked: a key's rank is how many are smaller. Keys
  * are the report's: sums of four numbers of its generator, so they cluster
  * around the middle. Each process has its share of the keys to itself and puts
  * them by bucket into an area that all share; whole buckets then go to the
@@ -51,6 +51,7 @@ static const struct class {
 static const char *const class_names[] = { "S", "W", "A", "B", NULL };
 
 static uint64_t class = 2, keys_log2, buckets_log2 = BUCKETS_LOG2;
+static uint64_t iterations = ITERATIONS;
 static unsigned int buckets;
 static unsigned int most_log2;
 static uint64_t n;
@@ -104,9 +105,9 @@ static double next_real(uint64_t *x)
 /* What the iterations make of key i in the end. */
 static uint32_t key_at_end(uint64_t i, uint32_t made)
 {
-	if (i >= 1 && i <= ITERATIONS)
+	if (i >= 1 && i <= iterations)
 		return (uint32_t)i;
-	if (i > ITERATIONS && i <= 2 * ITERATIONS)
+	if (i > ITERATIONS && i <= ITERATIONS + iterations)
 		return (1U << most_log2) - (uint32_t)(i - ITERATIONS);
 	return made;
 }
@@ -321,7 +322,7 @@ static void sort(uint64_t me)
 	ranks = work_map(((1ULL << most_log2) + 1) * sizeof(*ranks), false);
 	make_keys(me);
 	phase(me, work_measure);
-	for (unsigned int i = 1; i <= ITERATIONS; i++) {
+	for (unsigned int i = 1; i <= iterations; i++) {
 		prepare(me, i);
 		spread(me);
 		work_barrier();
@@ -353,6 +354,8 @@ static const struct work_flag flags[] = {
 	  .help = "N      another number of keys, its ranks not known beforehand" },
 	{ .name = "buckets-log2", .number = &buckets_log2, .min = 1, .max = BUCKETS_LOG2,
 	  .help = "N   2^N buckets (default 10); fewer for few keys in little RAM" },
+	{ .name = "iterations", .number = &iterations, .min = 1, .max = ITERATIONS,
+	  .help = "N     how often the keys are ranked (default 10)" },
 	{ .name = "processes", .number = &work_processes, .min = 1, .max = WORK_PROCESSES,
 	  .help = "N      (default 4)" },
 	{ 0 }
@@ -360,7 +363,7 @@ static const struct work_flag flags[] = {
 
 static const struct work_about about = {
 	.name = "is",
-	.does = "Ranks integer keys ten times, as the NAS Parallel Benchmarks' IS.\n"
+	.does = "Ranks integer keys, ten times if not told otherwise, as the NAS Parallel Benchmarks' IS.\n"
 		"It takes 8 bytes a key, and 4 for each value a key may have.",
 	.unit = "1024 keys spread or ranked, by each process",
 	.flags = flags,
@@ -387,6 +390,6 @@ int main(int argc, char **argv)
 		    (unsigned long long)work_processes, (unsigned long long)n,
 		    (unsigned long long)((8 * n + (4ULL << most_log2)) / WORK_MB));
 	work_member("\"checksum\": \"%016llx\"", (unsigned long long)shared->sorted);
-	work_accessed(ITERATIONS * 3 * n * sizeof(uint32_t) / 4096);
+	work_accessed(iterations * 3 * n * sizeof(uint32_t) / 4096);
 	return work_end();
 }

@@ -2,6 +2,7 @@
 """Markatos and Dramitinos: programs that swap to a slow network and to a slow disk.
 
   M-T1   what a page transfer takes
+  M-T1-causes  the same without readahead
   M-F1   how long each program takes
   M-F2   QSORT's time by the size of its input
   M-F3   QSORT on a network that is ten times as fast, as the paper predicts it and
@@ -14,7 +15,7 @@ Every program checks its result, or the run ends.
 import dataclasses
 import functools
 
-from tables import profiles
+from tables import nswap, profiles
 from tables.others import DEVICES, of_program, on_device, on_each, program, runs_of, \
     seconds_row
 from tables.rows import Paper
@@ -45,6 +46,8 @@ TRIAL_NS = 1000
 PAPERS = {
     "M-T1": Paper("ms a page transfer (theirs of 8 KiB)", DEVICES, TRANSFERS,
                   over="network"),
+    "M-T1-causes": Paper("ms a page transfer without readahead (theirs of 8 KiB)", DEVICES,
+                         TRANSFERS, over="network"),
     # section 3.2 has the gains of two
     "M-F1": Paper("seconds of the whole program", DEVICES,
                   {"NBODY": (1.4045, 1), "GAUSS": (2.0872, 1)}, over="network"),
@@ -61,10 +64,11 @@ PAPERS = {
 
 # -- inside the lab's kernel ------------------------------------------------
 
-def transfers(run, name, dev):
+def transfers(run, name, dev, page_cluster=3):
     """M-T1, M-F1: a program that does nothing but swap."""
-    return of_program(on_device(run, PROFILE, dev, 2 * MB, *PROGRAMS[name], "--mb", MB,
-                                ram_mb=RAM_MB))
+    with nswap.changed(run, page_cluster=page_cluster):
+        return of_program(on_device(run, PROFILE, dev, 2 * MB, *PROGRAMS[name], "--mb", MB,
+                                    ram_mb=RAM_MB))
 
 
 def qsort(run, dev, mb, compute_ns):
@@ -112,6 +116,8 @@ def programs_table(_):
                         ("M-F1", functools.partial(seconds_row, PROFILE))):
         for name in PROGRAMS:
             yield Row(ident, name, on_each("transfers", name), make)
+    for name in PROGRAMS:
+        yield Row("M-T1-causes", name, on_each("transfers", name, more=(0,)), transfer_row)
 
 
 def gain_row(got):

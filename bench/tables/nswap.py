@@ -45,6 +45,7 @@ PAPERS = {
 # What may make a ratio of N-T3 another than the paper's, tried one at a time:
 # the workload, what is changed, and what is set while it runs.
 SORTED = ("a disk scheduler", {"scheduler": "mq-deadline"})
+WIDER = ("readahead of up to 64 pages", {"page_cluster": 6})
 CAUSES = {
     ("WL1", "no readahead"): {"page_cluster": 0},
     ("WL1", "slowed at its limit"): {"held": True},
@@ -56,7 +57,9 @@ CAUSES = {
     ("WL4", "a file used a tenth as often"): {"flags": ("--file-rest-us", 100_000)},
     **{("WL2", what): how for what, how in (SORTED,)},
     **{(name, what): how for name in ("Radix", "IS") for what, how in (
-        ("one process", {"flags": ("--processes", 1)}), SORTED)},
+        ("one process", {"flags": ("--processes", 1)}), SORTED, WIDER)},
+    **{("HPL", what): how for what, how in (
+        ("no readahead", {"page_cluster": 0}), WIDER, SORTED)},
 }
 CAUSE_DEVICES = ("network", "disk")
 PAGE_CLUSTER = pathlib.Path("/proc/sys/vm/page-cluster")

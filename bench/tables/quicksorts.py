@@ -65,14 +65,14 @@ CAUSES_AT = (1, 16)
 APART = "each for itself"
 OF_SEVERAL = ("filled one by one", APART, "one after the other")
 # and where seeds differ most on the network, with as many seeds
-EARLY, EARLY_AT = "memory freed before the limit", 8
+EARLY, LATE, OFTEN = "memory freed before the limit", "10.7 ms more a fault", 8
 # and what one takes with faults that take longer, on table A-T5.2
 SLOWER = {
     "disk, 10.7 ms more a fault": ("disk", LONGER),
     "network, 10.7 ms more a fault": ("network", LONGER),
     "network, 0.7 ms an access": ("network", {"delay_us": ANEMONE_DELAY_US}),
 }
-HOW = {EARLY: {"early": True}, **{name: how for name, (_, how) in CAUSES.items()},
+HOW = {EARLY: {"early": True}, LATE: LONGER, **{name: how for name, (_, how) in CAUSES.items()},
        **{name: how for name, (_, how) in SLOWER.items()}}
 
 COUNTS = ("seconds", "major", "minor", "ms a fault")
@@ -261,9 +261,9 @@ def causes_table(_):
             more = (cause,) if how else ()
             yield Row("A-F5.3-causes", f"{processes}, {cause}",
                       on_each(processes, *more, devices=devices), whole_row)
-    for cause, more in (("as in A-F5.3", ()), (EARLY, (EARLY,))):
-        yield Row("A-F5.3-causes", f"{EARLY_AT}, {cause}",
-                  on_each(EARLY_AT, *more, devices=("network",)), whole_row, SEEDS)
+    for cause, devices in (("", BOTH), (EARLY, ("network",)), (LATE, BOTH)):
+        yield Row("A-F5.3-causes", f"{OFTEN}, {cause or 'as in A-F5.3'}",
+                  on_each(OFTEN, *filter(None, [cause]), devices=devices), whole_row, SEEDS)
 
 
 TABLES = {"A-F5.3": several_table, "A-F5.3-causes": causes_table,

@@ -4,6 +4,7 @@
   R-S20          one quicksort that grows: the disk's time over that of each device
   R-S20-povray   the same of POV-Ray
   R-S21          quicksorts at once, of the smallest size each
+  R-S20-longer   some of R-S20 and R-S21 once more, with faults that take longer
   R-S22          how many of the pages read are in the cache, by its size, and what a hit
                  saves
   R-S28 R-S29    which swap slots a quicksort and POV-Ray write and read
@@ -17,7 +18,7 @@ import dataclasses
 import functools
 
 from tables import lab, nswap, others, outside, profiles
-from tables.quicksorts import PROCESS_KB, SORT_NS, SORT_RAM_MB
+from tables.quicksorts import FAULT_NS, PROCESS_KB, SORT_NS, SORT_RAM_MB
 from tables.rows import Paper
 from tables.units import Row, Unit
 
@@ -30,6 +31,8 @@ SIZES = (4, 8, 16, 32, 48)
 PICTURES = SIZES[1:]
 PROCESSES = (1, 2, 4, 8, 12)
 ONE_MB = SIZES[0]
+# How many of how many MiB each have longer faults: the slides' "1200 MB", and R-S21's most.
+LONGER = ((1, SIZES[-1]), (PROCESSES[-2], ONE_MB))
 HITS_MB = 16
 CACHES_MB = (0.25, 0.5, 1, 2, 4, 8)
 DEVICES = ("network", "cache", "early")
@@ -45,6 +48,8 @@ PAPERS = {
                           DEVICES, {MOST: (None, None, 4.7)}),
     "R-S21": Paper(f"the disk's time over this one, by the number of quicksorts of {ONE_MB} MiB",
                    DEVICES, {MOST: (None, None, 8.1)}),
+    "R-S20-longer": Paper("the disk's time over this one, by the number and the MiB of "
+                          "quicksorts whose faults that read take 10.7 ms longer", DEVICES),
     "R-S22": Paper("% of the pages read that are in the cache, by its MiB",
                    ("with readahead", "without")),
     "R-S28": Paper("swap slots"),
@@ -54,8 +59,8 @@ PAPERS = {
                          ("with readahead", "without"),
                          {str(mb): (500,) for mb in CACHES_MB}),
 }
-# Figures of their own.
-UNDRAWN = ("R-S28", "R-S29")
+# Figures of their own, and one with names that are others in R-S20.
+UNDRAWN = ("R-S28", "R-S29", "R-S20-longer")
 
 
 # -- inside the lab's kernel ------------------------------------------------
@@ -76,18 +81,18 @@ def device(run, name, mb, cache, share=SCALE):
         yield path
 
 
-def quicksorts(run, mb, processes):
-    """Some that have so much memory together."""
+def quicksorts(run, mb, processes, fault_ns=0):
+    """Some that have so much memory together, and whose faults take longer."""
     return others.program(run, "quicksort", "--mb", mb, "--processes", processes,
-                          "--compute-ns", SORT_NS,
+                          "--compute-ns", SORT_NS, "--fault-ns", fault_ns,
                           ram_mb=RAM_MB + processes * PROCESS_KB / 1024)
 
 
-def sorted_on(run, mb, processes, name, cache=CACHE, page_cluster=3):
+def sorted_on(run, mb, processes, name, cache=CACHE, page_cluster=3, fault_ns=0):
     """Quicksorts on a device; what the cache was good for."""
     with nswap.changed(run, page_cluster=page_cluster), \
             device(run, name, 2 * mb + 16, cache) as path, lab.swapped(run.node, path):
-        got = quicksorts(run, mb, processes)
+        got = quicksorts(run, mb, processes, fault_ns)
         kept = run.node.devices()[0] if name != "disk" else {}
     found = others.of_program(got)
     return {**found, "whole": round(got["total"] + got["check_seconds"], 4),
@@ -139,9 +144,9 @@ def factors(got):
             "runs": others.runs_of(got), "profile": PROFILE.what}
 
 
-def units_of(mb, processes):
+def units_of(mb, processes, *more):
     """On each device."""
-    return {dev: Unit("client-cache", (mb, processes, dev)) for dev in ("disk", *DEVICES)}
+    return {dev: Unit("client-cache", (mb, processes, dev, *more)) for dev in ("disk", *DEVICES)}
 
 
 def most(got):
@@ -179,6 +184,13 @@ def pictures(_):
 def several(_):
     """R-S21."""
     return factor_table("R-S21", {n: units_of(n * ONE_MB, n) for n in PROCESSES})
+
+
+def longer(_):
+    """R-S20-longer."""
+    for processes, mb in LONGER:
+        yield Row("R-S20-longer", f"{processes}, {mb} MiB",
+                  units_of(processes * mb, processes, CACHE, 3, FAULT_NS), factors)
 
 
 def rate(found):
@@ -222,6 +234,7 @@ def slots_figure(ident, name, what, _):
     yield Row(ident, name, {"slots": Unit(what, (HITS_MB,))}, nswap.traced)
 
 
-TABLES = {"R-S20": growing, "R-S20-povray": pictures, "R-S21": several, "R-S22": hits_table,
+TABLES = {"R-S20": growing, "R-S20-povray": pictures, "R-S21": several, "R-S20-longer": longer,
+          "R-S22": hits_table,
           "R-S28": functools.partial(slots_figure, "R-S28", "quicksort", "sort-slots"),
           "R-S29": functools.partial(slots_figure, "R-S29", "POV-Ray", "picture-slots")}

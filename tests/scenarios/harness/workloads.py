@@ -78,6 +78,19 @@ def test_known_ranks(t):
     equal(len(sums), 1, "checksums of the same keys")
 
 
+def test_iterations(t):
+    """IS ranks its keys as often as it is told, and comes to the report's ranks each time."""
+    node = t.cluster(1, module=False)[0]
+    sums = set()
+    for iterations in (1, 2, 9, 10):
+        done = node.run([node.prog("is"), "--class", "S", "--iterations", iterations])
+        got = apps.result_of(done)
+        equal(got["verified"], (1 << 16) + 5 * iterations, "keys and ranks verified")
+        equal((got["wrong_results"], got["wrong_pages"]), (0, 0), "what is wrong")
+        sums.add(got["checksum"])
+    equal(len(sums), 4, "checksums of keys of which other ones were changed")
+
+
 def test_swapping(t):
     """A program larger than its group comes to what it comes to without."""
     cluster = t.cluster(2)
