@@ -36,13 +36,13 @@ LATENCIES = ("p50_us", "p99_us", "p999_us")
 PAGE = 4096
 
 
-def execute(node, app, limit=None):
+def execute(node, app, limit=None, under=("taskset", "-c", "0")):
     """Run a program, itself in a group with this limit in bytes; its result with the
-    most that its group had, and when it began and ended."""
+    most that its group had, and when it began and ended.  under: what it is started by."""
     group = lab.make_group(limit * 2 if limit else "max")
     if limit:
         (group / "memory.high").write_text(str(limit))
-    command = ["taskset", "-c", "0", *app.command(node, group=group)]
+    command = [*under, *app.command(node, group=group)]
     begin = time.time()
     done = node.run(command, timeout=swap.TIMEOUT_S, check=False)
     end = time.time()

@@ -25,6 +25,10 @@ DEVICES = ("nswap", "nvme-tcp", "ssd")
 MB = {"redis": 12, "memcached": 12, "SQLite": 36}
 SHARES = (75, 50, 25)
 DEVICE_MB = 96
+# The program goes before the kernel's own threads.  nvme_tcp's worker turns while a task that
+# is sending has its mutex, for a millisecond at most, and asks whether to reschedule; where no
+# time passes it is never told to, and the task, which could run, does not.
+FIRST = ("chrt", "-f", "1")
 FIGURES = {"apps-mean": ("mean_us", "the mean"), "apps-p50": ("p50_us", "p50"),
            "apps-p99": ("p99_us", "p99"), "apps-p99.9": ("p999_us", "p99.9")}
 
@@ -70,12 +74,13 @@ def swapped(run, name):
 def asked(run, name, dev):
     """Requests to a program with each share of its memory, on a new device each."""
     app, node = apps.of_size(name, MB[name]), run.node
-    measured.execute(node, apps.of_size(name, measured.WARM_MB))
-    right, _, _ = measured.execute(node, app)
+    execute = functools.partial(measured.execute, node, under=FIRST)
+    execute(apps.of_size(name, measured.WARM_MB))
+    right, _, _ = execute(app)
     found = {"peak": right["peak"], "ops": right["ops"]}
     for share in SHARES:
         with swapped(run, dev), tended():
-            got, _, _ = measured.execute(node, app, measured.limit_of(right, share))
+            got, _, _ = execute(app, measured.limit_of(right, share))
         if apps.wrong(got, right):
             raise Failure(f"{name} was wrong on {dev}")
         found[str(share)] = {key: got[key] for key in (
