@@ -59,7 +59,7 @@ PAPERS = {
                          ("with readahead", "without"),
                          {str(mb): (500,) for mb in CACHES_MB}),
 }
-# Figures of their own, and one with names that are others in R-S20.
+# Figures of their own, and two rows that are no curve.
 UNDRAWN = ("R-S28", "R-S29", "R-S20-longer")
 
 

@@ -22,7 +22,8 @@ and a line in families.FAMILIES.
 
 Invariants:
  - A row's make() is a function of what its units found, and of nothing else.
- - The same commit, unit and seed find the same: nothing of the host is in a unit.
+ - The same commit, unit and seed are to find the same, and nearly do (docs/results.md, "How to
+   read them"): of the host nothing is in a unit but the tree's path, as far as is known.
  - A seed with which the kernel killed a process of a row's programs, since its memory group
    was full of pages under way, is no figure: the row is made of the others, and says so.
 """

@@ -34,7 +34,7 @@ class Scale:
 class Run:
     """What the measurement of a boot works with."""
 
-    def __init__(self, cluster, mb, folder, seed=1):
+    def __init__(self, cluster, mb, folder, seed):
         self.cluster, self.node = cluster, cluster[0]
         self.scale, self.seed = Scale(mb), seed
         self.folder = folder
