@@ -104,6 +104,7 @@ struct nswap_slot_counts {
  * @out: pages of block requests on their way out, see pageout_limit.c; not in a cache line
  *	that other tasks only read
  * @out_wait: tasks that wait until they are fewer
+ * @oom_link: among the devices whose page-outs an OOM kill waits for, see pageout_oom.c
  * @degree: samples of @flow; under degree_lock of the node's meter
  * @policy: what is set on the device itself of each kind, NULL where it follows
  *	its node; read with READ_ONCE, written under the node's @control
@@ -163,6 +164,7 @@ struct nswap_device {
 	struct nswap_flow __percpu *flow;
 	atomic_t out ____cacheline_aligned_in_smp;
 	wait_queue_head_t out_wait;
+	struct list_head oom_link;
 	struct nswap_degrees degree;
 	const struct nswap_policy *policy[NSWAP_POLICY_KINDS];
 	struct nswap_leaning leaning;

@@ -32,7 +32,7 @@
 	X(size_period_ms, 100, 60000, 1000, "ms between decisions on how much to lend") \
 	X(grow_pct, 1, 100, 2, "percent of RAM by which lending may grow in a second") \
 	X(hold_off_ms, 0, 600000, 5000, "ms after giving RAM back in which none is taken") \
-	X(oom_wait_ms, 0, 600000, 10000, "ms an OOM kill waits for pages that move away") \
+	X(oom_wait_ms, 0, 600000, 10000, "ms an OOM kill waits for pages that move away or out") \
 	X(latency, 0, 1, 0, "1: measure each step of page-outs and page-ins") \
 	X(trace, 0, 1, 0, "1: keep the slot trace") \
 	X(profile_ms, 0, 60000, 500, "ms between samples of what is under way, 0 for none") \

@@ -21,6 +21,7 @@
 #include "client/pagein.h"
 #include "client/pageout.h"
 #include "client/pageout_limit.h"
+#include "client/pageout_oom.h"
 #include "client/park.h"
 #include "client/request_queue.h"
 #include "client/row.h"
@@ -231,6 +232,19 @@ static const struct block_device_operations fops = {
 #endif
 };
 
+static int disk_alloc_tags(struct nswap_device *dev)
+{
+	dev->tags.ops = &mq_ops;
+	dev->tags.nr_hw_queues = 2;
+	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
+	dev->tags.queue_depth = NSWAP_TAGS;
+	dev->tags.numa_node = NUMA_NO_NODE;
+	dev->tags.cmd_size = sizeof(struct nswap_io);
+	dev->tags.flags = BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	dev->tags.timeout = 600 * HZ;
+	return blk_mq_alloc_tag_set(&dev->tags);
+}
+
 /*
  * Add the disk of a device. Returns 0, or the block layer's error, then without a
  * disk.
@@ -259,15 +273,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	int ret;
 
 	nswap_pageout_limit_init(dev);
-	dev->tags.ops = &mq_ops;
-	dev->tags.nr_hw_queues = 2;
-	dev->tags.nr_maps = HCTX_TYPE_READ + 1;
-	dev->tags.queue_depth = NSWAP_TAGS;
-	dev->tags.numa_node = NUMA_NO_NODE;
-	dev->tags.cmd_size = sizeof(struct nswap_io);
-	dev->tags.flags = BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
-	dev->tags.timeout = 600 * HZ;
-	ret = blk_mq_alloc_tag_set(&dev->tags);
+	ret = disk_alloc_tags(dev);
 	if (ret)
 		return ret;
 	disk = blk_mq_alloc_disk(&dev->tags, &lim, dev);
@@ -293,8 +299,10 @@ int nswap_device_make_disk(struct nswap_device *dev)
 	if (ret) {
 		put_disk(disk);
 		blk_mq_free_tag_set(&dev->tags);
+		return ret;
 	}
-	return ret;
+	nswap_pageout_oom_watch(dev);
+	return 0;
 }
 
 /*
@@ -303,6 +311,7 @@ int nswap_device_make_disk(struct nswap_device *dev)
  */
 void nswap_device_end_disk(struct nswap_device *dev)
 {
+	nswap_pageout_oom_unwatch(dev);
 	nswap_parked_forget(dev);
 	nswap_pageout_limit_end(dev);
 	flush_work(&dev->node->client->unpark);
@@ -322,11 +331,19 @@ bool nswap_device_is_one(const struct block_device *bdev)
 
 int nswap_device_init(void)
 {
+	int ret = nswap_pageout_oom_init();
+
+	if (ret)
+		return ret;
 	major = register_blkdev(0, "nswap");
-	return major < 0 ? major : 0;
+	if (major >= 0)
+		return 0;
+	nswap_pageout_oom_exit();
+	return major;
 }
 
 void nswap_device_exit(void)
 {
 	unregister_blkdev(major, "nswap");
+	nswap_pageout_oom_exit();
 }

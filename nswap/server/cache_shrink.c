@@ -34,15 +34,13 @@
 
 #include "base/clock.h"
 #include "base/hooks.h"
+#include "base/oom.h"
 #include "base/views.h"
 #include "cache.h"
 #include "core/node.h"
 #include "sizing.h"
 
 #define CUT		16	/* one call lowers the target by a 16th at least */
-#define OOM_POLL	(HZ / 50)
-#define OOM_POLLS	5	/* then the allocation may be retried */
-#define OOM_QUIET	(2 * HZ)	/* this long without a call: a new shortage */
 
 static DEFINE_SPINLOCK(caches_lock);
 static LIST_HEAD(caches);
@@ -206,12 +204,12 @@ static unsigned long shrink_progress(void)
 
 static int on_oom(struct notifier_block *nb, unsigned long unused, void *freed)
 {
-	unsigned long n, polls = OOM_POLLS;
+	unsigned long n, polls = NSWAP_OOM_POLLS;
 	LIST_HEAD(out);
 	u32 wait_ms;
 	bool more;
 
-	if (time_after(jiffies, shortage.called + OOM_QUIET)) {
+	if (time_after(jiffies, shortage.called + NSWAP_OOM_QUIET)) {
 		shortage.progress = jiffies;
 		shortage.seen = nswap_cache_given_back();
 	}
@@ -219,7 +217,7 @@ static int on_oom(struct notifier_block *nb, unsigned long unused, void *freed)
 	nswap_cache_free(&out);
 	n = shrink_progress();
 	while (!n && more && polls--) {
-		schedule_timeout_uninterruptible(OOM_POLL);
+		schedule_timeout_uninterruptible(NSWAP_OOM_POLL);
 		n = shrink_progress();
 	}
 	shortage.called = jiffies;
