@@ -28,7 +28,7 @@ DEVICE_MB = 168
 # Without the third guest they are to fail. As long as it has free slots the
 # kernel tries every page again, about 40 times, before it gives up: with 256 MB
 # that is minutes of emulation, so there the slots end soon.
-CUT_SECONDS = 6         # more than it takes to give up a connection
+CUT_SECONDS = 6         # more than it takes to give up a connection, and as long until the next
 ALONE_MB = {128: 224, 256: 48}
 EACH_WAY = 2000
 SWAPPED = 10000         # pages of each resting program at peers, if protected
@@ -53,7 +53,7 @@ class Shape:
     options             more of device add, and the kind of what the programs write
     data
     keys                the guests have keys, so devices are sealed, and two small
-                        ones are cut from each other for CUT_SECONDS meanwhile
+                        ones are cut from each other meanwhile, again and again
     """
     small: int = 2
     small_mb: int = 128
@@ -264,26 +264,28 @@ def _end(cluster, small):
 
 class Cut:
     """Two small guests that are cut from each other while they starve: their
-    connections break, and they have to agree on keys again."""
+    connections break, and they have to agree on keys again. Pages that wait for the peer
+    are most of what the kernel could free then, and it kills no program for that."""
 
     def __init__(self, cluster, small):
         self.cluster, self.pair = cluster, small[:2]
-        self.until = self.before = None
+        self.before, self.away, self.until = None, False, 0
 
     def step(self):
-        """Called now and then: cut them, and later no more."""
-        if self.until is None:
-            self.before = [node.stat()["client"]["sessions"] for node in self.pair]
-            self.cluster.cut(*self.pair)
-            self.until = time.monotonic() + CUT_SECONDS
-        elif self.until and time.monotonic() > self.until:
-            self.cluster.heal(*self.pair)
-            self.until = 0
+        """Called now and then: cut them if they have been together for long, and the
+        other way round."""
+        if time.monotonic() < self.until:
+            return
+        self.before = self.before or [node.stat()["client"]["sessions"] for node in self.pair]
+        self.away = not self.away
+        (self.cluster.cut if self.away else self.cluster.heal)(*self.pair)
+        self.until = time.monotonic() + CUT_SECONDS
 
     def check(self, t):
         """They are connected again."""
         check.true(self.before, "they were cut")
         self.cluster.heal(*self.pair)
+        self.cluster.wait_connected()
         for node, before in zip(self.pair, self.before):
             now = node.stat()["client"]["sessions"]
             t.log(f"{node}: {before} sessions before the cut, {now} now")
