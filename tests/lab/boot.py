@@ -10,6 +10,7 @@ run at once: each has its own folder for its memory file, console and scratch di
 and none opens a port. Its console goes to a file and is only a log.
 """
 import argparse
+import fcntl
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ from lab import machine     # noqa: E402
 
 TMPFS_INSIDE = ("/tmp", "/run", "/var", "/mnt", "/dev", "/proc", "/sys")
 SCRATCH_BYTES = 2 << 30
+PLACES = pathlib.Path("/tmp/nswap-vtime")
 # Each ready-made disk costs the debug kernel half a second of its boot.
 # Under virtual time the processor is infinitely fast: time passes only where
 # a task waits for a timer, and a program that spins waits forever.  It begins at
@@ -94,6 +96,32 @@ def hidden(path):
     return any(str(path).startswith(t + "/") for t in TMPFS_INSIDE)
 
 
+class Place:
+    """A name for a boot's folder that is the same wherever the tree is. The kernel's command
+    line has it, and the kernel takes that into its random numbers. A boot has its
+    name alone: another one meanwhile, or of another user, has its folder's own."""
+
+    def __init__(self, folder):
+        self.path, self._lock = folder, None
+        link = PLACES / folder.name
+        try:
+            PLACES.mkdir(mode=0o700, exist_ok=True)
+            if PLACES.lstat().st_uid != os.getuid():
+                return
+            self._lock = open(f"{link}.lock", "w", encoding="ascii")
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            link.unlink(missing_ok=True)
+            link.symlink_to(folder.resolve())
+        except OSError:
+            return
+        self.path = link
+
+    def close(self):
+        """The boot is over."""
+        if self._lock:
+            self._lock.close()
+
+
 class Boot:
     """One running kernel; job is what nswaptest.guest finds in job.json and
     extra goes to the end of the kernel's command line; seed: of the random
@@ -119,12 +147,13 @@ class Boot:
                         f"{OLDEST if flavour == 'vtime' else ''}"
                         f"exec '{python}' -m nswaptest.guest '{self.folder}'\n")
         init.chmod(0o755)
+        self.place = Place(self.folder) if flavour == "vtime" else None
         self.scratch = self.folder / "scratch.img"
         if flavour != "vtime":
             with open(self.scratch, "wb") as file:
                 file.truncate(SCRATCH_BYTES)
         self._console = None if terminal else open(self.folder / "console", "wb")
-        extra = [f"init={init}", "log_buf_len=4M", "panic=-1", *ARGS[flavour], *extra,
+        extra = [f"init={self._at() / 'init'}", "log_buf_len=4M", "panic=-1", *ARGS[flavour], *extra,
                  *["quiet"] * terminal]
         env = dict(os.environ, TMPDIR=memory_folder(self.folder, memory))
         if flavour in machine.FLAVOURS:
@@ -139,13 +168,17 @@ class Boot:
             stdout=self._console, stderr=self._console,
             start_new_session=not terminal)
 
+    def _at(self):
+        """Where the kernel finds its folder."""
+        return self.place.path if self.place else self.folder
+
     def _user_mode(self, kernel, memory, cpus, terminal, extra):
         """The command line of a user-mode kernel."""
         disk = [f"ubd0d={self.scratch}"] if self.scratch.exists() else []
         return [str(kernel / "linux"), f"mem={memory}M", f"ncpus={cpus}",
                 "seccomp=on", "root=/dev/root", "rootfstype=hostfs",
                 "rootflags=/", "ro", *disk,
-                f"uml_dir={self.folder}/", "umid=uml", "con=null",
+                f"uml_dir={self._at()}/", "umid=uml", "con=null",
                 "con0=fd:0,fd:1" if terminal else "con0=null,fd:1", *extra]
 
     def running(self):
@@ -166,6 +199,8 @@ class Boot:
         self.scratch.unlink(missing_ok=True)
         if self._console:
             self._console.close()
+        if self.place:
+            self.place.close()
 
     def console(self):
         """The console's text so far."""

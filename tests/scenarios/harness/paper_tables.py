@@ -11,7 +11,8 @@ from nswaptest.scenario import ROOT
 
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/lab")]
 
-from tables import boots, compare, families, reads, units  # noqa: E402 (needs the path above)
+import boot  # noqa: E402 (needs the path above)
+from tables import boots, compare, families, reads, units  # noqa: E402
 from tables.workload import WORKLOADS  # noqa: E402
 
 DESCRIPTION = "the papers' tables are made of units as they should be"
@@ -64,6 +65,21 @@ class Sleeper:
         """End it."""
         self.process.kill()
         self.process.wait()
+
+
+def test_places(t):
+    """Boots of one name have one path in every tree, but never two at once."""
+    folders = [pathlib.Path(t.dir) / tree / f"unit-{t.seed}" for tree in ("a", "longer")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    first, beside = [boot.Place(folder) for folder in folders]
+    equal((first.path.resolve(), beside.path), (folders[0].resolve(), folders[1]),
+          "the first has the name, and one beside it its folder's")
+    first.close()
+    after = boot.Place(folders[1])
+    equal((after.path, after.path.resolve()), (first.path, folders[1].resolve()),
+          "the name, and what it leads to once the first is over")
+    after.close()
 
 
 def test_unending(t):
