@@ -24,3 +24,14 @@ void nswap_stats_sum(const struct nswap_stats __percpu *stats,
 #undef NSWAP_STAT_SUM
 	}
 }
+
+/* the counter at @offset: nswap_stat_read() */
+u64 nswap_stats_one(const struct nswap_stats __percpu *stats, size_t offset)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*(const u64 *)((const char *)per_cpu_ptr(stats, cpu) + offset));
+	return sum;
+}

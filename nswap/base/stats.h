@@ -8,6 +8,7 @@
 #define NSWAP_STATS_H
 
 #include <linux/percpu.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #define NSWAP_CLIENT_STATS(X) \
@@ -106,7 +107,12 @@ struct nswap_stats {
 #define nswap_stat_add(node, name, n)	this_cpu_add((node)->stats->name, n)
 #define nswap_stat_inc(node, name)	nswap_stat_add(node, name, 1)
 
+/* one counter of a node, over all CPUs; any context */
+#define nswap_stat_read(node, name) \
+	nswap_stats_one((node)->stats, offsetof(struct nswap_stats, name))
+
 void nswap_stats_sum(const struct nswap_stats __percpu *stats,
 		     struct nswap_stats *sum);
+u64 nswap_stats_one(const struct nswap_stats __percpu *stats, size_t offset);
 
 #endif

@@ -68,22 +68,11 @@ static enum hrtimer_restart hedge_due(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* pages read by this node since it came up; from all its processors */
-static u64 hedge_pages_in(struct nswap_node *node)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(node->stats, cpu)->pages_in);
-	return sum;
-}
-
 /* false if there is not credit for so many pages */
 static bool hedge_spend(struct nswap_node *node, struct nswap_hedge *h,
 			unsigned int pages)
 {
-	u64 seen = hedge_pages_in(node), most = CREDIT_MOST * PAGE_COST;
+	u64 seen = nswap_stat_read(node, pages_in), most = CREDIT_MOST * PAGE_COST;
 	u32 pct = nswap_knob(node, hedge_pct);
 
 	h->credit = min(h->credit + (seen - h->seen) * pct, most);

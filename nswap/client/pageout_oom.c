@@ -69,16 +69,8 @@ static bool oom_count(struct request *rq, void *n)
 
 static u64 oom_stored(const struct nswap_node *node)
 {
-	u64 n = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct nswap_stats *s = per_cpu_ptr(node->stats, cpu);
-
-		n += READ_ONCE(s->pages_out) + READ_ONCE(s->pages_flash_out) +
-		     READ_ONCE(s->pages_home_out);
-	}
-	return n;
+	return nswap_stat_read(node, pages_out) + nswap_stat_read(node, pages_flash_out) +
+	       nswap_stat_read(node, pages_home_out);
 }
 
 static struct oom_look oom_look(void)

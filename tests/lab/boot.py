@@ -153,8 +153,8 @@ class Boot:
             with open(self.scratch, "wb") as file:
                 file.truncate(SCRATCH_BYTES)
         self._console = None if terminal else open(self.folder / "console", "wb")
-        extra = [f"init={self._at() / 'init'}", "log_buf_len=4M", "panic=-1", *ARGS[flavour], *extra,
-                 *["quiet"] * terminal]
+        extra = [f"init={self._at() / 'init'}", "log_buf_len=4M", "panic=-1", *ARGS[flavour],
+                 *extra, *["quiet"] * terminal]
         env = dict(os.environ, TMPDIR=memory_folder(self.folder, memory))
         if flavour in machine.FLAVOURS:
             argv = machine.argv(kernel, memory, cpus, self.scratch, job["shares"],
