@@ -227,6 +227,8 @@ def test_no_room(t):
               "freed and not zeros")
         true(state(client)["rekeying"], "the old key is kept")
         peers[0].full = False
+        # before it is heard that there is room, a page-out that waits for nothing fails
+        wait_for(lambda: client.peers()[peers[0].addr]["free_pages"], 10, "room is announced")
         slots.write(5, 4)
         ended(client)
         equal(slots.compare(), (PAGES - 4, 0, 0), "right, wrong, unreadable")
