@@ -9,6 +9,10 @@ the others by memory.max; WL3's and WL4's file is on a RAM disk.  Devices take
 turns in one boot; a row is the median of its runs.  Each program runs first
 with enough RAM, which is what its checksum is compared with, and the device
 called "ram" in the results.
+
+At a hard limit the kernel kills a program now and then although its pages could go out, most
+on a device that is slow to take them: all that it has is under way then.  Such a run is no
+figure: it is done again, and the row says how many there were.
 """
 import pathlib
 import time
@@ -33,12 +37,17 @@ SMALL = {"Radix": 8, "IS": 7, "HPL": 18, "quicksort": 48, "POV-Ray": 48,
 WEIGHT = {"nvme-tcp": 6, "nbd": 5, "disk": 20}
 FEW = ("nbd", "disk")
 TIMEOUT_S = 1800
+KILLS_MOST = 3      # of one run
 # For the files of WL3 and WL4: a disk of its own, and its mount point.
 FILE_DISK, FILE_FOLDER = "/dev/ram3", "/run/bench-files"
 
 
+class Killed(Failure):
+    """The kernel killed a program: its memory group had nothing that it could free."""
+
+
 def execute(node, app, limited=False):
-    """Run a program; its result, and when it began and ended."""
+    """Run a program; its result, and when it began and ended.  Killed, at its limit."""
     command = ["taskset", "-c", "0",
                *app.command(node, file=f"{FILE_FOLDER}/file")]
     limit_mb = app.limit_mb if limited else None
@@ -46,8 +55,11 @@ def execute(node, app, limited=False):
         command = apps.held(command, f"{limit_mb}M")
         limit_mb *= 2
     begin = time.time()
+    kills = node.vmstat("oom_kill")
     done = node.run(command, timeout=TIMEOUT_S, check=False,
                     memory_max=f"{limit_mb}M" if limited else None)
+    if limited and node.vmstat("oom_kill") != kills:
+        raise Killed(f"the kernel killed {app.name}, held at {limit_mb} MiB")
     return apps.result_of(done), begin, time.time()
 
 
@@ -82,6 +94,18 @@ def one_run(device, program, right, load, fits=False):
             msgs = sent_now[what + "_msgs"] - sent[what + "_msgs"]
             got[what + "_per_1000"] = 1000 * msgs / moved if moved else None
     return got
+
+
+def ended(once):
+    """A run that the kernel did not end: what once() says, and how often it was killed."""
+    kills = 0
+    while True:
+        try:
+            return dict(once(), kills=kills)
+        except Killed:
+            kills += 1
+            if kills == KILLS_MOST:
+                raise
 
 
 def node_swapped(node):
@@ -119,11 +143,13 @@ def row_of(name, app, runs, right, about):
            if "peer_loaded" in runs[0] else None,
            "seconds_min": min(seconds), "seconds_max": max(seconds),
            "us_min": min(us, default=None), "us_max": max(us, default=None),
-           "runs": len(runs)}
+           "runs": len(runs), "killed": sum(r.get("kills", 0) for r in runs)}
     for key in ("load_per_1000", "store_per_1000"):
         row[key] = rounded(median([r.get(key) for r in runs]), 1)
     row.update(checked(runs, right))
     row["marks"] = sorted({m for r in runs for m in r["marks"]})
+    if row["killed"]:
+        row["marks"].append(f"killed {row['killed']} times besides")
     if row["wrong_pages"]:
         row["marks"].insert(0, "wrong pages or results")
     row["kernel"], row["commit"] = about["kernel"], about["commit"]
@@ -173,13 +199,14 @@ def run(cluster, options, about, load):
         for app in todo:
             runs = {"ram": [right[app.name]]}
             for name in plan:
-                got = one_run(ready[name], lambda node, app=app: execute(node, app, True),
-                              right[app.name], load)
+                got = ended(lambda name=name, app=app: one_run(
+                    ready[name], lambda node: execute(node, app, True),
+                    right[app.name], load))
                 runs.setdefault(name, []).append(got)
                 progress.step(WEIGHT.get(name, 1),
                               f"{name:9} {app.name:10} {got['seconds']:8.2f} s  "
                               f"{got['pswpin']:7} in {got['pswpout']:7} out  "
-                              f"{got['wrong']} wrong")
+                              f"{got['wrong']} wrong, {got['kills']} killed")
             options.parts.add(app.name, [
                 row_of(name, app, got, right[app.name], about)
                 for name, got in runs.items()])

@@ -9,7 +9,7 @@ sys.path.append(str(ROOT / "bench"))
 
 from lib import apps, kept  # noqa: E402 (needs the path above)
 from lib.outcome import percentiles  # noqa: E402
-from runs import apps as today  # noqa: E402
+from runs import apps as today, swap  # noqa: E402
 
 DESCRIPTION = "an interrupted benchmark goes on where it stopped; what rows are made of"
 SUITES = ("lab",)
@@ -96,3 +96,32 @@ def test_rows(t):
     ram = today.row_of("ram", app, None, [result()], result(), about)
     equal((ram["share"], ram["limit_mb"], ram["as_in_ram"], ram["marks"]),
           (None, None, True, []), "a row with enough RAM")
+
+
+def killed_first(kills):
+    """A run that the kernel ends so often before it lets it end."""
+    left = [kills]
+
+    def once():
+        if left[0]:
+            left[0] -= 1
+            raise swap.Killed("the kernel killed WL1, held at 12 MiB")
+        return result()
+    return once
+
+
+def test_killed(t):
+    """A run that the kernel ended is done again and counted, not for ever; the row says so."""
+    app = apps.of_size("WL1", 24)
+    about = {"lab": "lab", "kernel": "7.2", "commit": "0123456789ab"}
+    runs = [swap.ended(killed_first(kills)) for kills in (0, 2, 1)]
+    equal([run["kills"] for run in runs], [0, 2, 1], "kills of each run")
+    row = swap.row_of("nbd", app, runs, result(), about)
+    equal((row["runs"], row["killed"], row["marks"]), (3, 3, ["killed 3 times besides"]),
+          "runs, kills, marks")
+    try:
+        swap.ended(killed_first(swap.KILLS_MOST))
+    except swap.Killed as why:
+        equal(str(why), "the kernel killed WL1, held at 12 MiB", "what is said at last")
+    else:
+        true(False, "it goes on for ever")
