@@ -33,9 +33,9 @@ BENCHES = {"device": device, "swap": swap, "others": swap, "apps": apps,
            "paper": families}
 
 
-def problems(bench, log):
+def problems(job, log):
     """What the kernel has complained of, but for kills that a benchmark counts itself."""
-    return dmesg.problems(log, allow_oom=bench is swap)
+    return dmesg.problems(log, allow_oom=BENCHES[job["bench"]] is swap)
 
 
 def measured(job, folder, test):
@@ -54,7 +54,7 @@ def measured(job, folder, test):
         return bench.run(cluster, options, about, folder)
     options.folder = folder
     options.parts = kept.Parts(folder,
-                               lambda: problems(bench, lab.sh("dmesg")))
+                               lambda: problems(job, lab.sh("dmesg")))
     return options.parts.stamped(bench.run(cluster, options, about, load))
 
 
@@ -74,7 +74,7 @@ def main():
     wrong = test.close()
     log = lab.sh("dmesg")
     (folder / "dmesg").write_text(log)
-    result["warnings"] = wrong + problems(BENCHES[job["bench"]], log)
+    result["warnings"] = wrong + problems(job, log)
     result["killed"] = "error" in result and units.OOM in log
     (folder / "result.json.new").write_text(json.dumps(result))
     (folder / "result.json.new").rename(folder / "result.json")

@@ -111,7 +111,7 @@ def killed_first(kills):
 
 
 def test_killed(t):
-    """A run that the kernel ended is done again and counted, not for ever; the row says so."""
+    """A run that the kernel ended is done again and counted, up to a limit; the row says so."""
     app = apps.of_size("WL1", 24)
     about = {"lab": "lab", "kernel": "7.2", "commit": "0123456789ab"}
     runs = [swap.ended(killed_first(kills)) for kills in (0, 2, 1)]
@@ -124,4 +124,4 @@ def test_killed(t):
     except swap.Killed as why:
         equal(str(why), "the kernel killed WL1, held at 12 MiB", "what is said at last")
     else:
-        true(False, "it goes on for ever")
+        true(False, "it is done again without end")
