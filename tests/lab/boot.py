@@ -110,6 +110,9 @@ class Place:
                 return
             self._lock = open(f"{link}.lock", "w", encoding="ascii")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # the boot that had the name may have removed what was locked here just now
+            if not os.path.samestat(os.fstat(self._lock.fileno()), os.stat(self._lock.name)):
+                return
             link.unlink(missing_ok=True)
             link.symlink_to(folder.resolve())
         except OSError:
@@ -117,9 +120,13 @@ class Place:
         self.path = link
 
     def close(self):
-        """The boot is over."""
+        """The boot is over: the name that it had goes, then the lock."""
+        if self._lock and self.path.parent == PLACES:
+            self.path.unlink(missing_ok=True)
+            pathlib.Path(self._lock.name).unlink(missing_ok=True)
         if self._lock:
             self._lock.close()
+        self._lock = None
 
 
 class Boot:

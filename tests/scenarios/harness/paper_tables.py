@@ -79,7 +79,10 @@ def test_places(t):
     after = boot.Place(folders[1])
     equal((after.path, after.path.resolve()), (first.path, folders[1].resolve()),
           "the name, and what it leads to once the first is over")
+    beside.close()
+    true(after.path.is_symlink(), "one that never had the name leaves it alone")
     after.close()
+    equal(list(boot.PLACES.glob(f"unit-{t.seed}*")), [], "nothing is left of the name")
 
 
 def test_unending(t):
