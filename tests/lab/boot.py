@@ -96,37 +96,48 @@ def hidden(path):
     return any(str(path).startswith(t + "/") for t in TMPFS_INSIDE)
 
 
+def locked(path):
+    """The file of this path, locked; OSError if another process has it."""
+    file = open(path, "w", encoding="ascii")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # who had it may have removed what was locked here just now
+        if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+            raise FileNotFoundError(path)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
 class Place:
     """A name for a boot's folder that is the same wherever the tree is. The kernel's command
     line has it, and the kernel takes that into its random numbers. A boot has its
-    name alone: another one meanwhile, or of another user, has its folder's own."""
+    name alone, and its lock as long: another one meanwhile, or of another user, has its
+    folder's own."""
 
     def __init__(self, folder):
         self.path, self._lock = folder, None
-        link = PLACES / folder.name
+        self._link = PLACES / folder.name
         try:
             PLACES.mkdir(mode=0o700, exist_ok=True)
             if PLACES.lstat().st_uid != os.getuid():
                 return
-            self._lock = open(f"{link}.lock", "w", encoding="ascii")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # the boot that had the name may have removed what was locked here just now
-            if not os.path.samestat(os.fstat(self._lock.fileno()), os.stat(self._lock.name)):
-                return
-            link.unlink(missing_ok=True)
-            link.symlink_to(folder.resolve())
+            self._lock = locked(f"{self._link}.lock")
+            self._link.unlink(missing_ok=True)
+            self._link.symlink_to(folder.resolve())
         except OSError:
+            self.close()
             return
-        self.path = link
+        self.path = self._link
 
     def close(self):
         """The boot is over: the name that it had goes, then the lock."""
-        if self._lock and self.path.parent == PLACES:
-            self.path.unlink(missing_ok=True)
-            pathlib.Path(self._lock.name).unlink(missing_ok=True)
         if self._lock:
+            self._link.unlink(missing_ok=True)
+            pathlib.Path(self._lock.name).unlink(missing_ok=True)
             self._lock.close()
-        self._lock = None
+            self._lock = None
 
 
 class Boot:
