@@ -15,7 +15,8 @@ import re
 from vm import counting
 
 MARK = re.compile(r"<!-- cost ([^>]+) -->\n.*?<!-- end -->", re.S)
-NAMES = {"brd": "RAM disk", "nvme-tcp": "NVMe/TCP"}
+NAMES = {"brd": "RAM disk", "nvme-tcp": "NVMe/TCP", counting.LENDERS: "three nodes"}
+WORKS = [*counting.WORKS, counting.TCP, counting.MOVE]
 JOBS = {"reads": "reads", "stores": "writes", "reads-beside-stores": "reads, the flood writes"}
 FLOODS = {"none": "alone", "elsewhere": "beside a flood elsewhere", "same": "at their lender",
           "same-8": "over 8 connections"}
@@ -54,7 +55,7 @@ class Costs:
             titles.append(f"{kernel}: {name}" if first else name)
         yield "| " + " | ".join(titles) + " |"
         yield "|---" * len(titles) + "|"
-        for work in counting.WORKS:
+        for work in WORKS:
             cells = [self.cell(*column, work) for column in columns]
             if any(cells):
                 yield f"| `{work}` | " + " | ".join(cells) + " |"

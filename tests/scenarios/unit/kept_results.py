@@ -89,7 +89,7 @@ def test_cost(_):
              "commit": "f" * 12} for kernel, device, work, cost in [
                  ("6.1", "nswap", "read-4k-d1", 12345.6), ("6.1", "nvme-tcp", "read-4k-d1", 20000),
                  ("6.12", "brd", "swap-seq", 999.5), ("6.1", "members", "reads-none-p50", 1000),
-                 ("6.1", "members", "reads-none-p99", 2000)]]
+                 ("6.1", "members", "reads-none-p99", 2000), ("6.1", "lenders", "move", 15302.2)]]
     lines = list(cost_tables.lines_of(["6.1", "nswap", "nswap/nvme-tcp", "6.12", "brd"], rows))
     equal(lines[0::2], ["| work | 6.1: nswap | ratio | 6.12: RAM disk |",
                         "| `read-4k-d1` | 12 346 | 0.62 |  |", ""], "title, row, end")
@@ -97,6 +97,8 @@ def test_cost(_):
                       f"*bench/results/cost.json, commit {'f' * 12}.*"], "row of the other kernel")
     equal(list(cost_tables.lines_of(["6.1", "members"], rows))[2],
           "| reads | 1 000, 2 000 | ,  | ,  | ,  |", "members' reads")
+    equal(list(cost_tables.lines_of(["6.1", "lenders"], rows))[0:3:2],
+          ["| work | 6.1: three nodes |", "| `move` | 15 302 |"], "a work of one device alone")
     text = "<!-- cost 6.12 nswap brd -->\nby hand\n<!-- end -->\n"
     equal(cost_tables.fill(text, rows), text, "a table of which a device was not measured")
 
