@@ -255,11 +255,13 @@ def module_knobs(text):
 
 def knob_complaints(page, manual, knobs):
     """What is wrong on knobs in the page's table, and defaults in the manual."""
-    said = []
-    for cells in rows_of(section(page, "Knobs")):
-        name = cells[0].strip("`")
-        if name == "knob":
-            continue
+    rows = [[cells[0].strip("`"), *cells[1:]]
+            for cells in rows_of(section(page, "Knobs")) if cells[0] != "knob"]
+    said = [f"{PAGE}: nothing on the knob {name}"
+            for name in sorted(knobs.keys() - {cells[0] for cells in rows})
+            if not name.startswith("fed_")]
+    for cells in rows:
+        name = cells[0]
         if name not in knobs:
             said.append(f"{PAGE}: there is no knob {name}")
             continue
@@ -345,7 +347,8 @@ def self_test():
             ("`--json`", "", "nothing on --json"),
             ("| ms |", "| s |", "a_ms is in ms"),
             ("| 30 |", "| 31 |", "a_ms is 30"),
-            ("`trace`", "`b`", "no knob b")):
+            ("`trace`", "`b`", "no knob b"),
+            ("| `trace` |", "| knob |", "nothing on the knob trace")):
         if not any(expected in s for s in
                    said(page.replace(old, new, 1), manual)):
             missed.append(f"page: {expected}")
