@@ -28,7 +28,7 @@ export SOURCE_DATE_EPOCH
 cat > "$tree/debian/changelog" <<END
 nswap ($version) unstable; urgency=medium
 
-  * What changed is in CHANGELOG.md of nswap-doc.
+  * What changed is in CHANGELOG.md of the source.
 
  -- $(sed -n 's/^Maintainer: //p' dist/debian/control)  $(date -R -u -d "@$SOURCE_DATE_EPOCH")
 END
