@@ -22,8 +22,9 @@ and a line in families.FAMILIES.
 
 Invariants:
  - A row's make() is a function of what its units found, and of nothing else.
- - The same commit, unit and seed are to find the same, and nearly do (docs/results.md, "How to
-   read them"): of the host nothing is in a unit but the tree's path, as far as is known.
+ - The same commit, unit and seed find the same in trees that lie as deep, nearly if their paths are
+   not as long (docs/results.md, "How to read them"): of the host nothing else is in a unit, as far
+   as is known.
  - A seed with which the kernel killed a process of a row's programs, since its memory group
    was full of pages under way, is no figure: the row is made of the others, and says so.
 """
